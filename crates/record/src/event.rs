@@ -1,0 +1,57 @@
+//! What the runner tells while a study runs. Whoever shows progress or stores results listens to these.
+
+use crate::{Environment, Interval, Manifest, Resources, Setup, TrialRecord};
+
+/// One step of a study, in the order in which they happen.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a few events a second; boxing would only hide them")]
+pub enum Event {
+    /// The study begins; nothing was touched yet.
+    StudyStarted {
+        /// The plan.
+        manifest: Manifest,
+        /// The machine.
+        environment: Environment,
+    },
+    /// Test files are being written.
+    Preparing {
+        /// Bytes written.
+        done_bytes: u64,
+        /// Bytes to write.
+        total_bytes: u64,
+    },
+    /// A pause before a trial begins, so that caches and queues settle.
+    Pausing {
+        /// Trial that follows.
+        number: u32,
+        /// Seconds of the pause.
+        pause_s: f64,
+    },
+    /// A trial begins; its state is `running`.
+    TrialStarted(TrialRecord),
+    /// Its engine is set up.
+    TrialSetUp {
+        /// Trial.
+        number: u32,
+        /// Setup.
+        setup: Setup,
+    },
+    /// An interval of the trial that runs.
+    Interval {
+        /// Trial.
+        number: u32,
+        /// Interval.
+        interval: Interval,
+    },
+    /// The machine during an interval.
+    Resources {
+        /// Trial.
+        number: u32,
+        /// Resources.
+        resources: Resources,
+    },
+    /// A trial ended or was skipped; the record is final.
+    TrialFinished(TrialRecord),
+    /// The study ended.
+    StudyFinished(Manifest),
+}

@@ -1,0 +1,20 @@
+//! What a trial leaves: samples, histograms, environment, events, and the stored formats.
+//!
+//! A record is plain data. It knows neither the engine that made it nor the report that reads it, so
+//! that an old record stays readable and a better method can judge it again. This crate does no I/O.
+
+mod environment;
+mod event;
+mod histogram;
+mod manifest;
+mod sample;
+mod setup;
+mod trial;
+
+pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
+pub use event::Event;
+pub use histogram::{HistogramError, Latency};
+pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, StudyRecord};
+pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
+pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
+pub use trial::{State, TrialRecord};

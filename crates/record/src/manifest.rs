@@ -1,0 +1,102 @@
+//! A study as stored: its manifest, and all of its records together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Latency, OperationInterval, Resources, Sample, State, TrialRecord};
+
+/// Version of the stored forms that this build writes. It reads this one and all before it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One trial of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// Number within the study, from 1.
+    pub number: u32,
+    /// Name of the configuration.
+    pub name: String,
+    /// Block it belongs to, from 1.
+    pub block: u32,
+    /// Values of the axes, by key.
+    #[serde(default)]
+    pub levels: BTreeMap<String, String>,
+}
+
+/// `manifest.json`: what was to be run, by what, and how far it came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the stored form.
+    pub format: u32,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Title of the study.
+    pub title: String,
+    /// Short name, part of the directory's name.
+    pub slug: String,
+    /// Profile it came from: `quick`, `sqlserver`, `sweep`, …
+    pub profile: Option<String>,
+    /// Command line.
+    pub command: Vec<String>,
+    /// Seed.
+    pub seed: u64,
+    /// Begin, RFC 3339 in UTC.
+    pub started: String,
+    /// End, RFC 3339 in UTC.
+    pub finished: Option<String>,
+    /// State.
+    pub state: State,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Latency past which a series is stopped, in milliseconds.
+    pub latency_tolerance_ms: Option<f64>,
+    /// The array that the device is said to be, for `--expect`.
+    pub expect: Option<String>,
+    /// The trials in order.
+    pub plan: Vec<PlannedTrial>,
+}
+
+/// A trial with all that was measured in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredTrial {
+    /// What is known of it.
+    pub trial: TrialRecord,
+    /// Its intervals, all phases.
+    pub samples: Vec<Sample>,
+    /// The machine meanwhile.
+    pub resources: Vec<Resources>,
+    /// Operations of the measured window by kind, with histograms merged. Latencies of operations that were in
+    /// flight at its end are in, their counts are not.
+    pub measured: BTreeMap<String, OperationInterval>,
+}
+
+/// A study with all of its records, as a report takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyRecord {
+    /// The plan and its state.
+    pub manifest: Manifest,
+    /// The machine; absent only if the program was killed before it was stored.
+    pub environment: Option<Environment>,
+    /// The exact input.
+    pub study_toml: String,
+    /// All trials that were begun or skipped, by number.
+    pub trials: Vec<MeasuredTrial>,
+    /// What is missing or damaged in the directory, a sentence each.
+    pub damage: Vec<String>,
+}
+
+impl MeasuredTrial {
+    /// A trial of which nothing was measured yet.
+    #[must_use]
+    pub fn new(trial: TrialRecord) -> Self {
+        Self { trial, samples: Vec::new(), resources: Vec::new(), measured: BTreeMap::new() }
+    }
+
+    /// All kinds' latencies of the measured window in one histogram.
+    #[must_use]
+    pub fn latency(&self) -> Latency {
+        let mut all = Latency::new();
+        self.measured.values().for_each(|operation| all.merge(operation.latency()));
+        all
+    }
+}

@@ -1,0 +1,60 @@
+//! The record of one trial, as stored in `trial.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Setup;
+
+/// State of a trial or of a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Not begun.
+    Planned,
+    /// Begun; still so on disk if the program was killed.
+    Running,
+    /// Measured to the end.
+    Complete,
+    /// An error ended it; what was measured before is kept.
+    Failed,
+    /// The user ended it; what was measured before is kept.
+    Aborted,
+    /// Measured, but the figures do not mean what they should, for the reason given.
+    Invalid,
+    /// Left out on purpose, for the reason given: its series had passed the latency tolerance, or steady
+    /// state was reached before.
+    Skipped,
+}
+
+/// What is known of one trial besides its samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Version of the stored form.
+    pub format: u32,
+    /// Number within the study, from 1.
+    pub number: u32,
+    /// Name of the configuration, such as `RND4K Q32T1 read`.
+    pub name: String,
+    /// Block (randomised pass, run or round) it belongs to, from 1.
+    pub block: u32,
+    /// Values of the axes, by key, as text.
+    #[serde(default)]
+    pub levels: BTreeMap<String, String>,
+    /// State.
+    pub state: State,
+    /// Why it failed, is invalid or was skipped.
+    pub reason: Option<String>,
+    /// Warnings of the engine while it ran, each a sentence.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Begin of the load, RFC 3339 in UTC.
+    pub started: Option<String>,
+    /// Parameters as asked, as the study file would spell them.
+    pub parameters: serde_json::Value,
+    /// What was really set up; none if it never began.
+    pub setup: Option<Setup>,
+    /// Operations that were due and not sent when the window ended; open loop only.
+    #[serde(default)]
+    pub unsent: u64,
+}
