@@ -1,1 +1,18 @@
+//! Clients: units of their parameters, clock, phases, arrivals, and the meter that each load thread writes to.
 //!
+//! This crate knows neither disks nor databases: whoever sends operations asks it when the next one is due and
+//! tells it when one was answered.
+
+mod arrivals;
+mod clock;
+mod merge;
+mod meter;
+mod phases;
+mod units;
+
+pub use arrivals::{Arrivals, Pacing};
+pub use clock::{Clock, MonotonicClock};
+pub use merge::Merge;
+pub use meter::{Completed, Meter, ThreadInterval};
+pub use phases::Phases;
+pub use units::{Size, Span, UnitError};
