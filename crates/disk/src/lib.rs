@@ -1,1 +1,22 @@
+//! The disk workload: jobs, patterns, buffers, engines, and the files and devices they work on.
 //!
+//! This is the one crate with `unsafe` code: memory that the kernel writes into (`buffer`) and the ring that hands it
+//! over (`engine::uring`). It draws no conclusions; it records what happened.
+
+mod affinity;
+mod buffer;
+mod engine;
+mod job;
+mod pattern;
+mod settings;
+mod setup;
+mod target;
+mod thread;
+mod trial;
+mod worker;
+
+pub use affinity::usable_cpus;
+pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
+pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
+pub use target::{Survey, Target, TargetError};
+pub use trial::{Outcome, Progress, TrialError, run};

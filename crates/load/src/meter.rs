@@ -3,11 +3,14 @@
 //! The measured loop only counts into memory that it owns. Handing over, allocating a fresh interval and reading the
 //! CPU clock happen at the end of an interval, outside of any operation.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 
 use record::{Latency, OperationInterval, Phase};
 
 use crate::{Clock, Phases};
+
+/// Most intervals that one thread makes. Used ones come back.
+const INTERVALS_MAX: usize = 8;
 
 /// One interval of one load thread.
 #[derive(Clone, Debug)]
@@ -72,28 +75,28 @@ pub struct Completed {
 }
 
 /// The meter of one load thread.
-#[derive(Debug)]
-pub struct Meter<C> {
+pub struct Meter<'a, C> {
     clock: C,
     phases: Phases,
     current: ThreadInterval,
     cpu_before_ns: u64,
-    full: Sender<ThreadInterval>,
+    made: usize,
+    full: Box<dyn FnMut(ThreadInterval) + 'a>,
     spare: Receiver<ThreadInterval>,
 }
 
-impl<C: Clock> Meter<C> {
-    /// A meter that hands over intervals to `full` and takes used ones from `spare` again.
+impl<'a, C: Clock> Meter<'a, C> {
+    /// A meter that hands over whole intervals to `full`, once a second, and takes used ones from `spare` again.
     pub fn new(
         clock: C,
         phases: Phases,
         empty: ThreadInterval,
-        full: Sender<ThreadInterval>,
+        full: impl FnMut(ThreadInterval) + 'a,
         spare: Receiver<ThreadInterval>,
     ) -> Self {
         let cpu_before_ns = clock.thread_cpu_ns();
         let current = ThreadInterval { end_ns: phases.interval_end_ns(0), phase: phases.at(0), ..empty };
-        Self { clock, phases, current, cpu_before_ns, full, spare }
+        Self { clock, phases, current, cpu_before_ns, made: 1, full: Box::new(full), spare }
     }
 
     /// Hands over every interval that ended by `now_ns`. To be called before completions of that moment are counted.
@@ -138,6 +141,21 @@ impl<C: Clock> Meter<C> {
         }
     }
 
+    /// A used interval, or a new one. A controller that is many seconds behind is waited for: memory stays bounded.
+    fn next_empty(&mut self) -> ThreadInterval {
+        if self.made >= INTERVALS_MAX
+            && let Ok(used) = self.spare.recv()
+        {
+            return used;
+        }
+        self.spare.try_recv().unwrap_or_else(|_| {
+            self.made += 1;
+            let operations = &self.current.operations;
+            let open = operations.first().is_some_and(|operation| operation.lag.is_some());
+            ThreadInterval::new(operations.len(), open)
+        })
+    }
+
     /// Not part of the measured loop: runs once a second.
     #[cold]
     fn hand_over(&mut self) {
@@ -145,20 +163,13 @@ impl<C: Clock> Meter<C> {
         self.current.cpu_ns = cpu_ns - self.cpu_before_ns;
         self.cpu_before_ns = cpu_ns;
         let (index, start_ns) = (self.current.index + 1, self.current.end_ns);
-        let mut next = self.spare.try_recv().unwrap_or_else(|_| {
-            let first = &self.current.operations.first();
-            ThreadInterval::new(
-                self.current.operations.len(),
-                first.is_some_and(|operation| operation.lag.is_some()),
-            )
-        });
+        let mut next = self.next_empty();
         next.index = index;
         next.start_ns = start_ns;
         next.end_ns = self.phases.interval_end_ns(start_ns);
         next.phase = self.phases.at(start_ns);
         let full = std::mem::replace(&mut self.current, next);
-        // A controller that is gone has given up the trial; the thread is about to be told so.
-        let _ = self.full.send(full);
+        (self.full)(full);
     }
 }
 
@@ -184,16 +195,17 @@ mod tests {
     /// Feeds (due, sent, done) in milliseconds and gives (phase, start ms, end ms, count) of each interval.
     fn intervals(open: bool, operations: &[(u64, u64, u64)], end_ms: u64) -> Vec<ThreadInterval> {
         let phases = Phases { warm_up: Span { ns: 500 * MS }, measure: Span { ns: 1_500 * MS } };
-        let (full, received) = mpsc::channel();
+        let mut received = Vec::new();
         let (_spare, spare) = mpsc::channel();
-        let mut meter = Meter::new(Stopped, phases, ThreadInterval::new(1, open), full, spare);
+        let mut meter =
+            Meter::new(Stopped, phases, ThreadInterval::new(1, open), |i| received.push(i), spare);
         for &(due, sent, done) in operations {
             meter.advance(done * MS);
             let due_ns = open.then_some(due * MS);
             meter.complete(done * MS, Completed { kind: 0, due_ns, sent_ns: sent * MS, bytes: 1 });
         }
         meter.finish(end_ms * MS);
-        received.iter().collect()
+        received
     }
 
     #[test]

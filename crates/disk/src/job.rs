@@ -1,0 +1,331 @@
+//! A disk test that can be run: settings with every default filled in and every contradiction refused.
+
+use load::{Pacing, Phases, Size, Span};
+use record::CacheMode;
+
+use crate::settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing};
+
+/// Most threads of one test.
+pub const THREADS_MAX: u32 = 1024;
+/// Most I/Os that one thread can keep outstanding.
+pub const OUTSTANDING_MAX: u32 = 4096;
+/// Largest I/O.
+pub const BLOCK_BYTES_MAX: u64 = 256 << 20;
+/// Smallest unit of a block size.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// One disk test, complete and without contradiction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Bytes of one I/O.
+    pub block_bytes: u64,
+    /// Share of reads, 0–1.
+    pub read_share: f64,
+    /// Pattern.
+    pub pattern: Pattern,
+    /// Begin of the region in each file.
+    pub offset_bytes: u64,
+    /// Length of the region in each file; to the end if none.
+    pub region_bytes: Option<u64>,
+    /// Outstanding I/Os a thread.
+    pub outstanding: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Warm-up and window.
+    pub phases: Phases,
+    /// Loop.
+    pub pacing: Pacing,
+    /// Test files made in each directory.
+    pub files: u32,
+    /// Size of each of them.
+    pub file_bytes: u64,
+    /// Whether new files are written before they are read.
+    pub fill: bool,
+    /// Whether a missing file is made.
+    pub create: bool,
+    /// Whether a file that is not ours may be written.
+    pub overwrite: bool,
+    /// Serial number or name of the device that may be written.
+    pub destroy: Option<String>,
+    /// Caches.
+    pub cache: CacheMode,
+    /// Writes between two fdatasyncs of a thread.
+    pub flush_every: Option<u64>,
+    /// Compressible share of a block, 0–1.
+    pub compressible: f64,
+    /// Share of duplicate blocks, 0–1.
+    pub duplicate: f64,
+    /// Engine.
+    pub engine: EngineChoice,
+    /// Whether buffers are registered.
+    pub registered_buffers: bool,
+    /// CPUs.
+    pub affinity: Option<Affinity>,
+    /// IOPOLL.
+    pub poll: bool,
+    /// SQPOLL.
+    pub kernel_submission: bool,
+    /// Seed.
+    pub seed: u64,
+    /// The simulated device.
+    pub simulated: Simulated,
+    /// Pools of threads with files of their own.
+    pub pools: Vec<Pool>,
+}
+
+/// A parameter that cannot be, or that contradicts another.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter} {problem}")]
+pub struct JobError {
+    /// Name of the parameter as in the study file.
+    pub parameter: &'static str,
+    /// Value, what is wrong with it, and what to do.
+    pub problem: String,
+}
+
+impl Job {
+    /// Fills in the defaults and checks everything.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
+        let mut problems = Problems::default();
+        problems.ranges(settings);
+        problems.contradictions(settings);
+        if problems.0.is_empty() { Ok(Self::defaulted(settings)) } else { Err(problems.0) }
+    }
+
+    fn defaulted(settings: &Settings) -> Self {
+        let pools = settings.pools.clone().unwrap_or_default();
+        let pool_threads = pools.iter().map(|pool| pool.threads).sum::<u32>();
+        Self {
+            block_bytes: settings.block_size.map_or(4096, |size| size.0),
+            read_share: settings.read_share.unwrap_or(100.0) / 100.0,
+            pattern: settings.pattern.unwrap_or(Pattern::Random),
+            offset_bytes: settings.offset.map_or(0, |size| size.0),
+            region_bytes: settings.region.map(|size| size.0),
+            outstanding: settings.outstanding.unwrap_or(1),
+            threads: if pools.is_empty() { settings.threads.unwrap_or(1) } else { pool_threads },
+            phases: Phases {
+                warm_up: settings.warm_up.unwrap_or(Span::seconds(1)),
+                measure: settings.duration.unwrap_or(Span::seconds(10)),
+            },
+            pacing: pacing(settings),
+            files: settings.files.unwrap_or(1),
+            file_bytes: settings.file_size.map_or(1 << 30, |size| size.0),
+            fill: !settings.no_fill.unwrap_or(false),
+            create: settings.create.unwrap_or(false),
+            overwrite: settings.overwrite.unwrap_or(false),
+            destroy: settings.destroy.clone(),
+            cache: cache_mode(settings),
+            flush_every: settings.flush_every,
+            compressible: settings.compressible.unwrap_or(0.0) / 100.0,
+            duplicate: settings.duplicate.unwrap_or(0.0) / 100.0,
+            engine: settings.engine.unwrap_or(EngineChoice::Auto),
+            registered_buffers: settings.registered_buffers.unwrap_or(true),
+            affinity: settings.affinity.clone(),
+            poll: settings.poll.unwrap_or(false),
+            kernel_submission: settings.kernel_submission.unwrap_or(false),
+            seed: settings.seed.unwrap_or(42),
+            simulated: settings.simulated.unwrap_or_default(),
+            pools,
+        }
+    }
+
+    /// Whether anything is read.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.read_share > 0.0
+    }
+
+    /// Whether anything is written.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.read_share < 1.0
+    }
+
+    /// Whether the target is touched at all.
+    #[must_use]
+    pub fn needs_files(&self) -> bool {
+        !matches!(self.engine, EngineChoice::Null | EngineChoice::Simulated)
+    }
+}
+
+fn pacing(settings: &Settings) -> Pacing {
+    match (settings.rate, settings.arrivals.unwrap_or(Spacing::Fixed)) {
+        (None, _) => Pacing::Closed { think_time: settings.think_time.unwrap_or(Span::ZERO) },
+        (Some(rate_per_s), Spacing::Fixed) => Pacing::Fixed { rate_per_s },
+        (Some(rate_per_s), Spacing::Poisson) => Pacing::Poisson { rate_per_s },
+    }
+}
+
+fn cache_mode(settings: &Settings) -> CacheMode {
+    match (settings.cache.unwrap_or(Cache::Direct), settings.write_through.unwrap_or(false)) {
+        (Cache::Direct, false) => CacheMode::Direct,
+        (Cache::Direct, true) => CacheMode::DirectWriteThrough,
+        (Cache::Buffered, false) => CacheMode::Buffered,
+        (Cache::Buffered, true) => CacheMode::BufferedWriteThrough,
+    }
+}
+
+#[derive(Default)]
+struct Problems(Vec<JobError>);
+
+impl Problems {
+    fn add(&mut self, parameter: &'static str, problem: String) {
+        self.0.push(JobError { parameter, problem });
+    }
+
+    fn per_cent(&mut self, parameter: &'static str, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| !(0.0..=100.0).contains(value)) {
+            self.add(parameter, format!("{value}: give a share from 0 to 100 per cent"));
+        }
+    }
+
+    fn count(&mut self, parameter: &'static str, value: Option<u64>, most: u64) {
+        if let Some(value) = value.filter(|value| !(1..=most).contains(value)) {
+            self.add(parameter, format!("{value}: give a number from 1 to {most}"));
+        }
+    }
+
+    fn ranges(&mut self, settings: &Settings) {
+        self.per_cent("read_share", settings.read_share);
+        self.per_cent("compressible", settings.compressible);
+        self.per_cent("duplicate", settings.duplicate);
+        self.count("outstanding", settings.outstanding.map(u64::from), OUTSTANDING_MAX.into());
+        self.count("threads", settings.threads.map(u64::from), THREADS_MAX.into());
+        self.count("files", settings.files.map(u64::from), 4096);
+        self.count("flush_every", settings.flush_every, u64::MAX);
+        self.sizes(settings);
+        if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
+            self.add("rate", format!("{rate}: give I/Os a second from 0.001 to 100000000"));
+        }
+        if settings.duration.is_some_and(|duration| duration.ns < 1_000_000) {
+            self.add("duration", "is too short: give at least 1ms".to_owned());
+        }
+        for (parameter, span) in [("duration", settings.duration), ("warm_up", settings.warm_up)] {
+            if span.is_some_and(|span| span > Span::seconds(30 * 86_400)) {
+                self.add(parameter, "is longer than 30 days: give less".to_owned());
+            }
+        }
+    }
+
+    fn sizes(&mut self, settings: &Settings) {
+        let unsuited =
+            |block: &Size| block.0 == 0 || !block.0.is_multiple_of(SECTOR_BYTES) || block.0 > BLOCK_BYTES_MAX;
+        if let Some(block) = settings.block_size.filter(unsuited) {
+            let most = Size(BLOCK_BYTES_MAX);
+            self.add("block_size", format!("{block}: give a multiple of 512 bytes up to {most}"));
+        }
+        let block = settings.block_size.unwrap_or(Size::kib(4));
+        for (parameter, size) in [("file_size", settings.file_size), ("region", settings.region)] {
+            if let Some(size) = size.filter(|size| size.0 < block.0) {
+                self.add(parameter, format!("{size} does not hold one block of {block}: give at least that"));
+            }
+        }
+        if let Some(offset) = settings.offset.filter(|offset| !offset.0.is_multiple_of(SECTOR_BYTES)) {
+            self.add("offset", format!("{offset}: give a multiple of 512 bytes"));
+        }
+    }
+
+    fn contradictions(&mut self, settings: &Settings) {
+        let writes = settings.read_share.unwrap_or(100.0) < 100.0;
+        let engine = settings.engine.unwrap_or(EngineChoice::Auto);
+        let outstanding = settings.outstanding.unwrap_or(1);
+        if engine == EngineChoice::Psync && outstanding > 1 {
+            self.add(
+                "outstanding",
+                format!(
+                    "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use \
+                     --engine uring, or --outstanding 1 --threads {outstanding}"
+                ),
+            );
+        }
+        if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
+            self.add(
+                "think_time",
+                "contradicts rate, whose due times depend on no answer: give one of them".into(),
+            );
+        }
+        if settings.rate.is_none() && settings.arrivals.is_some() {
+            self.add("arrivals", "is the spacing of an open loop: give rate as well".into());
+        }
+        for (parameter, given) in [
+            ("flush_every", settings.flush_every.is_some()),
+            ("write_through", settings.write_through == Some(true)),
+        ] {
+            if given && !writes {
+                self.add(
+                    parameter,
+                    "has no effect where nothing is written: give a read_share below 100".into(),
+                );
+            }
+        }
+        if engine == EngineChoice::Psync
+            && (settings.poll == Some(true) || settings.kernel_submission == Some(true))
+        {
+            self.add("engine", "psync has no ring to poll: use --engine uring".into());
+        }
+        if settings.poll == Some(true) && settings.cache == Some(Cache::Buffered) {
+            self.add("poll", "works with direct I/O only: use --cache direct".into());
+        }
+        if settings
+            .pools
+            .as_ref()
+            .is_some_and(|pools| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0))
+        {
+            self.add("pools", "each need a file and at least one thread".into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// The parameters that are refused.
+    fn refused(text: &str) -> Vec<&'static str> {
+        Job::of(&settings(text)).err().unwrap_or_default().iter().map(|problem| problem.parameter).collect()
+    }
+
+    #[test]
+    fn nothing_given_is_a_random_read_test() {
+        let job = Job::of(&Settings::default()).unwrap();
+        assert_eq!((job.block_bytes, job.outstanding, job.threads), (4096, 1, 1));
+        assert!(job.reads() && !job.writes());
+        assert_eq!(job.cache, CacheMode::Direct);
+        assert!(!job.pacing.is_open());
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let found = refused(
+            r#"{"block_size": "1000B", "read_share": 101, "threads": 0, "rate": 0, "duration": "0s"}"#,
+        );
+        assert_eq!(found, ["read_share", "threads", "block_size", "rate", "duration"]);
+    }
+
+    #[test]
+    fn queue_depth_is_never_ignored_by_a_synchronous_engine() {
+        assert_eq!(refused(r#"{"engine": "psync", "outstanding": 8}"#), ["outstanding"]);
+        assert_eq!(refused(r#"{"engine": "psync", "outstanding": 1}"#), [""; 0]);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        assert_eq!(refused(r#"{"rate": 100, "think_time": "1ms"}"#), ["think_time"]);
+        assert_eq!(refused(r#"{"arrivals": "poisson"}"#), ["arrivals"]);
+        assert_eq!(refused(r#"{"write_through": true}"#), ["write_through"]);
+        assert_eq!(refused(r#"{"flush_every": 8, "read_share": 0}"#), [""; 0]);
+        assert_eq!(refused(r#"{"file_size": "1KiB"}"#), ["file_size"]);
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        assert!(serde_json::from_str::<Settings>(r#"{"blocksize": "4k"}"#).is_err());
+    }
+}

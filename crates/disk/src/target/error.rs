@@ -1,0 +1,106 @@
+//! What can be wrong with a target. Every message names the path, the value and the remedy.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use load::Size;
+use record::CacheMode;
+use rustix::io::Errno;
+
+use crate::job::Job;
+
+/// A target that cannot be used as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetError {
+    message: String,
+    /// Whether asking otherwise would help, in contrast to a fault of the system.
+    is_usage: bool,
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+impl TargetError {
+    /// Whether the mistake is in what was asked for.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        self.is_usage
+    }
+
+    /// A mistake of the user's.
+    pub(super) fn usage(path: &Path, problem: impl fmt::Display) -> Self {
+        Self { message: format!("{}: {problem}", path.display()), is_usage: true }
+    }
+
+    /// A fault of the system.
+    pub(super) fn system(path: &Path, what: &str, error: &dyn fmt::Display) -> Self {
+        Self { message: format!("{}: {what}: {error}", path.display()), is_usage: false }
+    }
+
+    pub(super) fn imaginary() -> Self {
+        Self { message: "this target has no files".to_owned(), is_usage: false }
+    }
+
+    pub(super) fn interrupted() -> Self {
+        Self { message: "interrupted while test files were written".to_owned(), is_usage: false }
+    }
+
+    pub(super) fn region(path: &Path, file_bytes: u64, job: &Job) -> Self {
+        let offset = Size(job.offset_bytes);
+        let wanted = job.region_bytes.map_or_else(
+            || format!("one block of {}", Size(job.block_bytes)),
+            |bytes| format!("a region of {}", Size(bytes)),
+        );
+        Self::usage(
+            path,
+            format!(
+                "{wanted} from offset {offset} does not fit into {}; change --region, --offset, --block-size or \
+                 --file-size",
+                Size(file_bytes)
+            ),
+        )
+    }
+
+    pub(super) fn alignment(path: &Path, job: &Job) -> Self {
+        Self::usage(
+            path,
+            format!(
+                "blocks of {} at offset {} do not suit direct I/O here; use multiples of the device's block size, \
+                 usually 4KiB, or --cache buffered",
+                Size(job.block_bytes),
+                Size(job.offset_bytes)
+            ),
+        )
+    }
+
+    pub(super) fn polling(path: &Path) -> Self {
+        Self::usage(path, "its device has no queues to poll (sysfs queue/io_poll is not 1); leave out --poll")
+    }
+
+    pub(super) fn open(path: &Path, error: Errno, cache: CacheMode) -> Self {
+        match error {
+            Errno::INVAL if !cache.uses_file_cache() => Self::usage(
+                path,
+                "this file system has no direct I/O (O_DIRECT); use --cache buffered, whose figures include the \
+                 file cache, or another directory",
+            ),
+            Errno::ROFS => Self::system(
+                path,
+                "cannot write",
+                &"the file system is mounted read-only; name another directory",
+            ),
+            Errno::ACCESS | Errno::PERM => Self::system(
+                path,
+                "permission denied",
+                &"name a path that you may use, or run as a user who may",
+            ),
+            other => Self::system(path, "cannot open", &io::Error::from(other)),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Makes test files and fills them, so that nothing is read that was never written.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use record::CacheMode;
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::error::TargetError;
+use super::marker::{DATA_BEGIN, Marker};
+use super::survey::{Item, Survey};
+use super::{FileWritten, Target, TargetFile, reopen};
+use crate::buffer::{Buffers, Content};
+use crate::job::Job;
+use crate::pattern::Random;
+
+/// Bytes of one write of the fill.
+const FILL_BLOCK_BYTES: u64 = 4 << 20;
+/// Stream of random numbers for the fill's stamps; load threads use small ones.
+const FILL_STREAM: u64 = 1 << 40;
+
+/// Turns a survey into a target.
+pub(super) fn make(
+    survey: Survey,
+    paths: &[PathBuf],
+    jobs: &[Job],
+    stop: &AtomicBool,
+    mut on_fill: impl FnMut(u64, u64),
+) -> Result<Target, TargetError> {
+    if !jobs.iter().any(Job::needs_files) {
+        let files = jobs.iter().map(|job| job.files.max(job.pools.len() as u32)).max().unwrap_or(1);
+        let bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
+        return Ok(Target { paths: paths.to_vec(), ..Target::imaginary(files as usize, bytes) });
+    }
+    let total_bytes = survey.fill_bytes(jobs);
+    let mut filler = Filler { jobs, stop, on_fill: &mut on_fill, done_bytes: 0, total_bytes, files_made: 0 };
+    let mut files = Vec::new();
+    for item in survey.items {
+        filler.add(item, &mut files)?;
+    }
+    Ok(Target { paths: paths.to_vec(), files })
+}
+
+struct Filler<'a> {
+    jobs: &'a [Job],
+    stop: &'a AtomicBool,
+    on_fill: &'a mut dyn FnMut(u64, u64),
+    done_bytes: u64,
+    total_bytes: u64,
+    files_made: u64,
+}
+
+impl Filler<'_> {
+    fn add(&mut self, item: Item, files: &mut Vec<TargetFile>) -> Result<(), TargetError> {
+        let ready = |path, file, begin, bytes, written| TargetFile {
+            path,
+            file: Some(file),
+            begin,
+            bytes,
+            number: 0,
+            sized_by_job: false,
+            written,
+        };
+        match item {
+            Item::Directory { path, files: number, file_bytes } => {
+                for number in 0..number {
+                    files.push(self.temporary(&path, number, file_bytes)?);
+                }
+            }
+            Item::Make { path, file_bytes } => files.push(self.named(path, file_bytes)?),
+            Item::Ours { path, file, data_bytes } => {
+                lock(&path, &file)?;
+                files.push(ready(path, file, DATA_BEGIN, data_bytes, FileWritten::ByUs));
+            }
+            Item::Foreign { path, file, bytes } => {
+                files.push(ready(path, file, 0, bytes, FileWritten::ByOthers));
+            }
+            Item::Device { path, file, bytes } => {
+                files.push(ready(path, file, 0, bytes, FileWritten::Device));
+            }
+        }
+        Ok(())
+    }
+
+    /// A test file that has no name any more when this returns: it vanishes with the process, however that ends.
+    fn temporary(&mut self, directory: &Path, number: u32, bytes: u64) -> Result<TargetFile, TargetError> {
+        let path = directory.join(format!("prony-{}-{number}.tmp", std::process::id()));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = create(&path, flags)?;
+        let marked = Marker { data_bytes: bytes, filled: false }.write(&file);
+        let unlinked = rustix::fs::unlink(&path);
+        marked.map_err(|error| write_error(&path, error))?;
+        unlinked.map_err(|error| TargetError::system(&path, "cannot unlink the test file", &error))?;
+        let written = self.fill(&path, &file, bytes)?;
+        Ok(TargetFile {
+            path,
+            file: Some(file),
+            begin: DATA_BEGIN,
+            bytes,
+            number,
+            sized_by_job: true,
+            written,
+        })
+    }
+
+    /// A test file that the user named and that stays. One that was just made is removed again if it cannot be filled.
+    fn named(&mut self, path: PathBuf, bytes: u64) -> Result<TargetFile, TargetError> {
+        let is_new = !path.exists();
+        let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        flags.set(OFlags::EXCL, is_new);
+        let file = create(&path, flags)?;
+        let result = lock(&path, &file).and_then(|()| {
+            let marker = Marker { data_bytes: bytes, filled: false };
+            marker.write(&file).map_err(|error| write_error(&path, error))?;
+            let written = self.fill(&path, &file, bytes)?;
+            Marker { filled: written == FileWritten::ByUs, ..marker }
+                .write(&file)
+                .and_then(|()| rustix::fs::fsync(&file))
+                .map_err(|error| write_error(&path, error))?;
+            Ok(written)
+        });
+        match result {
+            Ok(written) => Ok(TargetFile {
+                path,
+                file: Some(file),
+                begin: DATA_BEGIN,
+                bytes,
+                number: 0,
+                sized_by_job: false,
+                written,
+            }),
+            Err(error) => {
+                if is_new {
+                    let _ = rustix::fs::unlink(&path);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&mut self, path: &Path, file: &File, bytes: u64) -> Result<FileWritten, TargetError> {
+        self.files_made += 1;
+        let length = DATA_BEGIN + bytes;
+        // Reserves the space, so that a full disk is found out at once. Not every file system can.
+        match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(error) => return Err(write_error(path, error)),
+        }
+        rustix::fs::ftruncate(file, length).map_err(|error| write_error(path, error))?;
+        if !self.jobs.iter().all(|job| job.fill) {
+            return Ok(FileWritten::Never);
+        }
+        let mut blocks =
+            self.payload().map_err(|error| TargetError::system(path, "cannot have memory", &error))?;
+        // Direct writes do not fill the file cache with what direct reads will not use.
+        let direct = reopen(file, OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC);
+        let to = direct.as_ref().unwrap_or(file);
+        let mut at = 0;
+        while at < bytes {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(TargetError::interrupted());
+            }
+            at += write_block(to, file, &mut blocks, at, bytes - at)
+                .map_err(|error| write_error(path, error))?;
+            (self.on_fill)(self.done_bytes + at, self.total_bytes);
+        }
+        self.done_bytes += bytes;
+        rustix::fs::fsync(file).map_err(|error| write_error(path, error))?;
+        Ok(FileWritten::ByUs)
+    }
+
+    /// The fill's content is that of the jobs: what compresses in their writes compresses in what they read.
+    fn payload(&self) -> std::io::Result<Buffers> {
+        let most = |share: fn(&Job) -> f64| self.jobs.iter().map(share).fold(0.0, f64::max);
+        let seed = self.jobs.first().map_or(0, |job| job.seed);
+        let content = Content {
+            compressible: most(|job| job.compressible),
+            duplicate: most(|job| job.duplicate),
+            seed: Random::new(seed, FILL_STREAM + self.files_made).next(),
+        };
+        Buffers::new(1, FILL_BLOCK_BYTES, false, true, content)
+    }
+}
+
+/// Writes one block of the fill; what a direct write cannot take (the odd end of a file) goes through the cache.
+fn write_block(direct: &File, cached: &File, blocks: &mut Buffers, at: u64, left: u64) -> Result<u64, Errno> {
+    let length = left.min(FILL_BLOCK_BYTES) as usize;
+    let payload = blocks.payload_at(0);
+    let block = blocks.block(payload, length);
+    let written = match rustix::io::pwrite(direct, &*block, DATA_BEGIN + at) {
+        Err(Errno::INVAL) => rustix::io::pwrite(cached, &*block, DATA_BEGIN + at)?,
+        other => other?,
+    };
+    if written == 0 { Err(Errno::IO) } else { Ok(written as u64) }
+}
+
+fn create(path: &Path, flags: OFlags) -> Result<File, TargetError> {
+    rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
+        .map(File::from)
+        .map_err(|error| TargetError::open(path, error, CacheMode::Buffered))
+}
+
+fn lock(path: &Path, file: &File) -> Result<(), TargetError> {
+    rustix::fs::flock(file.as_fd(), FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+        TargetError::usage(path, "is in use by another prony; wait for it to end, or name another file")
+    })
+}
+
+pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
+    match error {
+        Errno::NOSPC | Errno::DQUOT => TargetError::system(
+            path,
+            "cannot write the test file",
+            &"no space is left on the file system; use a smaller --file-size or another directory",
+        ),
+        other => TargetError::system(path, "cannot write the test file", &std::io::Error::from(other)),
+    }
+}

@@ -1,0 +1,251 @@
+//! A look at the target before anything is touched: what exists, what may be done to it, what is to be written.
+
+use std::fs::{File, Metadata};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use load::Size;
+use rustix::fs::{Mode, OFlags};
+
+use super::device;
+use super::error::TargetError;
+use super::marker::{DATA_BEGIN, Marker};
+use crate::job::Job;
+
+/// Share of a file system that is kept free, and the least that is.
+const KEPT_FREE_SHARE: f64 = 0.05;
+const KEPT_FREE_BYTES: u64 = 1 << 30;
+
+/// What a run will find and do.
+#[derive(Debug)]
+pub struct Survey {
+    pub(super) items: Vec<Item>,
+    /// Sentences that a user should read before the start, such as what a device holds now.
+    pub warnings: Vec<String>,
+}
+
+/// One path of the target.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// Test files to be made in a directory, which are unlinked at once.
+    Directory { path: PathBuf, files: u32, file_bytes: u64 },
+    /// A file to be made, or one of ours to be written again, which stays.
+    Make { path: PathBuf, file_bytes: u64 },
+    /// A file of ours that is complete.
+    Ours { path: PathBuf, file: File, data_bytes: u64 },
+    /// Somebody else's file.
+    Foreign { path: PathBuf, file: File, bytes: u64 },
+    /// A block device.
+    Device { path: PathBuf, file: File, bytes: u64 },
+}
+
+impl Survey {
+    /// Looks at everything and touches nothing.
+    ///
+    /// # Errors
+    /// When a path cannot be used as the jobs ask.
+    pub fn of(paths: &[PathBuf], jobs: &[Job]) -> Result<Self, TargetError> {
+        let mut survey = Self { items: Vec::new(), warnings: Vec::new() };
+        let pools: Vec<_> = jobs.iter().find(|job| !job.pools.is_empty()).map_or_else(Vec::new, |job| {
+            job.pools.iter().map(|pool| (pool.path.clone(), pool.size.map(|size| size.0))).collect()
+        });
+        let named =
+            if pools.is_empty() { paths.iter().map(|path| (path.clone(), None)).collect() } else { pools };
+        if !jobs.iter().any(Job::needs_files) {
+            return Ok(survey);
+        }
+        for (path, size) in named {
+            let (item, warnings) = look_at(&path, size, jobs)?;
+            survey.items.push(item);
+            survey.warnings.extend(warnings);
+        }
+        survey.check_space()?;
+        Ok(survey)
+    }
+
+    /// Bytes that will be written to make test files ready.
+    #[must_use]
+    pub fn fill_bytes(&self, jobs: &[Job]) -> u64 {
+        let fills = jobs.iter().all(|job| job.fill);
+        self.items.iter().filter(|_| fills).map(Item::new_bytes).sum()
+    }
+
+    /// Refuses what would leave less free than is kept. Paths on one file system are added up.
+    fn check_space(&self) -> Result<(), TargetError> {
+        let mut needed: Vec<(u64, u64)> = Vec::new();
+        for item in &self.items {
+            let (Some(directory), bytes) = (item.directory(), item.new_bytes()) else { continue };
+            let error = |error| TargetError::system(directory, "cannot read its free space", &error);
+            let device = rustix::fs::stat(directory).map_err(error)?.st_dev;
+            let space = rustix::fs::statvfs(directory).map_err(error)?;
+            let position = needed.iter().position(|&(other, _)| other == device).unwrap_or_else(|| {
+                needed.push((device, 0));
+                needed.len() - 1
+            });
+            needed[position].1 += bytes;
+            let free = space.f_bavail * space.f_frsize;
+            let capacity = space.f_blocks * space.f_frsize;
+            check_free(directory, needed[position].1, free, capacity)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_free(directory: &Path, needed: u64, free: u64, capacity: u64) -> Result<(), TargetError> {
+    let keep = KEPT_FREE_BYTES.max((capacity as f64 * KEPT_FREE_SHARE) as u64);
+    if needed == 0 || needed.saturating_add(keep) <= free {
+        return Ok(());
+    }
+    let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
+    Err(TargetError::usage(
+        directory,
+        format!(
+            "test files of {} do not fit: {} are free, of which {} (the larger of 1 GiB and 5 %) stay free; use a \
+             smaller --file-size, fewer --files, or another directory",
+            mib(needed),
+            mib(free),
+            mib(keep)
+        ),
+    ))
+}
+
+impl Item {
+    fn new_bytes(&self) -> u64 {
+        match self {
+            Self::Directory { files, file_bytes, .. } => u64::from(*files) * file_bytes,
+            Self::Make { file_bytes, .. } => *file_bytes,
+            Self::Ours { .. } | Self::Foreign { .. } | Self::Device { .. } => 0,
+        }
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Directory { path, .. } => Some(path),
+            Self::Make { path, .. } => Some(parent_of(path)),
+            Self::Ours { .. } | Self::Foreign { .. } | Self::Device { .. } => None,
+        }
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<String>), TargetError> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return missing(path, size, jobs).map(|item| (item, Vec::new()));
+        }
+        Err(error) => return Err(TargetError::system(path, "cannot look at it", &error)),
+    };
+    if metadata.is_dir() {
+        let files = jobs.iter().map(|job| job.files).max().unwrap_or(1);
+        let file_bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
+        Ok((Item::Directory { path: path.to_owned(), files, file_bytes }, Vec::new()))
+    } else if metadata.is_file() {
+        existing(path, &metadata, size, jobs).map(|item| (item, Vec::new()))
+    } else if metadata.file_type().is_block_device() {
+        block_device(path, jobs)
+    } else {
+        Err(TargetError::usage(
+            path,
+            "is neither a directory, a regular file nor a block device; name one of these",
+        ))
+    }
+}
+
+fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
+    if !jobs.iter().any(|job| job.create) {
+        return Err(TargetError::usage(
+            path,
+            "does not exist; name a directory to make test files in, or add --create to make this file",
+        ));
+    }
+    let parent = parent_of(path);
+    if !parent.is_dir() {
+        return Err(TargetError::usage(
+            path,
+            format!("the directory {} does not exist; make it first", parent.display()),
+        ));
+    }
+    let file_bytes = size.or_else(|| jobs.iter().map(|job| job.file_bytes).max()).unwrap_or(0);
+    Ok(Item::Make { path: path.to_owned(), file_bytes })
+}
+
+fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
+    let writes = jobs.iter().any(Job::writes);
+    let file = open_existing(path, writes)?;
+    let path = path.to_owned();
+    match Marker::read(&file) {
+        // A file of ours was cut off while it was filled, or is to be larger: it is written again.
+        Some(marker) if !marker.filled || size.is_some_and(|size| size > marker.data_bytes) => {
+            let file_bytes = size.unwrap_or(0).max(marker.data_bytes);
+            Ok(Item::Make { path, file_bytes })
+        }
+        Some(marker) if metadata.len() == DATA_BEGIN + marker.data_bytes => {
+            Ok(Item::Ours { path, file, data_bytes: marker.data_bytes })
+        }
+        Some(marker) => Err(TargetError::usage(
+            &path,
+            format!(
+                "its marker says {} of data, but it has {} bytes; delete it, and --create makes it again",
+                Size(marker.data_bytes),
+                metadata.len()
+            ),
+        )),
+        None if writes && !jobs.iter().any(|job| job.overwrite) => Err(TargetError::usage(
+            &path,
+            "exists and was not made by prony; its content would be lost: name a directory or a new file with --create, \
+             or add --overwrite to lose it",
+        )),
+        None if size.is_some_and(|size| size > metadata.len()) => Err(TargetError::usage(
+            &path,
+            format!(
+                "has {} bytes, fewer than asked for, and was not made by prony; use a smaller size",
+                metadata.len()
+            ),
+        )),
+        None => Ok(Item::Foreign { path, file, bytes: metadata.len() }),
+    }
+}
+
+fn open_existing(path: &Path, writes: bool) -> Result<File, TargetError> {
+    let flags = if writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+        .map(File::from)
+        .map_err(|error| TargetError::open(path, error, record::CacheMode::Buffered))
+}
+
+fn block_device(path: &Path, jobs: &[Job]) -> Result<(Item, Vec<String>), TargetError> {
+    let writes = jobs.iter().any(Job::writes);
+    let system = device::System::real();
+    let (file, warnings) = if writes {
+        let destroy = jobs.iter().find_map(|job| job.destroy.as_deref());
+        device::open_to_destroy(&system, path, destroy)?
+    } else {
+        (open_existing(path, false)?, Vec::new())
+    };
+    let bytes = rustix::fs::seek(file.as_fd(), rustix::fs::SeekFrom::End(0))
+        .map_err(|error| TargetError::system(path, "cannot read its size", &error))?;
+    Ok((Item::Device { path: path.to_owned(), file, bytes }, warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn five_per_cent_or_a_gibibyte_stay_free() {
+        let check = |needed, free, capacity| check_free(Path::new("/data"), needed, free, capacity);
+        assert!(check(9 * GIB, 10 * GIB, 20 * GIB).is_ok(), "1 GiB stays free");
+        assert!(check(9 * GIB + 1, 10 * GIB, 20 * GIB).is_err());
+        assert!(check(5 * GIB, 10 * GIB, 100 * GIB).is_ok(), "5 GiB stay free");
+        let message = check(6 * GIB, 10 * GIB, 100 * GIB).unwrap_err().to_string();
+        assert!(message.contains("6144 MiB") && message.contains("--file-size"), "{message}");
+        assert!(check(0, 0, 100 * GIB).is_ok(), "a full disk can be read");
+    }
+}

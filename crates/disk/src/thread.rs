@@ -1,0 +1,286 @@
+//! One load thread: which files and CPUs are its own, its engine, and its load.
+
+use std::fs::File;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use load::{Arrivals, Meter, ThreadInterval};
+
+use crate::affinity::{pin, usable_cpus, wake_on_time};
+use crate::buffer::{Buffers, Content};
+use crate::engine::{Engine, kinds, null::Null, psync::Psync, simulated::Simulated, uring, uring::Uring};
+use crate::job::Job;
+use crate::pattern::{Blocks, Random};
+use crate::settings::{EngineChoice, Pattern};
+use crate::setup::no_ring;
+use crate::target::{Access, Region, Target};
+use crate::trial::TrialError;
+use crate::worker::{Course, Done, FileWalk, Worker, WorkerError};
+
+/// What a thread tells the controller.
+pub(crate) enum Message {
+    /// Its engine is made, or cannot be.
+    Ready(Result<Ready, TrialError>),
+    /// An interval has ended.
+    Interval(ThreadInterval),
+    /// It has ended, and its last interval was sent before.
+    Ended(Result<Done, TrialError>),
+}
+
+/// What a thread's engine got.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ready {
+    pub(crate) features: Vec<String>,
+    pub(crate) buffers: String,
+}
+
+/// One load thread as it will run.
+pub(crate) struct Thread<'a> {
+    pub(crate) number: usize,
+    pub(crate) threads: usize,
+    job: &'a Job,
+    target: &'a Target,
+    /// Its files.
+    files: Vec<FileShare>,
+    /// CPUs it is pinned to; empty if it is not.
+    pub(crate) cpus: Vec<u32>,
+}
+
+/// A file as one thread shares it with others.
+#[derive(Clone, Copy, Debug)]
+struct FileShare {
+    region: Region,
+    /// Its position among the threads of that file, and their number.
+    position: u64,
+    sharers: u64,
+}
+
+/// Gives every thread its files and CPUs.
+///
+/// With pools, each thread has the file of its pool. Else, where there are at least as many threads as files, thread
+/// t has file t mod files; where there are fewer, thread t has all files f with f mod threads = t.
+///
+/// # Errors
+/// When a region does not hold a block or lies outside of its file.
+pub(crate) fn assign<'a>(job: &'a Job, target: &'a Target) -> Result<Vec<Thread<'a>>, TrialError> {
+    target.check_polling(job)?;
+    target.probe(job)?;
+    let regions = target.regions(job)?;
+    let (files, threads) = (regions.len(), job.threads as usize);
+    let pool_of = pool_of_threads(job);
+    let file_lists: Vec<Vec<usize>> = (0..threads)
+        .map(|thread| match &pool_of {
+            Some(pool_of) => vec![pool_of[thread]],
+            None if threads >= files => vec![thread % files],
+            None => (0..files).filter(|file| file % threads == thread).collect(),
+        })
+        .collect();
+    let usable = usable_cpus();
+    Ok((0..threads)
+        .map(|number| Thread {
+            number,
+            threads,
+            job,
+            target,
+            files: file_lists[number]
+                .iter()
+                .map(|&file| FileShare {
+                    region: regions[file],
+                    position: file_lists[..number].iter().flatten().filter(|&&other| other == file).count()
+                        as u64,
+                    sharers: file_lists.iter().flatten().filter(|&&other| other == file).count() as u64,
+                })
+                .collect(),
+            cpus: cpus_of(job, pool_of.as_ref().map(|pool_of| pool_of[number]), number, &usable),
+        })
+        .collect())
+}
+
+/// The pool of each thread, if there are pools; its file has the same index.
+fn pool_of_threads(job: &Job) -> Option<Vec<usize>> {
+    (!job.pools.is_empty()).then(|| {
+        job.pools
+            .iter()
+            .enumerate()
+            .flat_map(|(pool, threads)| std::iter::repeat_n(pool, threads.threads as usize))
+            .collect()
+    })
+}
+
+/// A pool's threads may run on any CPU of its mask; others are pinned to one CPU each, in turn.
+fn cpus_of(job: &Job, pool: Option<usize>, number: usize, usable: &[u32]) -> Vec<u32> {
+    if let Some(pool) = pool {
+        return job.pools[pool].affinity.clone().unwrap_or_default().0;
+    }
+    match &job.affinity {
+        Some(affinity) if affinity.0.is_empty() => Vec::new(),
+        Some(affinity) => vec![affinity.0[number % affinity.0.len()]],
+        // More threads than CPUs: the scheduler places them better than a fixed order does.
+        None if job.threads as usize > usable.len() => Vec::new(),
+        None => vec![usable[number % usable.len()]],
+    }
+}
+
+impl Thread<'_> {
+    /// The thread's life: engine, start, load, end. Ends without load if the start never comes.
+    pub(crate) fn run(
+        &self,
+        started: &Receiver<Instant>,
+        spare: Receiver<ThreadInterval>,
+        give_up: &AtomicBool,
+        tell: &dyn Fn(Message),
+    ) {
+        let life = Life { thread: self, started, spare, give_up, tell };
+        if let Err(error) = pin(&self.cpus) {
+            return tell(Message::Ready(Err(TrialError::Engine(error))));
+        }
+        wake_on_time();
+        match self.job.engine {
+            EngineChoice::Null => life.live(|buffers| Ok((Null::new(buffers), Ready::unregistered("null")))),
+            EngineChoice::Simulated => life.live(|buffers| {
+                Ok((Simulated::new(self.job.simulated, buffers), Ready::unregistered("simulated")))
+            }),
+            EngineChoice::Psync => life
+                .live(|buffers| Ok((Psync::new(buffers, self.open_files()?), Ready::unregistered("psync")))),
+            EngineChoice::Auto | EngineChoice::Uring => life.live(|buffers| self.ring(buffers)),
+        }
+    }
+
+    fn ring(&self, buffers: Buffers) -> Result<(Uring, Ready), TrialError> {
+        let options = uring::Options {
+            registered_buffers: self.job.registered_buffers,
+            poll: self.job.poll,
+            kernel_submission: self.job.kernel_submission,
+        };
+        let (ring, granted) =
+            Uring::new(buffers, self.open_files()?, options).map_err(|error| no_ring(&error))?;
+        Ok((ring, Ready { features: granted.features, buffers: granted.buffers }))
+    }
+
+    fn buffers(&self) -> Result<Buffers, TrialError> {
+        let job = self.job;
+        // Stamps must differ between threads, and from those of the fill.
+        let content = Content {
+            compressible: job.compressible,
+            duplicate: job.duplicate,
+            seed: Random::new(job.seed, 2 * self.number as u64 + 1).next(),
+        };
+        Buffers::new(job.outstanding, job.block_bytes, job.reads(), job.writes(), content).map_err(|error| {
+            TrialError::Engine(format!(
+                "cannot have memory for {} blocks of {} bytes: {error}; use fewer outstanding I/Os or smaller blocks",
+                job.outstanding, job.block_bytes
+            ))
+        })
+    }
+
+    fn open_files(&self) -> Result<Vec<File>, TrialError> {
+        let access = Access { writes: self.job.writes(), cache: self.job.cache };
+        self.files.iter().map(|share| Ok(self.target.open(share.region.file, access)?)).collect()
+    }
+
+    fn walks(&self) -> Vec<FileWalk> {
+        self.files
+            .iter()
+            .map(|share| {
+                let blocks = share.region.bytes / self.job.block_bytes;
+                // A stride's first block is the thread's number among all, as SQLIO counts.
+                let (position, sharers) = match self.job.pattern {
+                    Pattern::Strided { .. } => (self.number as u64, self.threads as u64),
+                    _ => (share.position, share.sharers),
+                };
+                FileWalk {
+                    begin: share.region.begin,
+                    blocks: Blocks::new(self.job.pattern, blocks, position, sharers),
+                }
+            })
+            .collect()
+    }
+
+    fn named(&self, error: WorkerError) -> TrialError {
+        match error.file() {
+            Some(file) => TrialError::Io {
+                path: self.target.name(self.files[file as usize].region.file),
+                problem: error.to_string(),
+            },
+            None => TrialError::Engine(error.to_string()),
+        }
+    }
+}
+
+impl Ready {
+    fn unregistered(engine: &str) -> Self {
+        Self { features: Vec::new(), buffers: format!("not registered: {engine} has no ring") }
+    }
+}
+
+/// What a thread needs while it lives.
+struct Life<'a> {
+    thread: &'a Thread<'a>,
+    started: &'a Receiver<Instant>,
+    spare: Receiver<ThreadInterval>,
+    give_up: &'a AtomicBool,
+    tell: &'a dyn Fn(Message),
+}
+
+impl Life<'_> {
+    fn live<E: Engine>(self, make: impl FnOnce(Buffers) -> Result<(E, Ready), TrialError>) {
+        let Self { thread, started, spare, give_up, tell } = self;
+        let mut engine = match thread.buffers().and_then(make) {
+            Ok((engine, ready)) => {
+                tell(Message::Ready(Ok(ready)));
+                engine
+            }
+            Err(error) => return tell(Message::Ready(Err(error))),
+        };
+        let Ok(start) = started.recv() else { return };
+        let job = thread.job;
+        let number = thread.number as u64;
+        let clock = engine.start(start);
+        let empty = ThreadInterval::new(kinds(job).len(), job.pacing.is_open());
+        let hand_over = |interval| tell(Message::Interval(interval));
+        let meter = Meter::new(clock.clone(), job.phases, empty, hand_over, spare);
+        let course = Course {
+            random: Random::new(job.seed, 2 * number),
+            files: thread.walks(),
+            arrivals: Arrivals::of(
+                job.pacing,
+                thread.number as u32,
+                job.threads,
+                job.seed.wrapping_add(number),
+            ),
+        };
+        let worker = Worker::new(job, engine, clock, meter, give_up, course);
+        let ended = worker.run().map_err(|error| thread.named(error));
+        tell(Message::Ended(ended));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    /// Files of each thread, as text.
+    fn assigned(files: usize, threads: u32) -> Vec<Vec<usize>> {
+        let job = Job::of(&Settings {
+            threads: Some(threads),
+            engine: Some(EngineChoice::Null),
+            ..Settings::default()
+        })
+        .unwrap();
+        let job = Job { files: files as u32, ..job };
+        let target = Target::imaginary(files, job.file_bytes);
+        assign(&job, &target)
+            .unwrap()
+            .iter()
+            .map(|thread| thread.files.iter().map(|share| share.region.file).collect())
+            .collect()
+    }
+
+    #[test]
+    fn threads_share_files_and_files_share_threads() {
+        assert_eq!(assigned(2, 5), [[0], [1], [0], [1], [0]]);
+        assert_eq!(assigned(5, 2), [vec![0, 2, 4], vec![1, 3]]);
+    }
+}

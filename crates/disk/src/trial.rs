@@ -1,0 +1,192 @@
+//! Runs one trial: makes the threads, starts them at one moment, and puts their intervals together.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use load::{Merge, ThreadInterval};
+use record::{Interval, Setup};
+
+use crate::engine::kinds;
+use crate::job::Job;
+use crate::setup;
+use crate::target::{Target, TargetError};
+use crate::thread::{self, Message, Ready, Thread};
+
+/// What is told while a trial runs.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// All engines are set up; the load begins now.
+    SetUp(Setup),
+    /// An interval has ended.
+    Interval(Interval),
+}
+
+/// How a trial ended that ran to its end, or until it was told to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Operations that were due and not sent; open loop only.
+    pub unsent: u64,
+    /// Whether an operation was due while every slot was in flight.
+    pub capped: bool,
+}
+
+/// Why a trial did not run, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The target cannot be used as asked.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The engine cannot be had.
+    #[error("{0}")]
+    Engine(String),
+    /// An I/O failed.
+    #[error("{path}: {problem}")]
+    Io {
+        /// File.
+        path: String,
+        /// What happened to which I/O.
+        problem: String,
+    },
+}
+
+/// Runs a job against a target until its end, an error, or `stop`.
+///
+/// # Errors
+/// When the trial could not begin, or an I/O failed. What was measured before was told by `on_progress`.
+pub fn run(
+    job: &Job,
+    target: &Target,
+    stop: &AtomicBool,
+    mut on_progress: impl FnMut(Progress),
+) -> Result<Outcome, TrialError> {
+    let resolved = setup::resolve(job)?;
+    let threads = thread::assign(&resolved.job, target)?;
+    if resolved.job.cache.uses_file_cache() {
+        target.forget_cached();
+    }
+    let calibration = setup::calibrate(&resolved.job)?;
+    let give_up = AtomicBool::new(false);
+    let (to_controller, messages) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let controls = threads
+            .iter()
+            .map(|thread| start_thread(scope, thread, &to_controller, &give_up))
+            .collect::<Result<Vec<_>, _>>()?;
+        drop(to_controller);
+        let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
+        let ready = controller.await_ready()?;
+        on_progress(Progress::SetUp(Setup::Disk(Box::new(setup::describe(
+            &resolved,
+            target,
+            &threads,
+            &ready,
+            calibration,
+        )))));
+        controller.start();
+        controller.collect(&mut on_progress)
+    })
+}
+
+/// The controller's ends of a thread's channels. A thread whose channel closes before it was started ends.
+struct Control {
+    start: Sender<Instant>,
+    recycle: Sender<ThreadInterval>,
+}
+
+fn start_thread<'scope, 'env>(
+    scope: &'scope std::thread::Scope<'scope, 'env>,
+    thread: &'env Thread<'env>,
+    to_controller: &Sender<(usize, Message)>,
+    give_up: &'env AtomicBool,
+) -> Result<Control, TrialError> {
+    let (start, started) = mpsc::channel();
+    let (recycle, spare) = mpsc::channel();
+    let to_controller = to_controller.clone();
+    let number = thread.number;
+    std::thread::Builder::new()
+        .name(format!("load-{number}"))
+        .spawn_scoped(scope, move || {
+            // The controller outlives its threads; when it gave up, nobody needs the message.
+            thread.run(&started, spare, give_up, &|message| {
+                let _ = to_controller.send((number, message));
+            });
+        })
+        .map_err(|error| {
+            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads", number + 1))
+        })?;
+    Ok(Control { start, recycle })
+}
+
+struct Controller<'a> {
+    job: &'a Job,
+    controls: Vec<Control>,
+    messages: Receiver<(usize, Message)>,
+    stop: &'a AtomicBool,
+    give_up: &'a AtomicBool,
+}
+
+impl Controller<'_> {
+    /// Awaits every thread's engine. On an error all threads end, because their channels close.
+    fn await_ready(&self) -> Result<Ready, TrialError> {
+        let mut last = Ready::default();
+        for _ in &self.controls {
+            if let Ok((_, Message::Ready(ready))) = self.messages.recv() {
+                last = ready?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn start(&self) {
+        let start = Instant::now();
+        for control in &self.controls {
+            let _ = control.start.send(start);
+        }
+    }
+
+    fn collect(self, on_progress: &mut impl FnMut(Progress)) -> Result<Outcome, TrialError> {
+        let mut merge = Merge::new(kinds(self.job), self.controls.len());
+        let mut outcome = Outcome::default();
+        let mut result = Ok(());
+        let mut running = self.controls.len();
+        while running > 0 {
+            if self.stop.load(Ordering::Relaxed) {
+                self.give_up.store(true, Ordering::Relaxed);
+            }
+            let Ok((number, message)) = self.messages.recv_timeout(Duration::from_millis(100)) else {
+                continue;
+            };
+            match message {
+                Message::Ready(_) => {}
+                Message::Interval(mut interval) => {
+                    merge.add(number, &interval);
+                    interval.clear();
+                    let _ = self.controls[number].recycle.send(interval);
+                }
+                Message::Ended(ended) => {
+                    running -= 1;
+                    merge.finished(number);
+                    match ended {
+                        Ok(done) => {
+                            outcome.unsent += done.unsent;
+                            outcome.capped |= done.capped;
+                        }
+                        Err(error) => {
+                            self.give_up.store(true, Ordering::Relaxed);
+                            result = result.and(Err(error));
+                        }
+                    }
+                }
+            }
+            while let Some(interval) = merge.next_whole() {
+                on_progress(Progress::Interval(interval));
+            }
+        }
+        result.map(|()| outcome)
+    }
+}
+
+#[cfg(test)]
+#[path = "trial_tests.rs"]
+mod tests;
