@@ -1,1 +1,22 @@
+//! Statistics of prony: pure functions over measured numbers.
 //!
+//! Each figure that a report prints is defined here, once, with the source of its formula. Nothing here does I/O,
+//! reads a clock or draws from ambient randomness: seeds are passed in. A sample that is empty, too small or holds
+//! a number that is not finite has no figure (`None`, or an error that says why), never NaN.
+
+mod array;
+mod interval;
+mod knee;
+mod limit;
+mod queue;
+mod random;
+mod spread;
+mod steady;
+
+pub use array::{Array, ArrayError};
+pub use interval::{Estimate, bootstrap_mean, repeats_mean};
+pub use knee::{Knee, NoKnee, knee};
+pub use limit::{ClientLimit, client_limited};
+pub use queue::mean_in_flight;
+pub use spread::{coefficient_of_variation, mean, median, standard_deviation};
+pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
