@@ -1,0 +1,52 @@
+//! Benchmarks against other tools, in turn on the same machine: ratios say more than figures.
+//!
+//! They are no part of `cargo xtask ci`: a shared machine would make them fail at random.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::workspace::Workspace;
+
+mod disk;
+mod ratio;
+mod read_limit;
+mod tool;
+
+/// What is compared.
+#[derive(Subcommand)]
+pub(crate) enum Bench {
+    /// I/O engines against fio: CPU per I/O, I/Os a second, and how well rates are kept
+    Disk(DiskOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct DiskOptions {
+    /// Pairs of runs; fio and prony take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Seconds of one run; benchmarks of rates take at least 10
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// CPU that the load thread is pinned to [default: the last one]
+    #[arg(long)]
+    cpu: Option<usize>,
+    /// Directory of the test file, on the device to be read [default: the target directory]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+    /// Size of the test file
+    #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..))]
+    file_mib: u64,
+    /// Only benchmarks whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
+impl Bench {
+    pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
+        match self {
+            Self::Disk(options) => disk::run(options, workspace),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The steps of `cargo xtask ci`, each of them a command of its own.
+//!
+//! A step says what went wrong on its own output; here only order, time and the list of failures are kept.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::workspace::{Workspace, run as run_command};
+use crate::{study_runs, tree};
+
+/// One step. The text is its line in `--help`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Step {
+    /// Formatting, by cargo fmt
+    Format,
+    /// Lints, by clippy; a warning is an error
+    Lint,
+    /// All tests of the workspace
+    Test,
+    /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
+    Tree,
+    /// Short studies with the release binary, as a user would run them
+    Study,
+    /// Licences, bans and sources of dependencies, by cargo-deny where it is installed
+    Deny,
+}
+
+/// How a step ended, if it did not fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// Something that the step needs is not on this machine.
+    NotRun(String),
+}
+
+/// Runs all steps, prints the summary and returns whether none failed.
+pub(crate) fn run(steps: &[Step], workspace: &Workspace) -> bool {
+    let results: Vec<(Step, Duration, Result<Outcome>)> = steps
+        .iter()
+        .map(|&step| {
+            println!("\n== {}", step.name());
+            let begin = Instant::now();
+            let result = step.run(workspace);
+            if let Err(error) = &result {
+                println!("failed: {error:#}");
+            }
+            (step, begin.elapsed(), result)
+        })
+        .collect();
+    println!();
+    for (step, duration, result) in &results {
+        println!("{:<8}{:>8.1} s  {}", step.name(), duration.as_secs_f64(), outcome_text(result));
+    }
+    let failed: Vec<&str> =
+        results.iter().filter(|(_, _, result)| result.is_err()).map(|(step, ..)| step.name()).collect();
+    if !failed.is_empty() {
+        println!("\nFAILED: {}", failed.join(", "));
+    }
+    failed.is_empty()
+}
+
+fn outcome_text(result: &Result<Outcome>) -> String {
+    match result {
+        Ok(Outcome::Passed) => "passed".to_owned(),
+        Ok(Outcome::NotRun(reason)) => format!("not run: {reason}"),
+        Err(_) => "FAILED".to_owned(),
+    }
+}
+
+impl Step {
+    /// In the order of `ci`: what is quick to know comes first.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Format, Self::Lint, Self::Test, Self::Tree, Self::Study, Self::Deny];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Format => "format",
+            Self::Lint => "lint",
+            Self::Test => "test",
+            Self::Tree => "tree",
+            Self::Study => "study",
+            Self::Deny => "deny",
+        }
+    }
+
+    fn run(self, workspace: &Workspace) -> Result<Outcome> {
+        match self {
+            Self::Format => cargo(workspace, &["fmt", "--all", "--check"]),
+            Self::Lint => {
+                cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+            }
+            Self::Test => test(workspace),
+            Self::Tree => tree::check(workspace),
+            Self::Study => study_runs::run(workspace),
+            Self::Deny => deny(workspace),
+        }
+    }
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
+    run_command(&mut workspace.cargo(arguments))?;
+    Ok(Outcome::Passed)
+}
+
+/// Snapshots that differ fail and leave nothing in the tree.
+fn test(workspace: &Workspace) -> Result<Outcome> {
+    run_command(workspace.cargo(&["test", "--workspace"]).env("INSTA_UPDATE", "no"))?;
+    Ok(Outcome::Passed)
+}
+
+fn deny(workspace: &Workspace) -> Result<Outcome> {
+    let installed = workspace.cargo(&["deny", "--version"]).output()?.status.success();
+    if !installed {
+        return Ok(Outcome::NotRun(
+            "cargo-deny is not installed; `cargo install --locked cargo-deny` brings it".to_owned(),
+        ));
+    }
+    cargo(workspace, &["deny", "check", "licenses", "bans", "sources"])
+}

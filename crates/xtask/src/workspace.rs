@@ -1,0 +1,68 @@
+//! The workspace as cargo describes it, and the commands that are run in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::{Metadata, MetadataCommand};
+
+/// The checkout that xtask was started from.
+pub(crate) struct Workspace {
+    pub(crate) metadata: Metadata,
+}
+
+impl Workspace {
+    /// Asks cargo. The manifest is looked up at run time, so that a moved checkout needs no rebuild.
+    pub(crate) fn open() -> Result<Self> {
+        let manifest_directory =
+            std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let metadata = MetadataCommand::new()
+            .manifest_path(Path::new(&manifest_directory).join("Cargo.toml"))
+            .exec()
+            .context("cannot read the workspace; try `cargo metadata`")?;
+        Ok(Self { metadata })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
+    }
+
+    /// Where short-lived files go: on the disk that the build is on, which is rarely a memory file system.
+    pub(crate) fn target_directory(&self) -> &Path {
+        self.metadata.target_directory.as_std_path()
+    }
+
+    /// A cargo command in the root: the cargo that started us, so that one toolchain does everything.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(arguments).current_dir(self.root());
+        command
+    }
+
+    /// Builds the program as users do and returns its path.
+    pub(crate) fn build_prony(&self) -> Result<PathBuf> {
+        run(&mut self.cargo(&["build", "--release", "--package", "prony"]))?;
+        Ok(self.target_directory().join("release/prony"))
+    }
+}
+
+/// Runs a command with its output shown; an exit code other than 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let line = line_of(command);
+    println!("$ {line}");
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
+    if !status.success() {
+        bail!("`{line}` ended with {status}");
+    }
+    Ok(())
+}
+
+/// The command as one would type it, with the program's directory left out.
+pub(crate) fn line_of(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    std::iter::once(program.file_name().unwrap_or(program.as_os_str()))
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
