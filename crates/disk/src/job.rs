@@ -39,8 +39,8 @@ pub struct Job {
     pub files: u32,
     /// Size of each of them.
     pub file_bytes: u64,
-    /// Whether new files are written before they are read.
-    pub fill: bool,
+    /// Times that test files are written over before the first trial.
+    pub fill_passes: u32,
     /// Whether a missing file is made.
     pub create: bool,
     /// Whether a file that is not ours may be written.
@@ -113,7 +113,7 @@ impl Job {
             pacing: pacing(settings),
             files: settings.files.unwrap_or(1),
             file_bytes: settings.file_size.map_or(1 << 30, |size| size.0),
-            fill: !settings.no_fill.unwrap_or(false),
+            fill_passes: if settings.no_fill == Some(true) { 0 } else { settings.fill_passes.unwrap_or(1) },
             create: settings.create.unwrap_or(false),
             overwrite: settings.overwrite.unwrap_or(false),
             destroy: settings.destroy.clone(),
@@ -195,6 +195,7 @@ impl Problems {
         self.count("outstanding", settings.outstanding.map(u64::from), OUTSTANDING_MAX.into());
         self.count("threads", settings.threads.map(u64::from), THREADS_MAX.into());
         self.count("files", settings.files.map(u64::from), 4096);
+        self.count("fill_passes", settings.fill_passes.map(u64::from), 100);
         self.count("flush_every", settings.flush_every, u64::MAX);
         self.sizes(settings);
         if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
@@ -246,6 +247,9 @@ impl Problems {
                 "think_time",
                 "contradicts rate, whose due times depend on no answer: give one of them".into(),
             );
+        }
+        if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
+            self.add("no_fill", "contradicts fill_passes: give one of them".into());
         }
         if settings.rate.is_none() && settings.arrivals.is_some() {
             self.add("arrivals", "is the spacing of an open loop: give rate as well".into());

@@ -18,5 +18,5 @@ mod worker;
 pub use affinity::usable_cpus;
 pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
-pub use target::{Survey, Target, TargetError};
-pub use trial::{Outcome, Progress, TrialError, run};
+pub use target::{Survey, Target, TargetError, data_bytes};
+pub use trial::{Go, Outcome, Progress, TrialError, run};

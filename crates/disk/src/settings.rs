@@ -89,6 +89,11 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_fill: Option<bool>,
 
+    /// Times that test files are written over before the first trial [default: 1]
+    #[arg(long, help_heading = "Files", value_name = "NUMBER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_passes: Option<u32>,
+
     /// Make the file PATH, of --file-size, where it does not exist, and keep it
     #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use crate::job::{Job, THREADS_MAX};
 use crate::settings::EngineChoice;
 use crate::target::Target;
 use crate::thread::{Ready, Thread};
-use crate::trial::{self, Progress, TrialError};
+use crate::trial::{self, Go, Progress, TrialError};
 
 /// How long a calibration of the generator runs.
 const CALIBRATION: Phases =
@@ -110,6 +110,7 @@ pub(crate) fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
             operations += interval.operations.values().map(|operation| operation.count).sum::<u64>();
             seconds += interval.length_s;
         }
+        Go::On
     })?;
     Ok((operations > 0)
         .then(|| Calibration { generator_ns_per_operation: seconds * 1e9 / operations as f64 }))

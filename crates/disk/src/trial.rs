@@ -50,7 +50,16 @@ pub enum TrialError {
     },
 }
 
-/// Runs a job against a target until its end, an error, or `stop`.
+/// Whether a trial goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// It does.
+    On,
+    /// It drains and ends.
+    Stop,
+}
+
+/// Runs a job against a target until its end, an error, `stop`, or until `on_progress` says so.
 ///
 /// # Errors
 /// When the trial could not begin, or an I/O failed. What was measured before was told by `on_progress`.
@@ -58,7 +67,7 @@ pub fn run(
     job: &Job,
     target: &Target,
     stop: &AtomicBool,
-    mut on_progress: impl FnMut(Progress),
+    mut on_progress: impl FnMut(Progress) -> Go,
 ) -> Result<Outcome, TrialError> {
     let resolved = setup::resolve(job)?;
     let threads = thread::assign(&resolved.job, target)?;
@@ -76,13 +85,14 @@ pub fn run(
         drop(to_controller);
         let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
         let ready = controller.await_ready()?;
-        on_progress(Progress::SetUp(Setup::Disk(Box::new(setup::describe(
+        let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup::describe(
             &resolved,
             target,
             &threads,
             &ready,
             calibration,
         )))));
+        give_up.store(go == Go::Stop, Ordering::Relaxed);
         controller.start();
         controller.collect(&mut on_progress)
     })
@@ -145,7 +155,7 @@ impl Controller<'_> {
         }
     }
 
-    fn collect(self, on_progress: &mut impl FnMut(Progress)) -> Result<Outcome, TrialError> {
+    fn collect(self, on_progress: &mut impl FnMut(Progress) -> Go) -> Result<Outcome, TrialError> {
         let mut merge = Merge::new(kinds(self.job), self.controls.len());
         let mut outcome = Outcome::default();
         let mut result = Ok(());
@@ -180,7 +190,9 @@ impl Controller<'_> {
                 }
             }
             while let Some(interval) = merge.next_whole() {
-                on_progress(Progress::Interval(interval));
+                if on_progress(Progress::Interval(interval)) == Go::Stop {
+                    self.give_up.store(true, Ordering::Relaxed);
+                }
             }
         }
         result.map(|()| outcome)

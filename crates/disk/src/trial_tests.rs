@@ -37,9 +37,12 @@ fn job(text: &str) -> Job {
 fn ran(job: &Job, target: &Target, stop: &AtomicBool) -> Ran {
     let mut intervals = Vec::new();
     let mut setup = None;
-    let result = run(job, target, stop, |progress| match progress {
-        Progress::SetUp(Setup::Disk(described)) => setup = Some(*described),
-        Progress::Interval(interval) => intervals.push(interval),
+    let result = run(job, target, stop, |progress| {
+        match progress {
+            Progress::SetUp(Setup::Disk(described)) => setup = Some(*described),
+            Progress::Interval(interval) => intervals.push(interval),
+        }
+        Go::On
     });
     Ran { result, intervals, setup }
 }
@@ -156,6 +159,7 @@ fn memory_does_not_grow_with_the_length_of_a_run() {
         if intervals == 60 {
             after_a_minute = resident_pages();
         }
+        Go::On
     });
     assert!(result.is_ok() && intervals > 3_600);
     // Other tests of this process come and go; a leak of one histogram an interval would be a gigabyte.
@@ -212,6 +216,7 @@ fn a_stop_drains_and_keeps_what_was_measured() {
             intervals += 1;
             stop.store(true, Ordering::Relaxed);
         }
+        Go::On
     });
     assert!(result.is_ok() && intervals >= 1);
     assert!(begin.elapsed().as_secs() < 30, "an hour was not waited for");

@@ -1,1 +1,27 @@
+//! The report of a study: verdicts, tables and charts, as text, CSV, JSON and one HTML file.
 //!
+//! [`Report::of`] makes a model in which every figure is computed once; the printers only choose digits and
+//! units. The crate does no I/O, reads no clock and draws no random numbers but from the study's own seed, so
+//! the same record gives the same report, today and with next year's build.
+
+mod chart;
+mod csv;
+#[cfg(test)]
+mod fixture;
+pub mod format;
+mod html;
+mod judge;
+mod model;
+mod published;
+mod table;
+mod text;
+
+pub use judge::{Level, Verdict};
+pub use model::{
+    Configuration, Expectation, ExpectedFigure, Figures, Generator, Machine, MatrixCell, Report, Stability,
+    SteadyState, Sweep, SweepPoint, Trial,
+};
+pub use published::{Comparison, PublishedRow};
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,38 @@
+//! Results directories: one study is one directory of plain files.
 //!
+//! ```text
+//! 20261121T073000Z-check/
+//!   manifest.json       format version, tool version, seed, plan, state
+//!   study.toml          the exact input
+//!   environment.json    the machine
+//!   trials/0007/        trial.json samples.ndjson resources.ndjson latency.hlog
+//!   verdicts.json       can be computed again
+//!   report.html         can be made again
+//! ```
+//!
+//! [`Writer`] stores a study's events while it runs; [`read`] opens any such directory, also one that a
+//! killed program left behind. This crate judges nothing and prints nothing.
+
+mod durable;
+mod hlog;
+mod read;
+mod sum;
+mod write;
+
+pub use durable::WriteError;
+pub use read::{ReadError, read};
+pub use write::{Writer, write_report, write_verdicts};
+
+/// Names within a results directory.
+mod name {
+    pub(crate) const MANIFEST: &str = "manifest.json";
+    pub(crate) const STUDY: &str = "study.toml";
+    pub(crate) const ENVIRONMENT: &str = "environment.json";
+    pub(crate) const VERDICTS: &str = "verdicts.json";
+    pub(crate) const REPORT: &str = "report.html";
+    pub(crate) const TRIALS: &str = "trials";
+    pub(crate) const TRIAL: &str = "trial.json";
+    pub(crate) const SAMPLES: &str = "samples.ndjson";
+    pub(crate) const RESOURCES: &str = "resources.ndjson";
+    pub(crate) const LATENCY: &str = "latency.hlog";
+}

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::error::TargetError;
 use super::marker::{DATA_BEGIN, Marker};
-use super::survey::{Item, Survey};
+use super::survey::{Item, Survey, fill_passes};
 use super::{FileWritten, Target, TargetFile, reopen};
 use crate::buffer::{Buffers, Content};
 use crate::job::Job;
@@ -78,8 +78,10 @@ impl Filler<'_> {
             Item::Foreign { path, file, bytes } => {
                 files.push(ready(path, file, 0, bytes, FileWritten::ByOthers));
             }
-            Item::Device { path, file, bytes } => {
-                files.push(ready(path, file, 0, bytes, FileWritten::Device));
+            Item::Device { path, file, bytes, overwrite } => {
+                let written =
+                    if overwrite { self.overwrite(&path, &file, 0, bytes)? } else { FileWritten::Device };
+                files.push(ready(path, file, 0, bytes, written));
             }
         }
         Ok(())
@@ -142,7 +144,6 @@ impl Filler<'_> {
     }
 
     fn fill(&mut self, path: &Path, file: &File, bytes: u64) -> Result<FileWritten, TargetError> {
-        self.files_made += 1;
         let length = DATA_BEGIN + bytes;
         // Reserves the space, so that a full disk is found out at once. Not every file system can.
         match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length) {
@@ -150,24 +151,38 @@ impl Filler<'_> {
             Err(error) => return Err(write_error(path, error)),
         }
         rustix::fs::ftruncate(file, length).map_err(|error| write_error(path, error))?;
-        if !self.jobs.iter().all(|job| job.fill) {
+        if fill_passes(self.jobs) == 0 {
             return Ok(FileWritten::Never);
         }
+        self.overwrite(path, file, DATA_BEGIN, bytes)
+    }
+
+    /// Writes all bytes from `begin` on, as often as the jobs ask for.
+    fn overwrite(
+        &mut self,
+        path: &Path,
+        file: &File,
+        begin: u64,
+        bytes: u64,
+    ) -> Result<FileWritten, TargetError> {
+        self.files_made += 1;
         let mut blocks =
             self.payload().map_err(|error| TargetError::system(path, "cannot have memory", &error))?;
         // Direct writes do not fill the file cache with what direct reads will not use.
         let direct = reopen(file, OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC);
         let to = direct.as_ref().unwrap_or(file);
-        let mut at = 0;
-        while at < bytes {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(TargetError::interrupted());
+        for _ in 0..fill_passes(self.jobs) {
+            let mut at = 0;
+            while at < bytes {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(TargetError::interrupted());
+                }
+                at += write_block(to, file, &mut blocks, begin + at, bytes - at)
+                    .map_err(|error| write_error(path, error))?;
+                (self.on_fill)(self.done_bytes + at, self.total_bytes);
             }
-            at += write_block(to, file, &mut blocks, at, bytes - at)
-                .map_err(|error| write_error(path, error))?;
-            (self.on_fill)(self.done_bytes + at, self.total_bytes);
+            self.done_bytes += bytes;
         }
-        self.done_bytes += bytes;
         rustix::fs::fsync(file).map_err(|error| write_error(path, error))?;
         Ok(FileWritten::ByUs)
     }
@@ -190,8 +205,8 @@ fn write_block(direct: &File, cached: &File, blocks: &mut Buffers, at: u64, left
     let length = left.min(FILL_BLOCK_BYTES) as usize;
     let payload = blocks.payload_at(0);
     let block = blocks.block(payload, length);
-    let written = match rustix::io::pwrite(direct, &*block, DATA_BEGIN + at) {
-        Err(Errno::INVAL) => rustix::io::pwrite(cached, &*block, DATA_BEGIN + at)?,
+    let written = match rustix::io::pwrite(direct, &*block, at) {
+        Err(Errno::INVAL) => rustix::io::pwrite(cached, &*block, at)?,
         other => other?,
     };
     if written == 0 { Err(Errno::IO) } else { Ok(written as u64) }

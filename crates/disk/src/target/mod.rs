@@ -12,7 +12,7 @@ mod survey;
 
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use record::{CacheMode, Written};
@@ -239,6 +239,16 @@ impl Target {
             }
         }
         if holes_bytes > 0 { Written::Holes { bytes: holes_bytes } } else { others.unwrap_or(Written::ByUs) }
+    }
+}
+
+/// Bytes of data in a file or device; of a file of ours without the marker. None if it cannot be looked at.
+#[must_use]
+pub fn data_bytes(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    match marker::Marker::read(&file) {
+        Some(marker) => Some(marker.data_bytes),
+        None => rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).ok(),
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) enum Item {
     Ours { path: PathBuf, file: File, data_bytes: u64 },
     /// Somebody else's file.
     Foreign { path: PathBuf, file: File, bytes: u64 },
-    /// A block device.
-    Device { path: PathBuf, file: File, bytes: u64 },
+    /// A block device; `overwrite` if it is to be filled.
+    Device { path: PathBuf, file: File, bytes: u64, overwrite: bool },
 }
 
 impl Survey {
@@ -67,8 +67,7 @@ impl Survey {
     /// Bytes that will be written to make test files ready.
     #[must_use]
     pub fn fill_bytes(&self, jobs: &[Job]) -> u64 {
-        let fills = jobs.iter().all(|job| job.fill);
-        self.items.iter().filter(|_| fills).map(Item::new_bytes).sum()
+        u64::from(fill_passes(jobs)) * self.items.iter().map(Item::filled_bytes).sum::<u64>()
     }
 
     /// Refuses what would leave less free than is kept. Paths on one file system are added up.
@@ -111,6 +110,15 @@ fn check_free(directory: &Path, needed: u64, free: u64, capacity: u64) -> Result
 }
 
 impl Item {
+    /// Bytes that one pass of the fill writes.
+    fn filled_bytes(&self) -> u64 {
+        match self {
+            Self::Device { bytes, overwrite: true, .. } => *bytes,
+            _ => self.new_bytes(),
+        }
+    }
+
+    /// Bytes of free space that are used up.
     fn new_bytes(&self) -> u64 {
         match self {
             Self::Directory { files, file_bytes, .. } => u64::from(*files) * file_bytes,
@@ -126,6 +134,12 @@ impl Item {
             Self::Ours { .. } | Self::Foreign { .. } | Self::Device { .. } => None,
         }
     }
+}
+
+/// Files are filled once for all trials: as often as the one that asks for most, unless one asks for unwritten files.
+pub(super) fn fill_passes(jobs: &[Job]) -> u32 {
+    let passes = jobs.iter().map(|job| job.fill_passes);
+    if passes.clone().min() == Some(0) { 0 } else { passes.max().unwrap_or(0) }
 }
 
 fn parent_of(path: &Path) -> &Path {
@@ -179,8 +193,12 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
     let file = open_existing(path, writes)?;
     let path = path.to_owned();
     match Marker::read(&file) {
-        // A file of ours was cut off while it was filled, or is to be larger: it is written again.
-        Some(marker) if !marker.filled || size.is_some_and(|size| size > marker.data_bytes) => {
+        // A file of ours was cut off while it was filled, is to be larger or to be preconditioned: it is written again.
+        Some(marker)
+            if !marker.filled
+                || (writes && fill_passes(jobs) > 1)
+                || size.is_some_and(|size| size > marker.data_bytes) =>
+        {
             let file_bytes = size.unwrap_or(0).max(marker.data_bytes);
             Ok(Item::Make { path, file_bytes })
         }
@@ -229,7 +247,9 @@ fn block_device(path: &Path, jobs: &[Job]) -> Result<(Item, Vec<String>), Target
     };
     let bytes = rustix::fs::seek(file.as_fd(), rustix::fs::SeekFrom::End(0))
         .map_err(|error| TargetError::system(path, "cannot read its size", &error))?;
-    Ok((Item::Device { path: path.to_owned(), file, bytes }, warnings))
+    // A device is large: it is written over only where that was asked for, not by default.
+    let overwrite = writes && fill_passes(jobs) > 1;
+    Ok((Item::Device { path: path.to_owned(), file, bytes, overwrite }, warnings))
 }
 
 #[cfg(test)]

@@ -1,0 +1,172 @@
+//! The command line. Help, manual and shell completions come from these definitions.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use disk::Settings;
+use load::Span;
+
+/// Measures a database server, from the disk up to the application, and says what limits it
+#[derive(Debug, Parser)]
+#[command(name = "prony", version, max_term_width = 110)]
+#[command(
+    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 5 a trial is invalid, 130 \
+                        interrupted (what was measured is saved).\nEvery option can also be set in the environment: \
+                        --block-size is PRONY_BLOCK_SIZE. An option given on the command line wins."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What does this machine give a database? Measures the disk under a directory in about a minute
+    Check(Check),
+    /// Measure a directory's file system, a file, or a block device
+    Disk(Box<Disk>),
+    /// Take SQLIO's options and parameter file, and print what SQLIO printed
+    #[command(disable_help_flag = true)]
+    Sqlio {
+        /// SQLIO's arguments; -? lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+        arguments: Vec<OsString>,
+    },
+    /// Show what would be run, how long it takes and how much it writes. Touches nothing
+    #[command(subcommand)]
+    Plan(Planned),
+    /// Make the report of a results directory again
+    Report(Report),
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of prony or of one of its commands
+    Man {
+        /// Command
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Planned {
+    /// Plan of `prony check`
+    Check(Check),
+    /// Plan of `prony disk`
+    Disk(Box<Disk>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Directory whose disk is measured
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// Size of the test file [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) file_size: Option<load::Size>,
+
+    /// Length of each measured window [default: 5s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Span>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Disk {
+    /// Directories (test files of our own are made there), files or block devices
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// A bundle of tests: quick, cdm3, cdm8, sqlserver, sweep, steady [default: the one test the options describe]
+    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names())]
+    pub(crate) profile: Option<String>,
+
+    /// Times that each test is measured [default: 1, or the profile's]
+    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: Option<u32>,
+
+    /// Rest before each test but the first [default: 0s, or the profile's]
+    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    pub(crate) pause: Option<Span>,
+
+    /// Mean latency past which a sweep goes no deeper [default: 20ms in the profile sweep]
+    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    pub(crate) latency_tolerance: Option<Span>,
+
+    /// Compare with what an array should give: DISKS x KIND [RAID], such as "100 x sas10k raid10"
+    #[arg(long, value_name = "ARRAY", help_heading = "Study")]
+    pub(crate) expect: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Results directory
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Output {
+    /// Directory in which results directories are made
+    #[arg(long, value_name = "DIR", default_value = "prony-results", help_heading = "Output")]
+    pub(crate) results: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Format {
+    /// Print one JSON document instead of the table
+    #[arg(long, help_heading = "Output", conflicts_with = "csv")]
+    pub(crate) json: bool,
+
+    /// Print the table as CSV
+    #[arg(long, help_heading = "Output")]
+    pub(crate) csv: bool,
+}
+
+fn profile_names() -> clap::builder::PossibleValuesParser {
+    study::profiles()
+        .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
+        .to_vec()
+        .into()
+}
+
+/// Lets every option with a value be set by an environment variable: `--block-size` by `PRONY_BLOCK_SIZE`.
+pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| {
+        let Some(long) = argument.get_long() else { return argument };
+        if !argument.get_action().takes_values() {
+            return argument;
+        }
+        let variable = format!("PRONY_{}", long.to_uppercase().replace('-', "_"));
+        argument.env(variable).hide_env(true)
+    });
+    command.mut_subcommands(with_environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definitions_are_consistent() {
+        with_environment(Arguments::command()).debug_assert();
+    }
+}

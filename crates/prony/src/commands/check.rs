@@ -1,0 +1,25 @@
+//! `prony check`: the main job, with nothing to decide.
+
+use anyhow::anyhow;
+use disk::Settings;
+use study::{Study, profiles};
+
+use crate::arguments::Check;
+use crate::exit::{Exit, Failure};
+use crate::session;
+
+pub(crate) fn run(check: &Check) -> Result<Exit, Failure> {
+    session::run(&study(check)?, &check.output)
+}
+
+/// The quick profile on the directory's disk.
+pub(crate) fn study(check: &Check) -> Result<Study, Failure> {
+    let quick = profiles().into_iter().find(|profile| profile.name == "quick");
+    let quick = quick.ok_or_else(|| Failure::runtime(anyhow!("there is no profile called quick")))?;
+    let mut study = quick.study(vec![check.path.clone()]);
+    study.title = "Check".to_owned();
+    study.slug = "check".to_owned();
+    let given = Settings { file_size: check.file_size, duration: check.duration, ..Settings::default() };
+    study.narrow(&given).map_err(Failure::usage)?;
+    Ok(study)
+}

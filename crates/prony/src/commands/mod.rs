@@ -1,0 +1,25 @@
+//! One file a command.
+
+mod check;
+mod disk;
+mod manual;
+mod plan;
+mod report;
+
+use crate::arguments::{Arguments, Command, Planned};
+use crate::exit::{Exit, Failure};
+
+pub(crate) use plan::summary as plan_summary;
+
+pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    match arguments.command {
+        Command::Check(check) => check::run(&check),
+        Command::Disk(disk) => disk::run(&disk),
+        Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
+        Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?),
+        Command::Plan(Planned::Disk(disk)) => plan::print(&disk::study(&disk)?),
+        Command::Report(report) => report::run(&report),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { command } => manual::page(command.as_deref()),
+    }
+}

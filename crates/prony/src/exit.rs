@@ -1,0 +1,85 @@
+//! How the program ends.
+
+use std::process::ExitCode;
+
+use disk::TargetError;
+use record::State;
+use report::Report;
+use runner::RunError;
+
+/// Exit codes, as the manual lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything was measured.
+    Pass = 0,
+    /// Something failed while it ran.
+    Runtime = 1,
+    /// What was asked for cannot be.
+    Usage = 2,
+    /// A trial was measured, but does not mean what it should.
+    Invalid = 5,
+    /// The user ended it; what was measured is saved.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// What a finished study comes to.
+    pub(crate) fn of(report: &Report) -> Self {
+        let has = |state| report.trials.iter().any(|trial| trial.state == state);
+        match report.state {
+            State::Aborted => Self::Interrupted,
+            _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
+            _ if has(State::Invalid) => Self::Invalid,
+            _ => Self::Pass,
+        }
+    }
+}
+
+/// What ends the program early, for people to read.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    /// What was asked for cannot be.
+    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Usage, error: error.into() }
+    }
+
+    /// Something failed.
+    pub(crate) fn runtime(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Runtime, error: error.into() }
+    }
+
+    /// The whole message, causes included.
+    pub(crate) fn message(&self) -> String {
+        format!("{:#}", self.error)
+    }
+
+    pub(crate) fn code(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::runtime(error) }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Target(error) => error.into(),
+            RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
+        }
+    }
+}

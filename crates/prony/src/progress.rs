@@ -1,0 +1,162 @@
+//! What is shown while a study runs, on stderr: a live line a test on a terminal, else a plain line every ten seconds.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use record::{Event, Interval, Latency, Phase, State, TrialRecord};
+use report::format;
+
+/// How often a plain line is printed.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows a study's events.
+pub(crate) struct Progress {
+    trials: usize,
+    live: Option<ProgressBar>,
+    last_plain: Instant,
+    current: Current,
+}
+
+/// What is known of the trial that runs.
+#[derive(Default)]
+struct Current {
+    label: String,
+    end_s: f64,
+    measured: Measured,
+}
+
+/// Figures of the measured window so far.
+#[derive(Default)]
+struct Measured {
+    operations: u64,
+    seconds: f64,
+    latency: Latency,
+}
+
+impl Progress {
+    pub(crate) fn new(trials: usize) -> Self {
+        let live = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            // The template is constant; without it the bar has indicatif's own look.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { trials, live, last_plain: Instant::now(), current: Current::default() }
+    }
+
+    pub(crate) fn show(&mut self, event: &Event) {
+        match event {
+            Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
+            Event::Preparing { done_bytes, total_bytes } => {
+                let text = format!(
+                    "writing test files: {} of {}",
+                    format::bytes(*done_bytes),
+                    format::bytes(*total_bytes)
+                );
+                self.moving(&text, done_bytes == total_bytes);
+            }
+            Event::Pausing { number, pause_s } => {
+                self.moving(
+                    &format!("{number}/{} pause of {}", self.trials, format::duration(*pause_s)),
+                    false,
+                );
+            }
+            Event::TrialStarted(trial) => self.begin(trial),
+            Event::Interval { interval, .. } => self.interval(interval),
+            Event::TrialFinished(trial) => self.end(trial),
+            Event::StudyFinished(_) => self.finish(),
+        }
+    }
+
+    /// Takes the live line away.
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.live.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn begin(&mut self, trial: &TrialRecord) {
+        let parameter = |key: &str| {
+            let text = trial.parameters.get(key).and_then(serde_json::Value::as_str);
+            text.and_then(|text| text.parse::<load::Span>().ok())
+        };
+        let seconds = |key: &str, default: f64| parameter(key).map_or(default, load::Span::as_seconds);
+        self.current = Current {
+            label: label(trial, self.trials),
+            end_s: seconds("warm_up", 1.0) + seconds("duration", 10.0),
+            measured: Measured::default(),
+        };
+        self.moving(&format!("{}  starting", self.current.label), false);
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        let phase = match interval.phase {
+            Phase::WarmUp => "warm-up",
+            Phase::Measure => "measuring",
+            Phase::Drain => "draining",
+        };
+        let mut latency = Latency::new();
+        interval.operations.values().for_each(|operation| latency.merge(operation.latency()));
+        let operations: u64 = interval.operations.values().map(|operation| operation.count).sum();
+        if interval.phase == Phase::Measure {
+            self.current.measured.operations += operations;
+            self.current.measured.seconds += interval.length_s;
+            self.current.measured.latency.merge(&latency);
+        }
+        let left_s = (self.current.end_s - interval.end_s).max(0.0);
+        let text = format!(
+            "{}  {phase}, {} left  {}",
+            self.current.label,
+            format::duration(left_s),
+            rate_and_p99(operations as f64 / interval.length_s.max(1e-9), &latency)
+        );
+        self.moving(&text, false);
+    }
+
+    fn end(&mut self, trial: &TrialRecord) {
+        let measured = &self.current.measured;
+        let text = match trial.state {
+            State::Skipped => format!("{}  skipped", label(trial, self.trials)),
+            State::Complete if measured.seconds > 0.0 => {
+                let rate = measured.operations as f64 / measured.seconds;
+                format!("{}  {}", label(trial, self.trials), rate_and_p99(rate, &measured.latency))
+            }
+            state => {
+                let reason = trial.reason.as_deref().unwrap_or("no reason was given");
+                format!("{}  {}: {reason}", label(trial, self.trials), format::state(state))
+            }
+        };
+        match &self.live {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+        self.last_plain = Instant::now();
+    }
+
+    /// Text that replaces itself on a terminal, and is printed now and then elsewhere.
+    fn moving(&mut self, text: &str, is_last: bool) {
+        match &self.live {
+            Some(bar) => bar.set_message(text.to_owned()),
+            None if is_last || self.last_plain.elapsed() >= PLAIN_EVERY => {
+                eprintln!("{text}");
+                self.last_plain = Instant::now();
+            }
+            None => {}
+        }
+    }
+}
+
+fn label(trial: &TrialRecord, trials: usize) -> String {
+    let levels: String = trial.levels.iter().map(|(key, level)| format!(" {key}={level}")).collect();
+    let block = if trial.block > 1 { format!(" #{}", trial.block) } else { String::new() };
+    format!("{}/{trials} {}{levels}{block}", trial.number, trial.name)
+}
+
+fn rate_and_p99(rate_per_s: f64, latency: &Latency) -> String {
+    let p99 = latency.percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
+    format!("{} IOPS, p99 {p99}", format::figure(rate_per_s))
+}

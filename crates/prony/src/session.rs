@@ -1,0 +1,99 @@
+//! A study from its plan to its report: what all commands that measure share.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use disk::Survey;
+use jiff::Timestamp;
+use report::Report;
+use results::Writer;
+use study::{Plan, Study};
+
+use crate::arguments::{Format, Output};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::{commands, interrupt};
+
+/// Runs a study and prints its report.
+pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
+    let plan = Plan::of(study).map_err(Failure::usage)?;
+    // Before anything is touched: mistakes end here and leave no results directory.
+    let survey = Survey::of(&study.target.paths, &plan.jobs())?;
+    eprintln!("{}", commands::plan_summary(study, &plan, &survey));
+    drop(survey);
+    let stop = interrupt::flag_on_signal()?;
+    let mut writer = results_directory(study, &output.results)?;
+    let mut progress = Progress::new(plan.trials.len());
+    let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
+        progress.show(event);
+        writer.accept(event).map_err(Into::into)
+    });
+    progress.finish();
+    let directory = writer.directory().to_owned();
+    drop(writer);
+    if let Err(error) = result {
+        eprintln!("results: {}", directory.display());
+        return Err(error.into());
+    }
+    let report = make_report(&directory)?;
+    show(&report, output.format)?;
+    eprintln!("report: {}", directory.join("report.html").display());
+    Ok(Exit::of(&report))
+}
+
+/// A new results directory, which holds the study as it was given.
+pub(crate) fn results_directory(study: &Study, parent: &Path) -> Result<Writer, Failure> {
+    let text = study.to_toml().map_err(Failure::runtime)?;
+    Writer::create(parent, &study.slug, Timestamp::now(), &text)
+        .context("cannot make the results directory; name another one with --results")
+        .map_err(Failure::runtime)
+}
+
+/// What the runner records of this program.
+pub(crate) fn context() -> runner::Context {
+    runner::Context {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+    }
+}
+
+/// Reads a results directory, judges it, and writes its report.
+pub(crate) fn make_report(directory: &Path) -> Result<Report, Failure> {
+    let study = results::read(directory).map_err(Failure::usage)?;
+    let report = Report::of(&study);
+    let verdicts = serde_json::to_string_pretty(report.verdicts()).map_err(Failure::runtime)?;
+    results::write_verdicts(directory, &verdicts).map_err(Failure::runtime)?;
+    results::write_report(directory, &report.html()).map_err(Failure::runtime)?;
+    Ok(report)
+}
+
+/// Prints a report in the form that was asked for.
+pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
+    let text = match format {
+        Format { json: true, .. } => report.json(),
+        Format { csv: true, .. } => report.csv(),
+        Format { .. } => report.text(terminal_width()),
+    };
+    print(|out| out.write_all(text.as_bytes()))
+}
+
+/// Width of the terminal on stdout; none if it is not one.
+fn terminal_width() -> Option<u16> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(stdout).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+}
+
+/// Writes to stdout. A reader that has seen enough is no error.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::runtime(anyhow!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,139 @@
+//! The form of an argument: a file, a short option with its joined value, a long option.
+//!
+//! Only the form: which options exist is known to [`super::command_line`]. Arguments are bytes, as file names are.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// Word processors and browsers put these in the place of a hyphen.
+const DASHES: &str = "-–—‑−‐―﹣-";
+
+/// An argument by its form.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Argument<'a> {
+    /// `-?`, `--help`, or `/?` as on Windows; no other argument with a slash is an option, for paths begin so.
+    Help,
+    /// `--`: only files follow.
+    EndOfOptions,
+    /// A dash and nothing else.
+    LoneDash,
+    /// No dash in front.
+    File,
+    /// `--name` or `--name=value`
+    Long {
+        /// Without the dashes.
+        name: String,
+        /// Behind an equals sign.
+        value: Option<OsString>,
+    },
+    /// `-xvalue`
+    Short {
+        /// U+FFFD where the bytes are not UTF-8.
+        letter: char,
+        /// Empty where nothing is joined.
+        value: &'a OsStr,
+    },
+}
+
+/// The form of an argument. Any typographic dash counts as a hyphen, and one em dash in front of a long option's
+/// name as two.
+pub(super) fn classify(argument: &OsStr) -> Argument<'_> {
+    let Some((dash, after_dash)) = split_dash(argument.as_bytes()) else {
+        return if argument == "/?" { Argument::Help } else { Argument::File };
+    };
+    if let Some((_, long)) = split_dash(after_dash) {
+        return classify_long(long);
+    }
+    // Word processors make one em dash of two hyphens.
+    if dash == '—' && is_long(&long_name(after_dash)) {
+        return classify_long(after_dash);
+    }
+    match first_char(after_dash) {
+        Some(('?', _)) => Argument::Help,
+        Some((letter, value)) => Argument::Short { letter, value: OsStr::from_bytes(value) },
+        None => Argument::LoneDash,
+    }
+}
+
+fn classify_long(bytes: &[u8]) -> Argument<'_> {
+    let equals = bytes.iter().position(|&byte| byte == b'=');
+    let value = equals.map(|equals| OsString::from_vec(bytes[equals + 1..].to_vec()));
+    match long_name(bytes).as_str() {
+        "" if value.is_none() => Argument::EndOfOptions,
+        "help" => Argument::Help,
+        name => Argument::Long { name: name.to_owned(), value },
+    }
+}
+
+fn split_dash(bytes: &[u8]) -> Option<(char, &[u8])> {
+    first_char(bytes).filter(|(letter, _)| DASHES.contains(*letter))
+}
+
+/// The first character and the bytes behind it; bytes that are not UTF-8 begin with U+FFFD.
+fn first_char(bytes: &[u8]) -> Option<(char, &[u8])> {
+    let chunk = bytes.utf8_chunks().next()?;
+    let letter = chunk.valid().chars().next();
+    let length = letter.map_or(chunk.invalid().len(), char::len_utf8);
+    Some((letter.unwrap_or(char::REPLACEMENT_CHARACTER), &bytes[length..]))
+}
+
+/// A long option's name up to an equals sign, its dashes made plain.
+fn long_name(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let name = text.split('=').next().unwrap_or_default();
+    name.chars().map(|letter| if DASHES.contains(letter) { '-' } else { letter }).collect()
+}
+
+fn is_long(name: &str) -> bool {
+    matches!(name, "help" | "overwrite" | "destroy" | "results" | "no-results")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(argument: &[u8], wanted: Argument<'_>) {
+        assert_eq!(classify(OsStr::from_bytes(argument)), wanted);
+    }
+
+    fn long(name: &str, value: Option<&str>) -> Argument<'static> {
+        Argument::Long { name: name.to_owned(), value: value.map(OsString::from) }
+    }
+
+    #[test]
+    fn form_is_told_by_the_dash_alone() {
+        check(b"-kW", Argument::Short { letter: 'k', value: OsStr::new("W") });
+        check(b"-t", Argument::Short { letter: 't', value: OsStr::new("") });
+        check(b"-F\xe9", Argument::Short { letter: 'F', value: OsStr::from_bytes(b"\xe9") });
+        check(b"-\xe9x", Argument::Short { letter: '\u{fffd}', value: OsStr::new("x") });
+        check(b"--results=a=b", long("results", Some("a=b")));
+        check(b"--destroy", long("destroy", None));
+        check(b"--", Argument::EndOfOptions);
+        check(b"-", Argument::LoneDash);
+        check(b"", Argument::File);
+        check(b"a-b", Argument::File);
+        check(b"\xff", Argument::File);
+    }
+
+    #[test]
+    fn slash_begins_a_path_and_not_an_option() {
+        check(b"/kW", Argument::File);
+        check(b"/dev/sdb", Argument::File);
+        check(b"/?", Argument::Help);
+        check(b"-?", Argument::Help);
+        check(b"--help", Argument::Help);
+    }
+
+    #[test]
+    fn typographic_dashes_are_hyphens() {
+        for dash in DASHES.chars() {
+            check(format!("{dash}kW").as_bytes(), Argument::Short { letter: 'k', value: OsStr::new("W") });
+            check(format!("{dash}{dash}overwrite").as_bytes(), long("overwrite", None));
+            check(format!("--no{dash}results").as_bytes(), long("no-results", None));
+        }
+        check("—overwrite".as_bytes(), long("overwrite", None));
+        check("—results=x".as_bytes(), long("results", Some("x")));
+        check("—o8".as_bytes(), Argument::Short { letter: 'o', value: OsStr::new("8") });
+    }
+}

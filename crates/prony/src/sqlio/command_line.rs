@@ -1,0 +1,400 @@
+//! SQLIO's command line, read into types.
+//!
+//! All mistakes are collected, each with the argument, what is wrong with it and the remedy. What is accepted but
+//! means less here than on Windows becomes a notice, one line for stderr; what would be another test here is a
+//! mistake. This module opens no file: a parameter file is read by [`super::parameter_file`].
+
+use std::ffi::{OsStr, OsString};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use super::arguments::{Argument, classify};
+use super::options::{
+    Affinity, Buffering, CpuUse, Errors, Extensions, FILES_MAX, Invocation, Mistake, Operation, Options,
+    Parsed, Pattern, Results, THREADS_MAX, Targets, parse_mask, windows_path_notice,
+};
+
+/// The most entries that the kernel gives an io_uring.
+const OUTSTANDING_MAX: u64 = 32_768;
+/// One I/O is at most 1 GiB; the kernel cuts off at 2 GiB.
+const BLOCK_KB_MAX: u64 = 1_048_576;
+/// A year.
+const SECONDS_MAX: u64 = 31_536_000;
+/// Past it, even blocks of 1 KB lie beyond the largest file.
+const START_BLOCK_MAX: u64 = (1 << 53) - 1;
+
+/// Reads a command line without the program's name.
+///
+/// # Errors
+/// All mistakes at once, unless help is asked for.
+pub(super) fn parse(arguments: &[OsString]) -> Result<Parsed, Errors> {
+    let mut parser = Parser::default();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        match classify(argument) {
+            Argument::Help => return Ok(Parsed::Help),
+            Argument::LoneDash => {
+                parser.mistake("-", "a dash alone is no option", "remove it, or give ./- as a file")
+            }
+            Argument::EndOfOptions => rest.by_ref().for_each(|file| parser.file(file)),
+            Argument::File => parser.file(argument),
+            Argument::Long { name, value: None } if matches!(name.as_str(), "destroy" | "results") => {
+                let value = rest.next_if(|next| classify(next) == Argument::File);
+                parser.long(&name, value.cloned());
+            }
+            Argument::Long { name, value } => parser.long(&name, value),
+            Argument::Short { letter, value } if value.is_empty() && takes_value(letter) => {
+                let value = rest.next_if(|next| classify(next) == Argument::File);
+                parser.short(letter, value.map_or(OsStr::new(""), OsString::as_os_str));
+            }
+            Argument::Short { letter, value } => parser.short(letter, value),
+        }
+    }
+    parser.finish()
+}
+
+fn takes_value(letter: char) -> bool {
+    "ktsbfiomLBSpaFdRv".contains(letter)
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Parser {
+    options: Options,
+    /// `-f` and `-i`, which make a pattern together.
+    factor: Option<Factor>,
+    ios_per_run: Option<u32>,
+    files: Vec<PathBuf>,
+    parameter_file: Option<PathBuf>,
+    extensions: Extensions,
+    /// Short options that were given, with their values.
+    given: Vec<(char, OsString)>,
+    notices: Vec<String>,
+    mistakes: Vec<Mistake>,
+}
+
+/// The value of `-f`.
+#[derive(Clone, Copy)]
+enum Factor {
+    Random,
+    Sequential,
+    Blocks(u32),
+}
+
+impl Parser {
+    fn mistake(&mut self, argument: &str, problem: impl Into<String>, remedy: impl Into<String>) {
+        let (argument, problem, remedy) = (argument.to_owned(), problem.into(), remedy.into());
+        self.mistakes.push(Mistake { argument, problem, remedy });
+    }
+
+    fn notice(&mut self, argument: &str, text: &str) {
+        self.notices.push(format!("{argument}: {text}"));
+    }
+
+    fn file(&mut self, file: &OsStr) {
+        if file.is_empty() {
+            self.mistake("\"\"", "an empty argument names no file", "remove it, or give a name");
+        } else if self.files.len() == FILES_MAX {
+            let remedy = format!("give at most {FILES_MAX} files");
+            self.mistake(&file.to_string_lossy(), "one file too many for SQLIO", remedy);
+        } else {
+            self.files.push(PathBuf::from(file));
+        }
+    }
+
+    fn long(&mut self, name: &str, value: Option<OsString>) {
+        let argument = format!("--{name}");
+        match (name, value) {
+            ("overwrite", None) => self.extensions.overwrite = true,
+            ("no-results", None) if matches!(self.extensions.results, Results::Under(_)) => {
+                self.mistake(&argument, "--results stands before it", "give one of the two");
+            }
+            ("no-results", None) => self.extensions.results = Results::Discarded,
+            ("overwrite" | "no-results", Some(_)) => {
+                self.mistake(&argument, "takes no value", format!("give {argument} alone"));
+            }
+            ("destroy", Some(_)) if self.extensions.destroy.is_some() => {
+                self.mistake(&argument, "stands twice", "destroy one device at a time");
+            }
+            ("destroy", Some(device)) if !device.is_empty() => match device.into_string() {
+                Ok(device) => self.extensions.destroy = Some(device),
+                Err(_) => {
+                    self.mistake(&argument, "the name is not UTF-8", "give the name under /dev/disk/by-id")
+                }
+            },
+            ("destroy", _) => {
+                let remedy = "give the device's serial number or its name under /dev/disk/by-id";
+                self.mistake(&argument, "names no device", remedy);
+            }
+            ("results", Some(_)) if self.extensions.results != Results::Usual => {
+                self.mistake(
+                    &argument,
+                    "--results or --no-results stands before it",
+                    "give one of them once",
+                );
+            }
+            ("results", Some(directory)) if !directory.is_empty() => {
+                self.extensions.results = Results::Under(PathBuf::from(directory));
+            }
+            ("results", _) => self.mistake(&argument, "names no directory", "give --results DIR"),
+            _ => {
+                let remedy = "ours are --overwrite, --destroy NAME, --results DIR, --no-results, --help";
+                self.mistake(&argument, "no such option", remedy);
+            }
+        }
+    }
+
+    fn short(&mut self, letter: char, raw: &OsStr) {
+        let value = raw.to_string_lossy();
+        let argument = format!("-{letter}{value}");
+        if let Some((_, before)) = self.given.iter().find(|(known, before)| *known == letter && before != raw)
+        {
+            let problem = format!("-{letter}{} stands before it", before.to_string_lossy());
+            return self.mistake(&argument, problem, format!("give -{letter} once"));
+        }
+        self.given.push((letter, raw.to_owned()));
+        match letter {
+            'k' | 'B' | 'L' | 'U' => self.choice(letter, &argument, &value),
+            'f' => self.factor(&argument, &value),
+            'p' | 'a' => self.affinity(letter, &argument, &value),
+            'F' if raw.is_empty() => self.mistake(&argument, "names no parameter file", "give -Fparam.txt"),
+            'F' => self.parameter_file = Some(PathBuf::from(raw)),
+            'd' | 'R' | 'm' | 'v' => self.windows_only(letter, &argument, &value),
+            '6' if value == "4" => self.notice(&argument, "accepted, no effect: memory is 64-bit here"),
+            _ => self.quantity(letter, &argument, &value),
+        }
+    }
+
+    /// Options whose value is one of a few letters, in either case.
+    fn choice(&mut self, letter: char, argument: &str, value: &str) {
+        match (letter, value.to_ascii_uppercase().as_str()) {
+            ('k', "R") => self.options.operation = Operation::Read,
+            ('k', "W") => self.options.operation = Operation::Write,
+            ('B', "N") => self.options.buffering = Some(Buffering::None),
+            ('B', "Y") => self.options.buffering = Some(Buffering::Both),
+            ('B', "H") => self.options.buffering = Some(Buffering::Hardware),
+            ('B', "S") => self.options.buffering = Some(Buffering::Software),
+            ('U', "") => self.options.cpu_use = Some(CpuUse::Machine),
+            ('U', "P") => self.options.cpu_use = Some(CpuUse::EachCpu),
+            ('L', timer @ ("S" | "P" | "SI" | "PI")) => {
+                self.options.latency = true;
+                if timer.starts_with('P') {
+                    self.notice(
+                        argument,
+                        "timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU",
+                    );
+                }
+                if timer.ends_with('I') {
+                    self.notice(
+                        argument,
+                        "initiation is not printed apart: a latency counts from the submission",
+                    );
+                }
+            }
+            _ => {
+                let (what, remedy) = match letter {
+                    'k' => ("direction", "give -kR to read or -kW to write"),
+                    'B' => ("cache mode", "give -BN for none, -BY both, -BH hardware or -BS software"),
+                    'L' => ("timer", "give -LS, or -LP"),
+                    _ => ("kind of CPU use", "give -U for the machine or -Up for each CPU"),
+                };
+                self.mistake(argument, format!("\"{value}\" is no {what}"), remedy);
+            }
+        }
+    }
+
+    fn factor(&mut self, argument: &str, value: &str) {
+        self.factor = match value.to_ascii_lowercase().as_str() {
+            "random" => Some(Factor::Random),
+            "sequential" => Some(Factor::Sequential),
+            _ => match value.parse() {
+                Ok(blocks) if blocks > 0 => Some(Factor::Blocks(blocks)),
+                _ => {
+                    let problem = format!("\"{value}\" is neither a pattern nor a number of blocks");
+                    return self.mistake(argument, problem, "give -frandom, -fsequential or -f1 and up");
+                }
+            },
+        };
+    }
+
+    fn affinity(&mut self, letter: char, argument: &str, value: &str) {
+        if self.options.affinity != Affinity::Any {
+            return self.mistake(argument, "-p and -a exclude each other", "give one of the two");
+        }
+        let upper = value.to_ascii_uppercase();
+        let (round_robin, rest) = match upper.strip_prefix('R').filter(|_| letter == 'a') {
+            Some(rest) => (true, rest),
+            None => (false, upper.as_str()),
+        };
+        let (ideal, rest) = match rest.strip_prefix('I').filter(|_| letter == 'p' || round_robin) {
+            Some(rest) => (true, rest),
+            None => (false, rest),
+        };
+        let affinity = match letter {
+            'p' => rest.parse().ok().map(Affinity::Cpu),
+            _ if round_robin => parse_mask(rest).map(Affinity::RoundRobin),
+            _ => parse_mask(rest).map(|mask| if mask == 0 { Affinity::Any } else { Affinity::Mask(mask) }),
+        };
+        match affinity.filter(|affinity| *affinity != Affinity::RoundRobin(0)) {
+            None if letter == 'p' => {
+                self.mistake(argument, format!("\"{value}\" is no CPU number"), "give -p0 for the first CPU");
+            }
+            None => {
+                let remedy = "give -a0x3 or -a3 for the first two, -aR0x3 for them in turn";
+                self.mistake(argument, format!("\"{value}\" is no mask of CPUs"), remedy);
+            }
+            Some(affinity) => self.options.affinity = affinity,
+        }
+        if ideal {
+            self.notice(argument, "Linux knows no ideal processor: the threads are bound to it");
+        }
+    }
+
+    /// What Linux has no counterpart for. Where the test would be another one, it is a mistake and not a notice.
+    fn windows_only(&mut self, letter: char, argument: &str, value: &str) {
+        match letter {
+            // Whether it matters depends on -F, which may follow: see finish.
+            'd' => {}
+            'v' if value == "1.1.1" => self.notice(argument, "accepted, no effect: runs use the same blocks"),
+            'v' => {
+                self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
+            }
+            'R' => {
+                let remedy =
+                    "name the device, such as /dev/sdb, as the file; to write to it add --destroy NAME";
+                self.mistake(argument, "drives have no numbers or letters on Linux", remedy);
+            }
+            _ => {
+                let problem = "copy and scatter/gather I/O are not done, and one plain I/O is another test";
+                self.mistake(argument, problem, "remove it, and give the size of one I/O with -b");
+            }
+        }
+    }
+
+    /// Options whose value is a whole number, and those that do not exist.
+    fn quantity(&mut self, letter: char, argument: &str, value: &str) {
+        let (what, range) = match letter {
+            't' => ("threads", 1..=u64::from(THREADS_MAX)),
+            's' => ("seconds", 1..=SECONDS_MAX),
+            'b' => ("KB", 1..=BLOCK_KB_MAX),
+            'i' => ("I/Os per run", 1..=u64::from(u32::MAX)),
+            'o' => ("outstanding I/Os", 0..=OUTSTANDING_MAX),
+            'S' => ("blocks", 0..=START_BLOCK_MAX),
+            _ => return self.unknown(letter, argument),
+        };
+        let Some(number) = self.number(argument, value, what, range) else { return };
+        if letter == 'S' {
+            self.options.start_block = number;
+            return;
+        }
+        let Ok(number) = u32::try_from(number) else { unreachable!("all other ranges end below 2^32") };
+        match letter {
+            't' => self.options.threads = number,
+            's' => self.options.seconds = number,
+            'b' => self.options.block_kb = number,
+            'i' => self.ios_per_run = Some(number),
+            _ => self.options.outstanding = (number > 0).then_some(number),
+        }
+    }
+
+    fn number(&mut self, argument: &str, value: &str, what: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        let option: String = argument.chars().take(2).collect();
+        let remedy = format!("give {option}{} to {option}{}", range.start(), range.end());
+        match value.parse::<u64>() {
+            Ok(number) if range.contains(&number) => return Some(number),
+            Ok(number) => self.mistake(argument, format!("{number} {what} are out of range"), remedy),
+            Err(_) => self.mistake(argument, format!("\"{value}\" is no number of {what}"), remedy),
+        }
+        None
+    }
+
+    fn unknown(&mut self, letter: char, argument: &str) {
+        let other: String = if letter.is_lowercase() {
+            letter.to_uppercase().collect()
+        } else {
+            letter.to_lowercase().collect()
+        };
+        let remedy = if other.chars().all(|other| other != letter && (takes_value(other) || other == 'U')) {
+            format!("perhaps -{other}, for case counts; -? lists all options")
+        } else {
+            "-? lists all options; a file of this name is ./-name".to_owned()
+        };
+        self.mistake(argument, "SQLIO has no such option", remedy);
+    }
+
+    fn given(&self, letter: char) -> Option<String> {
+        let (_, value) = self.given.iter().find(|(given, _)| *given == letter)?;
+        Some(format!("-{letter}{}", value.to_string_lossy()))
+    }
+
+    /// Rules that take more than one option.
+    fn finish(mut self) -> Result<Parsed, Errors> {
+        if let (Some(argument), Some(multiple)) = (self.given('o'), self.given('m')) {
+            self.mistake(&argument, format!("{multiple} excludes it"), "give -o alone");
+        }
+        self.set_pattern();
+        self.check_region();
+        self.set_targets();
+        if !self.mistakes.is_empty() {
+            return Err(Errors(self.mistakes));
+        }
+        let Self { options, extensions, notices, .. } = self;
+        Ok(Parsed::Test(Box::new(Invocation { options, extensions, notices })))
+    }
+
+    fn set_pattern(&mut self) {
+        let ios_per_run = self.ios_per_run.unwrap_or(64);
+        self.options.pattern = match self.factor.unwrap_or(Factor::Blocks(64)) {
+            Factor::Blocks(blocks) => Pattern::Strided { blocks, ios_per_run },
+            Factor::Random => Pattern::Random,
+            Factor::Sequential => Pattern::Sequential,
+        };
+        if let (false, Some(argument)) =
+            (matches!(self.options.pattern, Pattern::Strided { .. }), self.given('i'))
+        {
+            self.notice(&argument, "accepted, no effect: runs exist only with a number in -f");
+        }
+    }
+
+    fn check_region(&mut self) {
+        let block_bytes = u128::from(self.options.block_kb) * 1024;
+        let span_blocks = match self.options.pattern {
+            Pattern::Strided { blocks, ios_per_run } => u128::from(blocks) * u128::from(ios_per_run),
+            Pattern::Random | Pattern::Sequential => 1,
+        };
+        let end_bytes = (u128::from(self.options.start_block) + span_blocks) * block_bytes;
+        if i64::try_from(end_bytes).is_err() {
+            let argument = self.given('S').or(self.given('f')).or(self.given('i')).unwrap_or_default();
+            self.mistake(
+                &argument,
+                "the test would pass the 8 EiB a file can have",
+                "give less in -S, -f, -i or -b",
+            );
+        }
+    }
+
+    fn set_targets(&mut self) {
+        let files = std::mem::take(&mut self.files);
+        let drives = self.given('d');
+        if let Some(parameter_file) = self.parameter_file.take() {
+            let named = files.iter().map(|file| file.to_string_lossy().into_owned());
+            for argument in self.given('t').into_iter().chain(drives).chain(named) {
+                self.notice(&argument, "not used: -F names the files and the threads of each");
+            }
+            self.options.targets = Targets::ParameterFile(parameter_file);
+            return;
+        }
+        if let Some(argument) = drives {
+            let remedy = "remove it and name each file by its path on a mounted file system";
+            self.mistake(&argument, "Linux has no drive letters", remedy);
+        }
+        if !files.is_empty() {
+            self.notices.extend(files.iter().filter_map(|file| windows_path_notice(file.as_os_str())));
+            self.options.targets = Targets::Files(files);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "command_line_tests.rs"]
+mod tests;

@@ -1,0 +1,263 @@
+//! Tests of the command line, in a file of their own for their length.
+
+use super::*;
+use proptest::prelude::*;
+use std::os::unix::ffi::OsStringExt;
+
+/// The options as arguments; the tests' own inverse of the parser.
+fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
+    let Options { threads, seconds, block_kb, start_block, .. } = options;
+    let mut words = vec![
+        if options.operation == Operation::Read { "-kR" } else { "-kW" }.to_owned(),
+        format!("-s{seconds}"),
+        format!("-b{block_kb}"),
+        format!("-S{start_block}"),
+    ];
+    match options.pattern {
+        Pattern::Random => words.push("-frandom".to_owned()),
+        Pattern::Sequential => words.push("-fsequential".to_owned()),
+        Pattern::Strided { blocks, ios_per_run } => {
+            words.extend([format!("-f{blocks}"), format!("-i{ios_per_run}")])
+        }
+    }
+    words.extend(options.outstanding.map(|ios| format!("-o{ios}")));
+    words.extend(options.latency.then(|| "-LS".to_owned()));
+    words.extend(options.cpu_use.map(|cpu_use| match cpu_use {
+        CpuUse::Machine => "-U".to_owned(),
+        CpuUse::EachCpu => "-Up".to_owned(),
+    }));
+    words.extend(options.buffering.map(|buffering| match buffering {
+        Buffering::None => "-BN".to_owned(),
+        Buffering::Both => "-BY".to_owned(),
+        Buffering::Hardware => "-BH".to_owned(),
+        Buffering::Software => "-BS".to_owned(),
+    }));
+    words.extend(match options.affinity {
+        Affinity::Any => None,
+        Affinity::Cpu(cpu) => Some(format!("-p{cpu}")),
+        Affinity::Mask(mask) => Some(format!("-a{mask:#x}")),
+        Affinity::RoundRobin(mask) => Some(format!("-aR{mask}")),
+    });
+    words.extend(extensions.overwrite.then(|| "--overwrite".to_owned()));
+    words.extend(extensions.destroy.as_ref().map(|device| format!("--destroy={device}")));
+    match &extensions.results {
+        Results::Usual => {}
+        Results::Under(directory) => words.push(format!("--results={}", directory.display())),
+        Results::Discarded => words.push("--no-results".to_owned()),
+    }
+    let mut arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    match &options.targets {
+        Targets::ParameterFile(file) => arguments.extend(["-F".into(), file.into()]),
+        Targets::Files(files) => {
+            arguments.extend([format!("-t{threads}").into(), "--".into()]);
+            arguments.extend(files.iter().map(OsString::from));
+        }
+    }
+    arguments
+}
+
+/// What a command line is read as, in SQLIO's own words, then the notices; or the mistakes.
+fn read(line: &str) -> String {
+    let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    match parse(&arguments) {
+        Ok(Parsed::Help) => "help".to_owned(),
+        Ok(Parsed::Test(test)) => {
+            let words = print(&test.options, &test.extensions);
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            [words.join(" ")].into_iter().chain(test.notices).collect::<Vec<_>>().join("\n")
+        }
+        Err(errors) => errors.to_string(),
+    }
+}
+
+#[track_caller]
+fn check(line: &str, wanted: &str) {
+    assert_eq!(read(line), wanted, "{line}");
+}
+
+#[test]
+fn defaults_are_those_of_sqlio() {
+    let Ok(Parsed::Test(test)) = parse(&[]) else { panic!("no arguments are a test") };
+    assert_eq!(test.options, Options::default());
+    check("", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- testfile.dat");
+    check("", &read("-kR -t1 -s30 -f64 -b2 -i64 testfile.dat"));
+}
+
+#[test]
+fn lines_of_old_batch_files_are_read() {
+    check(
+        "-kW -t8 -s120 -o8 -frandom -b64 -BH -LS /data/a /data/b",
+        "-kW -s120 -b64 -S0 -frandom -o8 -LS -BH -t8 -- /data/a /data/b",
+    );
+    check("–kr —s10 −fSequential ‑Bn", "-kR -s10 -b2 -S0 -fsequential -BN -t1 -- testfile.dat");
+    check("-F param.txt -o 8 -f random -S 100", "-kR -s30 -b2 -S100 -frandom -o8 -F param.txt");
+    check("-o0 -a0x0 a", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- a");
+    check("-aR0xF -Up -BS a", "-kR -s30 -b2 -S0 -f64 -i64 -Up -BS -aR15 -t1 -- a");
+    check("-t8 -z -?", "help");
+    check("-t8 -?", "help");
+    check("-- -kW", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- -kW");
+    check(
+        "--results out --destroy=X --overwrite a",
+        "-kR -s30 -b2 -S0 -f64 -i64 --overwrite --destroy=X --results=out -t1 -- a",
+    );
+}
+
+#[test]
+fn what_means_less_here_is_a_notice() {
+    insta::assert_snapshot!(
+        read("-64 -LPi -i32 -frandom -pI1 -v1.1.1 -t4 -dE -Fparam.txt spare.dat"), @r#"
+    -kR -s30 -b2 -S0 -frandom -LS -p1 -F param.txt
+    -64: accepted, no effect: memory is 64-bit here
+    -LPi: timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU
+    -LPi: initiation is not printed apart: a latency counts from the submission
+    -pI1: Linux knows no ideal processor: the threads are bound to it
+    -v1.1.1: accepted, no effect: runs use the same blocks
+    -i32: accepted, no effect: runs exist only with a number in -f
+    -t4: not used: -F names the files and the threads of each
+    -dE: not used: -F names the files and the threads of each
+    spare.dat: not used: -F names the files and the threads of each
+    "#);
+    insta::assert_snapshot!(read(r"c:\testfile.dat E:x /mnt/a\b"), @r#"
+    -kR -s30 -b2 -S0 -f64 -i64 -t1 -- c:\testfile.dat E:x /mnt/a\b
+    c:\testfile.dat: Windows paths lead nowhere here; the file named "c:\testfile.dat" in the current directory is used
+    E:x: Windows paths lead nowhere here; the file named "E:x" in the current directory is used
+    /mnt/a\b: Windows paths lead nowhere here; the file named "/mnt/a\b" by that path is used
+    "#);
+}
+
+#[test]
+fn all_mistakes_are_said_at_once_with_their_remedies() {
+    insta::assert_snapshot!(
+        read("-kX -t257 -s0 -b -f0 -iq -mC4 -o8 -LQ -BX -d EF -R1 -p0 -a1 -ls -x - -Uq -v2 -t4 --frob --overwrite=1 \
+            --results a --no-results --destroy X --destroy Y --results b --destroy --"), @r#"
+    -kX: "X" is no direction; give -kR to read or -kW to write
+    -t257: 257 threads are out of range; give -t1 to -t256
+    -s0: 0 seconds are out of range; give -s1 to -s31536000
+    -b: "" is no number of KB; give -b1 to -b1048576
+    -f0: "0" is neither a pattern nor a number of blocks; give -frandom, -fsequential or -f1 and up
+    -iq: "q" is no number of I/Os per run; give -i1 to -i4294967295
+    -mC4: copy and scatter/gather I/O are not done, and one plain I/O is another test; remove it, and give the size of one I/O with -b
+    -LQ: "Q" is no timer; give -LS, or -LP
+    -BX: "X" is no cache mode; give -BN for none, -BY both, -BH hardware or -BS software
+    -R1: drives have no numbers or letters on Linux; name the device, such as /dev/sdb, as the file; to write to it add --destroy NAME
+    -a1: -p and -a exclude each other; give one of the two
+    -ls: SQLIO has no such option; perhaps -L, for case counts; -? lists all options
+    -x: SQLIO has no such option; -? lists all options; a file of this name is ./-name
+    -: a dash alone is no option; remove it, or give ./- as a file
+    -Uq: "q" is no kind of CPU use; give -U for the machine or -Up for each CPU
+    -v2: unknown version "2"; remove it, or give -v1.1.1
+    -t4: -t257 stands before it; give -t once
+    --frob: no such option; ours are --overwrite, --destroy NAME, --results DIR, --no-results, --help
+    --overwrite: takes no value; give --overwrite alone
+    --no-results: --results stands before it; give one of the two
+    --destroy: stands twice; destroy one device at a time
+    --results: --results or --no-results stands before it; give one of them once
+    --destroy: names no device; give the device's serial number or its name under /dev/disk/by-id
+    -o8: -mC4 excludes it; give -o alone
+    -dEF: Linux has no drive letters; remove it and name each file by its path on a mounted file system
+    "#);
+    insta::assert_snapshot!(
+        read("-S9007199254740991 -b1048576"),
+        @"-S9007199254740991: the test would pass the 8 EiB a file can have; give less in -S, -f, -i or -b");
+    insta::assert_snapshot!(
+        read("-f4294967295 -i4294967295"),
+        @"-f4294967295: the test would pass the 8 EiB a file can have; give less in -S, -f, -i or -b");
+    insta::assert_snapshot!(read(&"a ".repeat(257)), @"a: one file too many for SQLIO; give at most 256 files");
+}
+
+#[test]
+fn an_empty_argument_is_not_a_file() {
+    let errors = parse(&[OsString::new()]).unwrap_err();
+    assert_eq!(errors.to_string(), "\"\": an empty argument names no file; remove it, or give a name");
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let pattern = prop_oneof![
+        Just(Pattern::Random),
+        Just(Pattern::Sequential),
+        (1u32..9999, 1u32..9999).prop_map(|(blocks, ios_per_run)| Pattern::Strided { blocks, ios_per_run }),
+    ];
+    let affinity = prop_oneof![
+        Just(Affinity::Any),
+        any::<u32>().prop_map(Affinity::Cpu),
+        (1..u64::MAX).prop_map(Affinity::Mask),
+        (1..u64::MAX).prop_map(Affinity::RoundRobin),
+    ];
+    let buffering = prop::sample::select(vec![
+        Buffering::None,
+        Buffering::Both,
+        Buffering::Hardware,
+        Buffering::Software,
+    ]);
+    let files = prop::collection::vec("[^\0]{1,9}", 1..9);
+    let targets = prop_oneof![
+        files.prop_map(|files| Targets::Files(files.iter().map(PathBuf::from).collect())),
+        "[a-z/.]{1,9}".prop_map(|file| Targets::ParameterFile(file.into())),
+    ];
+    let cpu_use = prop::option::of(prop::sample::select(vec![CpuUse::Machine, CpuUse::EachCpu]));
+    let operation = prop::sample::select(vec![Operation::Read, Operation::Write]);
+    let numbers = (1..=THREADS_MAX, 1u32..99_999, 1u32..9999, 0u64..99_999, prop::option::of(1u32..999));
+    (numbers, pattern, affinity, prop::option::of(buffering), targets, cpu_use, operation, any::<bool>())
+        .prop_map(|(numbers, pattern, affinity, buffering, targets, cpu_use, operation, latency)| {
+            let (threads, seconds, block_kb, start_block, outstanding) = numbers;
+            // The threads of a parameter file are in the file.
+            let threads = if matches!(targets, Targets::Files(_)) { threads } else { 1 };
+            Options {
+                operation,
+                threads,
+                seconds,
+                block_kb,
+                pattern,
+                outstanding,
+                latency,
+                cpu_use,
+                buffering,
+                start_block,
+                affinity,
+                targets,
+            }
+        })
+}
+
+fn extensions() -> impl Strategy<Value = Extensions> {
+    let results = prop_oneof![
+        Just(Results::Usual),
+        Just(Results::Discarded),
+        "[^\0]{1,9}".prop_map(|directory| Results::Under(directory.into())),
+    ];
+    let destroy = prop::option::of("[^\0]{1,9}");
+    (any::<bool>(), destroy, results).prop_map(|(overwrite, destroy, results)| Extensions {
+        overwrite,
+        destroy,
+        results,
+    })
+}
+
+proptest! {
+    #[test]
+    fn bytes_never_panic(arguments in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..8)) {
+        let arguments: Vec<_> = arguments.into_iter().map(OsString::from_vec).collect();
+        if let Err(errors) = parse(&arguments) {
+            prop_assert!(!errors.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn near_options_never_panic(
+        arguments in prop::collection::vec(
+            "(-|--|–|—)[ktsfbioLmUBSdRpaFv6?]?([0-9]{0,22}|[A-Zé]|random|0x[0-9A-G]*|=)",
+            0..12,
+        ),
+    ) {
+        let arguments: Vec<_> = arguments.into_iter().map(OsString::from).collect();
+        let _ = parse(&arguments);
+    }
+
+    #[test]
+    fn printed_options_are_read_back(options in options(), extensions in extensions()) {
+        let parsed = parse(&print(&options, &extensions));
+        let Ok(Parsed::Test(test)) = parsed else { panic!("{parsed:?}") };
+        prop_assert_eq!(test.options, options);
+        prop_assert_eq!(test.extensions, extensions);
+    }
+}

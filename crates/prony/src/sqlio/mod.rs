@@ -1,0 +1,149 @@
+//! `prony sqlio`: SQLIO's options in, SQLIO's layout out, prony's engine and records between.
+//!
+//! What it cannot do as SQLIO did is refused or said in one line on stderr.
+
+mod arguments;
+mod command_line;
+mod layout;
+mod options;
+mod parameter_file;
+mod test;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use disk::Survey;
+use record::{Event, OperationInterval, Phase, Resources, Setup, State};
+use results::Writer;
+use study::Plan;
+
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, session};
+use layout::{CpuFigures, Figures, LatencyFigures};
+use options::{CpuUse, Extensions, Invocation, Parsed, Results};
+use test::Test;
+
+/// Runs SQLIO's command line, without the program's name.
+pub(crate) fn run(arguments: &[OsString]) -> Result<Exit, Failure> {
+    match command_line::parse(arguments).map_err(Failure::usage)? {
+        Parsed::Help => {
+            session::print(|out| out.write_all(options::HELP.as_bytes()))?;
+            Ok(Exit::Pass)
+        }
+        Parsed::Test(invocation) => run_test(*invocation),
+    }
+}
+
+fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
+    let Invocation { options, extensions, notices } = invocation;
+    let test = Test::of(options, &extensions)?;
+    for notice in notices.iter().chain(&test.notices) {
+        eprintln!("sqlio: {notice}");
+    }
+    let plan = Plan::of(&test.study).map_err(Failure::usage)?;
+    for warning in Survey::of(&test.study.target.paths, &plan.jobs())?.warnings {
+        eprintln!("sqlio: {warning}");
+    }
+    let stop = interrupt::flag_on_signal()?;
+    let mut writer = writer(&test, &extensions)?;
+    let mut measured = Measured::default();
+    let state = runner::run(&test.study, &plan, &session::context(), &stop, &mut |event| {
+        measured.take(&test, event)?;
+        writer.as_mut().map_or(Ok(()), |writer| writer.accept(event)).map_err(Into::into)
+    })?
+    .state;
+    let figures = measured.figures(&test);
+    session::print(|out| out.write_all(layout::cumulative_data(&figures, test.options.block_kb).as_bytes()))?;
+    if let Some(writer) = writer {
+        let directory = writer.directory().to_owned();
+        session::make_report(&directory)?;
+        eprintln!("sqlio: report: {}", directory.join("report.html").display());
+    }
+    match (state, measured.failure) {
+        (State::Aborted, _) => Ok(Exit::Interrupted),
+        (_, Some(reason)) => Err(Failure::runtime(anyhow::anyhow!(reason))),
+        (_, None) => Ok(Exit::Pass),
+    }
+}
+
+fn writer(test: &Test, extensions: &Extensions) -> Result<Option<Writer>, Failure> {
+    let parent = match &extensions.results {
+        Results::Usual => Path::new("prony-results"),
+        Results::Under(directory) => directory,
+        Results::Discarded => return Ok(None),
+    };
+    session::results_directory(&test.study, parent).map(Some)
+}
+
+/// What SQLIO prints of a test, gathered while it runs.
+#[derive(Default)]
+struct Measured {
+    operations: OperationInterval,
+    seconds: f64,
+    cpu_busy_s: Vec<f64>,
+    cpu_s: f64,
+    failure: Option<String>,
+}
+
+impl Measured {
+    fn take(&mut self, test: &Test, event: &Event) -> std::io::Result<()> {
+        match event {
+            Event::TrialSetUp { setup: Setup::Disk(setup), .. } => {
+                if let Some(fallback) = &setup.engine_fallback {
+                    eprintln!("sqlio: {fallback}");
+                }
+                let head = layout::head(&test.setup(data_mib));
+                session::print(|out| out.write_all(head.as_bytes()))
+                    .map_err(|failure| std::io::Error::other(failure.message()))?;
+            }
+            Event::Interval { interval, .. } => {
+                let in_window = interval.phase == Phase::Measure;
+                self.seconds += if in_window { interval.length_s } else { 0.0 };
+                for operation in interval.operations.values() {
+                    self.operations.service.merge(&operation.service);
+                    self.operations.count += if in_window { operation.count } else { 0 };
+                }
+            }
+            Event::Resources { resources, .. } => self.resources(resources),
+            Event::TrialFinished(trial) if trial.state == State::Failed => {
+                self.failure.clone_from(&trial.reason);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn resources(&mut self, resources: &Resources) {
+        self.cpu_busy_s.resize(resources.cpu_busy_share.len().max(self.cpu_busy_s.len()), 0.0);
+        for (busy_s, share) in self.cpu_busy_s.iter_mut().zip(&resources.cpu_busy_share) {
+            *busy_s += share * resources.length_s;
+        }
+        self.cpu_s += resources.length_s;
+    }
+
+    fn figures(&self, test: &Test) -> Figures {
+        Figures {
+            ios: self.operations.count,
+            elapsed_us: (self.seconds * 1e6).round() as u64,
+            latency: test
+                .options
+                .latency
+                .then(|| LatencyFigures::from_cells(self.operations.service.cells()))
+                .flatten(),
+            cpu: test.options.cpu_use.filter(|_| self.cpu_s > 0.0).map(|cpu_use| self.cpu(cpu_use)),
+        }
+    }
+
+    fn cpu(&self, cpu_use: CpuUse) -> CpuFigures {
+        let each: Vec<f64> = self.cpu_busy_s.iter().map(|busy_s| 100.0 * busy_s / self.cpu_s).collect();
+        CpuFigures {
+            machine_per_cent: each.iter().sum::<f64>() / each.len().max(1) as f64,
+            each_per_cent: if cpu_use == CpuUse::EachCpu { each } else { Vec::new() },
+        }
+    }
+}
+
+/// MiB of data in a file or device.
+fn data_mib(path: &PathBuf) -> u64 {
+    disk::data_bytes(path).unwrap_or(0) >> 20
+}

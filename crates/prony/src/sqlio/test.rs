@@ -1,0 +1,195 @@
+//! From SQLIO's options to a study of one disk trial.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use disk::{Cache, Pool, Settings};
+use load::{Size, Span};
+use study::{Configuration, Study, Workload};
+
+use super::layout::{FileSize, Load, Pool as LayoutPool, Setup, TestFile};
+use super::options::{Affinity, Buffering, Extensions, Operation, Options, Pattern, Targets};
+use super::parameter_file;
+use crate::exit::Failure;
+
+/// CLOCK_MONOTONIC counts nanoseconds.
+const CLOCK_COUNTS_PER_S: u64 = 1_000_000_000;
+/// CPUs that a mask can name.
+const MASK_BITS: u32 = 64;
+
+/// One run of SQLIO's.
+pub(super) struct Test {
+    pub(super) options: Options,
+    pub(super) study: Study,
+    /// Pools of the parameter file; empty without one.
+    pools: Vec<parameter_file::Pool>,
+    /// Lines for stderr.
+    pub(super) notices: Vec<String>,
+}
+
+impl Test {
+    /// Reads the parameter file, if there is one, and makes the study.
+    pub(super) fn of(options: Options, extensions: &Extensions) -> Result<Self, Failure> {
+        let (pools, notices) = match &options.targets {
+            Targets::Files(_) => (Vec::new(), Vec::new()),
+            Targets::ParameterFile(path) => {
+                let bytes = std::fs::read(path).map_err(|error| {
+                    Failure::usage(anyhow!("cannot read the parameter file {}: {error}", path.display()))
+                })?;
+                let file = parameter_file::parse(&bytes, options.pattern)
+                    .map_err(|errors| Failure::usage(anyhow!("{}: {errors}", path.display())))?;
+                (file.pools, file.notices)
+            }
+        };
+        let mut test = Self { options, study: Study::of_disk(Vec::new()), pools, notices };
+        test.study.title = "SQLIO".to_owned();
+        test.study.slug = "sqlio".to_owned();
+        test.study.configuration = vec![Configuration {
+            name: "sqlio".to_owned(),
+            workload: Workload { disk: test.settings(extensions) },
+            axis: Vec::new(),
+        }];
+        test.study.target.paths = test.paths();
+        Ok(test)
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        match &self.options.targets {
+            Targets::Files(files) => files.clone(),
+            Targets::ParameterFile(_) => self.pools.iter().map(|pool| pool.file.clone()).collect(),
+        }
+    }
+
+    fn settings(&self, extensions: &Extensions) -> Settings {
+        let options = &self.options;
+        let block_bytes = u64::from(options.block_kb) << 10;
+        let writes = options.operation == Operation::Write;
+        let buffering = options.buffering.unwrap_or(Buffering::None);
+        let (cache, write_through) = match buffering {
+            Buffering::None => (Cache::Direct, true),
+            Buffering::Hardware => (Cache::Direct, false),
+            Buffering::Software => (Cache::Buffered, true),
+            Buffering::Both => (Cache::Buffered, false),
+        };
+        Settings {
+            block_size: Some(Size(block_bytes)),
+            read_share: Some(if writes { 0.0 } else { 100.0 }),
+            pattern: Some(pattern(options.pattern)),
+            offset: Some(Size(options.start_block * block_bytes)),
+            outstanding: Some(options.outstanding.unwrap_or(1).max(1)),
+            warm_up: Some(Span::ZERO),
+            duration: Some(Span::seconds(u64::from(options.seconds))),
+            file_size: Some(Size(self.default_file_bytes())),
+            create: Some(true),
+            overwrite: Some(extensions.overwrite),
+            destroy: extensions.destroy.clone(),
+            cache: Some(cache),
+            write_through: Some(write_through && writes),
+            pools: Some(self.disk_pools()),
+            ..Settings::default()
+        }
+    }
+
+    /// Size of a file that does not exist yet: what the strides reach, and no less than SQLIO's 8 MB.
+    fn default_file_bytes(&self) -> u64 {
+        let blocks = match self.options.pattern {
+            Pattern::Random | Pattern::Sequential => 1,
+            Pattern::Strided { blocks, ios_per_run } => {
+                u64::from(blocks.max(self.options.threads)) * u64::from(ios_per_run)
+            }
+        };
+        ((blocks + self.options.start_block) * (u64::from(self.options.block_kb) << 10)).max(8 << 20)
+    }
+
+    /// SQLIO's threads each have `-o` I/Os outstanding on every file. Here every file has threads of its own with as
+    /// many, so that a file sees the same number of I/Os.
+    fn disk_pools(&self) -> Vec<Pool> {
+        match &self.options.targets {
+            Targets::Files(files) => files
+                .iter()
+                .map(|path| Pool {
+                    path: path.clone(),
+                    threads: self.options.threads,
+                    affinity: affinity(self.options.affinity),
+                    size: None,
+                })
+                .collect(),
+            Targets::ParameterFile(_) => self
+                .pools
+                .iter()
+                .map(|pool| Pool {
+                    path: pool.file.clone(),
+                    threads: pool.threads,
+                    affinity: if pool.mask == 0 { affinity(self.options.affinity) } else { mask(pool.mask) },
+                    size: pool.size_mb.map(|mb| Size(mb << 20)),
+                })
+                .collect(),
+        }
+    }
+
+    /// What SQLIO prints before the load.
+    pub(super) fn setup(&self, current_mib: impl Fn(&PathBuf) -> u64) -> Setup {
+        let options = &self.options;
+        let current = |path: &PathBuf| TestFile {
+            name: path.display().to_string(),
+            size: FileSize::CurrentMb(current_mib(path)),
+        };
+        let load = match &options.targets {
+            Targets::Files(files) => {
+                Load::Threads { threads: options.threads, files: files.iter().map(current).collect() }
+            }
+            Targets::ParameterFile(path) => Load::Pools {
+                parameter_file: path.display().to_string(),
+                pools: self
+                    .pools
+                    .iter()
+                    .map(|pool| LayoutPool {
+                        file: match pool.size_mb {
+                            Some(mb) => TestFile {
+                                name: pool.file.display().to_string(),
+                                size: FileSize::SpecifiedMb(mb),
+                            },
+                            None => current(&pool.file),
+                        },
+                        threads: pool.threads,
+                        mask: pool.mask,
+                    })
+                    .collect(),
+            },
+        };
+        Setup {
+            clock_counts_per_s: options.latency.then_some(CLOCK_COUNTS_PER_S),
+            load,
+            seconds: options.seconds,
+            operation: options.operation,
+            pattern: options.pattern,
+            block_kb: options.block_kb,
+            outstanding: options.outstanding,
+            buffering: options.buffering,
+        }
+    }
+}
+
+fn pattern(pattern: Pattern) -> disk::Pattern {
+    match pattern {
+        Pattern::Random => disk::Pattern::Random,
+        Pattern::Sequential => disk::Pattern::Sequential,
+        Pattern::Strided { blocks, ios_per_run } => {
+            disk::Pattern::Strided { blocks: u64::from(blocks), run: Some(u64::from(ios_per_run)) }
+        }
+    }
+}
+
+fn affinity(affinity: Affinity) -> Option<disk::Affinity> {
+    match affinity {
+        Affinity::Any => None,
+        Affinity::Cpu(cpu) => Some(disk::Affinity(vec![cpu])),
+        Affinity::Mask(bits) | Affinity::RoundRobin(bits) => mask(bits),
+    }
+}
+
+/// The CPUs of a mask; none for an empty one.
+fn mask(bits: u64) -> Option<disk::Affinity> {
+    let cpus: Vec<u32> = (0..MASK_BITS).filter(|cpu| bits >> cpu & 1 == 1).collect();
+    (!cpus.is_empty()).then_some(disk::Affinity(cpus))
+}

@@ -1,0 +1,196 @@
+//! Drawing into an SVG by plotters' backend, with named inks in place of colours.
+//!
+//! The backend knows whole pixels and fixed colours only. So a canvas draws at four times the size and scales by the
+//! view box, and each ink is drawn in a colour that stands for it and is exchanged for a CSS variable in the end.
+
+use plotters::prelude::{DrawingBackend, IntoFont, RGBColor, SVGBackend, ShapeStyle, TextStyle};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// Backend pixels a unit.
+const SCALE: f64 = 4.0;
+
+/// Size of all text, in units. The page makes it greater where the chart is shown small; see [`TEXT_WIDEST`].
+pub(crate) const TEXT: f64 = 13.0;
+
+/// Width of a character of the text at the greatest size that the page gives it, in units: room is kept for this.
+const TEXT_WIDEST: f64 = 9.4;
+
+/// What something is drawn in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// Text of axes and remarks.
+    Text,
+    /// Lines that help the eye.
+    Grid,
+    /// Axes and marks.
+    Axis,
+    /// Background of warm-up and of intervals.
+    Shade,
+    /// Data; numbers past the last wrap around.
+    Series(usize),
+}
+
+/// Colours for data.
+pub(crate) const SERIES: usize = 6;
+
+impl Ink {
+    const PLAIN: [(Self, &'static str); 4] =
+        [(Self::Text, "--soft"), (Self::Grid, "--grid"), (Self::Axis, "--axis"), (Self::Shade, "--shade")];
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Text => 0,
+            Self::Grid => 1,
+            Self::Axis => 2,
+            Self::Shade => 3,
+            Self::Series(index) => 4 + (index % SERIES) as u8,
+        }
+    }
+
+    /// A colour that stands for the ink until the drawing is done.
+    fn stand_in(self) -> RGBColor {
+        RGBColor(1, 1, self.number())
+    }
+
+    fn stroke(self, width: f64, opacity: f64) -> ShapeStyle {
+        ShapeStyle {
+            color: self.stand_in().mix(opacity),
+            filled: false,
+            stroke_width: (width * SCALE).round() as u32,
+        }
+    }
+}
+
+/// Side of its point that a text stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Begins at the point.
+    Right,
+    /// Ends at the point.
+    Left,
+    /// Is centred on it.
+    Middle,
+}
+
+fn type_of(ink: Ink, side: Side) -> TextStyle<'static> {
+    let side = match side {
+        Side::Right => HPos::Left,
+        Side::Left => HPos::Right,
+        Side::Middle => HPos::Center,
+    };
+    // The backend divides by 1.24.
+    let font = ("sans-serif", TEXT * SCALE * 1.24).into_font();
+    TextStyle {
+        color: ink.stand_in().to_backend_color(),
+        pos: Pos::new(side, VPos::Center),
+        ..TextStyle::from(font)
+    }
+}
+
+/// Room that a text may take, in units.
+pub(crate) fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * TEXT_WIDEST
+}
+
+/// A surface whose origin is at its upper left.
+pub(crate) struct Canvas<'a>(SVGBackend<'a>);
+
+impl Canvas<'_> {
+    pub(crate) fn path(&mut self, ink: Ink, width: f64, points: &[(f64, f64)]) {
+        if points.len() > 1 {
+            drawn(self.0.draw_path(points.iter().copied().map(pixel), &ink.stroke(width, 1.0)));
+        }
+    }
+
+    pub(crate) fn line(&mut self, ink: Ink, width: f64, from: (f64, f64), to: (f64, f64)) {
+        drawn(self.0.draw_line(pixel(from), pixel(to), &ink.stroke(width, 1.0)));
+    }
+
+    /// A dashed horizontal or vertical line, whose beginning is its left or upper end.
+    pub(crate) fn dashes(&mut self, ink: Ink, from: (f64, f64), to: (f64, f64)) {
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let at = |along: f64| {
+            let share = (along / length).min(1.0);
+            (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
+        };
+        for dash in 0..(length / 7.0).ceil() as usize {
+            let begin = dash as f64 * 7.0;
+            self.line(ink, 1.0, at(begin), at(begin + 4.0));
+        }
+    }
+
+    pub(crate) fn rectangle(
+        &mut self,
+        ink: Ink,
+        opacity: f64,
+        upper_left: (f64, f64),
+        lower_right: (f64, f64),
+    ) {
+        drawn(self.0.draw_rect(pixel(upper_left), pixel(lower_right), &ink.stroke(0.0, opacity), true));
+    }
+
+    pub(crate) fn dot(&mut self, ink: Ink, radius: f64, centre: (f64, f64)) {
+        drawn(self.0.draw_circle(pixel(centre), (radius * SCALE) as u32, &ink.stroke(0.0, 1.0), true));
+    }
+
+    pub(crate) fn ring(&mut self, ink: Ink, radius: f64, centre: (f64, f64)) {
+        drawn(self.0.draw_circle(pixel(centre), (radius * SCALE) as u32, &ink.stroke(2.0, 1.0), false));
+    }
+
+    pub(crate) fn text(&mut self, ink: Ink, side: Side, at: (f64, f64), text: &str) {
+        drawn(self.0.draw_text(text, &type_of(ink, side), pixel(at)));
+    }
+}
+
+fn pixel((x, y): (f64, f64)) -> (i32, i32) {
+    ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
+}
+
+fn drawn<E: std::error::Error>(result: Result<(), E>) {
+    if let Err(error) = result {
+        unreachable!("drawing into memory cannot fail: {error}");
+    }
+}
+
+/// An `<svg>` of the size in units, with a title and a description, that takes the colours of its page.
+pub(crate) fn svg(
+    (width, height): (f64, f64),
+    title: &str,
+    description: &str,
+    draw: impl FnOnce(&mut Canvas<'_>),
+) -> String {
+    let mut drawing = String::new();
+    {
+        let mut canvas = Canvas(SVGBackend::with_string(&mut drawing, pixel_size(width, height)));
+        draw(&mut canvas);
+        drawn(canvas.0.present());
+    }
+    let body = drawing.split_once(">\n").map_or("", |(_, body)| body);
+    let (width, height) = pixel_size(width, height);
+    let title = maud::html! { title { (title) } desc { (description) } }.into_string();
+    format!("<svg role=\"img\" viewBox=\"0 0 {width} {height}\">{title}{}", inked(body))
+}
+
+fn pixel_size(width: f64, height: f64) -> (u32, u32) {
+    ((width * SCALE) as u32, (height * SCALE) as u32)
+}
+
+/// Exchanges the stand-ins for the page's colours, and drops attributes that say what holds anyway. Texts cannot be
+/// hit: their quotation marks are escaped.
+fn inked(body: &str) -> String {
+    let mut body = body.to_owned();
+    let stand_in = |ink: Ink| format!("\"#0101{:02X}\"", ink.number());
+    for (ink, variable) in Ink::PLAIN {
+        body = body.replace(&stand_in(ink), &format!("\"var({variable})\""));
+    }
+    for series in 0..SERIES {
+        body = body.replace(&stand_in(Ink::Series(series)), &format!("\"var(--series-{})\"", series + 1));
+    }
+    for needless in
+        [" opacity=\"1\"", " font-family=\"sans-serif\"", " stroke=\"none\"", " stroke-width=\"0\""]
+    {
+        body = body.replace(needless, "");
+    }
+    body.replace(" \"/>", "\"/>").replace(">\n", ">").replace("\n</text>", "</text>")
+}

@@ -1,0 +1,85 @@
+//! The ground of a chart: margins, axes, grid and their texts.
+
+use super::canvas::{Canvas, Ink, Side, text_width};
+use super::scale::Scale;
+use crate::format::plain;
+
+/// Width of every chart in units; two stand side by side on a wide page, one fills a telephone.
+pub(crate) const WIDTH: f64 = 480.0;
+
+/// Height of most charts.
+pub(crate) const HEIGHT: f64 = 250.0;
+
+const TOP: f64 = 30.0;
+const BELOW: f64 = 44.0;
+const ROOM: f64 = 8.0;
+
+/// Where the data goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+}
+
+/// An axis with its texts.
+pub(crate) struct Axis<'a> {
+    pub(crate) scale: Scale,
+    pub(crate) title: &'a str,
+    pub(crate) print: fn(f64) -> String,
+}
+
+impl Frame {
+    /// Upper and lower end of the data in a chart of this height.
+    pub(crate) const fn heights(height: f64) -> (f64, f64) {
+        (TOP, height - BELOW)
+    }
+
+    /// The frame that leaves room for the texts of the vertical axis and for the labels right of the data.
+    pub(crate) fn new<'t>(height: f64, y: &Axis<'_>, labels: impl IntoIterator<Item = &'t str>) -> Self {
+        let widest = |width: f64, text: f64| width.max(text);
+        let ticks = y.scale.ticks().into_iter().map(|tick| text_width(&(y.print)(tick))).fold(0.0, widest);
+        let labels = labels.into_iter().map(text_width).fold(0.0, widest);
+        let (top, bottom) = Self::heights(height);
+        let right = if labels > 0.0 { WIDTH - labels - 2.0 * ROOM } else { WIDTH - 2.0 * ROOM };
+        Self { left: ticks + ROOM, right, top, bottom }
+    }
+
+    /// Grid, ticks and titles of both axes.
+    pub(crate) fn draw(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>, y: &Axis<'_>) {
+        canvas.text(Ink::Text, Side::Right, (0.0, 9.0), y.title);
+        for tick in y.scale.ticks() {
+            let height = y.scale.at(tick);
+            canvas.line(Ink::Grid, 1.0, (self.left, height), (self.right, height));
+            canvas.text(Ink::Text, Side::Left, (self.left - ROOM, height), &(y.print)(tick));
+        }
+        self.horizontal(canvas, x);
+    }
+
+    /// The horizontal axis alone.
+    pub(crate) fn horizontal(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>) {
+        canvas.line(Ink::Axis, 1.0, (self.left, self.bottom), (self.right, self.bottom));
+        let mut free = 0.0;
+        for tick in x.scale.ticks() {
+            let at = x.scale.at(tick);
+            canvas.line(Ink::Axis, 1.0, (at, self.bottom), (at, self.bottom + 4.0));
+            let text = (x.print)(tick);
+            let half = text_width(&text) / 2.0;
+            if at - half >= free && at + half <= WIDTH {
+                canvas.text(Ink::Text, Side::Middle, (at, self.bottom + 15.0), &text);
+                free = at + half + ROOM / 2.0;
+            }
+        }
+        canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), x.title);
+    }
+}
+
+/// Seconds on an axis: `90`, or `12 min` and `1.5 h` where the axis is long.
+pub(crate) fn time_tick(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{} s", plain(s)),
+        s if s < 7200.0 => format!("{} min", plain(s / 60.0)),
+        s => format!("{} h", plain(s / 3600.0)),
+    }
+}

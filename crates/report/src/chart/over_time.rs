@@ -1,0 +1,191 @@
+//! Throughput and latency over the seconds of a trial, warm-up and all.
+
+use record::{OperationSample, Phase, Sample};
+
+use super::canvas::{Canvas, Ink, svg};
+use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
+use super::label::{self, Label};
+use super::reduce::{lines, spans};
+use super::scale::Scale;
+use super::{Chart, ink_of};
+use crate::format::{self, plain, plain_latency};
+use crate::model::Trial;
+use crate::table::{Column, Row, Table};
+
+/// Columns that a line is reduced to: one a unit of the chart's width.
+const COLUMNS: usize = 360;
+
+/// Rows of the table below a chart; the raw numbers have more.
+const ROWS: usize = 40;
+
+/// Shorter intervals, where a phase ends, make no rate and no percentile worth a point.
+const SHORTEST_S: f64 = 0.5;
+
+/// A line: its colour, its name, its values by the end of their second.
+struct Line {
+    ink: Ink,
+    name: String,
+    points: Vec<(f64, Option<f64>)>,
+}
+
+impl Line {
+    fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
+        let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
+        let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
+        Self { ink, name: name.to_owned(), points }
+    }
+
+    fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.points.iter().filter_map(|point| point.1)
+    }
+}
+
+/// Operations a second of each kind. None of a trial with fewer than two seconds.
+pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
+    let rate = |operation: &OperationSample, sample: &Sample| operation.count as f64 / sample.length_s;
+    let line = |kind: &String| {
+        Line::of(ink_of(kind), kind, trial, |sample| sample.operations.get(kind).map(|o| rate(o, sample)))
+    };
+    let drawn: Vec<Line> =
+        kinds(trial).into_iter().map(line).filter(|line| line.values().count() > 1).collect();
+    let most = drawn.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let y = Axis {
+        scale: Scale::from_zero(most * 1.05, bottom, top),
+        title: "operations a second",
+        print: plain,
+    };
+    let title = format!("Throughput over time of {}", trial.name);
+    Some(Chart {
+        heading: "Throughput over time".to_owned(),
+        svg: draw(trial, &title, &y, &drawn),
+        caption: caption(&drawn, "Each point is one second; shaded ones, such as warm-up, make no figures."),
+        table: table(&drawn, "IOPS", format::figure),
+    })
+}
+
+/// p50, p99 and longest latency of a kind. None of a trial with fewer than two seconds.
+pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
+    let of = |ink: Ink, name: &str, value: fn(&OperationSample) -> Option<f64>| {
+        Line::of(ink, name, trial, move |sample| sample.operations.get(kind).and_then(value))
+    };
+    let all = [
+        of(Ink::Series(3), "max", |operation| operation.latency.max_us),
+        of(Ink::Series(1), "p99", |operation| operation.latency.p99_us),
+        of(Ink::Series(0), "p50", |operation| operation.latency.p50_us),
+    ];
+    let missing = all.iter().any(|line| line.values().count() * 2 < line.points.len());
+    let drawn: Vec<Line> = all.into_iter().filter(|line| line.values().count() > 1).collect();
+    let low = drawn.iter().flat_map(Line::values).reduce(f64::min)?;
+    let high = drawn.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let y = Axis { scale: Scale::decades(low, high, bottom, top), title: "latency", print: plain_latency };
+    let remark = if missing {
+        "Each point is one second, shaded ones make no figures; a percentile that too few operations of its second \
+         support is not drawn."
+    } else {
+        "Each point is one second; shaded ones, such as warm-up, make no figures."
+    };
+    Some(Chart {
+        heading: format!("Latency over time: {kind}"),
+        svg: draw(trial, &format!("Latency of {kind} operations over time of {}", trial.name), &y, &drawn),
+        caption: caption(&drawn, remark),
+        table: table(&drawn, "", format::latency),
+    })
+}
+
+/// The kinds of operations in the samples.
+fn kinds(trial: &Trial) -> Vec<&String> {
+    let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+fn draw(trial: &Trial, title: &str, y: &Axis<'_>, drawn: &[Line]) -> String {
+    let labelled = drawn.len() > 1;
+    let frame = Frame::new(HEIGHT, y, drawn.iter().filter(|_| labelled).map(|line| line.name.as_str()));
+    let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
+    let x = Axis {
+        scale: Scale::time(0.0, end_s, frame.left, frame.right),
+        title: "since the load began",
+        print: time_tick,
+    };
+    svg((WIDTH, HEIGHT), title, &describe(drawn, y.print), |canvas| {
+        shade(canvas, trial, &frame, &x.scale);
+        frame.draw(canvas, &x, y);
+        for line in drawn {
+            for part in lines(&line.points, COLUMNS) {
+                let points: Vec<(f64, f64)> =
+                    part.iter().map(|&(second, value)| (x.scale.at(second), y.scale.at(value))).collect();
+                match points.as_slice() {
+                    [only] => canvas.dot(line.ink, 1.5, *only),
+                    points => canvas.path(line.ink, 1.6, points),
+                }
+            }
+        }
+        let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.scale.at(value));
+        let labels = drawn.iter().filter(|_| labelled);
+        let labels = labels.map(|line| Label { ink: line.ink, y: last(line), text: line.name.clone() });
+        label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
+    })
+}
+
+/// A ground under the seconds that make no figures.
+fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &Scale) {
+    let end =
+        |phase: Phase| trial.samples.iter().filter(|s| s.phase == phase).map(|s| s.end_s).reduce(f64::max);
+    if let Some(warm_s) = end(Phase::WarmUp) {
+        canvas.rectangle(Ink::Shade, 1.0, (frame.left, frame.top), (x.at(warm_s), frame.bottom));
+    }
+    if let (Some(measured_s), Some(drained_s)) = (end(Phase::Measure), end(Phase::Drain)) {
+        canvas.rectangle(Ink::Shade, 1.0, (x.at(measured_s), frame.top), (x.at(drained_s), frame.bottom));
+    }
+}
+
+fn describe(drawn: &[Line], print: fn(f64) -> String) -> String {
+    let one = |line: &Line| {
+        let low = line.values().reduce(f64::min).map(print).unwrap_or_default();
+        let high = line.values().reduce(f64::max).map(print).unwrap_or_default();
+        format!("{} between {low} and {high}", line.name)
+    };
+    drawn.iter().map(one).collect::<Vec<String>>().join("; ")
+}
+
+fn caption(drawn: &[Line], remark: &str) -> String {
+    let points = drawn.iter().map(|line| line.points.len()).max().unwrap_or(0);
+    if points > COLUMNS * 2 {
+        let points = format::grouped(points as u64);
+        format!("{points} seconds, reduced to the lowest and the highest point of each of {COLUMNS} columns.")
+    } else {
+        remark.to_owned()
+    }
+}
+
+fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
+    let mut columns = vec![Column::number("second")];
+    columns.extend(
+        drawn.iter().map(|line| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),
+    );
+    let count = drawn.first().map_or(0, |line| line.points.len());
+    let second = |index: usize| drawn.first().map_or(0.0, |line| line.points[index].0);
+    let rows = spans(count, ROWS).into_iter().map(|span| {
+        let (first, last) = (plain(second(span.start)), plain(second(span.end - 1)));
+        let mut cells = vec![range(first, last)];
+        cells.extend(drawn.iter().map(|line| {
+            let values = || line.points[span.clone()].iter().filter_map(|point| point.1);
+            match (values().reduce(f64::min), values().reduce(f64::max)) {
+                (Some(low), Some(high)) => range(print(low), print(high)),
+                _ => format::UNKNOWN.to_owned(),
+            }
+        }));
+        Row { cells, part: false }
+    });
+    let rows = rows.collect();
+    let title = if count > ROWS { "Lowest and highest of several seconds each" } else { "By second" };
+    Table { title: title.to_owned(), columns, rows }
+}
+
+fn range(low: String, high: String) -> String {
+    if low == high { low } else { format!("{low}–{high}") }
+}

@@ -1,0 +1,174 @@
+//! All configurations at a glance, a row each: latencies on one scale, and the course of the rate.
+
+use record::Phase;
+
+use super::Chart;
+use super::canvas::{Canvas, Ink, Side, TEXT, svg};
+use super::frame::{Axis, Frame, WIDTH};
+use super::ink_of;
+use super::reduce::lines;
+use super::scale::{Scale, Spread};
+use crate::format::{self, latency_or_dash, plain_latency};
+use crate::model::{Configuration, Figures, Trial, io_count};
+use crate::table::{Column, Row, Table};
+
+/// Height of a configuration.
+const ROW: f64 = 38.0;
+
+/// More configurations than this are no overview.
+const MOST: usize = 24;
+
+/// Width of the drawing of a rate's course, in units; also the columns it is reduced to.
+const COURSE: f64 = 360.0;
+
+/// Latencies from the fastest over the median and the p99 to the slowest. None of a single configuration, of very
+/// many, and where no latencies were kept.
+pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
+    let rows: Vec<(&str, &Figures)> = configurations
+        .iter()
+        .filter_map(|configuration| Some((configuration.name.as_str(), configuration.main()?)))
+        .filter(|(_, figures)| figures.latency.max_us.is_some())
+        .collect();
+    if rows.len() < 2 || rows.len() > MOST {
+        return None;
+    }
+    let low = rows.iter().filter_map(|(_, figures)| figures.latency.min_us).reduce(f64::min)?;
+    let high = rows.iter().filter_map(|(_, figures)| figures.latency.max_us).reduce(f64::max)?;
+    let height = rows.len() as f64 * ROW + 60.0;
+    let frame = Frame { left: 8.0, right: WIDTH - 16.0, top: 10.0, bottom: height - 44.0 };
+    let x = Axis {
+        scale: Scale::decades(low, high, frame.left, frame.right),
+        title: "latency",
+        print: plain_latency,
+    };
+    let describe = |(name, figures): &(&str, &Figures)| {
+        format!(
+            "{name}: p50 {}, max {}",
+            latency_or_dash(figures.latency.p50_us),
+            latency_or_dash(figures.latency.max_us)
+        )
+    };
+    let description = rows.iter().map(describe).collect::<Vec<String>>().join("; ");
+    let svg = svg((WIDTH, height), "Latencies of all configurations", &description, |canvas| {
+        for tick in x.scale.ticks() {
+            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
+        }
+        frame.horizontal(canvas, &x);
+        for (index, (name, figures)) in rows.iter().enumerate() {
+            row(canvas, name, figures, &frame, &x.scale, frame.top + index as f64 * ROW);
+        }
+    });
+    Some(Chart {
+        heading: "Latency of each configuration".to_owned(),
+        svg,
+        caption: "Thin line: fastest to slowest operation. Thick line: median to p99. Dot: median."
+            .to_owned(),
+        table: table(&rows),
+    })
+}
+
+fn row(canvas: &mut Canvas<'_>, name: &str, figures: &Figures, frame: &Frame, x: &Scale, top: f64) {
+    let latency = &figures.latency;
+    let (ink, y) = (ink_of(&figures.kind), top + 26.0);
+    canvas.text(Ink::Text, Side::Right, (frame.left, top + TEXT * 0.6), name);
+    if let (Some(min), Some(max)) = (latency.min_us, latency.max_us) {
+        canvas.line(ink, 1.0, (x.at(min), y), (x.at(max), y));
+        canvas.line(ink, 1.0, (x.at(max), y - 4.0), (x.at(max), y + 4.0));
+    }
+    if let (Some(p50), Some(tail)) = (latency.p50_us, latency.p99_us.or(latency.p95_us)) {
+        canvas.line(ink, 5.0, (x.at(p50), y), (x.at(tail), y));
+    }
+    if let Some(p50) = latency.p50_us {
+        canvas.dot(ink, 5.0, (x.at(p50), y));
+    }
+}
+
+fn table(rows: &[(&str, &Figures)]) -> Table {
+    let heads = ["min", "p50", "p99", "max"].map(Column::number);
+    let columns = [Column::words("configuration")].into_iter().chain(heads).collect();
+    let rows = rows.iter().map(|(name, figures)| {
+        let latency = &figures.latency;
+        let latencies =
+            [latency.min_us, latency.p50_us, latency.p99_us, latency.max_us].map(format::latency_or_dash);
+        Row { cells: [(*name).to_owned()].into_iter().chain(latencies).collect(), part: false }
+    });
+    let rows = rows.collect();
+    Table { title: "Latencies".to_owned(), columns, rows }
+}
+
+/// The rate of each configuration by the second, as a share of its own mean. None where [`strip`] is none for want
+/// of configurations, and where nothing was measured by the second.
+pub(crate) fn courses(configurations: &[Configuration], trials: &[Trial]) -> Option<Chart> {
+    let rows: Vec<Course<'_>> = configurations.iter().filter_map(|c| course(c, trials)).collect();
+    if rows.len() < 2 || rows.len() > MOST {
+        return None;
+    }
+    let height = rows.len() as f64 * ROW + 60.0;
+    let most = rows
+        .iter()
+        .flat_map(|row| &row.shares)
+        .fold(1.0, |most: f64, (_, share)| most.max(share.unwrap_or(0.0)));
+    let title = "Course of the rate of each configuration";
+    let describe = |row: &Course<'_>| format!("{}: coefficient of variation {}", row.name, row.variation);
+    let description = rows.iter().map(describe).collect::<Vec<String>>().join("; ");
+    let svg = svg((WIDTH, height), title, &description, |canvas| {
+        for (index, row) in rows.iter().enumerate() {
+            draw_course(canvas, row, 10.0 + index as f64 * ROW, most);
+        }
+        let y = height - 29.0;
+        canvas.text(Ink::Text, Side::Right, (8.0, y), "time");
+        canvas.text(Ink::Text, Side::Right, (COURSE + 22.0, y), "scatter");
+    });
+    let columns = vec![Column::words("configuration"), Column::number("coefficient of variation")];
+    let cells =
+        rows.iter().map(|row| Row { cells: vec![row.name.to_owned(), row.variation.clone()], part: false });
+    Some(Chart {
+        heading: "Steadiness of each configuration".to_owned(),
+        svg,
+        caption: "Rate by the second from zero; the thin line is the mean. Scatter is the coefficient of variation of \
+                  the first trial. More than 360 seconds are reduced to the lowest and the highest of each column."
+            .to_owned(),
+        table: Table { title: title.to_owned(), columns, rows: cells.collect() },
+    })
+}
+
+struct Course<'a> {
+    name: &'a str,
+    ink: Ink,
+    variation: String,
+    shares: Vec<(f64, Option<f64>)>,
+}
+
+fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Course<'a>> {
+    let trial = trials.iter().find(|trial| configuration.trials.first() == Some(&trial.number))?;
+    let mean = trial.main()?.per_s.filter(|mean| *mean > 0.0)?;
+    let measured =
+        trial.samples.iter().filter(|sample| sample.phase == Phase::Measure && sample.length_s >= 0.5);
+    let shares: Vec<(f64, Option<f64>)> = measured
+        .map(|sample| (sample.end_s, Some(io_count(sample) as f64 / sample.length_s / mean)))
+        .collect();
+    (shares.len() > 1).then(|| Course {
+        name: &configuration.name,
+        ink: ink_of(&trial.main().map_or("", |figures| figures.kind.as_str())),
+        variation: trial
+            .stability
+            .coefficient_of_variation
+            .map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
+        shares,
+    })
+}
+
+fn draw_course(canvas: &mut Canvas<'_>, row: &Course<'_>, top: f64, most: f64) {
+    let (Some(first), Some(last)) = (row.shares.first(), row.shares.last()) else { return };
+    let x = Scale::time(first.0, last.0, 8.0, 8.0 + COURSE);
+    let y = Scale { spread: Spread::Linear, low: 0.0, high: most, from: top + ROW - 2.0, to: top + 16.0 };
+    canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), row.name);
+    canvas.line(Ink::Axis, 1.0, (x.from, y.from), (x.to, y.from));
+    canvas.line(Ink::Grid, 1.0, (x.from, y.at(1.0)), (x.to, y.at(1.0)));
+    for part in lines(&row.shares, COURSE as usize) {
+        let points: Vec<(f64, f64)> =
+            part.iter().map(|&(second, share)| (x.at(second), y.at(share))).collect();
+        canvas.path(row.ink, 1.6, &points);
+    }
+    canvas.text(Ink::Text, Side::Right, (x.to + 14.0, y.at(1.0)), &row.variation);
+}

@@ -1,0 +1,208 @@
+//! Numbers and units as text. Knows nothing of what the numbers mean.
+
+use record::State;
+
+/// Stands where a figure is unknown or too few samples support it.
+pub(crate) const UNKNOWN: &str = "–";
+
+/// A whole number with thousands separators.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A measured figure with three significant digits, four above a thousand: more would be noise.
+pub fn figure(value: f64) -> String {
+    if !value.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    if value < 0.0 {
+        return format!("−{}", figure(-value));
+    }
+    if value >= 999.5 {
+        let step = 10f64.powf((value.log10().floor() - 3.0).max(0.0));
+        return grouped(((value / step).round() * step) as u64);
+    }
+    let decimals = match value {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 => 2,
+        v if v >= 0.09995 => 3,
+        v if v > 0.0 => 4,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A latency given in microseconds, in the unit that suits its size.
+pub fn latency(us: f64) -> String {
+    match us {
+        us if us < 999.5 => format!("{} µs", figure(us)),
+        us if us < 999_500.0 => format!("{} ms", figure(us / 1e3)),
+        us => format!("{} s", figure(us / 1e6)),
+    }
+}
+
+/// A latency that was set and not measured: without needless digits.
+pub(crate) fn plain_latency(us: f64) -> String {
+    match us {
+        us if us < 999.5 => format!("{} µs", plain(us)),
+        us if us < 999_500.0 => format!("{} ms", plain(us / 1e3)),
+        us => format!("{} s", plain(us / 1e6)),
+    }
+}
+
+/// A number that was set and not measured: without needless digits.
+pub(crate) fn plain(value: f64) -> String {
+    if value >= 1000.0 {
+        return grouped(value.round() as u64);
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// As [`latency`], or a dash.
+pub(crate) fn latency_or_dash(us: Option<f64>) -> String {
+    us.map_or_else(|| UNKNOWN.to_owned(), latency)
+}
+
+/// As [`figure`], or a dash.
+pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), figure)
+}
+
+/// A share (0–1) in per cent.
+pub(crate) fn per_cent(share: f64) -> String {
+    let value = share * 100.0;
+    let digits = if value.abs() < 9.95 { 1 } else { 0 };
+    let text = format!("{value:.digits$} %");
+    text.replace('-', "−")
+}
+
+/// Bytes in binary units.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    for (unit, size) in UNITS {
+        if count >= size {
+            let value = count as f64 / size as f64;
+            let text = if value.fract() == 0.0 { grouped(value as u64) } else { figure(value) };
+            return format!("{text} {unit}");
+        }
+    }
+    format!("{} B", grouped(count))
+}
+
+/// Seconds, with minutes and hours where they help.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..=9 => format!("{} s", figure(seconds)),
+        10..=119 => format!("{whole} s"),
+        120..=7_199 if whole % 60 == 0 => format!("{} min", whole / 60),
+        120..=7_199 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// `one trial`, `3 trials`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("one {one}") } else { format!("{} {many}", grouped(count as u64)) }
+}
+
+/// The state in a word.
+pub fn state(state: State) -> &'static str {
+    match state {
+        State::Planned => "planned",
+        State::Running => "running",
+        State::Complete => "complete",
+        State::Failed => "failed",
+        State::Aborted => "aborted",
+        State::Invalid => "invalid",
+        State::Skipped => "skipped",
+    }
+}
+
+/// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
+/// word keeps its own line.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    const UNITS: [&str; 8] = ["%", "µs", "ms", "s", "IOPS", "MB/s", "GiB", "MiB"];
+    let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match words.last_mut().filter(|last| is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(figure) => *figure = format!("{figure} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_or_four_significant_digits() {
+        let given =
+            [0.0, 0.0712, 0.5, 1.0, 9.996, 12.34, 99.96, 781.4, 999.7, 12_345.0, 74_123.0, 3_512_345.0];
+        let text: Vec<String> = given.into_iter().map(figure).collect();
+        let wanted = [
+            "0",
+            "0.0712",
+            "0.500",
+            "1.00",
+            "10.0",
+            "12.3",
+            "100",
+            "781",
+            "1,000",
+            "12,350",
+            "74,120",
+            "3,512,000",
+        ];
+        assert_eq!(text, wanted);
+        assert_eq!(figure(f64::NAN), UNKNOWN);
+        assert_eq!(figure(-3.2), "−3.20");
+    }
+
+    #[test]
+    fn units_follow_the_magnitude_after_rounding() {
+        assert_eq!(latency(0.85), "0.850 µs");
+        assert_eq!(latency(999.7), "1.00 ms");
+        assert_eq!(latency(912.0), "912 µs");
+        assert_eq!(latency(2_500_000.0), "2.50 s");
+        assert_eq!(bytes(4096), "4 KiB");
+        assert_eq!(bytes(1536), "1.50 KiB");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(duration(3600.0), "60 min");
+        assert_eq!(duration(125.0), "2 min 5 s");
+        assert_eq!(per_cent(0.1234), "12 %");
+        assert_eq!(per_cent(-0.0512), "−5.1 %");
+    }
+
+    #[test]
+    fn wrapping_keeps_every_word() {
+        let text = "one two three four fifteencharacters six";
+        let lines = wrapped(text, 9);
+        assert_eq!(lines.join(" "), text);
+        assert_eq!(lines[0], "one two");
+        assert_eq!(wrapped("it took 12 ms, no more", 10), ["it took", "12 ms, no", "more"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! What each verdict rests on: the histogram and the course of each trial.
+
+use maud::{Markup, html};
+use record::{Loop, State};
+
+use super::parts;
+use crate::chart::{self, Chart};
+use crate::format;
+use crate::model::{ALL, Report, Trial};
+
+/// With more trials than this, each is folded.
+const OPEN_MOST: usize = 8;
+
+pub(super) fn trials(report: &Report) -> Markup {
+    let open = report.trials.len() <= OPEN_MOST;
+    let skipped: Vec<&Trial> = report.trials.iter().filter(|trial| trial.state == State::Skipped).collect();
+    html! {
+        @for trial in report.trials.iter().filter(|trial| trial.state != State::Skipped) {
+            details.trial open[open] {
+                summary { h3 { (trial.number) ". " (trial.name) } span.rest { (summary(trial)) } }
+                p.meta { (facts(trial)) }
+                @if let Some(reason) = &trial.reason { p { (reason) } }
+                (parts::small_charts(&charts(trial)))
+            }
+        }
+        @if !skipped.is_empty() {
+            details.trial {
+                summary { (format::counted(skipped.len(), "trial was left out", "trials were left out")) }
+                ul { @for trial in skipped {
+                    li { (trial.number) ". " (trial.name) @if let Some(reason) = &trial.reason { ": " (reason) } }
+                } }
+            }
+        }
+    }
+}
+
+fn charts(trial: &Trial) -> Vec<Chart> {
+    let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
+    let fixed = [chart::histogram(trial), chart::throughput(trial)];
+    fixed.into_iter().chain(kinds.map(|kind| chart::latency(trial, kind))).flatten().collect()
+}
+
+fn summary(trial: &Trial) -> String {
+    let rate =
+        trial.main().and_then(|figures| figures.per_s).map(|rate| format!("{} IOPS", format::figure(rate)));
+    match (trial.is_complete(), rate) {
+        (true, Some(rate)) => rate,
+        (false, Some(rate)) => format!("{}, {rate}", format::state(trial.state)),
+        (_, None) => format::state(trial.state).to_owned(),
+    }
+}
+
+/// How it was measured and how far it can be trusted, in one line.
+fn facts(trial: &Trial) -> String {
+    let mut facts = vec![format!("Measured for {}", format::duration(trial.measured_s))];
+    if let Some(started) = &trial.started {
+        facts.push(format!("from {}", parts::instant(started)));
+    }
+    if trial.block > 1 {
+        facts.push(format!("block {}", trial.block));
+    }
+    facts.extend(trial.disk().map(|disk| pacing(disk.pacing)));
+    if let Some(cv) = trial.stability.coefficient_of_variation {
+        facts.push(format!("coefficient of variation {}", format::per_cent(cv)));
+    }
+    if let Some(fifths) = trial.stability.fifths {
+        let steady = if fifths.steady { "steady" } else { "not steady" };
+        facts.push(format!("{steady} (fifths within {})", format::per_cent(fifths.range_share)));
+    }
+    if let Some(share) = trial.generator.busiest_share {
+        facts.push(format!("busiest load thread {} of a core", format::per_cent(share)));
+    }
+    if let Some(depth) = trial.machine.device_queue_depth {
+        facts.push(format!("device queue {}", format::figure(depth)));
+    }
+    if let Some(steal) = trial.machine.steal_share.filter(|share| *share >= 0.001) {
+        facts.push(format!("steal {}", format::per_cent(steal)));
+    }
+    facts.join(", ")
+}
+
+/// The loop in words.
+pub(super) fn pacing(pacing: Loop) -> String {
+    match pacing {
+        Loop::Closed { think_time_us } if think_time_us > 0.0 => {
+            format!("closed loop with {} to think", format::latency(think_time_us))
+        }
+        Loop::Closed { .. } => "closed loop".to_owned(),
+        Loop::Open { rate_per_s, poisson: true } => {
+            format!("open loop, {} a second (Poisson)", format::figure(rate_per_s))
+        }
+        Loop::Open { rate_per_s, poisson: false } => {
+            format!("open loop, {} a second (evenly spaced)", format::figure(rate_per_s))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The report as one HTML page that makes no request to anywhere: style and charts are inside, there is no script.
+
+mod evidence;
+mod machine;
+mod method;
+mod parts;
+mod raw;
+mod settings;
+mod verdicts;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::chart;
+use crate::format;
+use crate::model::Report;
+use crate::table;
+
+const STYLE: &str = include_str!("style.css");
+
+impl Report {
+    /// The report as one self-contained HTML page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let sections: Vec<(&str, &str, Markup)> = sections(self);
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) " – prony" }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    (header(self, &sections))
+                    main {
+                        @for (id, heading, body) in &sections {
+                            section id=(id) { h2 { (heading) } (body) }
+                        }
+                    }
+                    footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
+                }
+            }
+        }
+        .into_string()
+    }
+}
+
+/// What stands on the page, in order: id, heading, body. What has no content is left out.
+fn sections(report: &Report) -> Vec<(&'static str, &'static str, Markup)> {
+    let mut sections = vec![("verdicts", "Verdicts", verdicts::list(&report.verdicts))];
+    if let Some(overview) = overview(report) {
+        sections.push(("overview", "At a glance", overview));
+    }
+    sections.push(("figures", "Figures", figures(report)));
+    sections.push(("evidence", "Trial by trial", evidence::trials(report)));
+    if !report.published.is_empty() {
+        sections.push(("published", "Published figures", published(report)));
+    }
+    sections.push(("environment", "Environment", machine::environment(report)));
+    sections.push(("settings", "Settings", settings::settings(report)));
+    sections.push(("method", "Method", method::method(report)));
+    sections.push(("raw", "Raw numbers", raw::seconds(report)));
+    sections
+}
+
+fn header(report: &Report, sections: &[(&str, &str, Markup)]) -> Markup {
+    let host = report.environment.as_ref().map(|environment| environment.host.as_str());
+    html! {
+        header {
+            h1 { (report.title) }
+            p.meta {
+                (parts::instant(&report.started))
+                @if let Some(host) = host { " on " (host) }
+                @if let Some(profile) = &report.profile { ", profile " (profile) }
+                ", " (format::counted(report.trials.len(), "trial", "trials"))
+                ", " (format::state(report.state))
+            }
+            p.meta { code { (report.command.join(" ")) } }
+            nav aria-label="Sections" {
+                @for (id, heading, _) in sections { a href={ "#" (id) } { (heading) } }
+            }
+        }
+    }
+}
+
+/// The main charts: the sweeps, the rounds' matrix, or all latencies on one scale.
+fn overview(report: &Report) -> Option<Markup> {
+    let mut charts: Vec<chart::Chart> = chart::sweeps(&report.sweeps).into_iter().flatten().collect();
+    if charts.is_empty() {
+        charts.extend(chart::strip(&report.configurations));
+        charts.extend(chart::courses(&report.configurations, &report.trials));
+    }
+    let matrix = report.steady_state.as_ref().and_then(table::matrix);
+    if charts.is_empty() && matrix.is_none() {
+        return None;
+    }
+    Some(html! {
+        @if let Some(matrix) = &matrix { (parts::table(matrix)) }
+        (parts::charts(&charts))
+    })
+}
+
+fn figures(report: &Report) -> Markup {
+    let main = table::main(report);
+    let open = table::open_loops(report);
+    html! {
+        @if main.rows.is_empty() { p { "Nothing was measured." } } @else { (parts::table(&main)) }
+        @if report.repeats() {
+            details {
+                summary { "Every single trial" }
+                (parts::table(&table::trials(report)))
+            }
+        }
+        @if let Some(open) = &open { (parts::table(open)) }
+        p.meta { "A dash stands where a figure is unknown or too few operations support it." }
+    }
+}
+
+fn published(report: &Report) -> Markup {
+    html! {
+        p { "What public documents report of other machines. Nothing here is a target: the hardware differs, and often the load." }
+        @for comparison in &report.published {
+            h3 { (comparison.configuration) }
+            (parts::table_marked(&table::published(comparison), 1))
+            ul.plain {
+                @for difference in &comparison.differences { li { (difference) } }
+                @for source in &comparison.sources { li.meta { "Source: " (source) } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

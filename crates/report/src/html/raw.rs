@@ -1,0 +1,85 @@
+//! The seconds of each trial as numbers. Long trials are reduced, and say so.
+
+use maud::{Markup, html};
+use record::{Phase, Sample};
+
+use super::parts;
+use crate::chart::spans;
+use crate::format;
+use crate::model::{Report, Trial, io_count};
+use crate::table::{Column, Row, Table};
+
+/// Rows of a trial; what is longer is reduced to ranges.
+const ROWS: usize = 120;
+
+pub(super) fn seconds(report: &Report) -> Markup {
+    html! {
+        p { "Every second of every trial, with its histograms, stands in the results directory: " code { "samples.ndjson" } " and " code { "latency.hlog" } " of each trial." }
+        @for trial in report.trials.iter().filter(|trial| !trial.samples.is_empty()) {
+            details {
+                summary { (trial.number) ". " (trial.name) }
+                (parts::table(&table(trial)))
+            }
+        }
+    }
+}
+
+fn table(trial: &Trial) -> Table {
+    let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
+    kinds.sort();
+    kinds.dedup();
+    let mut columns = vec![
+        Column::number("second"),
+        Column::words("phase"),
+        Column::number("IOPS"),
+        Column::number("MB/s"),
+    ];
+    for kind in &kinds {
+        columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
+    }
+    columns.push(Column::number("busiest thread"));
+    // A row never spans two phases.
+    let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
+    let rows = phases.iter().flat_map(|samples| {
+        spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], &kinds)).collect::<Vec<Row>>()
+    });
+    let rows = rows.collect();
+    let reduced = phases.iter().any(|samples| samples.len() > ROWS);
+    let title = if reduced { "Lowest and highest of several seconds each" } else { "By second" };
+    Table { title: format!("{}: {}", trial.name, title.to_lowercase()), columns, rows }
+}
+
+fn row(samples: &[Sample], kinds: &[&String]) -> Row {
+    let range = |value: &dyn Fn(&Sample) -> Option<f64>, print: fn(f64) -> String| {
+        let values = || samples.iter().filter_map(value);
+        match (values().reduce(f64::min).map(print), values().reduce(f64::max).map(print)) {
+            (Some(low), Some(high)) if low == high => low,
+            (Some(low), Some(high)) => format!("{low}–{high}"),
+            _ => format::UNKNOWN.to_owned(),
+        }
+    };
+    let length = |sample: &Sample| (sample.length_s > 0.0).then_some(sample.length_s);
+    let phase = samples.first().map_or("", |sample| phase(sample.phase));
+    let mut cells = vec![
+        range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")),
+        phase.to_owned(),
+        range(&|sample| Some(io_count(sample) as f64 / length(sample)?), format::figure),
+        range(&|sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
+    ];
+    for kind in kinds {
+        let of = |sample: &Sample| sample.operations.get(*kind).map(|operation| operation.latency);
+        cells.push(range(&|sample| of(sample)?.p50_us, format::latency));
+        cells.push(range(&|sample| of(sample)?.p99_us, format::latency));
+        cells.push(range(&|sample| of(sample)?.max_us, format::latency));
+    }
+    cells.push(range(&|sample| Some(sample.generator_busiest_share), format::per_cent));
+    Row { cells, part: false }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::WarmUp => "warm-up",
+        Phase::Measure => "measured",
+        Phase::Drain => "drain",
+    }
+}

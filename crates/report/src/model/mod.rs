@@ -1,0 +1,138 @@
+//! The model of a report: every figure that any printer shows, computed once.
+//!
+//! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
+
+mod configuration;
+mod expectation;
+mod steady;
+mod sweep;
+mod trial;
+
+use record::{Environment, State, StudyRecord};
+use serde::Serialize;
+
+pub use configuration::Configuration;
+pub use expectation::{Expectation, ExpectedFigure};
+pub use steady::{MatrixCell, SteadyState};
+pub use sweep::{Sweep, SweepPoint};
+pub(crate) use trial::{ALL, FLUSH, io_count};
+pub use trial::{Figures, Generator, Machine, Stability, Trial};
+
+use crate::judge::{self, Verdict};
+use crate::published::{self, Comparison};
+
+/// Version of the JSON document.
+const DOCUMENT_VERSION: u32 = 1;
+
+/// A study, judged and ready to print.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this document's form.
+    pub format: u32,
+    /// Title of the study.
+    pub title: String,
+    /// Profile it came from.
+    pub profile: Option<String>,
+    /// Command line.
+    pub command: Vec<String>,
+    /// Version of the tool that measured.
+    pub tool_version: String,
+    /// Seed of all random choices, intervals included.
+    pub seed: u64,
+    /// Begin, RFC 3339 in UTC.
+    pub started: String,
+    /// End, RFC 3339 in UTC.
+    pub finished: Option<String>,
+    /// State of the study.
+    pub state: State,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Sentences that the record supports, the gravest first.
+    pub verdicts: Vec<Verdict>,
+    /// What was measured, a configuration each; its repeats are taken together, of a steady-state study those of the
+    /// window.
+    pub configurations: Vec<Configuration>,
+    /// Every trial, those that failed and those that were skipped too.
+    pub trials: Vec<Trial>,
+    /// Series over the outstanding I/Os.
+    pub sweeps: Vec<Sweep>,
+    /// Steady state over rounds.
+    pub steady_state: Option<SteadyState>,
+    /// What the array should give that the device is said to be.
+    pub expectation: Option<Expectation>,
+    /// Published figures beside the measured ones.
+    pub published: Vec<Comparison>,
+    /// Trials of the plan that were never begun.
+    pub not_begun: Vec<u32>,
+    /// The machine.
+    pub environment: Option<Environment>,
+    /// The exact input.
+    pub study_toml: String,
+    /// What is missing or damaged in the results directory.
+    pub damage: Vec<String>,
+}
+
+impl Report {
+    /// Computes all figures of a study and judges them.
+    #[must_use]
+    pub fn of(study: &StudyRecord) -> Self {
+        let manifest = &study.manifest;
+        let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest.seed)).collect();
+        let mut configurations = configuration::all(study, &trials, None);
+        let steady_state = steady::of(manifest, &configurations, &trials);
+        if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {
+            // What was measured on the way to steady state is no figure of the device.
+            configurations = configuration::all(study, &trials, Some(window));
+        }
+        let mut report = Self {
+            format: DOCUMENT_VERSION,
+            title: manifest.title.clone(),
+            profile: manifest.profile.clone(),
+            command: manifest.command.clone(),
+            tool_version: manifest.tool_version.clone(),
+            seed: manifest.seed,
+            started: manifest.started.clone(),
+            finished: manifest.finished.clone(),
+            state: manifest.state,
+            reason: manifest.reason.clone(),
+            verdicts: Vec::new(),
+            sweeps: sweep::all(manifest, &configurations, &trials),
+            steady_state,
+            expectation: expectation::of(manifest, &configurations),
+            published: published::beside(manifest.profile.as_deref(), &configurations),
+            not_begun: not_begun(study),
+            configurations,
+            trials,
+            environment: study.environment.clone(),
+            study_toml: study.study_toml.clone(),
+            damage: study.damage.clone(),
+        };
+        report.verdicts = judge::all(&report);
+        report
+    }
+
+    /// The verdicts, the gravest first.
+    #[must_use]
+    pub fn verdicts(&self) -> &[Verdict] {
+        &self.verdicts
+    }
+
+    /// The model as one JSON document that ends with a newline.
+    #[must_use]
+    pub fn json(&self) -> String {
+        match serde_json::to_string_pretty(self) {
+            Ok(text) => text + "\n",
+            Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
+        }
+    }
+
+    /// Whether some configuration was measured more than once.
+    pub(crate) fn repeats(&self) -> bool {
+        self.configurations.iter().any(|configuration| configuration.trials.len() > 1)
+    }
+}
+
+fn not_begun(study: &StudyRecord) -> Vec<u32> {
+    let begun = |number: u32| study.trials.iter().any(|trial| trial.trial.number == number);
+    study.manifest.plan.iter().map(|planned| planned.number).filter(|&number| !begun(number)).collect()
+}

@@ -1,0 +1,289 @@
+//! One trial's figures: a row for each kind of operation, and how far they can be trusted.
+
+use std::collections::BTreeMap;
+
+use record::{
+    DiskSetup, Loop, MeasuredTrial, OperationInterval, Phase, Resources, Sample, Setup, State, Summary,
+};
+use serde::Serialize;
+use stats::{Estimate, PtsWindow};
+
+use crate::chart::Bins;
+
+/// Name of the row that takes reads and writes together.
+pub(crate) const ALL: &str = "all";
+
+/// Kind that is no I/O of its own and stays out of the sum.
+pub(crate) const FLUSH: &str = "flush";
+
+/// An interval shorter than this makes no rate: a few operations more or less would look like noise.
+const SHORTEST_RATE_INTERVAL_S: f64 = 0.5;
+
+/// Figures of one kind of operation over a measured window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// `read`, `write`, `flush`, or `all` for reads and writes together.
+    pub kind: String,
+    /// Operations completed.
+    pub operations: u64,
+    /// Operations that ended with an error.
+    pub errors: u64,
+    /// Operations a second.
+    pub per_s: Option<f64>,
+    /// Megabytes (10^6 bytes) a second.
+    pub mb_per_s: Option<f64>,
+    /// Latency: the response time in an open loop, the service time in a closed one.
+    pub latency: Summary,
+    /// Completion − sending; open loop only, elsewhere it is the latency.
+    pub service: Option<Summary>,
+    /// Sending − due time; open loop only.
+    pub lag: Option<Summary>,
+    /// Mean number in flight, by Little's law.
+    pub in_flight: Option<f64>,
+}
+
+/// How steady the rate of a trial was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stability {
+    /// Standard deviation of the per-second rates over their mean.
+    pub coefficient_of_variation: Option<f64>,
+    /// The steady-state rule of SNIA's PTS on five equal parts of the window; none of a shorter window.
+    pub fifths: Option<PtsWindow>,
+}
+
+/// What the load generator took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Generator {
+    /// CPU time of all load threads, user and system, an operation.
+    pub cpu_us_per_operation: Option<f64>,
+    /// Share (0–1) of a core that the busiest load thread used.
+    pub busiest_share: Option<f64>,
+    /// Operations a second that its threads can send when nothing answers slowly.
+    pub calibrated_per_s: Option<f64>,
+}
+
+/// The machine during the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// CPU time of the whole machine an operation.
+    pub cpu_us_per_operation: Option<f64>,
+    /// Share (0–1) of all cores that was busy.
+    pub busy_share: Option<f64>,
+    /// Share (0–1) of all cores' time that the hypervisor gave to others.
+    pub steal_share: Option<f64>,
+    /// Mean number of requests in the device's queue.
+    pub device_queue_depth: Option<f64>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trial {
+    /// Number within the study.
+    pub number: u32,
+    /// Name of the configuration.
+    pub name: String,
+    /// Block, run or round.
+    pub block: u32,
+    /// Values of the axes.
+    pub levels: BTreeMap<String, String>,
+    /// State.
+    pub state: State,
+    /// Why it failed, is invalid or was skipped.
+    pub reason: Option<String>,
+    /// What the engine remarked.
+    pub notes: Vec<String>,
+    /// Begin of the load.
+    pub started: Option<String>,
+    /// Length of the measured window.
+    pub measured_s: f64,
+    /// The first row is what the trial is about; a row for each kind follows where there are several.
+    pub figures: Vec<Figures>,
+    /// I/Os a second with the interval from the per-second rates; none where there are too few of them.
+    pub rate_per_s: Option<Estimate>,
+    /// Steadiness of the rate.
+    pub stability: Stability,
+    /// The load generator.
+    pub generator: Generator,
+    /// The machine.
+    pub machine: Machine,
+    /// Operations due a second; open loop only.
+    pub offered_per_s: Option<f64>,
+    /// Operations that were due and not sent; open loop only.
+    pub unsent: u64,
+    /// Parameters as asked.
+    pub parameters: serde_json::Value,
+    /// What was really set up.
+    pub setup: Option<Setup>,
+    /// Latencies by kind, in bins for drawing.
+    #[serde(skip)]
+    pub(crate) bins: Vec<(String, Bins)>,
+    /// All intervals, for the charts over time; a reader of the JSON finds them in `samples.ndjson`.
+    #[serde(skip)]
+    pub(crate) samples: Vec<Sample>,
+}
+
+impl Trial {
+    pub(crate) fn of(measured: &MeasuredTrial, seed: u64) -> Self {
+        let record = &measured.trial;
+        let setup = record.setup.clone();
+        let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        let measured_s = window.iter().map(|sample| sample.length_s).sum();
+        let kinds = kinds_of(measured, &window);
+        let figures = figures_of(&kinds, measured_s);
+        let rates = rates_of(&window);
+        let operations: u64 = kinds.values().map(|operation| operation.count).sum();
+        Self {
+            number: record.number,
+            name: record.name.clone(),
+            block: record.block,
+            levels: record.levels.clone(),
+            state: record.state,
+            reason: record.reason.clone(),
+            notes: record.notes.clone(),
+            started: record.started.clone(),
+            measured_s,
+            rate_per_s: stats::bootstrap_mean(&rates, seed),
+            stability: stability_of(&rates),
+            generator: generator_of(&window, operations, setup.as_ref()),
+            machine: machine_of(&measured.resources, &window, operations),
+            offered_per_s: setup.as_ref().and_then(offered),
+            unsent: record.unsent,
+            parameters: record.parameters.clone(),
+            bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
+            samples: measured.samples.clone(),
+            figures,
+            setup,
+        }
+    }
+
+    /// The row the trial is about.
+    pub(crate) fn main(&self) -> Option<&Figures> {
+        self.figures.first()
+    }
+
+    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
+        self.setup.as_ref().map(disk_of)
+    }
+
+    /// Whether its figures may speak for the configuration.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+}
+
+pub(crate) fn disk_of(setup: &Setup) -> &DiskSetup {
+    let Setup::Disk(disk) = setup;
+    disk
+}
+
+pub(crate) fn offered(setup: &Setup) -> Option<f64> {
+    match disk_of(setup).pacing {
+        Loop::Open { rate_per_s, .. } => Some(rate_per_s),
+        Loop::Closed { .. } => None,
+    }
+}
+
+/// The measured operations by kind. Where the histograms were lost, the counts of the samples remain.
+fn kinds_of(measured: &MeasuredTrial, window: &[&Sample]) -> BTreeMap<String, OperationInterval> {
+    let mut kinds = measured.measured.clone();
+    for (kind, operation) in window.iter().flat_map(|sample| &sample.operations) {
+        if measured.measured.contains_key(kind) {
+            continue;
+        }
+        let into = kinds.entry(kind.clone()).or_default();
+        into.count += operation.count;
+        into.errors += operation.errors;
+        into.bytes += operation.bytes;
+    }
+    kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
+    kinds
+}
+
+/// A row for reads and writes together where there are both, then a row for each kind, flushes last.
+pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s: f64) -> Vec<Figures> {
+    let (flushes, ios): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| *kind == FLUSH);
+    let mut rows = Vec::new();
+    if ios.len() > 1 {
+        let mut all = OperationInterval::default();
+        ios.iter().for_each(|(_, operation)| all.merge(operation));
+        rows.push(row(ALL, &all, measured_s));
+    }
+    rows.extend(ios.iter().chain(&flushes).map(|(kind, operation)| row(kind, operation, measured_s)));
+    rows
+}
+
+fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+    let per_s = (measured_s > 0.0).then(|| operation.count as f64 / measured_s);
+    let open = operation.response.is_some();
+    let mean_service_us = operation.service.mean_us();
+    Figures {
+        kind: kind.to_owned(),
+        operations: operation.count,
+        errors: operation.errors,
+        per_s,
+        mb_per_s: (measured_s > 0.0 && operation.bytes > 0)
+            .then(|| operation.bytes as f64 / 1e6 / measured_s),
+        latency: Summary::of(operation.latency()),
+        service: open.then(|| Summary::of(&operation.service)),
+        lag: operation.lag.as_ref().map(Summary::of),
+        in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),
+    }
+}
+
+/// Reads and writes a second, an interval each.
+fn rates_of(window: &[&Sample]) -> Vec<f64> {
+    let long_enough = window.iter().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S);
+    long_enough.map(|sample| io_count(sample) as f64 / sample.length_s).collect()
+}
+
+/// Reads and writes of an interval; flushes are none.
+pub(crate) fn io_count(sample: &Sample) -> u64 {
+    sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
+}
+
+fn stability_of(rates: &[f64]) -> Stability {
+    Stability {
+        coefficient_of_variation: stats::coefficient_of_variation(rates),
+        fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
+    }
+}
+
+fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>) -> Generator {
+    let cpu_us: u64 = window.iter().map(|sample| sample.generator_cpu_us).sum();
+    let seconds = window.iter().map(|sample| (sample.generator_busiest_share, sample.length_s));
+    let disk = setup.map(disk_of);
+    let calibration = disk.and_then(|disk| Some((disk.calibration?, disk.threads)));
+    Generator {
+        cpu_us_per_operation: (operations > 0 && cpu_us > 0).then(|| cpu_us as f64 / operations as f64),
+        busiest_share: weighted_mean(seconds),
+        calibrated_per_s: calibration
+            .filter(|(calibration, _)| calibration.generator_ns_per_operation > 0.0)
+            .map(|(calibration, threads)| 1e9 / calibration.generator_ns_per_operation * f64::from(threads)),
+    }
+}
+
+fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64) -> Machine {
+    let (Some(first), Some(last)) = (window.first(), window.last()) else {
+        return Machine::default();
+    };
+    let (begin_s, end_s) = (first.end_s - first.length_s, last.end_s);
+    let during: Vec<&Resources> = resources
+        .iter()
+        .filter(|r| r.end_s - r.length_s / 2.0 > begin_s && r.end_s - r.length_s / 2.0 < end_s)
+        .collect();
+    let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
+    let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
+    let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
+    Machine {
+        cpu_us_per_operation: (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64),
+        busy_share: weighted_mean(during.iter().map(|r| busy(&r))),
+        steal_share: weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
+        device_queue_depth: weighted_mean(queue),
+    }
+}
+
+/// Mean of values over the seconds that each of them stands for.
+fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (sum, seconds) = values.fold((0.0, 0.0), |(sum, total), (value, s)| (sum + value * s, total + s));
+    (seconds > 0.0).then(|| sum / seconds)
+}

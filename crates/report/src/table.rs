@@ -1,0 +1,294 @@
+//! The tables of figures, as cells of text: the text report and the page print the same ones.
+
+use std::borrow::Cow;
+
+use record::{State, Summary};
+
+use crate::format::{self, figure_or_dash, latency_or_dash};
+use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial};
+use crate::published::Comparison;
+
+/// A table; all columns but those of [`Column::text`] are numbers.
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column's head, and how much it is needed where space is scarce.
+pub(crate) struct Column {
+    pub(crate) head: Cow<'static, str>,
+    pub(crate) meaning: &'static str,
+    pub(crate) text: bool,
+    /// Columns with the greatest number are left out first; 0 stays.
+    pub(crate) spare: u8,
+}
+
+impl Column {
+    /// A column of numbers that explains itself.
+    pub(crate) fn number(head: impl Into<Cow<'static, str>>) -> Self {
+        Self { head: head.into(), meaning: "", text: false, spare: 0 }
+    }
+
+    /// A column of words that explains itself.
+    pub(crate) fn words(head: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: true, ..Self::number(head) }
+    }
+}
+
+/// A row; the rows of single kinds belong to the row above them.
+pub(crate) struct Row {
+    pub(crate) cells: Vec<String>,
+    pub(crate) part: bool,
+}
+
+impl Table {
+    /// Leaves out columns that say nothing in any row.
+    fn without_empty_columns(mut self, optional: &[&str]) -> Self {
+        for head in optional {
+            let Some(index) = self.columns.iter().position(|column| column.head == *head) else { continue };
+            let empty = |row: &Row| row.cells[index].is_empty() || row.cells[index] == format::UNKNOWN;
+            if self.rows.iter().all(empty) {
+                self.columns.remove(index);
+                self.rows.iter_mut().for_each(|row| drop(row.cells.remove(index)));
+            }
+        }
+        self
+    }
+}
+
+const fn column(head: &'static str, meaning: &'static str, spare: u8) -> Column {
+    Column { head: Cow::Borrowed(head), meaning, text: false, spare }
+}
+
+const fn words(head: &'static str, meaning: &'static str, spare: u8) -> Column {
+    Column { head: Cow::Borrowed(head), meaning, text: true, spare }
+}
+
+/// The main table: a configuration a row where there are repeats, else a trial a row.
+pub(crate) fn main(report: &Report) -> Table {
+    if report.repeats() { configurations(report) } else { trials(report) }
+}
+
+/// Every trial.
+pub(crate) fn trials(report: &Report) -> Table {
+    let mut columns =
+        vec![column("#", "number of the trial", 5), words("trial", "name of the configuration", 0)];
+    columns.extend(figure_columns());
+    columns.push(words("state", "how it ended, unless complete", 0));
+    let rows =
+        report.trials.iter().filter(|trial| trial.state != State::Skipped).flat_map(trial_rows).collect();
+    Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
+}
+
+fn trial_rows(trial: &Trial) -> Vec<Row> {
+    let state = if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() };
+    let empty = Figures {
+        kind: String::new(),
+        operations: 0,
+        errors: 0,
+        per_s: None,
+        mb_per_s: None,
+        latency: Summary::default(),
+        service: None,
+        lag: None,
+        in_flight: None,
+    };
+    let figures: Vec<&Figures> =
+        if trial.figures.is_empty() { vec![&empty] } else { trial.figures.iter().collect() };
+    let row = |(index, figures): (usize, &&Figures)| {
+        let main = index == 0;
+        let mut cells = lead(main, trial.number.to_string(), &trial.name, &figures.kind);
+        let interval = trial.rate_per_s.filter(|_| main).map(|e| (e.low, e.high));
+        cells.extend(figure_cells(figures, interval, main.then_some((&trial.generator, &trial.machine))));
+        cells.push(if main { state.clone() } else { String::new() });
+        Row { cells, part: !main }
+    };
+    figures.iter().enumerate().map(row).collect()
+}
+
+/// The first cells: number and name; of a part, the kind of operation in the name's place.
+fn lead(main: bool, number: String, name: &str, kind: &str) -> Vec<String> {
+    if main { vec![number, name.to_owned()] } else { vec![String::new(), format!("· {kind}")] }
+}
+
+/// Configurations with their repeats taken together.
+fn configurations(report: &Report) -> Table {
+    let mut columns =
+        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    columns.extend(figure_columns());
+    columns.push(column("best", "I/Os a second of the best repeat", 1));
+    columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
+    let rows = report.configurations.iter().flat_map(configuration_rows).collect();
+    let title = match report.steady_state.as_ref().and_then(|state| state.window) {
+        Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
+        None => "Configurations: all repeats together".to_owned(),
+    };
+    Table { title, columns, rows }.without_empty_columns(&["95 %"])
+}
+
+fn configuration_rows(configuration: &Configuration) -> Vec<Row> {
+    let row = |(index, figures): (usize, &Figures)| {
+        let main = index == 0;
+        let runs = configuration.trials.len().to_string();
+        let mut cells = lead(main, runs, &configuration.name, &figures.kind);
+        let interval = configuration.rate_per_s.filter(|_| main).map(|e| (e.low.max(0.0), e.high));
+        cells.extend(figure_cells(
+            figures,
+            interval,
+            main.then_some((&configuration.generator, &configuration.machine)),
+        ));
+        let best = |value: Option<f64>| if main { figure_or_dash(value) } else { String::new() };
+        cells.extend([best(configuration.best_per_s), best(configuration.best_mb_per_s)]);
+        Row { cells, part: !main }
+    };
+    configuration.figures.iter().enumerate().map(row).collect()
+}
+
+fn figure_columns() -> Vec<Column> {
+    vec![
+        column("IOPS", "operations a second", 0),
+        column("95 %", "interval of the operations a second", 2),
+        column("MB/s", "10^6 bytes a second", 0),
+        column("mean", "mean latency", 0),
+        column("p50", "half of the operations were as fast", 2),
+        column("p95", "95 % of the operations were as fast", 4),
+        column("p99", "99 % of the operations were as fast", 0),
+        column("p99.9", "99.9 % of the operations were as fast", 3),
+        column("max", "longest latency", 1),
+        column("in flight", "mean number of operations in flight, by Little's law", 2),
+        column("CPU µs", "CPU time of the load generator an operation, in microseconds", 3),
+        column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 4),
+    ]
+}
+
+fn figure_cells(
+    figures: &Figures,
+    interval: Option<(f64, f64)>,
+    cost: Option<(&Generator, &Machine)>,
+) -> Vec<String> {
+    let latency = &figures.latency;
+    let cpu = |value: Option<f64>| if cost.is_some() { figure_or_dash(value) } else { String::new() };
+    vec![
+        figure_or_dash(figures.per_s),
+        interval.map_or_else(String::new, |(low, high)| {
+            format!("{}–{}", format::figure(low), format::figure(high))
+        }),
+        figure_or_dash(figures.mb_per_s),
+        latency_or_dash(latency.mean_us),
+        latency_or_dash(latency.p50_us),
+        latency_or_dash(latency.p95_us),
+        latency_or_dash(latency.p99_us),
+        latency_or_dash(latency.p999_us),
+        latency_or_dash(latency.max_us),
+        figure_or_dash(figures.in_flight),
+        cpu(cost.and_then(|(generator, _)| generator.cpu_us_per_operation)),
+        cpu(cost.and_then(|(_, machine)| machine.cpu_us_per_operation)),
+    ]
+}
+
+/// Open loops: what was offered and what came, with the three times apart. None where all loops were closed.
+pub(crate) fn open_loops(report: &Report) -> Option<Table> {
+    let open: Vec<(&Trial, &Figures)> = report
+        .trials
+        .iter()
+        .filter(|trial| trial.offered_per_s.is_some())
+        .filter_map(|trial| Some((trial, trial.main()?)))
+        .collect();
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("offered /s", "operations due a second", 0),
+        column("achieved /s", "operations completed a second", 0),
+        column("unsent", "due and not sent when the window ended", 0),
+        column("response p50", "completion − due time, median", 1),
+        column("response p99", "completion − due time, 99th percentile", 0),
+        column("service p50", "completion − sending, median", 2),
+        column("service p99", "completion − sending, 99th percentile", 0),
+        column("lag p50", "sending − due time, median", 3),
+        column("lag p99", "sending − due time, 99th percentile", 0),
+    ];
+    let times = |summary: Option<Summary>| {
+        let summary = summary.unwrap_or_default();
+        [latency_or_dash(summary.p50_us), latency_or_dash(summary.p99_us)]
+    };
+    let row = |(trial, figures): &(&Trial, &Figures)| {
+        let mut cells = vec![
+            trial.name.clone(),
+            figure_or_dash(trial.offered_per_s),
+            figure_or_dash(figures.per_s),
+            format::grouped(trial.unsent),
+        ];
+        cells.extend(times(Some(figures.latency)));
+        cells.extend(times(figures.service));
+        cells.extend(times(figures.lag));
+        Row { cells, part: false }
+    };
+    let rows: Vec<Row> = open.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: "Open loops: offered and achieved".to_owned(), columns, rows })
+}
+
+/// The IOPS matrix: block sizes down, shares of reads across. None where no window was measured.
+pub(crate) fn matrix(state: &SteadyState) -> Option<Table> {
+    let mut mixes: Vec<f64> = state.matrix.iter().map(|cell| cell.read_per_cent).collect();
+    mixes.sort_by(|a, b| b.total_cmp(a));
+    mixes.dedup();
+    let mut blocks: Vec<u64> = state.matrix.iter().map(|cell| cell.block_bytes).collect();
+    blocks.dedup();
+    let (first, last) = state.window?;
+    let mut columns = vec![words("block", "bytes of one I/O", 0)];
+    columns.extend(
+        mixes.iter().map(|&mix| Column {
+            head: Cow::Owned(format!("{mix} % read")),
+            ..column("", "share of reads", 0)
+        }),
+    );
+    let at = |block: u64, mix: f64| {
+        let cell = state.matrix.iter().find(|cell| cell.block_bytes == block && cell.read_per_cent == mix);
+        figure_or_dash(cell.map(|cell| cell.per_s))
+    };
+    let row = |&block: &u64| {
+        let cells = mixes.iter().map(|&mix| at(block, mix));
+        Row { cells: [format::bytes(block)].into_iter().chain(cells).collect(), part: false }
+    };
+    let rows: Vec<Row> = blocks.iter().map(row).collect();
+    let title = format!("IOPS by block size and share of reads, mean of rounds {first} to {last}");
+    (!rows.is_empty()).then_some(Table { title, columns, rows })
+}
+
+/// The measured row and the published ones.
+pub(crate) fn published(comparison: &Comparison) -> Table {
+    let columns = vec![
+        words("device", "what was loaded", 0),
+        words("load", "block, threads, outstanding I/Os", 1),
+        column("IOPS", "I/Os a second", 0),
+        column("MB/s", "10^6 bytes a second", 0),
+        column("mean", "mean latency", 0),
+        column("max", "longest latency", 0),
+    ];
+    let rows = comparison.rows.iter().map(|row| {
+        let over = |value: Option<f64>| match (row.at_least, value) {
+            (true, Some(value)) => format!("> {}", format::figure(value)),
+            (_, value) => figure_or_dash(value),
+        };
+        // SQLIO prints whole milliseconds, so that 0 means less than one.
+        let ms = |value: Option<f64>| match value {
+            Some(ms) if ms <= 0.0 => "< 1 ms".to_owned(),
+            value => latency_or_dash(value.map(|ms| ms * 1e3)),
+        };
+        let note =
+            row.note.as_ref().map(|note| format!(" ({})", note.trim_end_matches('.'))).unwrap_or_default();
+        Row {
+            cells: vec![
+                row.device.clone(),
+                format!("{}{note}", row.load),
+                over(row.per_s),
+                over(row.mb_per_s),
+                ms(row.mean_ms),
+                ms(row.max_ms),
+            ],
+            part: false,
+        }
+    });
+    let rows = rows.collect();
+    Table { title: comparison.configuration.clone(), columns, rows }
+}

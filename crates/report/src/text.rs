@@ -1,0 +1,114 @@
+//! The report for a terminal: tables, then one verdict sentence a line.
+
+use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
+
+use crate::format;
+use crate::judge::Verdict;
+use crate::model::{Report, SteadyState};
+use crate::published::Comparison;
+use crate::table::{self, Row, Table};
+
+/// Sentences are not set wider than this: longer lines are hard to read.
+const SENTENCE_WIDTH: usize = 100;
+
+impl Report {
+    /// The report as text, at most `width` columns wide where the tables allow it: columns that do not fit are left
+    /// out, and the text says which. Without a width, nothing is left out.
+    #[must_use]
+    pub fn text(&self, width: Option<u16>) -> String {
+        let width = width.map_or(usize::MAX, usize::from).max(40);
+        let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
+        blocks.push(grid(&table::main(self), width));
+        blocks.extend(table::open_loops(self).map(|table| grid(&table, width)));
+        blocks.extend(self.steady_state.as_ref().and_then(matrix));
+        blocks.extend(self.published.iter().map(|comparison| published(comparison, width)));
+        blocks.retain(|block| !block.is_empty());
+        let mut text = blocks.join("\n\n");
+        text.push('\n');
+        text
+    }
+}
+
+fn verdicts(verdicts: &[Verdict], width: usize) -> String {
+    let width = width.min(SENTENCE_WIDTH);
+    let mut lines = Vec::new();
+    for verdict in verdicts {
+        let mark = format!("{:<8}", verdict.level.word());
+        let sentence = format!("{}.", verdict.sentence.trim_end_matches('.'));
+        for (index, line) in format::wrapped(&sentence, width.saturating_sub(9)).into_iter().enumerate() {
+            lines.push(if index == 0 { format!("{mark} {line}") } else { format!("         {line}") });
+        }
+    }
+    lines.join("\n")
+}
+
+fn grid(table: &Table, width: usize) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let mut columns: Vec<usize> = (0..table.columns.len()).collect();
+    let mut left_out: Vec<&str> = Vec::new();
+    while natural_width(table, &columns) > width {
+        let sparest = columns
+            .iter()
+            .copied()
+            .filter(|&c| table.columns[c].spare > 0)
+            .max_by_key(|&c| (table.columns[c].spare, c));
+        let Some(sparest) = sparest else { break };
+        columns.retain(|&c| c != sparest);
+        left_out.push(&table.columns[sparest].head);
+    }
+    let mut lines = lines_of(table, &columns);
+    if !left_out.is_empty() {
+        left_out.reverse();
+        let note = format!("({} left out for want of width)", left_out.join(", "));
+        lines.extend(format::wrapped(&note, width));
+    }
+    lines.join("\n")
+}
+
+fn natural_width(table: &Table, columns: &[usize]) -> usize {
+    let cell = |c: usize| {
+        let rows = table.rows.iter().map(|row| row.cells[c].chars().count());
+        rows.chain([table.columns[c].head.chars().count()]).max().unwrap_or(0)
+    };
+    columns.iter().map(|&c| cell(c) + 2).sum::<usize>().saturating_sub(2)
+}
+
+fn lines_of(table: &Table, columns: &[usize]) -> Vec<String> {
+    let mut grid = Grid::new();
+    grid.load_preset(presets::NOTHING);
+    grid.set_style(TableComponent::HeaderLines, '─');
+    grid.set_style(TableComponent::MiddleHeaderIntersections, '─');
+    grid.set_header(columns.iter().map(|&c| table.columns[c].head.as_ref()));
+    for Row { cells, .. } in &table.rows {
+        grid.add_row(columns.iter().map(|&c| cells[c].as_str()));
+    }
+    for (position, &index) in columns.iter().enumerate() {
+        let last = position + 1 == columns.len();
+        if let Some(column) = grid.column_mut(position) {
+            column.set_padding((0, if last { 0 } else { 1 }));
+            let alignment =
+                if table.columns[index].text { CellAlignment::Left } else { CellAlignment::Right };
+            column.set_cell_alignment(alignment);
+        }
+    }
+    grid.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn matrix(state: &SteadyState) -> Option<String> {
+    let table = table::matrix(state)?;
+    Some(format!(
+        "{}\n{}",
+        table.title,
+        lines_of(&table, &(0..table.columns.len()).collect::<Vec<_>>()).join("\n")
+    ))
+}
+
+fn published(comparison: &Comparison, width: usize) -> String {
+    let mut lines = vec![format!("{}: beside published figures", comparison.configuration)];
+    lines.push(grid(&table::published(comparison), width));
+    let notes = comparison.differences.iter().chain(&comparison.sources);
+    lines.extend(notes.flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH))));
+    lines.join("\n")
+}

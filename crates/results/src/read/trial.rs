@@ -1,0 +1,180 @@
+//! One trial's directory, and what of it makes the figures of its measured window.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use record::{MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
+use serde::de::DeserializeOwned;
+
+use super::{noted, read_json, unreadable};
+use crate::hlog::{self, Part, Summed};
+use crate::name;
+use crate::sum::Adder;
+
+/// Two ends of an interval closer than this are the same one: both were printed from one number.
+const SAME_END_S: f64 = 1e-6;
+
+/// Reads the trial, unless there is no record that says what was tried.
+pub(super) fn read(number: u32, directory: &Path, damage: &mut Vec<String>) -> Option<MeasuredTrial> {
+    let mut notes = Vec::new();
+    let measured = noted(&mut notes, read_json::<TrialRecord>(directory, name::TRIAL))
+        .map(|record| read_measured(record, directory, &mut notes));
+    damage.extend(notes.into_iter().map(|note| format!("trial {number}: {note}")));
+    let measured = measured?;
+    if measured.trial.state == State::Running {
+        damage.push(cut_off(number, &measured.samples));
+    }
+    Some(measured)
+}
+
+fn read_measured(record: TrialRecord, directory: &Path, notes: &mut Vec<String>) -> MeasuredTrial {
+    // A trial that was skipped, or failed before its load was set up, left its record alone.
+    if record.setup.is_none() && !directory.join(name::SAMPLES).exists() {
+        return MeasuredTrial::new(record);
+    }
+    let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
+    let resources = read_lines(directory, name::RESOURCES, notes);
+    let measured = measured_window(&samples, read_log(directory, &samples, notes));
+    MeasuredTrial { trial: record, samples, resources, measured }
+}
+
+fn cut_off(number: u32, samples: &[Sample]) -> String {
+    let seconds: f64 = samples.iter().map(|sample| sample.length_s).sum();
+    match (seconds * 10.0).round() / 10.0 {
+        _ if samples.is_empty() => format!("trial {number} was cut off before its first sample"),
+        1.0 => format!("trial {number} was cut off while it ran: 1 second of samples is kept"),
+        seconds => format!("trial {number} was cut off while it ran: {seconds} seconds of samples are kept"),
+    }
+}
+
+/// Counts of the measured window, with the latencies of the measured window and of what was in flight at its end.
+fn measured_window(
+    samples: &[Sample],
+    mut measured: BTreeMap<String, OperationInterval>,
+) -> BTreeMap<String, OperationInterval> {
+    for sample in samples.iter().filter(|sample| sample.phase == Phase::Measure) {
+        for (kind, counted) in &sample.operations {
+            let operation = measured.entry(kind.clone()).or_default();
+            operation.count += counted.count;
+            operation.errors += counted.errors;
+            operation.bytes += counted.bytes;
+        }
+    }
+    measured
+}
+
+/// Lines that could not be used: the first of them, and how many there were.
+#[derive(Default)]
+struct Unusable {
+    lines: usize,
+    first: Option<(usize, String)>,
+}
+
+impl Unusable {
+    fn add(&mut self, line_number: usize, reason: String) {
+        self.lines += 1;
+        self.first.get_or_insert((line_number, reason));
+    }
+
+    fn note(self, name: &str, notes: &mut Vec<String>) {
+        let Some((line_number, reason)) = self.first else { return };
+        let others = match self.lines {
+            1 => String::new(),
+            lines => format!(", and {} more", lines - 1),
+        };
+        notes.push(format!("line {line_number} of {name} is left out{others}: {reason}"));
+    }
+}
+
+/// Hands over the whole lines of a file, and notes whether a half one stands at its end.
+fn for_each_line(
+    directory: &Path,
+    name: &str,
+    notes: &mut Vec<String>,
+    mut take: impl FnMut(&str) -> Result<(), String>,
+) {
+    let content = fs::read(directory.join(name)).map_err(|error| unreadable(name, &error));
+    let Some(content) = noted(notes, content) else { return };
+    let mut unusable = Unusable::default();
+    for (index, line) in content.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        match whole_line(line) {
+            ControlFlow::Continue(text) => {
+                if let Err(reason) = text.and_then(&mut take) {
+                    unusable.add(index + 1, reason);
+                }
+            }
+            ControlFlow::Break(()) => notes.push(format!("the last line of {name} was cut off")),
+        }
+    }
+    unusable.note(name, notes);
+}
+
+/// The text of a line that ends as it should; only the last one of a file can lack its end.
+fn whole_line(line: &[u8]) -> ControlFlow<(), Result<&str, String>> {
+    match line.strip_suffix(b"\n") {
+        Some(line) => ControlFlow::Continue(std::str::from_utf8(line).map_err(|error| error.to_string())),
+        None => ControlFlow::Break(()),
+    }
+}
+
+fn read_lines<T: DeserializeOwned>(directory: &Path, name: &str, notes: &mut Vec<String>) -> Vec<T> {
+    let mut values = Vec::new();
+    for_each_line(directory, name, notes, |line| {
+        values.push(serde_json::from_str(line).map_err(|error| error.to_string())?);
+        Ok(())
+    });
+    values
+}
+
+/// The operations of the intervals that make figures, by kind and yet without counts. Histograms of the warm-up
+/// are not even decoded, for there may be many.
+fn read_log(
+    directory: &Path,
+    samples: &[Sample],
+    notes: &mut Vec<String>,
+) -> BTreeMap<String, OperationInterval> {
+    let phases = Phases::of(samples);
+    let mut adder = Adder::new();
+    let mut summed: BTreeMap<String, Summed> = BTreeMap::new();
+    let mut found = 0;
+    for_each_line(directory, name::LATENCY, notes, |line| {
+        let Some(line) = hlog::parse(line).transpose()? else { return Ok(()) };
+        let phase = phases.at(line.end_s).ok_or_else(|| {
+            format!("{} has no line for the interval up to {:.3} s", name::SAMPLES, line.end_s)
+        })?;
+        if phase != Phase::WarmUp {
+            let sum = summed.entry(line.kind.to_owned()).or_default().part(line.part);
+            adder.add(line.histogram, sum).map_err(|error| error.to_string())?;
+        }
+        found += usize::from(line.part == Part::Latency);
+        Ok(())
+    });
+    let wanted: usize = samples.iter().map(|sample| sample.operations.len()).sum();
+    if found < wanted {
+        notes.push(format!("{} lacks {} of {wanted} histograms", name::LATENCY, wanted - found));
+    }
+    let total = |(kind, summed): (String, Summed)| {
+        let operation =
+            summed.operation(&adder).map_err(|error| format!("{kind} in {}: {error}", name::LATENCY));
+        noted(notes, operation).map(|operation| (kind, operation))
+    };
+    summed.into_iter().filter_map(total).collect()
+}
+
+/// The phases by the end of their intervals.
+struct Phases(Vec<(f64, Phase)>);
+
+impl Phases {
+    fn of(samples: &[Sample]) -> Self {
+        let mut ends: Vec<(f64, Phase)> = samples.iter().map(|sample| (sample.end_s, sample.phase)).collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self(ends)
+    }
+
+    fn at(&self, end_s: f64) -> Option<Phase> {
+        let next = self.0.partition_point(|(end, _)| *end < end_s - SAME_END_S);
+        self.0.get(next).filter(|(end, _)| (end - end_s).abs() <= SAME_END_S).map(|(_, phase)| *phase)
+    }
+}

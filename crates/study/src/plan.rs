@@ -1,0 +1,229 @@
+//! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
+
+use disk::{Job, Settings};
+use load::Span;
+use record::PlannedTrial;
+
+use crate::expand::{self, Point};
+use crate::study::{Order, Study, StudyErrors};
+
+/// The trials of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// In the order in which they run.
+    pub trials: Vec<Trial>,
+    /// When some of them are left out.
+    pub stop: Stop,
+}
+
+/// When trials are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// Never.
+    Never,
+    /// The rest of a series, once the mean latency of one of its trials is past this.
+    PastLatency(Span),
+    /// All further rounds, once the tracked trial is steady over the last five.
+    WhenSteady,
+}
+
+/// One trial of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Number, name, block and levels.
+    pub planned: PlannedTrial,
+    /// Trials of one series differ in the number of outstanding I/Os alone.
+    pub series: String,
+    /// Whether steady state is judged by it.
+    pub tracked: bool,
+    /// Rest before it.
+    pub pause: Span,
+    /// Parameters as given.
+    pub settings: Settings,
+    /// What they come to.
+    pub job: Job,
+}
+
+impl Plan {
+    /// The plan of a study.
+    ///
+    /// # Errors
+    /// All mistakes of the study at once.
+    pub fn of(study: &Study) -> Result<Self, StudyErrors> {
+        let points = expand::points(study)?;
+        let blocks = 1..=study.blocks.max(1);
+        let ordered: Vec<(u32, &Point)> = match study.order {
+            Order::Given => {
+                points.iter().flat_map(|point| blocks.clone().map(move |block| (block, point))).collect()
+            }
+            Order::Passes => {
+                blocks.flat_map(|block| points.iter().map(move |point| (block, point))).collect()
+            }
+        };
+        let trials = ordered
+            .into_iter()
+            .enumerate()
+            .map(|(position, (block, point))| trial(study, position, block, point))
+            .collect();
+        let stop = match (&study.steady, study.latency_tolerance) {
+            (Some(_), _) => Stop::WhenSteady,
+            (None, Some(tolerance)) => Stop::PastLatency(tolerance),
+            (None, None) => Stop::Never,
+        };
+        Ok(Self { trials, stop })
+    }
+
+    /// The jobs of all trials.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<Job> {
+        self.trials.iter().map(|trial| trial.job.clone()).collect()
+    }
+
+    /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
+    #[must_use]
+    pub fn duration(&self) -> Span {
+        Span { ns: self.trials.iter().map(|trial| trial.pause.ns + trial.job.phases.end_ns()).sum() }
+    }
+
+    /// Time for which trials write at all.
+    #[must_use]
+    pub fn writing(&self) -> Span {
+        let writing = self.trials.iter().filter(|trial| trial.job.writes() && trial.job.needs_files());
+        Span { ns: writing.map(|trial| trial.job.phases.end_ns()).sum() }
+    }
+}
+
+fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
+    let fixed = point.levels.iter().filter(|(key, _)| *key != "outstanding");
+    let series = fixed
+        .fold(format!("{} #{block}", point.name), |series, (key, level)| format!("{series} {key}={level}"));
+    let tracked = study
+        .steady
+        .as_ref()
+        .is_some_and(|steady| steady.tracked.iter().all(|(key, level)| point.values.get(key) == Some(level)));
+    Trial {
+        planned: PlannedTrial {
+            number: position as u32 + 1,
+            name: point.name.clone(),
+            block,
+            levels: point.levels.clone(),
+        },
+        series,
+        tracked,
+        pause: if position == 0 { Span::ZERO } else { study.pause },
+        settings: point.settings.clone(),
+        job: point.job.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::profiles;
+    use proptest::prelude::*;
+
+    fn study(text: &str) -> Study {
+        Study::from_toml(&format!(
+            "title = \"t\"\nslug = \"t\"\nseed = 1\n{text}\n[target]\npaths = [\"/data\"]\n"
+        ))
+        .unwrap()
+    }
+
+    fn labels(study: &Study) -> Vec<String> {
+        let plan = Plan::of(study).unwrap();
+        plan.trials
+            .iter()
+            .map(|trial| {
+                let levels: Vec<_> = trial.planned.levels.values().map(String::as_str).collect();
+                format!("{} {} #{}", trial.planned.name, levels.join(","), trial.planned.block)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_trial_is_a_study_too() {
+        assert_eq!(labels(&study("")), ["4KiB random read Q1T1  #1"]);
+    }
+
+    #[test]
+    fn the_last_axis_runs_fastest_and_repeats_follow_the_order() {
+        let axes = r#"
+            blocks = 2
+            axis = [
+                { key = "workload.disk.block_size", levels = ["8KiB", "16KiB"] },
+                { key = "workload.disk.outstanding", levels = [1, 2] },
+            ]"#;
+        let mut study = study(axes);
+        let given = labels(&study);
+        assert_eq!(given.len(), 8);
+        assert_eq!(given[0][given[0].len() - 9..], *"8KiB,1 #1");
+        assert_eq!(given[1][given[1].len() - 9..], *"8KiB,1 #2");
+        study.order = Order::Passes;
+        let passes = labels(&study);
+        assert!(passes[1].ends_with("8KiB,2 #1") && passes[4].ends_with("8KiB,1 #2"), "{passes:?}");
+    }
+
+    #[test]
+    fn mistakes_name_the_axis_and_the_value() {
+        let error = |axis: &str| Plan::of(&study(axis)).unwrap_err().to_string();
+        let wrong = error(r#"axis = [{ key = "workload.disk.block_size", levels = ["8 apples"] }]"#);
+        assert!(wrong.contains("workload.disk.block_size") && wrong.contains("8 apples"), "{wrong}");
+        let unknown = error(r#"axis = [{ key = "workload.disk.blocksize", levels = [1] }]"#);
+        assert!(unknown.contains("blocksize"), "{unknown}");
+        let elsewhere = error(r#"axis = [{ key = "target.paths", levels = [1] }]"#);
+        assert!(elsewhere.contains("target.paths"), "{elsewhere}");
+        let empty = error(r#"axis = [{ key = "workload.disk.outstanding", levels = [] }]"#);
+        assert!(empty.contains("no levels"), "{empty}");
+    }
+
+    #[test]
+    fn a_flag_narrows_an_axis_and_may_not_belie_a_name() {
+        let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
+        let mut sweep = profile("sweep").study(vec!["/data".into()]);
+        let eight = toml::from_str("block_size = \"64KiB\"\noutstanding = 4").unwrap();
+        sweep.narrow(&eight).unwrap();
+        assert_eq!(Plan::of(&sweep).unwrap().trials.len(), 4, "four scenarios at one point");
+
+        let mut cdm = profile("cdm8").study(vec!["/data".into()]);
+        let message = cdm.narrow(&eight).unwrap_err().to_string();
+        assert!(message.contains("block_size") && message.contains("cdm8"), "{message}");
+        let shorter = toml::from_str("duration = \"1s\"").unwrap();
+        cdm.narrow(&shorter).unwrap();
+        assert!(
+            Plan::of(&cdm).unwrap().trials.iter().all(|trial| trial.job.phases.measure == Span::seconds(1))
+        );
+    }
+
+    #[test]
+    fn rounds_track_one_trial_each() {
+        let steady = profiles().into_iter().find(|profile| profile.name == "steady").unwrap();
+        let plan = Plan::of(&steady.study(vec!["/data".into()])).unwrap();
+        assert_eq!(plan.trials.len(), 25 * 56);
+        assert_eq!(plan.trials.iter().filter(|trial| trial.tracked).count(), 25);
+        assert_eq!(plan.stop, Stop::WhenSteady);
+    }
+
+    proptest! {
+        #[test]
+        fn a_plan_numbers_its_trials_and_measures_each_point_once_a_block(
+            blocks in 1u32..4, depths in prop::collection::btree_set(1u32..300, 1..6), passes: bool,
+        ) {
+            let mut study = study("");
+            study.blocks = blocks;
+            study.order = if passes { Order::Passes } else { Order::Given };
+            study.axis =
+                vec![crate::study::Axis::disk("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
+            let plan = Plan::of(&study).unwrap();
+            prop_assert_eq!(plan.trials.len(), depths.len() * blocks as usize);
+            for (position, trial) in plan.trials.iter().enumerate() {
+                prop_assert_eq!(trial.planned.number as usize, position + 1);
+            }
+            for block in 1..=blocks {
+                let measured: Vec<_> =
+                    plan.trials.iter().filter(|t| t.planned.block == block).map(|t| t.job.outstanding).collect();
+                prop_assert_eq!(measured, depths.iter().copied().collect::<Vec<_>>());
+            }
+            prop_assert_eq!(Study::from_toml(&study.to_toml().unwrap()).unwrap(), study);
+        }
+    }
+}
