@@ -10,7 +10,7 @@ pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -105,7 +105,7 @@ pub fn duration(seconds: f64) -> String {
     match whole {
         0..=9 => format!("{} s", figure(seconds)),
         10..=119 => format!("{whole} s"),
-        120..=7_199 if whole % 60 == 0 => format!("{} min", whole / 60),
+        120..=7_199 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         120..=7_199 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }

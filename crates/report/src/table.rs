@@ -73,7 +73,7 @@ pub(crate) fn main(report: &Report) -> Table {
 /// Every trial.
 pub(crate) fn trials(report: &Report) -> Table {
     let mut columns =
-        vec![column("#", "number of the trial", 5), words("trial", "name of the configuration", 0)];
+        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
     columns.extend(figure_columns());
     columns.push(words("state", "how it ended, unless complete", 0));
     let rows =
@@ -148,7 +148,7 @@ fn configuration_rows(configuration: &Configuration) -> Vec<Row> {
 fn figure_columns() -> Vec<Column> {
     vec![
         column("IOPS", "operations a second", 0),
-        column("95 %", "interval of the operations a second", 2),
+        column("95 %", "interval of the operations a second", 5),
         column("MB/s", "10^6 bytes a second", 0),
         column("mean", "mean latency", 0),
         column("p50", "half of the operations were as fast", 2),
@@ -157,8 +157,8 @@ fn figure_columns() -> Vec<Column> {
         column("p99.9", "99.9 % of the operations were as fast", 3),
         column("max", "longest latency", 1),
         column("in flight", "mean number of operations in flight, by Little's law", 2),
-        column("CPU µs", "CPU time of the load generator an operation, in microseconds", 3),
-        column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 4),
+        column("CPU µs", "CPU time of the load generator an operation, in microseconds", 2),
+        column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 6),
     ]
 }
 
@@ -200,12 +200,12 @@ pub(crate) fn open_loops(report: &Report) -> Option<Table> {
         column("offered /s", "operations due a second", 0),
         column("achieved /s", "operations completed a second", 0),
         column("unsent", "due and not sent when the window ended", 0),
-        column("response p50", "completion − due time, median", 1),
+        column("response p50", "completion − due time, median", 2),
         column("response p99", "completion − due time, 99th percentile", 0),
-        column("service p50", "completion − sending, median", 2),
-        column("service p99", "completion − sending, 99th percentile", 0),
-        column("lag p50", "sending − due time, median", 3),
-        column("lag p99", "sending − due time, 99th percentile", 0),
+        column("service p50", "completion − sending, median", 3),
+        column("service p99", "completion − sending, 99th percentile", 1),
+        column("lag p50", "sending − due time, median", 4),
+        column("lag p99", "sending − due time, 99th percentile", 1),
     ];
     let times = |summary: Option<Summary>| {
         let summary = summary.unwrap_or_default();

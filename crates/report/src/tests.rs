@@ -200,10 +200,3 @@ fn steady_state_speaks_of_its_window_only() {
     assert_eq!((state.reached_in_round, state.window), (Some(8), Some((4, 8))));
     assert_eq!(state.window_mean_per_s, Some(state.matrix[0].per_s));
 }
-
-#[test]
-fn temporary_pages() {
-    for (name, study) in [("quick", quick()), ("sweep", sweep()), ("cdm", cdm()), ("steady", steady())] {
-        std::fs::write(format!("/tmp/report-{name}.html"), Report::of(&study).html()).unwrap();
-    }
-}

@@ -86,16 +86,18 @@ fn bars(canvas: &mut Canvas<'_>, ink: Ink, bins: &Bins, x: &Scale, y: &Scale, al
     }
 }
 
-/// Marks of p50 and p99, each on its own line of text.
+/// Marks of p50 and p99, each on its own line of text; neither text crosses the other's mark.
 fn percentiles(canvas: &mut Canvas<'_>, kind: &str, bins: &Bins, frame: &Frame, x: &Scale) {
+    let mut right = frame.right;
     for (row, (name, us)) in [("p99", bins.p99_us), ("p50", bins.p50_us)].into_iter().enumerate() {
         let Some(us) = us else { continue };
         let text = format!("{name} {}", format::latency(us));
         let (at, y) = (x.at(us), frame.top + TEXT * (0.4 + 1.4 * row as f64));
         canvas.line(Ink::Axis, 1.0, (at, y - TEXT * 0.6), (at, frame.bottom));
-        let fits = at + 5.0 + text_width(&text) <= frame.right;
+        let fits = at + 5.0 + text_width(&text) <= right;
         let (side, beside) = if fits { (Side::Right, at + 5.0) } else { (Side::Left, at - 5.0) };
         canvas.text(ink_of(kind), side, (beside, y), &text);
+        right = at;
     }
 }
 

@@ -10,6 +10,7 @@ mod histogram;
 mod label;
 mod over_time;
 mod reduce;
+mod rounds;
 mod scale;
 mod strip;
 mod sweep;
@@ -18,6 +19,7 @@ pub(crate) use bins::Bins;
 pub(crate) use histogram::histogram;
 pub(crate) use over_time::{latency, throughput};
 pub(crate) use reduce::spans;
+pub(crate) use rounds::rounds;
 pub(crate) use strip::{courses, strip};
 pub(crate) use sweep::sweeps;
 

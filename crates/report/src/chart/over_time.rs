@@ -120,7 +120,9 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, drawn: &[Line]) -> String {
                     part.iter().map(|&(second, value)| (x.scale.at(second), y.scale.at(value))).collect();
                 match points.as_slice() {
                     [only] => canvas.dot(line.ink, 1.5, *only),
-                    points => canvas.path(line.ink, 1.6, points),
+                    points => {
+                        canvas.path(line.ink, if line.points.len() > COLUMNS * 2 { 1.0 } else { 1.6 }, points)
+                    }
                 }
             }
         }
@@ -156,7 +158,10 @@ fn caption(drawn: &[Line], remark: &str) -> String {
     let points = drawn.iter().map(|line| line.points.len()).max().unwrap_or(0);
     if points > COLUMNS * 2 {
         let points = format::grouped(points as u64);
-        format!("{points} seconds, reduced to the lowest and the highest point of each of {COLUMNS} columns.")
+        format!(
+            "{points} seconds, reduced to the lowest and the highest point of each of {COLUMNS} columns; shaded ones \
+             make no figures."
+        )
     } else {
         remark.to_owned()
     }

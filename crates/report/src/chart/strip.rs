@@ -149,7 +149,7 @@ fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Cour
         .collect();
     (shares.len() > 1).then(|| Course {
         name: &configuration.name,
-        ink: ink_of(&trial.main().map_or("", |figures| figures.kind.as_str())),
+        ink: ink_of(trial.main().map_or("", |figures| figures.kind.as_str())),
         variation: trial
             .stability
             .coefficient_of_variation
@@ -161,7 +161,7 @@ fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Cour
 fn draw_course(canvas: &mut Canvas<'_>, row: &Course<'_>, top: f64, most: f64) {
     let (Some(first), Some(last)) = (row.shares.first(), row.shares.last()) else { return };
     let x = Scale::time(first.0, last.0, 8.0, 8.0 + COURSE);
-    let y = Scale { spread: Spread::Linear, low: 0.0, high: most, from: top + ROW - 2.0, to: top + 16.0 };
+    let y = Scale { spread: Spread::Linear, low: 0.0, high: most, from: top + ROW - 2.0, to: top + 18.0 };
     canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), row.name);
     canvas.line(Ink::Axis, 1.0, (x.from, y.from), (x.to, y.from));
     canvas.line(Ink::Grid, 1.0, (x.from, y.at(1.0)), (x.to, y.at(1.0)));

@@ -43,10 +43,14 @@ fn rate(group: &[&Sweep]) -> Option<Chart> {
             knee(canvas, sweep, Ink::Series(index), frame, (x, &y.scale), group.len() <= MARKED);
         }
     });
-    let caption = if group.iter().any(|sweep| sweep.knee.is_some()) {
-        "A ring marks the knee: past it, more outstanding I/Os gain at a lower rate. The shaded width is its 95 % interval."
-    } else {
-        "No knee is claimed in these series; the verdicts say why."
+    let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
+        (true, true) => {
+            "A ring marks the knee, the shaded width its 95 % interval: past it, more depth gains at a lower rate."
+        }
+        (true, false) => {
+            "A ring marks the knee: past it, more depth gains at a lower rate. The verdicts give its interval."
+        }
+        (false, _) => "No knee is claimed in these series; the verdicts say why.",
     };
     Some(Chart {
         heading,

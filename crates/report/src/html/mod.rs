@@ -88,6 +88,7 @@ fn header(report: &Report, sections: &[(&str, &str, Markup)]) -> Markup {
 /// The main charts: the sweeps, the rounds' matrix, or all latencies on one scale.
 fn overview(report: &Report) -> Option<Markup> {
     let mut charts: Vec<chart::Chart> = chart::sweeps(&report.sweeps).into_iter().flatten().collect();
+    charts.extend(report.steady_state.as_ref().and_then(chart::rounds));
     if charts.is_empty() {
         charts.extend(chart::strip(&report.configurations));
         charts.extend(chart::courses(&report.configurations, &report.trials));
@@ -97,8 +98,8 @@ fn overview(report: &Report) -> Option<Markup> {
         return None;
     }
     Some(html! {
-        @if let Some(matrix) = &matrix { (parts::table(matrix)) }
         (parts::charts(&charts))
+        @if let Some(matrix) = &matrix { (parts::table(matrix)) }
     })
 }
 

@@ -1,15 +1,21 @@
 //! The page: it asks nothing of the network, hides nothing from a reader without eyes, and escapes what it is given.
 
+use std::sync::OnceLock;
+
 use record::{MeasuredTrial, State};
 
 use crate::fixture::{self, Made};
 use crate::model::Report;
 use crate::tests;
 
-fn pages() -> Vec<String> {
-    let studies =
-        [tests::quick(), tests::sweep(), tests::cdm(), tests::steady(), fixture::study("quick", Vec::new())];
-    studies.iter().map(|study| Report::of(study).html()).collect()
+/// The pages of all studies, made once.
+fn pages() -> &'static [String] {
+    static PAGES: OnceLock<Vec<String>> = OnceLock::new();
+    PAGES.get_or_init(|| {
+        let empty = fixture::study("quick", Vec::new());
+        let studies = [tests::quick(), tests::sweep(), tests::cdm(), tests::steady(), empty];
+        studies.iter().map(|study| Report::of(study).html()).collect()
+    })
 }
 
 #[test]
@@ -126,7 +132,7 @@ fn an_hour_of_seconds_makes_a_page_of_bounded_size() {
     };
     let (hour, two) = (page(3_600), page(7_200));
     assert!(
-        hour.contains("3,602 seconds, reduced to the lowest and the highest point of each of 360 columns")
+        hour.contains("3,602 seconds, reduced to the lowest and the highest point of each of 360 columns;")
     );
     assert!(hour.len() < 400_000, "{} bytes", hour.len());
     assert!(two.len() < hour.len() * 11 / 10, "{} after {} bytes", two.len(), hour.len());
