@@ -21,6 +21,9 @@ pub use model::{
     Configuration, Expectation, ExpectedFigure, Figures, Generator, Machine, MatrixCell, Report, Stability,
     SteadyState, Sweep, SweepPoint, Trial,
 };
+/// What `--expect` names; whoever takes the argument refuses a mistake before the run.
+pub use stats::{Array, ArrayError};
+
 pub use published::{Comparison, PublishedRow};
 
 #[cfg(test)]

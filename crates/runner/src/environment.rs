@@ -911,7 +911,7 @@ this line is none
     fn a_path_lies_on_the_deepest_and_latest_mount_of_its_device() {
         let mounts = parse_mountinfo(MOUNTS);
         for (path, device, source) in [
-            ("/home/x", (254, 0), "/dev/vda"),
+            ("/srv/x", (254, 0), "/dev/vda"),
             ("/data/pg", (259, 2), "/dev/nvme0n1p2"),
             ("/database", (254, 0), "/dev/vda"),
             ("/data/old/x", (8, 17), "/dev/sdb1"),

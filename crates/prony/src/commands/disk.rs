@@ -23,7 +23,7 @@ pub(crate) fn study(disk: &Disk) -> Result<Study, Failure> {
     };
     if let Some(expect) = &disk.expect {
         // Refused here, not in the report of a run that took an hour.
-        expect.parse::<stats::Array>().map_err(Failure::usage)?;
+        expect.parse::<report::Array>().map_err(Failure::usage)?;
         study.expect = Some(expect.clone());
     }
     study.blocks = disk.repeats.unwrap_or(study.blocks);

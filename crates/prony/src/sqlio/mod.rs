@@ -10,7 +10,7 @@ mod parameter_file;
 mod test;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disk::Survey;
 use record::{Event, OperationInterval, Phase, Resources, Setup, State};
@@ -144,6 +144,6 @@ impl Measured {
 }
 
 /// MiB of data in a file or device.
-fn data_mib(path: &PathBuf) -> u64 {
+fn data_mib(path: &Path) -> u64 {
     disk::data_bytes(path).unwrap_or(0) >> 20
 }

@@ -1,6 +1,6 @@
 //! From SQLIO's options to a study of one disk trial.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use disk::{Cache, Pool, Settings};
@@ -128,16 +128,17 @@ impl Test {
     }
 
     /// What SQLIO prints before the load.
-    pub(super) fn setup(&self, current_mib: impl Fn(&PathBuf) -> u64) -> Setup {
+    pub(super) fn setup(&self, current_mib: impl Fn(&Path) -> u64) -> Setup {
         let options = &self.options;
-        let current = |path: &PathBuf| TestFile {
+        let current = |path: &Path| TestFile {
             name: path.display().to_string(),
             size: FileSize::CurrentMb(current_mib(path)),
         };
         let load = match &options.targets {
-            Targets::Files(files) => {
-                Load::Threads { threads: options.threads, files: files.iter().map(current).collect() }
-            }
+            Targets::Files(files) => Load::Threads {
+                threads: options.threads,
+                files: files.iter().map(|file| current(file)).collect(),
+            },
             Targets::ParameterFile(path) => Load::Pools {
                 parameter_file: path.display().to_string(),
                 pools: self
