@@ -68,7 +68,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "SIZE")]
     pub(crate) file_size: Option<load::Size>,
 
-    /// Length of each measured window [default: 5s]
+    /// Length of each measured window [default: 8s]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 

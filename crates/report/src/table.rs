@@ -42,7 +42,18 @@ pub(crate) struct Row {
     pub(crate) part: bool,
 }
 
+/// Heads that do not explain themselves.
+const EXPLAINED: [&str; 5] = ["MB/s", "95 %", "in flight", "CPU µs", "all CPU µs"];
+
 impl Table {
+    /// What the columns mean whose heads do not say it.
+    pub(crate) fn legend(&self) -> String {
+        let explained = self.columns.iter().filter(|column| EXPLAINED.contains(&column.head.as_ref()));
+        let parts: Vec<String> =
+            explained.map(|column| format!("{}: {}", column.head, column.meaning)).collect();
+        parts.join("; ")
+    }
+
     /// Leaves out columns that say nothing in any row.
     fn without_empty_columns(mut self, optional: &[&str]) -> Self {
         for head in optional {

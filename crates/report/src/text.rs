@@ -18,7 +18,9 @@ impl Report {
     pub fn text(&self, width: Option<u16>) -> String {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
-        blocks.push(grid(&table::main(self), width));
+        let main = table::main(self);
+        blocks.push(grid(&main, width));
+        blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
         blocks.extend(table::open_loops(self).map(|table| grid(&table, width)));
         blocks.extend(self.steady_state.as_ref().and_then(matrix));
         blocks.extend(self.published.iter().map(|comparison| published(comparison, width)));
