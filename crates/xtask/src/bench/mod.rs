@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 mod disk;
 mod ratio;
 mod read_limit;
+mod report;
 mod tool;
 
 /// What is compared.
@@ -19,6 +20,8 @@ mod tool;
 pub(crate) enum Bench {
     /// I/O engines against fio: CPU per I/O, I/Os a second, and how well rates are kept
     Disk(DiskOptions),
+    /// Time that the report of an hour of one-second samples takes
+    Report,
 }
 
 #[derive(Args)]
@@ -47,6 +50,7 @@ impl Bench {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
         match self {
             Self::Disk(options) => disk::run(options, workspace),
+            Self::Report => report::run(workspace),
         }
     }
 }
