@@ -1,6 +1,7 @@
 //! The tables of figures, as cells of text: the text report and the page print the same ones.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use record::{State, Summary};
 
@@ -85,14 +86,41 @@ pub(crate) fn main(report: &Report) -> Table {
 pub(crate) fn trials(report: &Report) -> Table {
     let mut columns =
         vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+    let keys = level_keys(report);
+    columns.extend(level_columns(&keys));
     columns.extend(figure_columns());
     columns.push(words("state", "how it ended, unless complete", 0));
-    let rows =
-        report.trials.iter().filter(|trial| trial.state != State::Skipped).flat_map(trial_rows).collect();
+    let rows = report
+        .trials
+        .iter()
+        .filter(|trial| trial.state != State::Skipped)
+        .flat_map(|trial| trial_rows(trial, &keys))
+        .collect();
     Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
 }
 
-fn trial_rows(trial: &Trial) -> Vec<Row> {
+/// The axes of a study, in the order of their names.
+fn level_keys(report: &Report) -> Vec<String> {
+    let mut keys: Vec<String> = report.trials.iter().flat_map(|trial| trial.levels.keys().cloned()).collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn level_columns(keys: &[String]) -> impl Iterator<Item = Column> + '_ {
+    keys.iter().map(|key| Column::number(key.rsplit('.').next().unwrap_or(key).replace('_', " ")))
+}
+
+/// The level of each axis; nothing in the rows of parts.
+fn level_cells<'a>(
+    main: bool,
+    levels: &'a BTreeMap<String, String>,
+    keys: &'a [String],
+) -> impl Iterator<Item = String> + 'a {
+    keys.iter().map(move |key| levels.get(key).filter(|_| main).cloned().unwrap_or_default())
+}
+
+fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
     let state = if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() };
     let empty = Figures {
         kind: String::new(),
@@ -110,6 +138,7 @@ fn trial_rows(trial: &Trial) -> Vec<Row> {
     let row = |(index, figures): (usize, &&Figures)| {
         let main = index == 0;
         let mut cells = lead(main, trial.number.to_string(), &trial.name, &figures.kind);
+        cells.extend(level_cells(main, &trial.levels, keys));
         let interval = trial.rate_per_s.filter(|_| main).map(|e| (e.low, e.high));
         cells.extend(figure_cells(figures, interval, main.then_some((&trial.generator, &trial.machine))));
         cells.push(if main { state.clone() } else { String::new() });
@@ -127,10 +156,16 @@ fn lead(main: bool, number: String, name: &str, kind: &str) -> Vec<String> {
 fn configurations(report: &Report) -> Table {
     let mut columns =
         vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    let keys = level_keys(report);
+    columns.extend(level_columns(&keys));
     columns.extend(figure_columns());
     columns.push(column("best", "I/Os a second of the best repeat", 1));
     columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
-    let rows = report.configurations.iter().flat_map(configuration_rows).collect();
+    let rows = report
+        .configurations
+        .iter()
+        .flat_map(|configuration| configuration_rows(configuration, &keys))
+        .collect();
     let title = match report.steady_state.as_ref().and_then(|state| state.window) {
         Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
         None => "Configurations: all repeats together".to_owned(),
@@ -138,11 +173,12 @@ fn configurations(report: &Report) -> Table {
     Table { title, columns, rows }.without_empty_columns(&["95 %"])
 }
 
-fn configuration_rows(configuration: &Configuration) -> Vec<Row> {
+fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row> {
     let row = |(index, figures): (usize, &Figures)| {
         let main = index == 0;
         let runs = configuration.trials.len().to_string();
         let mut cells = lead(main, runs, &configuration.name, &figures.kind);
+        cells.extend(level_cells(main, &configuration.levels, keys));
         let interval = configuration.rate_per_s.filter(|_| main).map(|e| (e.low.max(0.0), e.high));
         cells.extend(figure_cells(
             figures,

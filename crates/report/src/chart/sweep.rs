@@ -77,7 +77,7 @@ fn latency(group: &[&Sweep]) -> Option<Chart> {
             canvas.text(
                 Ink::Text,
                 Side::Right,
-                (frame.left + 4.0, at - TEXT * 0.7),
+                (frame.left + 4.0, at + TEXT * 0.8),
                 &format!("tolerance {}", plain_latency(us)),
             );
         }

@@ -112,7 +112,7 @@ fn series(
     skipped.sort_unstable();
     skipped.dedup();
     let curve: Vec<(f64, f64)> = points.iter().map(|p| (f64::from(p.outstanding), p.per_s)).collect();
-    let knee = stats::knee(&curve, manifest.seed);
+    let knee = saturation(&curve, manifest.seed);
     let tolerance_us = manifest.latency_tolerance_ms.map(|ms| ms * 1e3);
     let passed =
         |point: &&SweepPoint| point.mean_us.zip(tolerance_us).is_some_and(|(mean, most)| mean > most);
@@ -122,13 +122,23 @@ fn series(
         group,
         label,
         passed_at: points.iter().find(passed).map(|point| point.outstanding),
-        no_knee: knee.as_ref().err().map(ToString::to_string),
+        no_knee: knee.as_ref().err().cloned(),
         knee: knee.ok(),
         tolerance_us,
         points,
         skipped,
         trials: depths.iter().map(|(_, trial)| trial.number).collect(),
     })
+}
+
+/// The knee past which more depth gains at a lower rate, or why there is none. A bend the other way is not one.
+fn saturation(curve: &[(f64, f64)], seed: u64) -> Result<stats::Knee, String> {
+    match stats::knee(curve, seed) {
+        Ok(knee) if knee.slope_above > knee.slope_below => {
+            Err(format!("no knee: past {:.3} outstanding the rate rises faster, not slower", knee.at))
+        }
+        other => other.map_err(|reason| reason.to_string()),
+    }
 }
 
 fn point(configuration: &Configuration, outstanding: u32) -> Option<SweepPoint> {
@@ -185,7 +195,7 @@ fn words(configuration: Option<&Configuration>, key: &Key) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::without_depth;
+    use super::{saturation, without_depth};
 
     #[test]
     fn series_name_is_the_name_without_its_depth() {
@@ -194,5 +204,23 @@ mod tests {
         assert_eq!(without_depth("RND4K Q32T1 read", "3"), "RND4K Q32T1 read");
         assert_eq!(without_depth("4 KiB random read, 4 outstanding", "4"), "4 KiB random read");
         assert_eq!(without_depth("random read", "4"), "random read");
+    }
+
+    /// Rates at 1 to 256 outstanding whose slope in log–log changes at 16.
+    fn bent(below: f64, above: f64) -> Vec<(f64, f64)> {
+        (0..9)
+            .map(|power| {
+                let depth = f64::from(1 << power);
+                let rate = 1e4 * depth.min(16.0).powf(below) * (depth / 16.0).max(1.0).powf(above);
+                (depth, rate)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_a_curve_that_flattens_has_a_knee() {
+        let knee = saturation(&bent(0.9, 0.1), 1).unwrap();
+        assert!((knee.at - 16.0).abs() < 0.5, "{}", knee.at);
+        assert!(saturation(&bent(0.1, 0.9), 1).unwrap_err().contains("faster, not slower"));
     }
 }
