@@ -9,6 +9,8 @@ use crate::settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Si
 pub const THREADS_MAX: u32 = 1024;
 /// Most I/Os that one thread can keep outstanding.
 pub const OUTSTANDING_MAX: u32 = 4096;
+/// Outstanding I/Os a thread that an open loop may have where nothing else is said.
+const OUTSTANDING_OPEN_LOOP: u32 = 128;
 /// Largest I/O.
 pub const BLOCK_BYTES_MAX: u64 = 256 << 20;
 /// Smallest unit of a block size.
@@ -104,7 +106,7 @@ impl Job {
             pattern: settings.pattern.unwrap_or(Pattern::Random),
             offset_bytes: settings.offset.map_or(0, |size| size.0),
             region_bytes: settings.region.map(|size| size.0),
-            outstanding: settings.outstanding.unwrap_or(1),
+            outstanding: settings.outstanding.unwrap_or(default_outstanding(settings)),
             threads: if pools.is_empty() { settings.threads.unwrap_or(1) } else { pool_threads },
             phases: Phases {
                 warm_up: settings.warm_up.unwrap_or(Span::seconds(1)),
@@ -149,6 +151,12 @@ impl Job {
     pub fn needs_files(&self) -> bool {
         !matches!(self.engine, EngineChoice::Null | EngineChoice::Simulated)
     }
+}
+
+/// In an open loop the outstanding I/Os are only a cap, which must not be what is measured.
+fn default_outstanding(settings: &Settings) -> u32 {
+    let synchronous = settings.engine == Some(EngineChoice::Psync);
+    if settings.rate.is_some() && !synchronous { OUTSTANDING_OPEN_LOOP } else { 1 }
 }
 
 fn pacing(settings: &Settings) -> Pacing {
@@ -230,33 +238,14 @@ impl Problems {
     }
 
     fn contradictions(&mut self, settings: &Settings) {
+        self.contradictions_of_the_loop(settings);
+        self.contradictions_of_the_engine(settings);
         let writes = settings.read_share.unwrap_or(100.0) < 100.0;
-        let engine = settings.engine.unwrap_or(EngineChoice::Auto);
-        let outstanding = settings.outstanding.unwrap_or(1);
-        if engine == EngineChoice::Psync && outstanding > 1 {
-            self.add(
-                "outstanding",
-                format!(
-                    "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use \
-                     --engine uring, or --outstanding 1 --threads {outstanding}"
-                ),
-            );
-        }
-        if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
-            self.add(
-                "think_time",
-                "contradicts rate, whose due times depend on no answer: give one of them".into(),
-            );
-        }
-        if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
-            self.add("no_fill", "contradicts fill_passes: give one of them".into());
-        }
-        if settings.rate.is_none() && settings.arrivals.is_some() {
-            self.add("arrivals", "is the spacing of an open loop: give rate as well".into());
-        }
         for (parameter, given) in [
             ("flush_every", settings.flush_every.is_some()),
             ("write_through", settings.write_through == Some(true)),
+            ("overwrite", settings.overwrite == Some(true) && settings.pools.is_none()),
+            ("destroy", settings.destroy.is_some()),
         ] {
             if given && !writes {
                 self.add(
@@ -265,20 +254,49 @@ impl Problems {
                 );
             }
         }
-        if engine == EngineChoice::Psync
-            && (settings.poll == Some(true) || settings.kernel_submission == Some(true))
-        {
-            self.add("engine", "psync has no ring to poll: use --engine uring".into());
+        if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
+            self.add("no_fill", "contradicts fill_passes: give one of them".into());
         }
+        let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
+        if settings.pools.as_ref().is_some_and(unusable) {
+            self.add("pools", "each need a file and at least one thread".into());
+        }
+    }
+
+    fn contradictions_of_the_loop(&mut self, settings: &Settings) {
+        if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
+            let problem = "contradicts rate, whose due times depend on no answer: give one of them";
+            self.add("think_time", problem.into());
+        }
+        if settings.rate.is_none() && settings.arrivals.is_some() {
+            self.add("arrivals", "is the spacing of an open loop: give rate as well".into());
+        }
+    }
+
+    fn contradictions_of_the_engine(&mut self, settings: &Settings) {
         if settings.poll == Some(true) && settings.cache == Some(Cache::Buffered) {
             self.add("poll", "works with direct I/O only: use --cache direct".into());
         }
-        if settings
-            .pools
-            .as_ref()
-            .is_some_and(|pools| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0))
-        {
-            self.add("pools", "each need a file and at least one thread".into());
+        if settings.engine != Some(EngineChoice::Psync) {
+            return;
+        }
+        if let Some(outstanding) = settings.outstanding.filter(|&outstanding| outstanding > 1) {
+            self.add(
+                "outstanding",
+                format!(
+                    "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use \
+                     --engine uring, or --outstanding 1 --threads {outstanding}"
+                ),
+            );
+        }
+        for (parameter, asked) in [
+            ("poll", settings.poll),
+            ("kernel_submission", settings.kernel_submission),
+            ("registered_buffers", settings.registered_buffers),
+        ] {
+            if asked == Some(true) {
+                self.add(parameter, "is a ring's, and the engine psync has none: use --engine uring".into());
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Size>,
 
-    /// I/Os that each thread keeps outstanding [default: 1]
+    /// I/Os that each thread keeps outstanding; with --rate, the most it may have [default: 1, or 128 with --rate]
     #[arg(long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,

@@ -38,7 +38,6 @@ pub(crate) fn no_ring(error: &io::Error) -> TrialError {
 /// # Errors
 /// When that would take too many threads.
 pub(crate) fn resolve(job: &Job) -> Result<Resolved, TrialError> {
-    check_polling(job)?;
     if job.engine != EngineChoice::Auto {
         return Ok(Resolved { job: job.clone(), fallback: None });
     }
@@ -57,11 +56,15 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
              {THREADS_MAX}: use fewer outstanding I/Os or threads, or allow io_uring"
         )));
     }
-    let fallback = format!(
-        "io_uring is not to be had here ({error}): psync with {threads} threads of one outstanding I/O each instead \
-         of {} of {}",
-        job.threads, job.outstanding
-    );
+    let instead = if job.outstanding == 1 {
+        "psync".to_owned()
+    } else {
+        format!(
+            "psync with {threads} threads of one outstanding I/O each, instead of {} with {} each",
+            job.threads, job.outstanding
+        )
+    };
+    let fallback = format!("io_uring is not to be had here ({error}): {instead}");
     let mut job = Job { engine: EngineChoice::Psync, threads, ..job.clone() };
     for pool in &mut job.pools {
         pool.threads *= job.outstanding;
@@ -73,14 +76,23 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
 /// On fewer CPUs the kernel's submission thread takes the time that the load needs: fio fell to 15 k IOPS on two.
 const KERNEL_SUBMISSION_CPUS_MIN: usize = 4;
 
-fn check_polling(job: &Job) -> Result<(), TrialError> {
-    let cpus = crate::affinity::usable_cpus().len();
-    if job.kernel_submission && cpus < KERNEL_SUBMISSION_CPUS_MIN {
-        return Err(TrialError::Engine(format!(
-            "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs and there are {cpus}: leave it out"
-        )));
+/// What the machine lacks of what a job asks for, if anything. Touches nothing.
+pub(crate) fn lacking(job: &Job) -> Option<String> {
+    let usable = crate::affinity::usable_cpus();
+    let mut asked = job
+        .affinity
+        .iter()
+        .chain(job.pools.iter().filter_map(|pool| pool.affinity.as_ref()))
+        .flat_map(|cpus| &cpus.0);
+    if let Some(cpu) = asked.find(|cpu| !usable.contains(cpu)) {
+        return Some(format!("affinity: there is no CPU {cpu} for this process; it may use {usable:?}"));
     }
-    Ok(())
+    let cpus = usable.len();
+    (job.kernel_submission && cpus < KERNEL_SUBMISSION_CPUS_MIN).then(|| {
+        format!(
+            "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs and there are {cpus}: leave it out"
+        )
+    })
 }
 
 /// Measures what the generator itself costs: the same job on one thread against the null engine.

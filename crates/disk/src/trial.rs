@@ -25,10 +25,12 @@ pub enum Progress {
 /// How a trial ended that ran to its end, or until it was told to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
+    /// Operations that were sent.
+    pub sent: u64,
     /// Operations that were due and not sent; open loop only.
     pub unsent: u64,
-    /// Whether an operation was due while every slot was in flight.
-    pub capped: bool,
+    /// Operations that fell due while every slot was in flight, and waited for one; open loop only.
+    pub capped: u64,
 }
 
 /// Why a trial did not run, or not to its end.
@@ -180,7 +182,8 @@ impl Controller<'_> {
                     match ended {
                         Ok(done) => {
                             outcome.unsent += done.unsent;
-                            outcome.capped |= done.capped;
+                            outcome.sent += done.sent;
+                            outcome.capped += done.capped;
                         }
                         Err(error) => {
                             self.give_up.store(true, Ordering::Relaxed);

@@ -33,13 +33,18 @@ pub(crate) struct Course {
     pub(crate) arrivals: Option<Arrivals>,
 }
 
+/// How long a thread waits at most before it looks whether it is to stop.
+const LOOK_UP_NS: u64 = 100_000_000;
+
 /// How a thread's load ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
+    /// Operations that were sent.
+    pub(crate) sent: u64,
     /// Operations that were due in the window and were not sent.
     pub(crate) unsent: u64,
-    /// Whether an operation was due while every slot was in flight.
-    pub(crate) capped: bool,
+    /// Operations that fell due while every slot was in flight, and were sent late for that reason.
+    pub(crate) capped: u64,
 }
 
 /// What ended a thread's load early.
@@ -99,6 +104,10 @@ pub(crate) struct Worker<'a, E: Engine> {
     /// Writes to each file since its last flush was sent.
     unflushed: Vec<u64>,
     flushes_due: VecDeque<(u64, u32)>,
+    /// Whether an operation was due in the last round and no slot was free.
+    blocked: bool,
+    /// What fell due before this moment waited for a slot.
+    blocked_until_ns: u64,
     /// Slots pushed in this round, which share a time stamp.
     pushed: Vec<u32>,
     done: Done,
@@ -137,6 +146,8 @@ impl<'a, E: Engine> Worker<'a, E> {
             read_below: (job.read_share * (1u64 << 32) as f64) as u64,
             flush_every: job.flush_every.unwrap_or(u64::MAX),
             job_reads: job.reads(),
+            blocked: false,
+            blocked_until_ns: 0,
             pushed: Vec::with_capacity(BATCH),
             done: Done::default(),
         }
@@ -183,16 +194,24 @@ impl<'a, E: Engine> Worker<'a, E> {
     #[inline]
     fn send(&mut self, now_ns: u64) -> Wait {
         self.pushed.clear();
+        if self.blocked {
+            self.blocked = false;
+            self.blocked_until_ns = now_ns;
+        }
         let wait = loop {
             let Some(&(ready_ns, slot)) = self.free.front() else {
-                self.done.capped |= self.arrivals.as_ref().is_some_and(|due| due.next_ns() <= now_ns);
+                self.blocked = self.arrivals.is_some();
                 break Wait::One;
             };
             let flush_due = !self.flushes_due.is_empty();
             let due_ns = self.arrivals.as_ref().map_or(0, Arrivals::next_ns);
             let next_ns = if flush_due { ready_ns } else { ready_ns.max(due_ns) };
             if next_ns > now_ns {
-                break if self.pushed.is_empty() { Wait::Until(next_ns.min(self.end_ns)) } else { Wait::No };
+                break if self.pushed.is_empty() {
+                    Wait::Until(next_ns.min(self.end_ns).min(now_ns + LOOK_UP_NS))
+                } else {
+                    Wait::No
+                };
             }
             if self.pushed.len() == BATCH {
                 break Wait::No;
@@ -218,6 +237,7 @@ impl<'a, E: Engine> Worker<'a, E> {
             );
         }
         let due_ns = self.arrivals.as_mut().map(Arrivals::take);
+        self.done.capped += u64::from(due_ns.is_some_and(|due_ns| due_ns < self.blocked_until_ns));
         let is_read = (self.random.next() >> 32) < self.read_below;
         let file = self.next_file;
         self.next_file = if file + 1 == self.files.len() { 0 } else { file + 1 };
@@ -241,6 +261,7 @@ impl<'a, E: Engine> Worker<'a, E> {
     fn push_operation(&mut self, slot: u32, state: Slot, memory_at: usize) {
         let Slot { kind, file, offset, bytes, .. } = state;
         self.slots[slot as usize] = state;
+        self.done.sent += 1;
         self.pushed.push(slot);
         self.engine.push(Operation { slot, kind, file, offset, bytes, memory_at });
     }

@@ -36,7 +36,9 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
-            eprintln!("prony: {}", failure.message());
+            let name = if called_sqlio { "sqlio" } else { "prony" };
+            // All mistakes are told at once, a line each.
+            failure.message().lines().for_each(|line| eprintln!("{name}: {line}"));
             failure.code().into()
         }
     }

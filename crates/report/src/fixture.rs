@@ -21,6 +21,7 @@ pub(crate) struct Made {
     trend: f64,
     steal: f64,
     busiest: f64,
+    others: f64,
     errors: u64,
     lag_us: Option<f64>,
     record: TrialRecord,
@@ -59,6 +60,7 @@ impl Made {
             trend: 0.0,
             steal: 0.0,
             busiest: 0.4,
+            others: 0.05,
             errors: 0,
             lag_us: None,
             record: trial_record(),
@@ -100,6 +102,12 @@ impl Made {
 
     pub(crate) fn steal(mut self, share: f64) -> Self {
         self.steal = share;
+        self
+    }
+
+    /// Other work takes this share of the second core.
+    pub(crate) fn others(mut self, share: f64) -> Self {
+        self.others = share;
         self
     }
 
@@ -222,7 +230,7 @@ impl Made {
         Resources {
             end_s: second as f64 + 1.0,
             length_s: 1.0,
-            cpu_busy_share: vec![0.55, 0.35],
+            cpu_busy_share: vec![(self.busiest + 0.1).min(1.0), 0.05 + self.others],
             cpu_steal_share: self.steal,
             device_queue_depth: Some(30.4),
             ..Resources::default()

@@ -161,6 +161,7 @@ fn configurations(report: &Report) -> Table {
     columns.extend(figure_columns());
     columns.push(column("best", "I/Os a second of the best repeat", 1));
     columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
+    columns.push(words("not complete", "trials that do not count, unless none does", 0));
     let rows = report
         .configurations
         .iter()
@@ -170,7 +171,7 @@ fn configurations(report: &Report) -> Table {
         Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
         None => "Configurations: all repeats together".to_owned(),
     };
-    Table { title, columns, rows }.without_empty_columns(&["95 %"])
+    Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"])
 }
 
 fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row> {
@@ -187,6 +188,7 @@ fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row
         ));
         let best = |value: Option<f64>| if main { figure_or_dash(value) } else { String::new() };
         cells.extend([best(configuration.best_per_s), best(configuration.best_mb_per_s)]);
+        cells.push(if main { configuration.not_complete.clone() } else { String::new() });
         Row { cells, part: !main }
     };
     configuration.figures.iter().enumerate().map(row).collect()

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use disk::Outcome;
 use record::{Interval, OperationInterval, Phase};
 use stats::{PTS_WINDOW, client_limited, first_steady};
 use study::{Stop, Trial};
@@ -16,12 +17,18 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    /// Counts as a report does: rates are those of the window, latencies also of what was in flight at its end.
     pub(crate) fn add(&mut self, interval: &Interval) {
-        if interval.phase != Phase::Measure {
+        if interval.phase == Phase::WarmUp {
             return;
         }
+        let count = self.all.count;
         for operation in interval.operations.values() {
             self.all.merge(operation);
+        }
+        if interval.phase == Phase::Drain {
+            self.all.count = count;
+            return;
         }
         self.seconds += interval.length_s;
         self.generator_cpu_us += interval.generator_cpu_us;
@@ -36,13 +43,18 @@ impl Measured {
         self.all.latency().mean_us().map(|us| us / 1e3)
     }
 
-    /// Why an open loop did not hold its due times by the generator's own fault, if so. In a closed loop a busy load
-    /// thread makes the figure a lower bound, which the report says; its due times are nobody's promise.
-    pub(crate) fn invalid_because(&self, capped: bool) -> Option<String> {
+    /// Why the figures do not mean what they should, if so: nothing was answered in the window, or an open loop did
+    /// not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the figure a
+    /// lower bound, which the report says; its due times are nobody's promise.
+    pub(crate) fn invalid_because(&self, outcome: Outcome) -> Option<String> {
+        if self.all.count == 0 {
+            return Some("no operation was answered within the measured window; measure longer".to_owned());
+        }
         let lag = self.all.lag.as_ref()?;
         let busiest_share = if self.seconds > 0.0 { self.busiest_share_s / self.seconds } else { 0.0 };
+        let capped_share = outcome.capped as f64 / outcome.sent.max(1) as f64;
         let response_p50_us = self.all.response.as_ref().and_then(|response| response.percentile_us(50.0));
-        let limits = client_limited(lag.percentile_us(99.0), response_p50_us, busiest_share, capped);
+        let limits = client_limited(lag.percentile_us(99.0), response_p50_us, busiest_share, capped_share);
         let sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
         (!sentences.is_empty()).then(|| format!("client-limited: {}", sentences.join("; ")))
     }
@@ -146,7 +158,16 @@ mod tests {
         (0..1_000).for_each(|_| lag.record_ns(3_000_000));
         late.all.lag = Some(lag);
         late.all.response = Some(record::Latency::new());
-        assert!(late.invalid_because(false).unwrap().contains("client-limited"));
-        assert_eq!(measured(1_000, 500).invalid_because(true), None, "a closed loop has no due times");
+        let in_time = Outcome { sent: 1_000, unsent: 0, capped: 0 };
+        let capped = Outcome { capped: 500, ..in_time };
+        assert!(late.invalid_because(in_time).unwrap().contains("client-limited"));
+        assert!(late.invalid_because(capped).unwrap().contains("50 % of the operations"));
+        assert_eq!(measured(1_000, 500).invalid_because(capped), None, "a closed loop has no due times");
+    }
+
+    #[test]
+    fn a_window_without_an_answer_is_no_result() {
+        let nothing = Measured::default().invalid_because(Outcome::default()).unwrap();
+        assert!(nothing.contains("measure longer"), "{nothing}");
     }
 }

@@ -231,16 +231,14 @@ fn conclude(
     measured: &Measured,
     stopped: bool,
 ) {
+    record.unsent = result.as_ref().map_or(0, |outcome| outcome.unsent);
     let (state, reason) = match result {
         Err(error) => (State::Failed, Some(error.to_string())),
         Ok(_) if stopped => (State::Aborted, Some("interrupted by the user".to_owned())),
-        Ok(outcome) => {
-            record.unsent = outcome.unsent;
-            match measured.invalid_because(outcome.capped) {
-                Some(reason) => (State::Invalid, Some(reason)),
-                None => (State::Complete, None),
-            }
-        }
+        Ok(outcome) => match measured.invalid_because(outcome) {
+            Some(reason) => (State::Invalid, Some(reason)),
+            None => (State::Complete, None),
+        },
     };
     record.state = state;
     record.reason = reason;

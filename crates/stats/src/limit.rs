@@ -12,6 +12,9 @@ const LAG_SHARE_MAX: f64 = 0.10;
 /// Busiest thread's share of a core above which it is short of time.
 const THREAD_SHARE_MAX: f64 = 0.80;
 
+/// Share of operations that may wait for a slot: as many as lie beyond the percentile by which the lag is judged.
+const CAPPED_SHARE_MAX: f64 = 0.01;
+
 /// One sign that the client was the bottleneck; displayed as a sentence with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ClientLimit {
@@ -37,8 +40,16 @@ pub enum ClientLimit {
         busiest_thread_share: f64,
     },
     /// So many operations were in flight that further ones waited in the client.
-    #[error("the cap on operations in flight was hit: operations that were due waited in the client")]
-    InFlightCapHit,
+    #[error(
+        "{:.0} % of the operations fell due while as many as allowed were in flight, and waited in the client; {:.0} % \
+         are allowed. Allow more outstanding; if the rate does not rise with them, the target is the limit",
+        capped_share * 100.0,
+        CAPPED_SHARE_MAX * 100.0
+    )]
+    InFlightCapHit {
+        /// Share (0–1) of the operations that waited.
+        capped_share: f64,
+    },
 }
 
 /// All signs that the client limited a trial; none means that it did not. The lag and the response time (p99 and
@@ -48,7 +59,7 @@ pub fn client_limited(
     lag_p99_us: Option<f64>,
     response_p50_us: Option<f64>,
     busiest_thread_share: f64,
-    in_flight_cap_hit: bool,
+    capped_share: f64,
 ) -> Vec<ClientLimit> {
     // f64::max ignores a NaN, and NaN exceeds nothing.
     let allowed_us = response_p50_us.map_or(0.0, |us| us * LAG_SHARE_MAX).max(LAG_ALWAYS_ALLOWED_US);
@@ -57,7 +68,7 @@ pub fn client_limited(
         .map(|lag_p99_us| ClientLimit::SentLate { lag_p99_us, allowed_us });
     let busy =
         (busiest_thread_share > THREAD_SHARE_MAX).then_some(ClientLimit::ThreadBusy { busiest_thread_share });
-    let capped = in_flight_cap_hit.then_some(ClientLimit::InFlightCapHit);
+    let capped = (capped_share > CAPPED_SHARE_MAX).then_some(ClientLimit::InFlightCapHit { capped_share });
     [late, busy, capped].into_iter().flatten().collect()
 }
 
@@ -70,10 +81,10 @@ mod tests {
         lag_p99_us: Option<f64>,
         response_p50_us: Option<f64>,
         busiest_thread_share: f64,
-        in_flight_cap_hit: bool,
+        capped_share: f64,
         sentences: &[&str],
     ) {
-        let limits = client_limited(lag_p99_us, response_p50_us, busiest_thread_share, in_flight_cap_hit);
+        let limits = client_limited(lag_p99_us, response_p50_us, busiest_thread_share, capped_share);
         assert_eq!(limits.iter().map(ToString::to_string).collect::<Vec<_>>(), sentences);
     }
 
@@ -86,20 +97,21 @@ mod tests {
             )
         };
         let busy = "the busiest load thread used 93 % of a core, and 80 % are allowed";
-        let capped = "the cap on operations in flight was hit: operations that were due waited in the client";
-        check(Some(1001.0), Some(500.0), 0.1, false, &[&late(1001, 1000)]);
-        check(Some(2500.0), Some(20_000.0), 0.1, false, &[&late(2500, 2000)]);
-        check(Some(1500.0), None, 0.1, false, &[&late(1500, 1000)]);
-        check(None, None, 0.93, false, &[busy]);
-        check(None, None, 0.0, true, &[capped]);
-        check(Some(1e4), Some(1.0), 0.93, true, &[&late(10_000, 1000), busy, capped]);
+        let capped = "37 % of the operations fell due while as many as allowed were in flight, and waited in the client; \
+                      1 % are allowed. Allow more outstanding; if the rate does not rise with them, the target is the limit";
+        check(Some(1001.0), Some(500.0), 0.1, 0.0, &[&late(1001, 1000)]);
+        check(Some(2500.0), Some(20_000.0), 0.1, 0.0, &[&late(2500, 2000)]);
+        check(Some(1500.0), None, 0.1, 0.0, &[&late(1500, 1000)]);
+        check(None, None, 0.93, 0.0, &[busy]);
+        check(None, None, 0.0, 0.37, &[capped]);
+        check(Some(1e4), Some(1.0), 0.93, 0.37, &[&late(10_000, 1000), busy, capped]);
     }
 
     #[test]
     fn thresholds_themselves_are_allowed() {
-        check(Some(1000.0), Some(500.0), 0.80, false, &[]);
-        check(Some(2000.0), Some(20_000.0), 0.80, false, &[]);
-        check(None, None, 0.0, false, &[]);
+        check(Some(1000.0), Some(500.0), 0.80, 0.01, &[]);
+        check(Some(2000.0), Some(20_000.0), 0.80, 0.01, &[]);
+        check(None, None, 0.0, 0.0, &[]);
     }
 
     proptest! {
@@ -107,8 +119,8 @@ mod tests {
         fn a_later_or_busier_client_is_never_less_limited(
             lag in 0.0f64..1e5, response in 0.0f64..1e6, share in 0.0f64..1.0, more in 1.0f64..3.0,
         ) {
-            let limits = client_limited(Some(lag), Some(response), share, false).len();
-            prop_assert!(client_limited(Some(lag * more), Some(response), share * more, false).len() >= limits);
+            let limits = client_limited(Some(lag), Some(response), share, 0.0).len();
+            prop_assert!(client_limited(Some(lag * more), Some(response), share * more, 0.0).len() >= limits);
         }
     }
 }

@@ -158,6 +158,20 @@ impl Uring {
     }
 }
 
+impl Drop for Uring {
+    /// A ring that is closed gives back its files and pages some time later, and until then the file system cannot be
+    /// unmounted; what is unregistered is given back at once. If that fails, closing does it.
+    fn drop(&mut self) {
+        let submitter = self.ring.submitter();
+        if self.files_registered {
+            let _ = submitter.unregister_files();
+        }
+        if self.buffers_registered {
+            let _ = submitter.unregister_buffers();
+        }
+    }
+}
+
 impl Engine for Uring {
     type Clock = MonotonicClock;
 

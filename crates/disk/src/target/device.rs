@@ -74,6 +74,20 @@ impl System {
         users
     }
 
+    /// Loop devices whose backing file or device is this path. They claim nothing that the kernel would tell.
+    pub(super) fn loops_over(&self, path: &Path) -> Vec<String> {
+        let Ok(path) = path.canonicalize() else { return Vec::new() };
+        entries(&self.root.join("sys/block"))
+            .iter()
+            .filter(|device| {
+                fs::read_to_string(device.join("loop/backing_file"))
+                    .is_ok_and(|backing| Path::new(backing.trim_end_matches('\n')) == path)
+            })
+            .filter_map(|device| device.file_name())
+            .map(|name| format!("backing {}", name.to_string_lossy()))
+            .collect()
+    }
+
     fn number_of(&self, path: &Path) -> Option<Number> {
         let inside = path.strip_prefix("/").unwrap_or(path);
         let metadata = fs::metadata(self.root.join(inside)).ok()?;
@@ -164,7 +178,8 @@ fn check(system: &System, path: &Path, number: Number, destroy: Option<&str>) ->
         }
         Some(_) => {}
     }
-    let users = system.users_of(number);
+    let mut users = system.users_of(number);
+    users.extend(system.loops_over(path));
     if users.is_empty() {
         return Ok(());
     }
@@ -261,6 +276,19 @@ mod tests {
         let (_root, system) = machine();
         write(&system, "sys/dev/block/8:1/holders/dm-0", "");
         assert!(refusal(&system, Some("S1")).unwrap().contains("part of dm-0"));
+    }
+
+    #[test]
+    fn a_loop_device_protects_what_it_stands_on() {
+        let (root, system) = machine();
+        let disk = root.path().join("disk");
+        fs::write(&disk, "").unwrap();
+        let disk = disk.canonicalize().unwrap();
+        assert_eq!(system.loops_over(&disk), [""; 0]);
+        write(&system, "sys/block/loop3/loop/backing_file", &format!("{}\n", disk.display()));
+        assert_eq!(system.loops_over(&disk), ["backing loop3"]);
+        let message = check(&system, &disk, (8, 0), Some("S1")).unwrap_err().to_string();
+        assert!(message.contains("backing loop3"), "{message}");
     }
 
     #[test]

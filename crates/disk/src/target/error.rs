@@ -43,12 +43,20 @@ impl TargetError {
         Self { message: format!("{}: {what}: {error}", path.display()), is_usage: false }
     }
 
+    /// What is asked of the machine and not of a path.
+    pub(super) fn machine(problem: String) -> Self {
+        Self { message: problem, is_usage: true }
+    }
+
     pub(super) fn imaginary() -> Self {
         Self { message: "this target has no files".to_owned(), is_usage: false }
     }
 
     pub(super) fn interrupted() -> Self {
-        Self { message: "interrupted while test files were written".to_owned(), is_usage: false }
+        Self {
+            message: "interrupted while test files were written; they are removed".to_owned(),
+            is_usage: false,
+        }
     }
 
     pub(super) fn region(path: &Path, file_bytes: u64, job: &Job) -> Self {

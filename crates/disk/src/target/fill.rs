@@ -75,7 +75,10 @@ impl Filler<'_> {
                 lock(&path, &file)?;
                 files.push(ready(path, file, DATA_BEGIN, data_bytes, FileWritten::ByUs));
             }
-            Item::Foreign { path, file, bytes } => {
+            Item::Foreign { path, file, bytes, .. } => {
+                if self.jobs.iter().any(Job::writes) {
+                    lock(&path, &file)?;
+                }
                 files.push(ready(path, file, 0, bytes, FileWritten::ByOthers));
             }
             Item::Device { path, file, bytes, overwrite } => {

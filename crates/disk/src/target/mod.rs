@@ -132,12 +132,8 @@ impl Target {
     fn region(&self, job: &Job, index: usize, file: &TargetFile) -> Result<Region, TargetError> {
         let pool_bytes = job.pools.get(index).and_then(|pool| pool.size).map(|size| size.0);
         let own_bytes = if file.sized_by_job { file.bytes.min(job.file_bytes) } else { file.bytes };
-        let usable = pool_bytes.unwrap_or(own_bytes).min(file.bytes).saturating_sub(job.offset_bytes);
-        let wanted = job.region_bytes.unwrap_or(usable);
-        let bytes = wanted - wanted % job.block_bytes;
-        if wanted > usable || bytes == 0 {
-            return Err(TargetError::region(&file.path, file.bytes, job));
-        }
+        let bytes = usable_region(job, own_bytes, pool_bytes)
+            .ok_or_else(|| TargetError::region(&file.path, own_bytes, job))?;
         Ok(Region { file: index, begin: file.begin + job.offset_bytes, bytes })
     }
 
@@ -240,6 +236,14 @@ impl Target {
         }
         if holes_bytes > 0 { Written::Holes { bytes: holes_bytes } } else { others.unwrap_or(Written::ByUs) }
     }
+}
+
+/// Length of the region that a job uses of a file of so many bytes, in whole blocks; none if it does not fit.
+fn usable_region(job: &Job, file_bytes: u64, pool_bytes: Option<u64>) -> Option<u64> {
+    let usable = pool_bytes.unwrap_or(file_bytes).min(file_bytes).saturating_sub(job.offset_bytes);
+    let wanted = job.region_bytes.unwrap_or(usable);
+    let bytes = wanted - wanted % job.block_bytes;
+    (wanted <= usable && bytes > 0).then_some(bytes)
 }
 
 /// Bytes of data in a file or device; of a file of ours without the marker. None if it cannot be looked at.

@@ -34,8 +34,8 @@ pub(super) enum Item {
     Make { path: PathBuf, file_bytes: u64 },
     /// A file of ours that is complete.
     Ours { path: PathBuf, file: File, data_bytes: u64 },
-    /// Somebody else's file.
-    Foreign { path: PathBuf, file: File, bytes: u64 },
+    /// Somebody else's file. `new_bytes` are those of its holes that writes would fill.
+    Foreign { path: PathBuf, file: File, bytes: u64, new_bytes: u64 },
     /// A block device; `overwrite` if it is to be filled.
     Device { path: PathBuf, file: File, bytes: u64, overwrite: bool },
 }
@@ -55,13 +55,31 @@ impl Survey {
         if !jobs.iter().any(Job::needs_files) {
             return Ok(survey);
         }
-        for (path, size) in named {
-            let (item, warnings) = look_at(&path, size, jobs)?;
+        if let Some(lacking) = jobs.iter().find_map(crate::setup::lacking) {
+            return Err(TargetError::machine(lacking));
+        }
+        check_distinct(&named)?;
+        for (path, size) in &named {
+            let (item, warnings) = look_at(path, *size, jobs)?;
+            item.check_regions(jobs, *size)?;
             survey.items.push(item);
             survey.warnings.extend(warnings);
         }
+        if jobs.iter().any(|job| job.destroy.is_some())
+            && !survey.items.iter().any(|item| matches!(item, Item::Device { .. }))
+        {
+            return Err(TargetError::machine(
+                "destroy names a block device, and no path is one: leave it out".into(),
+            ));
+        }
         survey.check_space()?;
         Ok(survey)
+    }
+
+    /// Whether the test files vanish with the process. Named ones stay.
+    #[must_use]
+    pub fn leaves_nothing(&self) -> bool {
+        self.items.iter().all(|item| !matches!(item, Item::Make { .. }))
     }
 
     /// Bytes that will be written to make test files ready.
@@ -109,11 +127,43 @@ fn check_free(directory: &Path, needed: u64, free: u64, capacity: u64) -> Result
     ))
 }
 
+/// The same file twice would be loaded twice as hard as was asked for.
+fn check_distinct(named: &[(PathBuf, Option<u64>)]) -> Result<(), TargetError> {
+    let identity = |path: &PathBuf| rustix::fs::stat(path).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    for (position, (path, _)) in named.iter().enumerate() {
+        let same = |(other, _): &&(PathBuf, Option<u64>)| {
+            identity(other) == identity(path) && identity(path).is_some()
+        };
+        if let Some((other, _)) = named[..position].iter().find(same) {
+            let other = other.display();
+            return Err(TargetError::usage(path, format!("is {other} a second time; name it once")));
+        }
+    }
+    Ok(())
+}
+
 impl Item {
+    /// Refuses regions that do not fit, before anything is made.
+    fn check_regions(&self, jobs: &[Job], pool_bytes: Option<u64>) -> Result<(), TargetError> {
+        for job in jobs {
+            let (path, file_bytes) = match self {
+                Self::Directory { path, .. } => (path, job.file_bytes),
+                Self::Make { path, file_bytes } => (path, *file_bytes),
+                Self::Ours { path, data_bytes: bytes, .. }
+                | Self::Foreign { path, bytes, .. }
+                | Self::Device { path, bytes, .. } => (path, *bytes),
+            };
+            super::usable_region(job, file_bytes, pool_bytes)
+                .ok_or_else(|| TargetError::region(path, file_bytes, job))?;
+        }
+        Ok(())
+    }
+
     /// Bytes that one pass of the fill writes.
     fn filled_bytes(&self) -> u64 {
         match self {
             Self::Device { bytes, overwrite: true, .. } => *bytes,
+            Self::Foreign { .. } => 0,
             _ => self.new_bytes(),
         }
     }
@@ -123,15 +173,16 @@ impl Item {
         match self {
             Self::Directory { files, file_bytes, .. } => u64::from(*files) * file_bytes,
             Self::Make { file_bytes, .. } => *file_bytes,
-            Self::Ours { .. } | Self::Foreign { .. } | Self::Device { .. } => 0,
+            Self::Foreign { new_bytes, .. } => *new_bytes,
+            Self::Ours { .. } | Self::Device { .. } => 0,
         }
     }
 
     fn directory(&self) -> Option<&Path> {
         match self {
             Self::Directory { path, .. } => Some(path),
-            Self::Make { path, .. } => Some(parent_of(path)),
-            Self::Ours { .. } | Self::Foreign { .. } | Self::Device { .. } => None,
+            Self::Make { path, .. } | Self::Foreign { path, .. } => Some(parent_of(path)),
+            Self::Ours { .. } | Self::Device { .. } => None,
         }
     }
 }
@@ -155,6 +206,7 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
         Err(error) => return Err(TargetError::system(path, "cannot look at it", &error)),
     };
     if metadata.is_dir() {
+        check_writable(path)?;
         let files = jobs.iter().map(|job| job.files).max().unwrap_or(1);
         let file_bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
         Ok((Item::Directory { path: path.to_owned(), files, file_bytes }, Vec::new()))
@@ -183,6 +235,10 @@ fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetE
             path,
             format!("the directory {} does not exist; make it first", parent.display()),
         ));
+    }
+    check_writable(parent)?;
+    if path.is_symlink() {
+        return Err(TargetError::usage(path, "is a link to a file that does not exist; name that file"));
     }
     let file_bytes = size.or_else(|| jobs.iter().map(|job| job.file_bytes).max()).unwrap_or(0);
     Ok(Item::Make { path: path.to_owned(), file_bytes })
@@ -225,8 +281,31 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
                 metadata.len()
             ),
         )),
-        None => Ok(Item::Foreign { path, file, bytes: metadata.len() }),
+        None => foreign(path, file, metadata.len(), jobs),
     }
+}
+
+/// A file of somebody else's. One that other devices stand on is not written.
+fn foreign(path: PathBuf, file: File, bytes: u64, jobs: &[Job]) -> Result<Item, TargetError> {
+    if !jobs.iter().any(Job::writes) {
+        return Ok(Item::Foreign { path, file, bytes, new_bytes: 0 });
+    }
+    let users = device::System::real().loops_over(&path);
+    if !users.is_empty() {
+        let users = users.join(", ");
+        return Err(TargetError::usage(
+            &path,
+            format!("is in use: {users}; detach it, or name another file"),
+        ));
+    }
+    let new_bytes = super::holes_in(&file, super::Region { file: 0, begin: 0, bytes });
+    Ok(Item::Foreign { path, file, bytes, new_bytes })
+}
+
+/// A directory that takes no files is told before the plan, not after it.
+fn check_writable(directory: &Path) -> Result<(), TargetError> {
+    rustix::fs::access(directory, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)
+        .map_err(|error| TargetError::open(directory, error, record::CacheMode::Buffered))
 }
 
 fn open_existing(path: &Path, writes: bool) -> Result<File, TargetError> {

@@ -125,8 +125,8 @@ fn what_cannot_be_a_target_is_refused_with_a_remedy() {
 fn a_region_must_fit_into_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let job = job(r#"{"file_size": "1MiB", "region": "1MiB", "offset": "512KiB", "cache": "buffered"}"#);
-    let target = prepare(directory.path(), &job).unwrap();
-    let message = target.regions(&job).unwrap_err().to_string();
+    let message = refusal(directory.path(), &job);
+    assert_eq!(names_in(directory.path()), [""; 0], "nothing was made");
     assert!(
         message.contains("1MiB") && message.contains("512KiB") && message.contains("--region"),
         "{message}"
@@ -137,4 +137,37 @@ fn a_region_must_fit_into_the_file() {
 fn a_full_file_system_is_told_with_a_remedy() {
     let message = super::fill::write_error(Path::new("/data/x"), rustix::io::Errno::NOSPC).to_string();
     assert!(message.contains("/data/x") && message.contains("no space") && message.contains("--file-size"));
+}
+
+#[test]
+fn a_sparse_file_counts_with_its_holes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sparse");
+    fs::File::create(&path).unwrap().set_len(900 << 40).unwrap();
+    let writes = job(r#"{"read_share": 0, "overwrite": true, "cache": "buffered"}"#);
+    assert!(refusal(&path, &writes).contains("stay free"), "writing would fill the file system");
+    assert!(prepare(&path, &job(r#"{"cache": "buffered"}"#)).is_ok(), "reading takes no space");
+}
+
+#[test]
+fn one_file_is_not_named_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, link) = (directory.path().join("a"), directory.path().join("b"));
+    fs::write(&path, vec![7; 1 << 20]).unwrap();
+    fs::hard_link(&path, &link).unwrap();
+    let job = job(r#"{"cache": "buffered"}"#);
+    let never = AtomicBool::new(false);
+    let error = Target::prepare(&[path, link], std::slice::from_ref(&job), &never, |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("second time"), "{error}");
+}
+
+#[test]
+fn what_the_machine_lacks_is_told_before_anything_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let message = refusal(directory.path(), &job(r#"{"affinity": "4000", "file_size": "1MiB"}"#));
+    assert!(message.contains("CPU 4000"), "{message}");
+    let message =
+        refusal(directory.path(), &job(r#"{"destroy": "S1", "read_share": 0, "file_size": "1MiB"}"#));
+    assert!(message.contains("no path is one"), "{message}");
+    assert_eq!(names_in(directory.path()), [""; 0]);
 }

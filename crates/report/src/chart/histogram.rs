@@ -57,7 +57,7 @@ fn per_cent(value: f64) -> String {
 fn describe(kinds: &[&(String, Bins)]) -> String {
     let one = |(kind, bins): &&(String, Bins)| {
         format!(
-            "{} {kind} operations, p50 {}, p99 {}",
+            "{} latencies of {kind} operations, those in flight at the end included, p50 {}, p99 {}",
             format::grouped(bins.count),
             format::latency_or_dash(bins.p50_us),
             format::latency_or_dash(bins.p99_us)

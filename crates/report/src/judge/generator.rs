@@ -1,6 +1,6 @@
 //! Doubts about the load generator: whether it, and not the target, set the figure.
 
-use record::Loop;
+use record::{Loop, State};
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
@@ -10,10 +10,22 @@ use crate::model::{Report, Trial};
 /// More than this share of the calibrated rate and the generator may have been in the way.
 const CALIBRATED_SHARE_MAX: f64 = 0.5;
 
+/// Share of the due operations that may be unsent at the end of a window: a rate is held from 99.5 % on.
+const UNSENT_SHARE_MAX: f64 = 0.005;
+
+/// Share of all cores from which load threads together are short of time.
+const GENERATOR_SHARE_MAX: f64 = 0.80;
+
+/// Share of all cores that others may use while a trial runs.
+const OTHERS_SHARE_MAX: f64 = 0.25;
+
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
     let mut verdicts: Vec<Verdict> =
-        [busy_thread(trials), near_calibration(trials), unsent(trials)].into_iter().flatten().collect();
+        [busy_thread(trials), busy_threads(trials), near_calibration(trials), unsent(trials), others(trials)]
+            .into_iter()
+            .flatten()
+            .collect();
     verdicts.extend(trials.iter().filter_map(sent_late));
     verdicts
 }
@@ -30,13 +42,41 @@ fn is_open(trial: &Trial) -> bool {
 fn busy_thread(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.busiest_share?;
-        let limited = !stats::client_limited(None, None, share, false).is_empty();
+        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
         (limited && loads(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "generator_cpu", trials, share).verdict(format::per_cent, |share| {
         format!(
             "the busiest load thread used {share} of a core: the CPU of the load thread, not the disk, may have set \
              this figure; take it as a lower bound and add threads"
+        )
+    })
+}
+
+/// Many threads may each use little of a core and all cores together.
+fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
+    let share = |trial: &Trial| {
+        let share = trial.generator.all_cores_share?;
+        (share > GENERATOR_SHARE_MAX && loads(trial)).then_some(share)
+    };
+    Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "the load threads used {share} of all cores: the CPU, not the disk, may have set this figure; take it as a \
+             lower bound"
+        )
+    })
+}
+
+/// Load that is not ours takes CPU, and often the disk as well.
+fn others(trials: &[Trial]) -> Option<Verdict> {
+    let share = |trial: &Trial| {
+        let share = trial.machine.busy_share? - trial.generator.all_cores_share?;
+        (share > OTHERS_SHARE_MAX && loads(trial)).then_some(share)
+    };
+    Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "{share} of all cores were busy with other work than the load threads (other programs, or interrupts); \
+             measure on an idle machine to be sure"
         )
     })
 }
@@ -55,7 +95,12 @@ fn near_calibration(trials: &[Trial]) -> Option<Verdict> {
 }
 
 fn unsent(trials: &[Trial]) -> Option<Verdict> {
-    let unsent = |trial: &Trial| (trial.unsent > 0).then_some(trial.unsent as f64);
+    // An invalid trial has said why already.
+    let unsent = |trial: &Trial| {
+        let due = trial.main()?.operations + trial.unsent;
+        let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
+        (missed && trial.state != State::Invalid).then_some(trial.unsent as f64)
+    };
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
         format!(
@@ -67,9 +112,10 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
 
 /// An open loop that sent late measured itself; each sign has its own sentence.
 fn sent_late(trial: &Trial) -> Option<Verdict> {
-    let figures = trial.main().filter(|_| is_open(trial) && loads(trial))?;
+    // An invalid trial has said so as its reason.
+    let figures = trial.main().filter(|_| is_open(trial) && loads(trial) && trial.state != State::Invalid)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
-    let signs = stats::client_limited(lag_p99_us, figures.latency.p50_us, 0.0, false);
+    let signs = stats::client_limited(lag_p99_us, figures.latency.p50_us, 0.0, 0.0);
     let sign = signs.first()?;
     Some(Verdict {
         trials: vec![trial.number],

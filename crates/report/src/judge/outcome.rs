@@ -69,7 +69,7 @@ fn io_errors(trial: &Trial) -> Option<Verdict> {
             Level::Failure,
             "io_errors",
             format!(
-                "{}: {} ended with an error; see the kernel's log for the device, and trust no figure of this trial",
+                "{}: {} ended with an error; trust no figure of this trial",
                 trial.name,
                 kinds.join(", ")
             ),

@@ -194,6 +194,38 @@ fn late_sendings_and_unsent_operations_are_doubted() {
         &["1,234 operations"],
     );
     quiet(open(50.0).trial(1), "unsent");
+    quiet(open(50.0).recorded(|r| r.unsent = 4).trial(1), "unsent");
+}
+
+#[test]
+fn an_invalid_trial_says_why_once() {
+    let invalid = |r: &mut record::TrialRecord| {
+        r.state = State::Invalid;
+        r.reason = Some("client-limited: sent late".to_owned());
+        r.unsent = 90_000;
+    };
+    let study = of(vec![read().rate(5_000.0, 200.0).open(5_000.0, 2_000.0).recorded(invalid).trial(1)]);
+    let rules: Vec<String> = verdicts(&study).into_iter().map(|verdict| verdict.rule).collect();
+    assert_eq!(
+        rules.iter().filter(|rule| ["ended_early", "sent_late", "unsent"].contains(&rule.as_str())).count(),
+        1
+    );
+}
+
+#[test]
+fn a_failed_configuration_is_no_finding() {
+    let failed = |r: &mut record::TrialRecord| r.state = State::Failed;
+    let study = of(vec![read().recorded(failed).trial(1), read().recorded(failed).trial(2)]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.level != Level::Finding));
+    let report = Report::of(&study);
+    assert_eq!(report.configurations[0].not_complete, "2 failed");
+    assert!(report.text(None).contains("2 failed"), "{}", report.text(None));
+}
+
+#[test]
+fn load_of_others_is_doubted() {
+    raised(read().others(0.9).trial(1), "other_load", Level::Warning, &["other work", "idle machine"]);
+    quiet(read().trial(1), "other_load");
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct Configuration {
     pub trials: Vec<u32>,
     /// Whether no trial was complete.
     pub cut_short: bool,
+    /// How trials ended that were not complete, such as `2 failed`; empty if all were.
+    pub not_complete: String,
     /// Figures of all these trials: counts and times added up, histograms merged.
     pub figures: Vec<Figures>,
     /// I/Os a second with an interval: over the repeats, or over the seconds of a single trial.
@@ -96,6 +98,7 @@ fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Opti
         levels: first.levels.clone(),
         trials: chosen.iter().map(|&i| trials[i].number).collect(),
         cut_short,
+        not_complete: not_complete(trials, group),
         figures: merged(study, trials, &chosen),
         rate_per_s,
         best_per_s: per_s.iter().copied().reduce(f64::max),
@@ -105,6 +108,20 @@ fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Opti
         machine: machine(trials, &chosen),
         setup: first.setup.clone(),
     })
+}
+
+/// Trials that were not complete, by state.
+fn not_complete(trials: &[Trial], group: &[usize]) -> String {
+    let mut counts: Vec<(State, usize)> = Vec::new();
+    let ended = group.iter().map(|&index| trials[index].state);
+    for state in ended.filter(|state| !matches!(state, State::Complete | State::Skipped)) {
+        match counts.iter_mut().find(|(other, _)| *other == state) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((state, 1)),
+        }
+    }
+    let words = counts.into_iter().map(|(state, count)| format!("{count} {}", crate::format::state(state)));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// The figures of several trials; those of a single one are its own.
@@ -128,6 +145,7 @@ fn generator(trials: &[Trial], chosen: &[usize]) -> Generator {
     Generator {
         cpu_us_per_operation: mean(|trial| trial.generator.cpu_us_per_operation),
         busiest_share: mean(|trial| trial.generator.busiest_share),
+        all_cores_share: mean(|trial| trial.generator.all_cores_share),
         calibrated_per_s: mean(|trial| trial.generator.calibrated_per_s),
     }
 }

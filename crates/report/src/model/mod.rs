@@ -77,7 +77,9 @@ impl Report {
     #[must_use]
     pub fn of(study: &StudyRecord) -> Self {
         let manifest = &study.manifest;
-        let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest.seed)).collect();
+        let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
+        let trials: Vec<Trial> =
+            study.trials.iter().map(|trial| Trial::of(trial, manifest.seed, cores)).collect();
         let mut configurations = configuration::all(study, &trials, None);
         let steady_state = steady::of(manifest, &configurations, &trials);
         if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {

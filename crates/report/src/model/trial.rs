@@ -58,6 +58,8 @@ pub struct Generator {
     pub cpu_us_per_operation: Option<f64>,
     /// Share (0–1) of a core that the busiest load thread used.
     pub busiest_share: Option<f64>,
+    /// Share (0–1) of all cores that the load threads used together.
+    pub all_cores_share: Option<f64>,
     /// Operations a second that its threads can send when nothing answers slowly.
     pub calibrated_per_s: Option<f64>,
 }
@@ -123,7 +125,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn of(measured: &MeasuredTrial, seed: u64) -> Self {
+    /// The model of a trial on a machine of so many usable cores, if their number is known.
+    pub(crate) fn of(measured: &MeasuredTrial, seed: u64, cores: Option<u32>) -> Self {
         let record = &measured.trial;
         let setup = record.setup.clone();
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
@@ -132,6 +135,7 @@ impl Trial {
         let figures = figures_of(&kinds, measured_s);
         let rates = rates_of(&window);
         let operations: u64 = kinds.values().map(|operation| operation.count).sum();
+        let generator = generator_of(&window, operations, setup.as_ref(), cores);
         Self {
             number: record.number,
             name: record.name.clone(),
@@ -144,8 +148,8 @@ impl Trial {
             measured_s,
             rate_per_s: stats::bootstrap_mean(&rates, seed),
             stability: stability_of(&rates),
-            generator: generator_of(&window, operations, setup.as_ref()),
-            machine: machine_of(&measured.resources, &window, operations),
+            generator,
+            machine: machine_of(&measured.resources, &window, operations, generator),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent,
             parameters: record.parameters.clone(),
@@ -248,21 +252,26 @@ fn stability_of(rates: &[f64]) -> Stability {
     }
 }
 
-fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>) -> Generator {
+fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, cores: Option<u32>) -> Generator {
     let cpu_us: u64 = window.iter().map(|sample| sample.generator_cpu_us).sum();
     let seconds = window.iter().map(|sample| (sample.generator_busiest_share, sample.length_s));
     let disk = setup.map(disk_of);
-    let calibration = disk.and_then(|disk| Some((disk.calibration?, disk.threads)));
+    // More threads than cores send no more than the cores can.
+    let threads = |threads: u32| threads.min(cores.unwrap_or(threads));
+    let calibration = disk.and_then(|disk| Some((disk.calibration?, threads(disk.threads))));
+    let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
+    let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);
     Generator {
         cpu_us_per_operation: (operations > 0 && cpu_us > 0).then(|| cpu_us as f64 / operations as f64),
         busiest_share: weighted_mean(seconds),
+        all_cores_share: all_cores_us.map(|all_us| cpu_us as f64 / all_us),
         calibrated_per_s: calibration
             .filter(|(calibration, _)| calibration.generator_ns_per_operation > 0.0)
             .map(|(calibration, threads)| 1e9 / calibration.generator_ns_per_operation * f64::from(threads)),
     }
 }
 
-fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64) -> Machine {
+fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, generator: Generator) -> Machine {
     let (Some(first), Some(last)) = (window.first(), window.last()) else {
         return Machine::default();
     };
@@ -274,8 +283,12 @@ fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64) -> M
     let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
     let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
     let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
+    let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
     Machine {
-        cpu_us_per_operation: (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64),
+        // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
+        // than its part is only coarse, and is not shown.
+        cpu_us_per_operation: busy_us
+            .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
         busy_share: weighted_mean(during.iter().map(|r| busy(&r))),
         steal_share: weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
         device_queue_depth: weighted_mean(queue),
