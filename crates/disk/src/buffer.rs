@@ -155,6 +155,11 @@ impl Buffers {
         unsafe { self.memory.begin.as_ptr().add(at) }
     }
 
+    /// Never gives the memory back: for an engine whose I/Os may still be in flight when it is gone.
+    pub(crate) fn leak(&mut self) {
+        self.memory.leaked = true;
+    }
+
     /// Begin and length of a slot's memory, for registration with a ring.
     pub(crate) fn slot_memory(&self, slot: usize) -> (*mut u8, usize) {
         (self.pointer(slot * self.slot_bytes), self.slot_bytes)
@@ -166,10 +171,8 @@ impl Buffers {
 struct Memory {
     begin: NonNull<u8>,
     bytes: usize,
+    leaked: bool,
 }
-
-// SAFETY: the mapping is owned by this value alone and has no thread affinity.
-unsafe impl Send for Memory {}
 
 impl Memory {
     fn new(bytes: usize) -> io::Result<Self> {
@@ -183,7 +186,7 @@ impl Memory {
             let _ = unsafe { madvise(begin, bytes, Advice::LinuxHugepage) };
         }
         let begin = NonNull::new(begin.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { begin, bytes })
+        Ok(Self { begin, bytes, leaked: false })
     }
 
     #[inline]
@@ -197,6 +200,9 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if self.leaked {
+            return;
+        }
         // SAFETY: the mapping was made with this address and length, and nothing refers to it any more.
         let _ = unsafe { munmap(self.begin.as_ptr().cast(), self.bytes) };
     }

@@ -168,7 +168,8 @@ fn pacing(settings: &Settings) -> Pacing {
 }
 
 fn cache_mode(settings: &Settings) -> CacheMode {
-    match (settings.cache.unwrap_or(Cache::Direct), settings.write_through.unwrap_or(false)) {
+    let writes = settings.read_share.unwrap_or(100.0) < 100.0;
+    match (settings.cache.unwrap_or(Cache::Direct), writes && settings.write_through == Some(true)) {
         (Cache::Direct, false) => CacheMode::Direct,
         (Cache::Direct, true) => CacheMode::DirectWriteThrough,
         (Cache::Buffered, false) => CacheMode::Buffered,
@@ -240,19 +241,8 @@ impl Problems {
     fn contradictions(&mut self, settings: &Settings) {
         self.contradictions_of_the_loop(settings);
         self.contradictions_of_the_engine(settings);
-        let writes = settings.read_share.unwrap_or(100.0) < 100.0;
-        for (parameter, given) in [
-            ("flush_every", settings.flush_every.is_some()),
-            ("write_through", settings.write_through == Some(true)),
-            ("overwrite", settings.overwrite == Some(true) && settings.pools.is_none()),
-            ("destroy", settings.destroy.is_some()),
-        ] {
-            if given && !writes {
-                self.add(
-                    parameter,
-                    "has no effect where nothing is written: give a read_share below 100".into(),
-                );
-            }
+        if settings.poll == Some(true) && settings.flush_every.is_some() {
+            self.add("flush_every", "cannot be polled for: leave out poll or flush_every".into());
         }
         if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
             self.add("no_fill", "contradicts fill_passes: give one of them".into());
@@ -341,7 +331,6 @@ mod tests {
     fn contradictions_are_refused() {
         assert_eq!(refused(r#"{"rate": 100, "think_time": "1ms"}"#), ["think_time"]);
         assert_eq!(refused(r#"{"arrivals": "poisson"}"#), ["arrivals"]);
-        assert_eq!(refused(r#"{"write_through": true}"#), ["write_through"]);
         assert_eq!(refused(r#"{"flush_every": 8, "read_share": 0}"#), [""; 0]);
         assert_eq!(refused(r#"{"file_size": "1KiB"}"#), ["file_size"]);
     }

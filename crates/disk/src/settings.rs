@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use load::{Size, Span};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Parameters of a disk test. What is not given comes from the profile, and then from the defaults named here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -359,24 +359,8 @@ impl fmt::Display for Affinity {
     }
 }
 
-macro_rules! serde_as_text {
-    ($type:ty) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
-}
-
-serde_as_text!(Pattern);
-serde_as_text!(Affinity);
+load::serde_as_text!(Pattern);
+load::serde_as_text!(Affinity);
 
 #[cfg(test)]
 mod tests {

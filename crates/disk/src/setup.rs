@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-use load::{Pacing, Phases, Span};
-use record::{Calibration, DiskSetup};
+use load::{Pacing, Phases, Span, intervals_max};
+use record::{Calibration, DiskSetup, Latency};
 
-use crate::engine::uring;
+use crate::engine::{kinds, uring};
 use crate::job::{Job, THREADS_MAX};
-use crate::settings::EngineChoice;
+use crate::settings::{EngineChoice, Pattern};
 use crate::target::Target;
 use crate::thread::{Ready, Thread};
 use crate::trial::{self, Go, Progress, TrialError};
@@ -56,6 +56,10 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
              {THREADS_MAX}: use fewer outstanding I/Os or threads, or allow io_uring"
         )));
     }
+    let streams = match job.pattern {
+        Pattern::Sequential if job.outstanding > 1 => "; a sequential stream becomes one for each thread",
+        _ => "",
+    };
     let instead = if job.outstanding == 1 {
         "psync".to_owned()
     } else {
@@ -64,7 +68,7 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
             job.threads, job.outstanding
         )
     };
-    let fallback = format!("io_uring is not to be had here ({error}): {instead}");
+    let fallback = format!("io_uring is not to be had here ({error}): {instead}{streams}");
     let mut job = Job { engine: EngineChoice::Psync, threads, ..job.clone() };
     for pool in &mut job.pools {
         pool.threads *= job.outstanding;
@@ -87,12 +91,33 @@ pub(crate) fn lacking(job: &Job) -> Option<String> {
     if let Some(cpu) = asked.find(|cpu| !usable.contains(cpu)) {
         return Some(format!("affinity: there is no CPU {cpu} for this process; it may use {usable:?}"));
     }
+    let (needed, memory) = (measuring_bytes(job), memory_bytes());
+    if needed > memory / 2 {
+        return Some(format!(
+            "threads: {} threads need {} MiB for their latencies, more than half of this machine's memory of {} MiB: use \
+             fewer",
+            job.threads,
+            needed >> 20,
+            memory >> 20
+        ));
+    }
     let cpus = usable.len();
     (job.kernel_submission && cpus < KERNEL_SUBMISSION_CPUS_MIN).then(|| {
         format!(
             "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs and there are {cpus}: leave it out"
         )
     })
+}
+
+/// Memory that the threads' histograms take at most.
+fn measuring_bytes(job: &Job) -> u64 {
+    let histograms = kinds(job).len() as u64 * if job.pacing.is_open() { 3 } else { 1 };
+    u64::from(job.threads) * intervals_max(job.threads) as u64 * histograms * Latency::BYTES
+}
+
+fn memory_bytes() -> u64 {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
 /// Measures what the generator itself costs: the same job on one thread against the null engine.
@@ -120,11 +145,12 @@ pub(crate) fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
             && interval.phase == record::Phase::Measure
         {
             operations += interval.operations.values().map(|operation| operation.count).sum::<u64>();
-            seconds += interval.length_s;
+            // CPU time: a moment in which something else ran would make the generator look slow.
+            seconds += interval.generator_cpu_us as f64 / 1e6;
         }
         Go::On
     })?;
-    Ok((operations > 0)
+    Ok((operations > 0 && seconds > 0.0)
         .then(|| Calibration { generator_ns_per_operation: seconds * 1e9 / operations as f64 }))
 }
 
@@ -164,6 +190,7 @@ pub(crate) fn describe(
         affinity,
         calibration,
         seed: job.seed,
+        content_nonce: target.nonce(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use load::{Arrivals, Meter, ThreadInterval};
+use load::{Arrivals, Meter, ThreadInterval, intervals_max};
 
 use crate::affinity::{pin, usable_cpus, wake_on_time};
 use crate::buffer::{Buffers, Content};
@@ -17,6 +17,12 @@ use crate::setup::no_ring;
 use crate::target::{Access, Region, Target};
 use crate::trial::TrialError;
 use crate::worker::{Course, Done, FileWalk, Worker, WorkerError};
+
+/// Streams of random numbers from here on are those of arrivals; below are those of patterns and payloads.
+const ARRIVAL_STREAMS: u64 = 1 << 41;
+
+/// How buffers are described that the ring knows.
+pub(crate) const REGISTERED: &str = "registered";
 
 /// What a thread tells the controller.
 pub(crate) enum Message {
@@ -160,11 +166,11 @@ impl Thread<'_> {
 
     fn buffers(&self) -> Result<Buffers, TrialError> {
         let job = self.job;
-        // Stamps must differ between threads, and from those of the fill.
+        // Stamps must differ between threads, from those of the fill, and from those of earlier runs.
         let content = Content {
             compressible: job.compressible,
             duplicate: job.duplicate,
-            seed: Random::new(job.seed, 2 * self.number as u64 + 1).next(),
+            seed: Random::new(job.seed ^ self.target.nonce(), 2 * self.number as u64 + 1).next(),
         };
         Buffers::new(job.outstanding, job.block_bytes, job.reads(), job.writes(), content).map_err(|error| {
             TrialError::Engine(format!(
@@ -209,6 +215,22 @@ impl Thread<'_> {
 }
 
 impl Ready {
+    /// What all threads got: of the buffers the worst, with the number of threads that it is true of.
+    pub(crate) fn least(all: Vec<Self>) -> Self {
+        let threads = all.len();
+        let without = all.iter().filter(|ready| ready.buffers != REGISTERED).count();
+        let mut least = Self::default();
+        for ready in all {
+            if least.buffers.is_empty() || (least.buffers == REGISTERED && ready.buffers != REGISTERED) {
+                least = ready;
+            }
+        }
+        if without > 0 && without < threads {
+            least.buffers = format!("{} ({without} of {threads} threads)", least.buffers);
+        }
+        least
+    }
+
     fn unregistered(engine: &str) -> Self {
         Self { features: Vec::new(), buffers: format!("not registered: {engine} has no ring") }
     }
@@ -239,7 +261,8 @@ impl Life<'_> {
         let clock = engine.start(start);
         let empty = ThreadInterval::new(kinds(job).len(), job.pacing.is_open());
         let hand_over = |interval| tell(Message::Interval(interval));
-        let meter = Meter::new(clock.clone(), job.phases, empty, hand_over, spare);
+        let meter =
+            Meter::new(clock.clone(), job.phases, empty, hand_over, spare, intervals_max(job.threads));
         let course = Course {
             random: Random::new(job.seed, 2 * number),
             files: thread.walks(),
@@ -247,7 +270,7 @@ impl Life<'_> {
                 job.pacing,
                 thread.number as u32,
                 job.threads,
-                job.seed.wrapping_add(number),
+                Random::new(job.seed, ARRIVAL_STREAMS + number).next(),
             ),
         };
         let worker = Worker::new(job, engine, clock, meter, give_up, course);

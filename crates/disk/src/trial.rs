@@ -1,7 +1,7 @@
 //! Runs one trial: makes the threads, starts them at one moment, and puts their intervals together.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use load::{Merge, ThreadInterval};
@@ -100,6 +100,20 @@ pub fn run(
     })
 }
 
+/// What is said of a thread that ended without a word.
+const THREAD_GONE: &str = "a load thread ended unexpectedly; this is a mistake of prony's";
+
+/// Tells the controller if a thread panics, which would wait for it for ever.
+struct LastWords<'a>(&'a dyn Fn(Message));
+
+impl Drop for LastWords<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0)(Message::Ended(Err(TrialError::Engine(THREAD_GONE.to_owned()))));
+        }
+    }
+}
+
 /// The controller's ends of a thread's channels. A thread whose channel closes before it was started ends.
 struct Control {
     start: Sender<Instant>,
@@ -120,9 +134,11 @@ fn start_thread<'scope, 'env>(
         .name(format!("load-{number}"))
         .spawn_scoped(scope, move || {
             // The controller outlives its threads; when it gave up, nobody needs the message.
-            thread.run(&started, spare, give_up, &|message| {
+            let tell = |message| {
                 let _ = to_controller.send((number, message));
-            });
+            };
+            let _last_words = LastWords(&tell);
+            thread.run(&started, spare, give_up, &tell);
         })
         .map_err(|error| {
             TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads", number + 1))
@@ -141,13 +157,15 @@ struct Controller<'a> {
 impl Controller<'_> {
     /// Awaits every thread's engine. On an error all threads end, because their channels close.
     fn await_ready(&self) -> Result<Ready, TrialError> {
-        let mut last = Ready::default();
+        let mut all = Vec::with_capacity(self.controls.len());
         for _ in &self.controls {
-            if let Ok((_, Message::Ready(ready))) = self.messages.recv() {
-                last = ready?;
+            match self.messages.recv() {
+                Ok((_, Message::Ready(ready))) => all.push(ready?),
+                Ok((_, Message::Ended(Err(error)))) => return Err(error),
+                _ => return Err(TrialError::Engine(THREAD_GONE.to_owned())),
             }
         }
-        Ok(last)
+        Ok(Ready::least(all))
     }
 
     fn start(&self) {
@@ -166,8 +184,12 @@ impl Controller<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 self.give_up.store(true, Ordering::Relaxed);
             }
-            let Ok((number, message)) = self.messages.recv_timeout(Duration::from_millis(100)) else {
-                continue;
+            let (number, message) = match self.messages.recv_timeout(Duration::from_millis(100)) {
+                Ok(received) => received,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return result.and(Err(TrialError::Engine(THREAD_GONE.to_owned())));
+                }
             };
             match message {
                 Message::Ready(_) => {}

@@ -134,7 +134,7 @@ fn the_read_share_is_kept() {
 fn an_io_error_ends_the_trial_and_keeps_what_was_measured() {
     let ran = simulated(r#""duration": "60s", "simulated": {"fails_at": 55000}"#);
     let message = ran.result.unwrap_err().to_string();
-    assert!(message.contains("Read of 4096 bytes at offset") && message.contains("os error 5"), "{message}");
+    assert!(message.contains("read of 4096 bytes at offset") && message.contains("os error 5"), "{message}");
     let measured: u64 = ran.intervals.iter().map(|i| i.operations["read"].count).sum();
     assert_eq!(measured, 54_999);
     assert_eq!(ran.intervals.iter().map(|i| i.operations["read"].errors).sum::<u64>(), 1);

@@ -52,9 +52,9 @@ pub(crate) struct Done {
 pub(crate) enum WorkerError {
     #[error("the I/O engine failed: {0}")]
     Engine(#[source] io::Error),
-    #[error("{kind:?} of {bytes} bytes at offset {offset}: {error}")]
+    #[error("{kind} of {bytes} bytes at offset {offset}: {error}")]
     Failed { kind: Kind, file: u32, offset: u64, bytes: u32, error: io::Error },
-    #[error("{kind:?} at offset {offset} moved {moved} of {bytes} bytes")]
+    #[error("{kind} at offset {offset} moved {moved} of {bytes} bytes")]
     Short { kind: Kind, file: u32, offset: u64, bytes: u32, moved: u32 },
 }
 

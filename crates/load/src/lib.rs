@@ -13,6 +13,6 @@ mod units;
 pub use arrivals::{Arrivals, Pacing};
 pub use clock::{Clock, MonotonicClock};
 pub use merge::Merge;
-pub use meter::{Completed, Meter, ThreadInterval};
+pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use phases::Phases;
 pub use units::{Size, Span, UnitError};

@@ -9,8 +9,11 @@ use record::{Latency, OperationInterval, Phase};
 
 use crate::{Clock, Phases};
 
-/// Most intervals that one thread makes. Used ones come back.
-const INTERVALS_MAX: usize = 8;
+/// Most intervals that one thread makes; used ones come back. Many threads make fewer each, so that memory is bounded.
+#[must_use]
+pub fn intervals_max(threads: u32) -> usize {
+    (256 / threads.max(1) as usize).clamp(2, 8)
+}
 
 /// One interval of one load thread.
 #[derive(Clone, Debug)]
@@ -81,22 +84,25 @@ pub struct Meter<'a, C> {
     current: ThreadInterval,
     cpu_before_ns: u64,
     made: usize,
+    made_max: usize,
     full: Box<dyn FnMut(ThreadInterval) + 'a>,
     spare: Receiver<ThreadInterval>,
 }
 
 impl<'a, C: Clock> Meter<'a, C> {
-    /// A meter that hands over whole intervals to `full`, once a second, and takes used ones from `spare` again.
+    /// A meter that hands over whole intervals to `full`, once a second, and takes used ones from `spare` again. It
+    /// makes `made_max` at most, see [`intervals_max`].
     pub fn new(
         clock: C,
         phases: Phases,
         empty: ThreadInterval,
         full: impl FnMut(ThreadInterval) + 'a,
         spare: Receiver<ThreadInterval>,
+        made_max: usize,
     ) -> Self {
         let cpu_before_ns = clock.thread_cpu_ns();
         let current = ThreadInterval { end_ns: phases.interval_end_ns(0), phase: phases.at(0), ..empty };
-        Self { clock, phases, current, cpu_before_ns, made: 1, full: Box::new(full), spare }
+        Self { clock, phases, current, cpu_before_ns, made: 1, made_max, full: Box::new(full), spare }
     }
 
     /// Hands over every interval that ended by `now_ns`. To be called before completions of that moment are counted.
@@ -143,7 +149,7 @@ impl<'a, C: Clock> Meter<'a, C> {
 
     /// A used interval, or a new one. A controller that is many seconds behind is waited for: memory stays bounded.
     fn next_empty(&mut self) -> ThreadInterval {
-        if self.made >= INTERVALS_MAX
+        if self.made >= self.made_max
             && let Ok(used) = self.spare.recv()
         {
             return used;
@@ -198,7 +204,7 @@ mod tests {
         let mut received = Vec::new();
         let (_spare, spare) = mpsc::channel();
         let mut meter =
-            Meter::new(Stopped, phases, ThreadInterval::new(1, open), |i| received.push(i), spare);
+            Meter::new(Stopped, phases, ThreadInterval::new(1, open), |i| received.push(i), spare, 8);
         for &(due, sent, done) in operations {
             meter.advance(done * MS);
             let due_ns = open.then_some(due * MS);

@@ -12,8 +12,9 @@ use load::Span;
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
     after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 5 a trial is invalid, 130 \
-                        interrupted (what was measured is saved).\nEvery option can also be set in the environment: \
-                        --block-size is PRONY_BLOCK_SIZE. An option given on the command line wins."
+                  interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+                  environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
+                  An option given on the command line wins."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -54,7 +55,7 @@ pub(crate) enum Command {
 pub(crate) enum Planned {
     /// Plan of `prony check`
     Check(Check),
-    /// Plan of `prony disk`
+    /// Plan of `prony disk`; of the output options only --json has a meaning here
     Disk(Box<Disk>),
 }
 
@@ -147,11 +148,14 @@ fn profile_names() -> clap::builder::PossibleValuesParser {
         .into()
 }
 
+/// What may cost somebody data is asked for each time, never by a variable that was set long ago.
+const NOT_FROM_ENVIRONMENT: [&str; 3] = ["overwrite", "destroy", "create"];
+
 /// Lets every option with a value be set by an environment variable: `--block-size` by `PRONY_BLOCK_SIZE`.
 pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let Some(long) = argument.get_long() else { return argument };
-        if !argument.get_action().takes_values() {
+        if !argument.get_action().takes_values() || NOT_FROM_ENVIRONMENT.contains(&long) {
             return argument;
         }
         let variable = format!("PRONY_{}", long.to_uppercase().replace('-', "_"));

@@ -59,9 +59,20 @@ impl Failure {
         Self { exit: Exit::Runtime, error: error.into() }
     }
 
-    /// The whole message, causes included.
+    /// The user ended it before anything was measured.
+    pub(crate) fn interrupted(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Interrupted, error: error.into() }
+    }
+
+    /// The whole message, with the causes that it does not name itself.
     pub(crate) fn message(&self) -> String {
-        format!("{:#}", self.error)
+        let mut message = self.error.to_string();
+        for cause in self.error.chain().skip(1).map(ToString::to_string) {
+            if !message.contains(&cause) {
+                message = format!("{message}: {cause}");
+            }
+        }
+        message
     }
 
     pub(crate) fn code(&self) -> Exit {

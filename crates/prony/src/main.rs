@@ -4,6 +4,14 @@
 //! crate that prints and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that talks to the terminal")]
 
+/// A line on stderr. A reader that is gone costs no result.
+macro_rules! tell {
+    ($($argument:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($argument)*);
+    }};
+}
+
 mod arguments;
 mod commands;
 mod exit;
@@ -38,7 +46,7 @@ fn main() -> ExitCode {
         Err(failure) => {
             let name = if called_sqlio { "sqlio" } else { "prony" };
             // All mistakes are told at once, a line each.
-            failure.message().lines().for_each(|line| eprintln!("{name}: {line}"));
+            failure.message().lines().for_each(|line| tell!("{name}: {line}"));
             failure.code().into()
         }
     }

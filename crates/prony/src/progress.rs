@@ -1,10 +1,12 @@
 //! What is shown while a study runs, on stderr: a live line a test on a terminal, else a plain line every ten seconds.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::{Event, Interval, Latency, Phase, State, TrialRecord};
+use record::{Event, Interval, Latency, Phase, State, TrialRecord, Window};
 use report::format;
 
 /// How often a plain line is printed.
@@ -13,6 +15,9 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// Shows a study's events.
 pub(crate) struct Progress {
     trials: usize,
+    /// Whether the user asked for an end, and whether that was acknowledged.
+    stop: Arc<AtomicBool>,
+    acknowledged: bool,
     live: Option<ProgressBar>,
     last_plain: Instant,
     current: Current,
@@ -23,19 +28,11 @@ pub(crate) struct Progress {
 struct Current {
     label: String,
     end_s: f64,
-    measured: Measured,
-}
-
-/// Figures of the measured window so far.
-#[derive(Default)]
-struct Measured {
-    operations: u64,
-    seconds: f64,
-    latency: Latency,
+    measured: Window,
 }
 
 impl Progress {
-    pub(crate) fn new(trials: usize) -> Self {
+    pub(crate) fn new(trials: usize, stop: Arc<AtomicBool>) -> Self {
         let live = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             // The template is constant; without it the bar has indicatif's own look.
@@ -45,10 +42,23 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { trials, live, last_plain: Instant::now(), current: Current::default() }
+        Self {
+            trials,
+            stop,
+            acknowledged: false,
+            live,
+            last_plain: Instant::now(),
+            current: Current::default(),
+        }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
+        if self.stop.load(Ordering::Relaxed) && !self.acknowledged {
+            self.acknowledged = true;
+            self.lasting(
+                "stopping: what is in flight is awaited, what was measured is saved; once more aborts",
+            );
+        }
         match event {
             Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
             Event::Preparing { done_bytes, total_bytes } => {
@@ -88,7 +98,7 @@ impl Progress {
         self.current = Current {
             label: label(trial, self.trials),
             end_s: seconds("warm_up", 1.0) + seconds("duration", 10.0),
-            measured: Measured::default(),
+            measured: Window::default(),
         };
         self.moving(&format!("{}  starting", self.current.label), false);
     }
@@ -102,12 +112,11 @@ impl Progress {
         let mut latency = Latency::new();
         interval.operations.values().for_each(|operation| latency.merge(operation.latency()));
         let operations: u64 = interval.operations.values().map(|operation| operation.count).sum();
-        if interval.phase == Phase::Measure {
-            self.current.measured.operations += operations;
-            self.current.measured.seconds += interval.length_s;
-            self.current.measured.latency.merge(&latency);
-        }
+        self.current.measured.add(interval);
         let left_s = (self.current.end_s - interval.end_s).max(0.0);
+        if interval.phase == Phase::Drain {
+            return self.moving(&format!("{}  {phase}", self.current.label), false);
+        }
         let text = format!(
             "{}  {phase}, {} left  {}",
             self.current.label,
@@ -121,20 +130,26 @@ impl Progress {
         let measured = &self.current.measured;
         let text = match trial.state {
             State::Skipped => format!("{}  skipped", label(trial, self.trials)),
-            State::Complete if measured.seconds > 0.0 => {
-                let rate = measured.operations as f64 / measured.seconds;
-                format!("{}  {}", label(trial, self.trials), rate_and_p99(rate, &measured.latency))
+            State::Complete => {
+                let rate_per_s = measured.rate_per_s().unwrap_or(0.0);
+                let latency = rate_and_p99(rate_per_s, measured.operations().latency());
+                format!("{}  {latency}", label(trial, self.trials))
             }
             state => {
                 let reason = trial.reason.as_deref().unwrap_or("no reason was given");
                 format!("{}  {}: {reason}", label(trial, self.trials), format::state(state))
             }
         };
+        self.lasting(&text);
+        self.last_plain = Instant::now();
+    }
+
+    /// Text that stays.
+    fn lasting(&self, text: &str) {
         match &self.live {
             Some(bar) => bar.println(text),
-            None => eprintln!("{text}"),
+            None => tell!("{text}"),
         }
-        self.last_plain = Instant::now();
     }
 
     /// Text that replaces itself on a terminal, and is printed now and then elsewhere.
@@ -142,7 +157,7 @@ impl Progress {
         match &self.live {
             Some(bar) => bar.set_message(text.to_owned()),
             None if is_last || self.last_plain.elapsed() >= PLAIN_EVERY => {
-                eprintln!("{text}");
+                tell!("{text}");
                 self.last_plain = Instant::now();
             }
             None => {}

@@ -2,12 +2,15 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
 use report::Report;
 use results::Writer;
+use runner::RunError;
 use study::{Plan, Study};
 
 use crate::arguments::{Format, Output};
@@ -20,11 +23,11 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     let survey = Survey::of(&study.target.paths, &plan.jobs())?;
-    eprintln!("{}", commands::plan_summary(study, &plan, &survey));
+    tell!("{}", commands::plan_summary(study, &plan, &survey));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let mut writer = results_directory(study, &output.results)?;
-    let mut progress = Progress::new(plan.trials.len());
+    let mut progress = Progress::new(plan.trials.len(), Arc::clone(&stop));
     let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
         progress.show(event);
         writer.accept(event).map_err(Into::into)
@@ -32,14 +35,39 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     progress.finish();
     let directory = writer.directory().to_owned();
     drop(writer);
-    if let Err(error) = result {
-        eprintln!("results: {}", directory.display());
-        return Err(error.into());
+    match result {
+        Ok(_) => {}
+        Err(error @ RunError::Target(_)) => {
+            // Nothing was measured: a directory without a trial would only be in the way.
+            discard(&directory);
+            let interrupted = stop.load(Ordering::Relaxed);
+            return Err(if interrupted { Failure::interrupted(error) } else { error.into() });
+        }
+        Err(error @ RunError::Listener(_)) => {
+            show_what_there_is(&directory, output.format);
+            return Err(error.into());
+        }
     }
     let report = make_report(&directory)?;
     show(&report, output.format)?;
-    eprintln!("report: {}", directory.join("report.html").display());
+    tell!("report: {}", directory.join("report.html").display());
     Ok(Exit::of(&report))
+}
+
+/// Removes a results directory that holds no trial, and its parent if that is empty then.
+pub(crate) fn discard(directory: &Path) {
+    // What cannot be removed is left: it does no harm.
+    let _ = std::fs::remove_dir_all(directory);
+    let _ = directory.parent().map(std::fs::remove_dir);
+}
+
+/// Results could not be stored any more: what was measured before is shown all the same.
+fn show_what_there_is(directory: &Path, format: Format) {
+    if let Ok(study) = results::read(directory) {
+        // The error that led here is what is told.
+        let _ = show(&Report::of(&study), format);
+    }
+    tell!("results: {}", directory.display());
 }
 
 /// A new results directory, which holds the study as it was given.
@@ -60,12 +88,21 @@ pub(crate) fn context() -> runner::Context {
 
 /// Reads a results directory, judges it, and writes its report.
 pub(crate) fn make_report(directory: &Path) -> Result<Report, Failure> {
-    let study = results::read(directory).map_err(Failure::usage)?;
-    let report = Report::of(&study);
+    let report = read_report(directory)?;
+    write_report(directory, &report)?;
+    Ok(report)
+}
+
+/// Reads a results directory and judges it.
+pub(crate) fn read_report(directory: &Path) -> Result<Report, Failure> {
+    Ok(Report::of(&results::read(directory).map_err(Failure::usage)?))
+}
+
+/// Writes verdicts and report into a results directory.
+pub(crate) fn write_report(directory: &Path, report: &Report) -> Result<(), Failure> {
     let verdicts = serde_json::to_string_pretty(report.verdicts()).map_err(Failure::runtime)?;
     results::write_verdicts(directory, &verdicts).map_err(Failure::runtime)?;
-    results::write_report(directory, &report.html()).map_err(Failure::runtime)?;
-    Ok(report)
+    results::write_report(directory, &report.html()).map_err(Failure::runtime)
 }
 
 /// Prints a report in the form that was asked for.

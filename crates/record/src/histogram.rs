@@ -29,6 +29,9 @@ impl Default for Latency {
 }
 
 impl Latency {
+    /// Memory of one histogram: 8 bytes for each of 2,048 cells up to 2 µs and 1,024 for each doubling beyond.
+    pub const BYTES: u64 = 8 * (2_048 + 31 * 1_024);
+
     /// An empty histogram. Allocates about 270 KB, once.
     #[must_use]
     pub fn new() -> Self {

@@ -10,6 +10,7 @@ mod manifest;
 mod sample;
 mod setup;
 mod trial;
+mod window;
 
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
@@ -18,3 +19,4 @@ pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, StudyR
 pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
 pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
 pub use trial::{State, TrialRecord};
+pub use window::Window;

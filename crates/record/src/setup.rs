@@ -94,7 +94,7 @@ pub struct DiskSetup {
     pub block_bytes: u64,
     /// Share of reads, 0–100.
     pub read_per_cent: f64,
-    /// Pattern in words: `random`, `sequential`, `strided by 64 blocks`, `Zipf 0.99`.
+    /// Pattern as the parameter spells it: `random`, `sequential`, `strided:64`, `zipf:0.99`.
     pub pattern: String,
     /// Outstanding I/Os a thread.
     pub outstanding: u32,
@@ -135,6 +135,9 @@ pub struct DiskSetup {
     pub calibration: Option<Calibration>,
     /// Seed of all random choices.
     pub seed: u64,
+    /// What the content of this run was mixed with besides, so that no earlier run wrote the same.
+    #[serde(default)]
+    pub content_nonce: u64,
 }
 
 impl DiskSetup {

@@ -312,6 +312,7 @@ fn setup() -> DiskSetup {
         affinity: vec![0],
         calibration: Some(Calibration { generator_ns_per_operation: 300.0 }),
         seed: 42,
+        content_nonce: 7,
     }
 }
 

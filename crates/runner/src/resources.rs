@@ -12,6 +12,9 @@ use record::Resources;
 /// Bytes of a sector in `/proc/diskstats`, whatever the device's own are.
 const SECTOR_BYTES: f64 = 512.0;
 
+/// Shortest time between readings; the kernel counts in ticks of 10 ms.
+const SHORTEST_S: f64 = 0.5;
+
 /// Reads the kernel's counters, and gives what happened since it did so last.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -26,9 +29,13 @@ impl Meter {
         Self { device: device.map(str::to_owned), last: None }
     }
 
-    /// What happened since the last call, at a time in seconds since the load began. None at the first call, and
-    /// where no time has passed.
+    /// What happened since the last reading, at a true time in seconds since the load began. None at the first call,
+    /// and where less than half a second has passed: intervals may arrive late and several at once, counters are of
+    /// the time that really passed.
     pub(crate) fn read(&mut self, at_s: f64) -> Option<Resources> {
+        if self.last.as_ref().is_some_and(|(last_s, _)| at_s - last_s < SHORTEST_S) {
+            return None;
+        }
         let counters = Counters::read(self.device.as_deref());
         let (last_s, last) = self.last.replace((at_s, counters))?;
         let (_, now) = self.last.as_ref()?;

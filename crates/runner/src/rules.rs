@@ -3,61 +3,28 @@
 use std::collections::HashMap;
 
 use disk::Outcome;
-use record::{Interval, OperationInterval, Phase};
+use record::Window;
 use stats::{PTS_WINDOW, client_limited, first_steady};
 use study::{Stop, Trial};
 
-/// What a trial measured, as far as rules need it. Of constant size.
-#[derive(Debug, Default)]
-pub(crate) struct Measured {
-    all: OperationInterval,
-    seconds: f64,
-    generator_cpu_us: u64,
-    busiest_share_s: f64,
-}
-
-impl Measured {
-    /// Counts as a report does: rates are those of the window, latencies also of what was in flight at its end.
-    pub(crate) fn add(&mut self, interval: &Interval) {
-        if interval.phase == Phase::WarmUp {
-            return;
-        }
-        let count = self.all.count;
-        for operation in interval.operations.values() {
-            self.all.merge(operation);
-        }
-        if interval.phase == Phase::Drain {
-            self.all.count = count;
-            return;
-        }
-        self.seconds += interval.length_s;
-        self.generator_cpu_us += interval.generator_cpu_us;
-        self.busiest_share_s += interval.generator_busiest_share * interval.length_s;
+/// Why a trial's figures do not mean what they should, if so: nothing was answered in the window, or an open loop did
+/// not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the figure a lower
+/// bound, which the report says; its due times are nobody's promise.
+pub(crate) fn invalid_because(measured: &Window, outcome: Outcome) -> Option<String> {
+    let all = measured.operations();
+    if all.count == 0 {
+        return Some("no operation was answered within the measured window; measure longer".to_owned());
     }
-
-    pub(crate) fn rate_per_s(&self) -> f64 {
-        if self.seconds > 0.0 { self.all.count as f64 / self.seconds } else { 0.0 }
+    let lag = all.lag.as_ref()?;
+    let response_p50_us = all.response.as_ref().and_then(|response| response.percentile_us(50.0));
+    let capped_share = outcome.capped as f64 / outcome.sent.max(1) as f64;
+    let busiest_share = measured.busiest_share().unwrap_or(0.0);
+    let limits = client_limited(lag.percentile_us(99.0), response_p50_us, busiest_share, capped_share);
+    let mut sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
+    if !sentences.is_empty() && outcome.unsent > 0 {
+        sentences.push(format!("{} operations that were due were never sent", outcome.unsent));
     }
-
-    fn mean_latency_ms(&self) -> Option<f64> {
-        self.all.latency().mean_us().map(|us| us / 1e3)
-    }
-
-    /// Why the figures do not mean what they should, if so: nothing was answered in the window, or an open loop did
-    /// not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the figure a
-    /// lower bound, which the report says; its due times are nobody's promise.
-    pub(crate) fn invalid_because(&self, outcome: Outcome) -> Option<String> {
-        if self.all.count == 0 {
-            return Some("no operation was answered within the measured window; measure longer".to_owned());
-        }
-        let lag = self.all.lag.as_ref()?;
-        let busiest_share = if self.seconds > 0.0 { self.busiest_share_s / self.seconds } else { 0.0 };
-        let capped_share = outcome.capped as f64 / outcome.sent.max(1) as f64;
-        let response_p50_us = self.all.response.as_ref().and_then(|response| response.percentile_us(50.0));
-        let limits = client_limited(lag.percentile_us(99.0), response_p50_us, busiest_share, capped_share);
-        let sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
-        (!sentences.is_empty()).then(|| format!("client-limited: {}", sentences.join("; ")))
-    }
+    (!sentences.is_empty()).then(|| format!("client-limited: {}", sentences.join("; ")))
 }
 
 /// Remembers what was measured and says which trials to leave out.
@@ -66,8 +33,8 @@ pub(crate) struct Rules {
     stop: Stop,
     /// Why a series goes no deeper, by its name.
     ended_series: HashMap<String, String>,
-    /// Rates of the tracked trial, by round.
-    tracked: Vec<f64>,
+    /// Rounds whose tracked trial was measured, with its rate.
+    tracked: Vec<(u32, f64)>,
 }
 
 impl Rules {
@@ -81,36 +48,43 @@ impl Rules {
             Stop::Never => None,
             Stop::PastLatency(_) => self.ended_series.get(&trial.series).cloned(),
             Stop::WhenSteady => {
-                let round = first_steady(&self.tracked)?;
-                (trial.planned.block as usize > round).then(|| {
-                    format!("steady state was reached in rounds {} to {round}", round + 1 - PTS_WINDOW)
-                })
+                let rates: Vec<f64> = self.tracked.iter().map(|&(_, rate)| rate).collect();
+                let window = first_steady(&rates)?;
+                let (first, last) = (self.tracked[window - PTS_WINDOW].0, self.tracked[window - 1].0);
+                (trial.planned.block > last)
+                    .then(|| format!("steady state was reached in rounds {first} to {last}"))
             }
         }
     }
 
     /// Takes note of a trial that was measured to its end.
-    pub(crate) fn measured(&mut self, trial: &Trial, measured: &Measured) {
+    pub(crate) fn measured(&mut self, trial: &Trial, measured: &Window) {
         if let Stop::PastLatency(tolerance) = &self.stop
-            && let Some(mean_ms) = measured.mean_latency_ms()
-            && mean_ms > tolerance.as_seconds() * 1e3
+            && let Some(mean_us) = measured.operations().latency().mean_us()
+            && mean_us > tolerance.ns as f64 / 1e3
         {
+            let mean_ms = mean_us / 1e3;
             let reason = format!(
                 "the mean latency was {mean_ms:.1} ms at {} outstanding, past the tolerance of {tolerance}",
                 trial.job.outstanding
             );
             self.ended_series.insert(trial.series.clone(), reason);
         }
-        if trial.tracked {
-            self.tracked.push(measured.rate_per_s());
+        if trial.tracked
+            && let Some(rate_per_s) = measured.rate_per_s()
+        {
+            self.tracked.push((trial.planned.block, rate_per_s));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use load::Span;
+    use record::{Interval, Latency, OperationInterval, Phase};
     use study::{Plan, Study, profiles};
 
     fn plan(profile: &str) -> Plan {
@@ -119,20 +93,40 @@ mod tests {
         Plan::of(&study).unwrap()
     }
 
-    fn measured(count: u64, latency_us: u64) -> Measured {
-        let mut measured = Measured { seconds: 1.0, ..Measured::default() };
-        measured.all.count = count;
-        measured.all.service.record_ns(latency_us * 1_000);
-        measured
+    /// A window of one second with so many operations of a latency; in an open loop also with a lag.
+    fn measured(count: u64, latency_us: u64, lag_us: Option<u64>) -> Window {
+        let of = |us: u64| {
+            let mut latency = Latency::new();
+            (0..count).for_each(|_| latency.record_ns(us * 1_000));
+            latency
+        };
+        let operation = OperationInterval {
+            count,
+            service: of(latency_us),
+            response: lag_us.map(|lag_us| of(latency_us + lag_us)),
+            lag: lag_us.map(of),
+            ..OperationInterval::default()
+        };
+        let mut window = Window::default();
+        window.add(&Interval {
+            end_s: 1.0,
+            length_s: 1.0,
+            phase: Phase::Measure,
+            operations: BTreeMap::from([("read".to_owned(), operation)]),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.1,
+        });
+        window
     }
 
     #[test]
     fn a_series_ends_past_the_latency_tolerance_and_others_go_on() {
         let plan = plan("sweep");
         let mut rules = Rules::new(Stop::PastLatency(Span::microseconds(20_000)));
-        rules.measured(&plan.trials[2], &measured(1, 19_000));
+        rules.measured(&plan.trials[2], &measured(1, 19_000, None));
         assert_eq!(rules.skip_because(&plan.trials[3]), None);
-        rules.measured(&plan.trials[3], &measured(1, 21_000));
+        rules.measured(&plan.trials[3], &measured(1, 21_000, None));
         let reason = rules.skip_because(&plan.trials[4]).unwrap();
         assert!(reason.contains("21.0 ms at 8 outstanding") && reason.contains("20ms"), "{reason}");
         assert_eq!(rules.skip_because(&plan.trials[9]), None, "another block size");
@@ -145,29 +139,41 @@ mod tests {
         let tracked: Vec<_> = plan.trials.iter().filter(|trial| trial.tracked).collect();
         for (round, rate) in [900, 600, 400, 310, 300, 305, 295, 302].into_iter().enumerate() {
             assert_eq!(rules.skip_because(tracked[round]), None, "round {}", round + 1);
-            rules.measured(tracked[round], &measured(rate, 100));
+            rules.measured(tracked[round], &measured(rate, 100, None));
         }
         let reason = rules.skip_because(tracked[8]).unwrap();
         assert!(reason.contains("rounds 4 to 8"), "{reason}");
     }
 
     #[test]
+    fn a_round_without_its_tracked_trial_does_not_shift_the_others() {
+        let plan = plan("steady");
+        let mut rules = Rules::new(Stop::WhenSteady);
+        let tracked: Vec<_> = plan.trials.iter().filter(|trial| trial.tracked).collect();
+        for round in [0, 2, 3, 4, 5] {
+            rules.measured(tracked[round], &measured(300, 100, None));
+        }
+        let reason = rules.skip_because(tracked[6]).unwrap();
+        assert!(reason.contains("rounds 1 to 6"), "{reason}");
+    }
+
+    #[test]
     fn a_late_generator_makes_an_open_loop_invalid() {
-        let mut late = measured(1_000, 500);
-        let mut lag = record::Latency::new();
-        (0..1_000).for_each(|_| lag.record_ns(3_000_000));
-        late.all.lag = Some(lag);
-        late.all.response = Some(record::Latency::new());
+        let late = measured(1_000, 500, Some(3_000));
         let in_time = Outcome { sent: 1_000, unsent: 0, capped: 0 };
         let capped = Outcome { capped: 500, ..in_time };
-        assert!(late.invalid_because(in_time).unwrap().contains("client-limited"));
-        assert!(late.invalid_because(capped).unwrap().contains("50 % of the operations"));
-        assert_eq!(measured(1_000, 500).invalid_because(capped), None, "a closed loop has no due times");
+        assert!(invalid_because(&late, in_time).unwrap().contains("client-limited"));
+        assert!(invalid_because(&late, capped).unwrap().contains("50 % of the operations"));
+        assert_eq!(
+            invalid_because(&measured(1_000, 500, None), capped),
+            None,
+            "a closed loop has no due times"
+        );
     }
 
     #[test]
     fn a_window_without_an_answer_is_no_result() {
-        let nothing = Measured::default().invalid_because(Outcome::default()).unwrap();
+        let nothing = invalid_because(&Window::default(), Outcome::default()).unwrap();
         assert!(nothing.contains("measure longer"), "{nothing}");
     }
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use disk::{Go, Outcome, Progress, Target, TargetError, TrialError};
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, Setup, State, TrialRecord};
+use record::{Event, FORMAT_VERSION, Manifest, Setup, State, TrialRecord, Window};
 use study::{Plan, Study, Trial};
 
 use crate::environment;
 use crate::resources::Meter;
-use crate::rules::{Measured, Rules};
+use crate::rules::{Rules, invalid_because};
 
 /// How often a long preparation reports.
 const PREPARING_EVERY: Duration = Duration::from_millis(100);
@@ -165,26 +165,29 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn trial(&mut self, trial: &Trial, target: &Target) -> Result<(TrialRecord, Measured), RunError> {
+    fn trial(&mut self, trial: &Trial, target: &Target) -> Result<(TrialRecord, Window), RunError> {
         let number = trial.planned.number;
         let started = Timestamp::now().to_string();
         let mut record = TrialRecord { state: State::Running, started: Some(started), ..planned(trial) };
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let mut measured = Measured::default();
+        let mut measured = Window::default();
         let mut meter = Meter::new(self.device.as_deref());
+        let mut begin = Instant::now();
         let mut told = Ok(());
         let (stop, listen) = (self.stop, &mut *self.listen);
         let result = disk::run(&trial.job, target, stop, |progress| {
             let events = match progress {
                 Progress::SetUp(setup) => {
+                    record.notes.extend(remark(&setup));
                     record.setup = Some(setup.clone());
+                    begin = Instant::now();
                     meter.read(0.0);
                     vec![Event::TrialSetUp { number, setup }]
                 }
                 Progress::Interval(interval) => {
                     measured.add(&interval);
-                    let resources =
-                        meter.read(interval.end_s).filter(|_| !is_simulated(record.setup.as_ref()));
+                    let simulated = is_simulated(record.setup.as_ref());
+                    let resources = meter.read(begin.elapsed().as_secs_f64()).filter(|_| !simulated);
                     let resources = resources.map(|resources| Event::Resources { number, resources });
                     std::iter::once(Event::Interval { number, interval }).chain(resources).collect()
                 }
@@ -220,22 +223,26 @@ fn planned(trial: &Trial) -> TrialRecord {
     }
 }
 
+/// What the setup lacks of what was asked for.
+fn remark(setup: &Setup) -> Option<String> {
+    let Setup::Disk(setup) = setup;
+    let reason = setup.buffers.strip_prefix("not registered: ")?;
+    let wanted = setup.engine == "uring" && !reason.starts_with("not asked for");
+    wanted
+        .then(|| format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
+}
+
 fn is_simulated(setup: Option<&Setup>) -> bool {
     matches!(setup, Some(Setup::Disk(setup)) if setup.engine == "simulated")
 }
 
 /// The final state of a trial that ran.
-fn conclude(
-    record: &mut TrialRecord,
-    result: Result<Outcome, TrialError>,
-    measured: &Measured,
-    stopped: bool,
-) {
+fn conclude(record: &mut TrialRecord, result: Result<Outcome, TrialError>, measured: &Window, stopped: bool) {
     record.unsent = result.as_ref().map_or(0, |outcome| outcome.unsent);
     let (state, reason) = match result {
         Err(error) => (State::Failed, Some(error.to_string())),
         Ok(_) if stopped => (State::Aborted, Some("interrupted by the user".to_owned())),
-        Ok(outcome) => match measured.invalid_because(outcome) {
+        Ok(outcome) => match invalid_because(measured, outcome) {
             Some(reason) => (State::Invalid, Some(reason)),
             None => (State::Complete, None),
         },

@@ -5,7 +5,7 @@ use load::Span;
 use record::PlannedTrial;
 
 use crate::expand::{self, Point};
-use crate::study::{Order, Study, StudyErrors};
+use crate::study::{Order, Study, StudyError, StudyErrors};
 
 /// The trials of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +51,7 @@ impl Plan {
     /// All mistakes of the study at once.
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
         let points = expand::points(study)?;
+        check_effect(&points)?;
         let blocks = 1..=study.blocks.max(1);
         let ordered: Vec<(u32, &Point)> = match study.order {
             Order::Given => {
@@ -93,6 +94,47 @@ impl Plan {
     }
 }
 
+/// Refuses what only writes can heed where no trial writes: it would be ignored in silence.
+fn check_effect(points: &[Point]) -> Result<(), StudyErrors> {
+    if points.iter().any(|point| point.job.writes()) {
+        return Ok(());
+    }
+    let given = |settings: &Settings| {
+        // SQLIO's front end asks for it in general, and names the files themselves as pools.
+        let own_files = settings.pools.is_none();
+        [
+            ("flush_every", settings.flush_every.is_some()),
+            ("write_through", settings.write_through == Some(true)),
+            ("overwrite", settings.overwrite == Some(true) && own_files),
+            ("destroy", settings.destroy.is_some() && own_files),
+        ]
+    };
+    let mut without_effect: Vec<&str> = points
+        .iter()
+        .flat_map(|point| given(&point.settings))
+        .filter_map(|(parameter, is_given)| is_given.then_some(parameter))
+        .collect();
+    without_effect.sort_unstable();
+    without_effect.dedup();
+    let errors: Vec<StudyError> = without_effect
+        .into_iter()
+        .map(|parameter| StudyError {
+            place: parameter.to_owned(),
+            problem: "has no effect where nothing is written; give a read_share below 100".to_owned(),
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }
+}
+
+/// A seed of its own for each trial: repeats that read the same blocks in the same order would measure a cache.
+/// SplitMix64's finalizer (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+fn trial_seed(study_seed: u64, number: u32) -> u64 {
+    let mut seed = study_seed.wrapping_add(u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    seed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    seed ^ (seed >> 31)
+}
+
 fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
     let fixed = point.levels.iter().filter(|(key, _)| *key != "outstanding");
     let series = fixed
@@ -112,7 +154,7 @@ fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
         tracked,
         pause: if position == 0 { Span::ZERO } else { study.pause },
         settings: point.settings.clone(),
-        job: point.job.clone(),
+        job: Job { seed: trial_seed(point.job.seed, position as u32 + 1), ..point.job.clone() },
     }
 }
 
@@ -192,6 +234,42 @@ mod tests {
         assert!(
             Plan::of(&cdm).unwrap().trials.iter().all(|trial| trial.job.phases.measure == Span::seconds(1))
         );
+    }
+
+    #[test]
+    fn repeats_do_not_read_the_same_blocks_again() {
+        let mut repeated = study("");
+        repeated.blocks = 5;
+        let seeds = |study: &Study| -> Vec<u64> {
+            Plan::of(study).unwrap().trials.iter().map(|trial| trial.job.seed).collect()
+        };
+        let mut distinct = seeds(&repeated);
+        assert_eq!(seeds(&repeated), distinct, "the same study gives the same plan");
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 5);
+    }
+
+    #[test]
+    fn what_only_writes_heed_is_refused_where_nothing_is_written() {
+        let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
+        let through = toml::from_str("write_through = true\noverwrite = true").unwrap();
+        let mut reads = study("");
+        reads.narrow(&through).unwrap();
+        let message = Plan::of(&reads).unwrap_err().to_string();
+        assert!(message.contains("write_through") && message.contains("overwrite"), "{message}");
+        let mut quick = profile("quick").study(vec!["/data".into()]);
+        quick.narrow(&through).unwrap();
+        assert!(Plan::of(&quick).is_ok(), "some of its trials write");
+    }
+
+    #[test]
+    fn rounds_of_another_block_size_are_tracked_by_it() {
+        let steady = profiles().into_iter().find(|profile| profile.name == "steady").unwrap();
+        let mut study = steady.study(vec!["/data".into()]);
+        study.narrow(&toml::from_str("block_size = \"8KiB\"").unwrap()).unwrap();
+        let plan = Plan::of(&study).unwrap();
+        assert_eq!(plan.trials.iter().filter(|trial| trial.tracked).count(), 25);
     }
 
     #[test]

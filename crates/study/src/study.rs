@@ -174,6 +174,11 @@ impl Study {
         for axis in self.axis.iter_mut().chain(configured) {
             let Some(parameter) = axis.parameter().map(str::to_owned) else { continue };
             if let Some(level) = settings::value(given, &parameter) {
+                if let Some(tracked) =
+                    self.steady.as_mut().and_then(|steady| steady.tracked.get_mut(&parameter))
+                {
+                    *tracked = level.clone();
+                }
                 axis.levels = vec![level];
                 rest =
                     settings::without(&rest, &parameter).map_err(|problem| one_error(&parameter, problem))?;
@@ -192,6 +197,7 @@ impl Study {
             }));
         }
         if !errors.is_empty() {
+            errors.sort_by(|a, b| a.place.cmp(&b.place));
             errors.dedup_by(|a, b| a.place == b.place);
             return Err(StudyErrors(errors));
         }
@@ -201,6 +207,12 @@ impl Study {
             self.seed = seed;
         }
         Ok(())
+    }
+
+    /// Whether the outstanding I/Os are varied.
+    #[must_use]
+    pub fn has_depths(&self) -> bool {
+        self.axis.iter().any(|axis| axis.parameter() == Some("outstanding") && axis.levels.len() > 1)
     }
 
     /// As a file.

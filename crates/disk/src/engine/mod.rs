@@ -8,6 +8,7 @@ pub(crate) mod psync;
 pub(crate) mod simulated;
 pub(crate) mod uring;
 
+use std::fmt;
 use std::io;
 use std::time::Instant;
 
@@ -32,6 +33,16 @@ pub(crate) fn kinds(job: &Job) -> &'static [&'static str] {
         (true, true, true) => &["read", "write", "flush"],
         (false, _, false) => &["write"],
         (false, _, true) => &["write", "flush"],
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+        })
     }
 }
 

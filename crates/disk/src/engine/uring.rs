@@ -14,6 +14,7 @@ use load::{Clock, MonotonicClock};
 
 use super::{Completion, Engine, Kind, Operation, Wait};
 use crate::buffer::Buffers;
+use crate::thread::REGISTERED;
 
 /// How a ring is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,7 @@ pub(crate) struct Uring {
     files_registered: bool,
     buffers_registered: bool,
     pushed: usize,
+    in_flight: usize,
 }
 
 impl Uring {
@@ -83,7 +85,7 @@ impl Uring {
             features,
             buffers: buffers_refused
                 .as_ref()
-                .map_or_else(|| "registered".to_owned(), |reason| format!("not registered: {reason}")),
+                .map_or_else(|| REGISTERED.to_owned(), |reason| format!("not registered: {reason}")),
         };
         let uring = Self {
             ring,
@@ -93,6 +95,7 @@ impl Uring {
             files_registered,
             buffers_registered: buffers_refused.is_none(),
             pushed: 0,
+            in_flight: 0,
         };
         Ok((uring, granted))
     }
@@ -162,6 +165,11 @@ impl Drop for Uring {
     /// A ring that is closed gives back its files and pages some time later, and until then the file system cannot be
     /// unmounted; what is unregistered is given back at once. If that fails, closing does it.
     fn drop(&mut self) {
+        if self.in_flight > 0 {
+            // The kernel may still write into this memory after an engine that failed is gone.
+            self.buffers.leak();
+            return;
+        }
         let submitter = self.ring.submitter();
         if self.files_registered {
             let _ = submitter.unregister_files();
@@ -192,6 +200,7 @@ impl Engine for Uring {
         let pushed = unsafe { self.ring.submission().push(&entry) };
         assert!(pushed.is_ok(), "the queue has an entry for each slot");
         self.pushed += 1;
+        self.in_flight += 1;
     }
 
     #[inline]
@@ -201,6 +210,7 @@ impl Engine for Uring {
             self.pushed = 0;
         }
         for entry in self.ring.completion() {
+            self.in_flight -= 1;
             completions.push(Completion { slot: entry.user_data() as u32, result: entry.result() });
         }
         Ok(())

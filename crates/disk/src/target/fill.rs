@@ -27,25 +27,28 @@ pub(super) fn make(
     survey: Survey,
     paths: &[PathBuf],
     jobs: &[Job],
+    nonce: u64,
     stop: &AtomicBool,
     mut on_fill: impl FnMut(u64, u64),
 ) -> Result<Target, TargetError> {
     if !jobs.iter().any(Job::needs_files) {
         let files = jobs.iter().map(|job| job.files.max(job.pools.len() as u32)).max().unwrap_or(1);
         let bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
-        return Ok(Target { paths: paths.to_vec(), ..Target::imaginary(files as usize, bytes) });
+        return Ok(Target { paths: paths.to_vec(), nonce, ..Target::imaginary(files as usize, bytes) });
     }
     let total_bytes = survey.fill_bytes(jobs);
-    let mut filler = Filler { jobs, stop, on_fill: &mut on_fill, done_bytes: 0, total_bytes, files_made: 0 };
+    let mut filler =
+        Filler { jobs, nonce, stop, on_fill: &mut on_fill, done_bytes: 0, total_bytes, files_made: 0 };
     let mut files = Vec::new();
     for item in survey.items {
         filler.add(item, &mut files)?;
     }
-    Ok(Target { paths: paths.to_vec(), files })
+    Ok(Target { paths: paths.to_vec(), nonce, files })
 }
 
 struct Filler<'a> {
     jobs: &'a [Job],
+    nonce: u64,
     stop: &'a AtomicBool,
     on_fill: &'a mut dyn FnMut(u64, u64),
     done_bytes: u64,
@@ -70,16 +73,18 @@ impl Filler<'_> {
                     files.push(self.temporary(&path, number, file_bytes)?);
                 }
             }
-            Item::Make { path, file_bytes } => files.push(self.named(path, file_bytes)?),
+            Item::Make { path, file_bytes, is_new } => files.push(self.named(path, file_bytes, is_new)?),
             Item::Ours { path, file, data_bytes } => {
                 lock(&path, &file)?;
                 files.push(ready(path, file, DATA_BEGIN, data_bytes, FileWritten::ByUs));
             }
-            Item::Foreign { path, file, bytes, .. } => {
+            Item::Foreign { path, file, bytes, overwrite, .. } => {
                 if self.jobs.iter().any(Job::writes) {
                     lock(&path, &file)?;
                 }
-                files.push(ready(path, file, 0, bytes, FileWritten::ByOthers));
+                let written =
+                    if overwrite { self.overwrite(&path, &file, 0, bytes)? } else { FileWritten::ByOthers };
+                files.push(ready(path, file, 0, bytes, written));
             }
             Item::Device { path, file, bytes, overwrite } => {
                 let written =
@@ -112,12 +117,18 @@ impl Filler<'_> {
     }
 
     /// A test file that the user named and that stays. One that was just made is removed again if it cannot be filled.
-    fn named(&mut self, path: PathBuf, bytes: u64) -> Result<TargetFile, TargetError> {
-        let is_new = !path.exists();
-        let mut flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        flags.set(OFlags::EXCL, is_new);
+    fn named(&mut self, path: PathBuf, bytes: u64, is_new: bool) -> Result<TargetFile, TargetError> {
+        // A file that appeared since the survey, or vanished, is not the one that was judged.
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
+        flags.set(OFlags::CREATE | OFlags::EXCL, is_new);
         let file = create(&path, flags)?;
         let result = lock(&path, &file).and_then(|()| {
+            if !is_new && Marker::read(&file).is_none() {
+                return Err(TargetError::usage(
+                    &path,
+                    "has changed and is no test file any more; nothing was written",
+                ));
+            }
             let marker = Marker { data_bytes: bytes, filled: false };
             marker.write(&file).map_err(|error| write_error(&path, error))?;
             let written = self.fill(&path, &file, bytes)?;
@@ -197,7 +208,7 @@ impl Filler<'_> {
         let content = Content {
             compressible: most(|job| job.compressible),
             duplicate: most(|job| job.duplicate),
-            seed: Random::new(seed, FILL_STREAM + self.files_made).next(),
+            seed: Random::new(seed ^ self.nonce, FILL_STREAM + self.files_made).next(),
         };
         Buffers::new(1, FILL_BLOCK_BYTES, false, true, content)
     }

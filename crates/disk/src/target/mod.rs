@@ -14,6 +14,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{CacheMode, Written};
 use rustix::fs::{Mode, OFlags};
@@ -45,6 +46,8 @@ pub(crate) struct Region {
 #[derive(Debug)]
 pub struct Target {
     paths: Vec<PathBuf>,
+    /// Makes the content of this run differ from that of all others, which deduplicating storage may still hold.
+    nonce: u64,
     files: Vec<TargetFile>,
 }
 
@@ -88,7 +91,8 @@ impl Target {
         on_fill: impl FnMut(u64, u64),
     ) -> Result<Self, TargetError> {
         let survey = Survey::of(paths, jobs)?;
-        fill::make(survey, paths, jobs, stop, on_fill)
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        fill::make(survey, paths, jobs, now.as_nanos() as u64, stop, on_fill)
     }
 
     /// A target of so many files for engines that touch none.
@@ -103,7 +107,12 @@ impl Target {
             sized_by_job: true,
             written: FileWritten::Never,
         };
-        Self { paths: vec![PathBuf::from("nothing")], files: (0..files as u32).map(file).collect() }
+        Self { paths: vec![PathBuf::from("nothing")], nonce: 0, files: (0..files as u32).map(file).collect() }
+    }
+
+    /// The number by which the content of this run differs from others'.
+    pub(crate) fn nonce(&self) -> u64 {
+        self.nonce
     }
 
     /// The paths that were given.

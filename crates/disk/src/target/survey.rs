@@ -31,11 +31,12 @@ pub(super) enum Item {
     /// Test files to be made in a directory, which are unlinked at once.
     Directory { path: PathBuf, files: u32, file_bytes: u64 },
     /// A file to be made, or one of ours to be written again, which stays.
-    Make { path: PathBuf, file_bytes: u64 },
+    Make { path: PathBuf, file_bytes: u64, is_new: bool },
     /// A file of ours that is complete.
     Ours { path: PathBuf, file: File, data_bytes: u64 },
-    /// Somebody else's file. `new_bytes` are those of its holes that writes would fill.
-    Foreign { path: PathBuf, file: File, bytes: u64, new_bytes: u64 },
+    /// Somebody else's file. `new_bytes` are those of its holes that writes would fill; `overwrite` if it is to be
+    /// filled.
+    Foreign { path: PathBuf, file: File, bytes: u64, new_bytes: u64, overwrite: bool },
     /// A block device; `overwrite` if it is to be filled.
     Device { path: PathBuf, file: File, bytes: u64, overwrite: bool },
 }
@@ -85,7 +86,8 @@ impl Survey {
     /// Bytes that will be written to make test files ready.
     #[must_use]
     pub fn fill_bytes(&self, jobs: &[Job]) -> u64 {
-        u64::from(fill_passes(jobs)) * self.items.iter().map(Item::filled_bytes).sum::<u64>()
+        let filled = self.items.iter().map(Item::filled_bytes).fold(0, u64::saturating_add);
+        filled.saturating_mul(fill_passes(jobs).into())
     }
 
     /// Refuses what would leave less free than is kept. Paths on one file system are added up.
@@ -100,7 +102,7 @@ impl Survey {
                 needed.push((device, 0));
                 needed.len() - 1
             });
-            needed[position].1 += bytes;
+            needed[position].1 = needed[position].1.saturating_add(bytes);
             let free = space.f_bavail * space.f_frsize;
             let capacity = space.f_blocks * space.f_frsize;
             check_free(directory, needed[position].1, free, capacity)?;
@@ -132,7 +134,7 @@ fn check_distinct(named: &[(PathBuf, Option<u64>)]) -> Result<(), TargetError> {
     let identity = |path: &PathBuf| rustix::fs::stat(path).ok().map(|stat| (stat.st_dev, stat.st_ino));
     for (position, (path, _)) in named.iter().enumerate() {
         let same = |(other, _): &&(PathBuf, Option<u64>)| {
-            identity(other) == identity(path) && identity(path).is_some()
+            other == path || (identity(path).is_some() && identity(other) == identity(path))
         };
         if let Some((other, _)) = named[..position].iter().find(same) {
             let other = other.display();
@@ -148,7 +150,7 @@ impl Item {
         for job in jobs {
             let (path, file_bytes) = match self {
                 Self::Directory { path, .. } => (path, job.file_bytes),
-                Self::Make { path, file_bytes } => (path, *file_bytes),
+                Self::Make { path, file_bytes, .. } => (path, *file_bytes),
                 Self::Ours { path, data_bytes: bytes, .. }
                 | Self::Foreign { path, bytes, .. }
                 | Self::Device { path, bytes, .. } => (path, *bytes),
@@ -162,7 +164,9 @@ impl Item {
     /// Bytes that one pass of the fill writes.
     fn filled_bytes(&self) -> u64 {
         match self {
-            Self::Device { bytes, overwrite: true, .. } => *bytes,
+            Self::Device { bytes, overwrite: true, .. } | Self::Foreign { bytes, overwrite: true, .. } => {
+                *bytes
+            }
             Self::Foreign { .. } => 0,
             _ => self.new_bytes(),
         }
@@ -171,7 +175,7 @@ impl Item {
     /// Bytes of free space that are used up.
     fn new_bytes(&self) -> u64 {
         match self {
-            Self::Directory { files, file_bytes, .. } => u64::from(*files) * file_bytes,
+            Self::Directory { files, file_bytes, .. } => u64::from(*files).saturating_mul(*file_bytes),
             Self::Make { file_bytes, .. } => *file_bytes,
             Self::Foreign { new_bytes, .. } => *new_bytes,
             Self::Ours { .. } | Self::Device { .. } => 0,
@@ -211,7 +215,8 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
         let file_bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
         Ok((Item::Directory { path: path.to_owned(), files, file_bytes }, Vec::new()))
     } else if metadata.is_file() {
-        existing(path, &metadata, size, jobs).map(|item| (item, Vec::new()))
+        let item = existing(path, &metadata, size, jobs)?;
+        Ok((item, used_as_it_is(path, metadata.len(), jobs).into_iter().collect()))
     } else if metadata.file_type().is_block_device() {
         block_device(path, jobs)
     } else {
@@ -222,11 +227,19 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
     }
 }
 
+/// A file that exists keeps its size, whatever size was asked for.
+fn used_as_it_is(path: &Path, bytes: u64, jobs: &[Job]) -> Option<String> {
+    let asked = jobs.iter().map(|job| job.file_bytes).max()?;
+    let differs =
+        bytes != asked && bytes != DATA_BEGIN + asked && jobs.iter().all(|job| job.pools.is_empty());
+    differs.then(|| format!("{} is used as it is, with {} bytes", path.display(), bytes))
+}
+
 fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
     if !jobs.iter().any(|job| job.create) {
         return Err(TargetError::usage(
             path,
-            "does not exist; name a directory to make test files in, or add --create to make this file",
+            "does not exist; name a directory, in which test files are made",
         ));
     }
     let parent = parent_of(path);
@@ -241,7 +254,7 @@ fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetE
         return Err(TargetError::usage(path, "is a link to a file that does not exist; name that file"));
     }
     let file_bytes = size.or_else(|| jobs.iter().map(|job| job.file_bytes).max()).unwrap_or(0);
-    Ok(Item::Make { path: path.to_owned(), file_bytes })
+    Ok(Item::Make { path: path.to_owned(), file_bytes, is_new: true })
 }
 
 fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
@@ -256,7 +269,7 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
                 || size.is_some_and(|size| size > marker.data_bytes) =>
         {
             let file_bytes = size.unwrap_or(0).max(marker.data_bytes);
-            Ok(Item::Make { path, file_bytes })
+            Ok(Item::Make { path, file_bytes, is_new: false })
         }
         Some(marker) if metadata.len() == DATA_BEGIN + marker.data_bytes => {
             Ok(Item::Ours { path, file, data_bytes: marker.data_bytes })
@@ -271,8 +284,8 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
         )),
         None if writes && !jobs.iter().any(|job| job.overwrite) => Err(TargetError::usage(
             &path,
-            "exists and was not made by prony; its content would be lost: name a directory or a new file with --create, \
-             or add --overwrite to lose it",
+            "exists and was not made by prony; its content would be lost: name another file or a directory, or add --overwrite \
+             to lose it",
         )),
         None if size.is_some_and(|size| size > metadata.len()) => Err(TargetError::usage(
             &path,
@@ -288,7 +301,7 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
 /// A file of somebody else's. One that other devices stand on is not written.
 fn foreign(path: PathBuf, file: File, bytes: u64, jobs: &[Job]) -> Result<Item, TargetError> {
     if !jobs.iter().any(Job::writes) {
-        return Ok(Item::Foreign { path, file, bytes, new_bytes: 0 });
+        return Ok(Item::Foreign { path, file, bytes, new_bytes: 0, overwrite: false });
     }
     let users = device::System::real().loops_over(&path);
     if !users.is_empty() {
@@ -299,7 +312,7 @@ fn foreign(path: PathBuf, file: File, bytes: u64, jobs: &[Job]) -> Result<Item, 
         ));
     }
     let new_bytes = super::holes_in(&file, super::Region { file: 0, begin: 0, bytes });
-    Ok(Item::Foreign { path, file, bytes, new_bytes })
+    Ok(Item::Foreign { path, file, bytes, new_bytes, overwrite: fill_passes(jobs) > 1 })
 }
 
 /// A directory that takes no files is told before the plan, not after it.

@@ -72,7 +72,7 @@ fn a_named_file_is_made_only_on_request_and_used_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("test.dat");
     let writes = r#""read_share": 0, "file_size": "1MiB", "cache": "buffered""#;
-    assert!(refusal(&path, &job(&format!("{{{writes}}}"))).contains("--create"), "it does not exist");
+    assert!(refusal(&path, &job(&format!("{{{writes}}}"))).contains("does not exist"));
     let created = job(&format!("{{{writes}, \"create\": true}}"));
     drop(prepare(&path, &created).unwrap());
     let size = fs::metadata(&path).unwrap().len();
@@ -143,7 +143,7 @@ fn a_full_file_system_is_told_with_a_remedy() {
 fn a_sparse_file_counts_with_its_holes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("sparse");
-    fs::File::create(&path).unwrap().set_len(900 << 40).unwrap();
+    fs::File::create(&path).unwrap().set_len(15 << 40).unwrap();
     let writes = job(r#"{"read_share": 0, "overwrite": true, "cache": "buffered"}"#);
     assert!(refusal(&path, &writes).contains("stay free"), "writing would fill the file system");
     assert!(prepare(&path, &job(r#"{"cache": "buffered"}"#)).is_ok(), "reading takes no space");

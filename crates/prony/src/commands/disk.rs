@@ -1,6 +1,7 @@
 //! `prony disk`: one test of a disk, or a profile of several.
 
 use anyhow::anyhow;
+use disk::EngineChoice;
 use study::{Study, profiles};
 
 use crate::arguments::Disk;
@@ -26,9 +27,30 @@ pub(crate) fn study(disk: &Disk) -> Result<Study, Failure> {
         expect.parse::<report::Array>().map_err(Failure::usage)?;
         study.expect = Some(expect.clone());
     }
+    check_paths(disk)?;
     study.blocks = disk.repeats.unwrap_or(study.blocks);
     study.pause = disk.pause.unwrap_or(study.pause);
     study.latency_tolerance = disk.latency_tolerance.or(study.latency_tolerance);
     study.narrow(&disk.settings).map_err(Failure::usage)?;
+    if disk.latency_tolerance.is_some() && !study.has_depths() {
+        return Err(Failure::usage(anyhow!(
+            "latency_tolerance ends a series of growing depth, and there is none; use --profile sweep"
+        )));
+    }
     Ok(study)
+}
+
+/// A path that does not exist is refused by the target as well; only this command knows how to have it made.
+fn check_paths(disk: &Disk) -> Result<(), Failure> {
+    let touches_none = matches!(disk.settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated));
+    if touches_none || disk.settings.create == Some(true) {
+        return Ok(());
+    }
+    match disk.paths.iter().find(|path| !path.exists() && !path.is_symlink()) {
+        Some(path) => Err(Failure::usage(anyhow!(
+            "{}: does not exist; name a directory to make test files in, or add --create to make this file",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
 }

@@ -2,20 +2,54 @@
 
 use std::fmt::Write as _;
 
+use anyhow::anyhow;
 use disk::Survey;
 use load::Size;
-use study::{Plan, Stop, Study};
+use study::{Order, Plan, Stop, Study};
 
+use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
 use crate::session;
 
 /// Prints the plan of a study.
-pub(crate) fn print(study: &Study) -> Result<Exit, Failure> {
+pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
+    if format.csv {
+        return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
+    }
     let plan = Plan::of(study).map_err(Failure::usage)?;
     let survey = Survey::of(&study.target.paths, &plan.jobs())?;
-    let text = format!("{}\n\n{}", summary(study, &plan, &survey), trials(&plan));
+    let text = if format.json {
+        let document = json(study, &plan, &survey);
+        serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"
+    } else {
+        format!("{}\n\n{}", summary(study, &plan, &survey), trials(study, &plan))
+    };
     session::print(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Pass)
+}
+
+fn json(study: &Study, plan: &Plan, survey: &Survey) -> serde_json::Value {
+    let trials: Vec<serde_json::Value> = plan
+        .trials
+        .iter()
+        .map(|trial| {
+            serde_json::json!({
+                "trial": trial.planned,
+                "pause_s": trial.pause.as_seconds(),
+                "parameters": trial.settings,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "title": study.title,
+        "paths": study.target.paths,
+        "duration_s": plan.duration().as_seconds(),
+        "may_end_earlier": plan.stop != Stop::Never,
+        "fill_bytes": survey.fill_bytes(&plan.jobs()),
+        "writing_s": plan.writing().as_seconds(),
+        "warnings": survey.warnings,
+        "trials": trials,
+    })
 }
 
 /// The plan in a few lines.
@@ -30,7 +64,9 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Survey) -> String {
     )];
     let upto = if plan.stop == Stop::Never { "" } else { "at most " };
     let duration = report::format::duration(plan.duration().as_seconds());
-    lines.push(format!("takes {upto}{duration}, and the time to write the test files"));
+    let fills = survey.fill_bytes(&plan.jobs()) > 0;
+    let preparation = if fills { ", and the time to write the test files" } else { "" };
+    lines.push(format!("takes {upto}{duration}{preparation}"));
     lines.push(format!("writes {}", written(plan, survey)));
     lines.extend(survey.warnings.iter().cloned());
     lines.join("\n")
@@ -40,10 +76,8 @@ fn written(plan: &Plan, survey: &Survey) -> String {
     let fill_bytes = survey.fill_bytes(&plan.jobs());
     let mut parts = Vec::new();
     if fill_bytes > 0 {
-        parts.push(format!(
-            "{} of test files, which are removed at the end",
-            report::format::bytes(fill_bytes)
-        ));
+        let fate = if survey.leaves_nothing() { "which vanish at the end" } else { "which stay" };
+        parts.push(format!("{} of test files, {fate}", report::format::bytes(fill_bytes)));
     }
     let mut bounded_bytes = 0.0;
     let mut unbounded_s = 0.0;
@@ -67,9 +101,11 @@ fn written(plan: &Plan, survey: &Survey) -> String {
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
 }
 
-fn trials(plan: &Plan) -> String {
+/// A line a trial. Rounds are alike, so only the first one is listed.
+fn trials(study: &Study, plan: &Plan) -> String {
     let mut text = String::new();
-    for trial in &plan.trials {
+    let rounds = study.order == Order::Passes && study.blocks > 1;
+    for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
         let job = &trial.job;
@@ -85,6 +121,9 @@ fn trials(plan: &Plan) -> String {
             job.phases.measure.to_string(),
             levels.join(" ")
         );
+    }
+    if rounds {
+        let _ = writeln!(text, "and {} more rounds of these", study.blocks - 1);
     }
     text
 }

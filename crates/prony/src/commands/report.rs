@@ -5,8 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::session;
 
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
-    let report = session::make_report(&arguments.directory)?;
+    let report = session::read_report(&arguments.directory)?;
+    // Printed first: an archive that cannot be written can still be read.
     session::show(&report, arguments.format)?;
-    eprintln!("report: {}", arguments.directory.join("report.html").display());
+    session::write_report(&arguments.directory, &report)?;
+    tell!("report: {}", arguments.directory.join("report.html").display());
     Ok(Exit::of(&report))
 }

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use disk::Survey;
-use record::{Event, OperationInterval, Phase, Resources, Setup, State};
+use record::{Event, Resources, Setup, State, Window};
 use results::Writer;
 use study::Plan;
 
@@ -38,26 +38,40 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     let Invocation { options, extensions, notices } = invocation;
     let test = Test::of(options, &extensions)?;
     for notice in notices.iter().chain(&test.notices) {
-        eprintln!("sqlio: {notice}");
+        tell!("sqlio: {notice}");
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
-    for warning in Survey::of(&test.study.target.paths, &plan.jobs())?.warnings {
-        eprintln!("sqlio: {warning}");
+    let survey = Survey::of(&test.study.target.paths, &plan.jobs())?;
+    for line in crate::commands::plan_summary(&test.study, &plan, &survey).lines().skip(1) {
+        tell!("sqlio: {line}");
     }
+    drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let mut writer = writer(&test, &extensions)?;
     let mut measured = Measured::default();
-    let state = runner::run(&test.study, &plan, &session::context(), &stop, &mut |event| {
+    let result = runner::run(&test.study, &plan, &session::context(), &stop, &mut |event| {
         measured.take(&test, event)?;
         writer.as_mut().map_or(Ok(()), |writer| writer.accept(event)).map_err(Into::into)
-    })?
-    .state;
-    let figures = measured.figures(&test);
-    session::print(|out| out.write_all(layout::cumulative_data(&figures, test.options.block_kb).as_bytes()))?;
+    });
+    let state = match result {
+        Ok(manifest) => manifest.state,
+        Err(error) => {
+            if let (Some(writer), runner::RunError::Target(_)) = (&writer, &error) {
+                session::discard(writer.directory());
+            }
+            return Err(error.into());
+        }
+    };
+    // A parser takes what follows for a result, which a failed test is not.
+    if measured.failure.is_none() {
+        let figures = measured.figures(&test);
+        let text = layout::cumulative_data(&figures, test.options.block_kb);
+        session::print(|out| out.write_all(text.as_bytes()))?;
+    }
     if let Some(writer) = writer {
         let directory = writer.directory().to_owned();
         session::make_report(&directory)?;
-        eprintln!("sqlio: report: {}", directory.join("report.html").display());
+        tell!("sqlio: report: {}", directory.join("report.html").display());
     }
     match (state, measured.failure) {
         (State::Aborted, _) => Ok(Exit::Interrupted),
@@ -78,8 +92,7 @@ fn writer(test: &Test, extensions: &Extensions) -> Result<Option<Writer>, Failur
 /// What SQLIO prints of a test, gathered while it runs.
 #[derive(Default)]
 struct Measured {
-    operations: OperationInterval,
-    seconds: f64,
+    window: Window,
     cpu_busy_s: Vec<f64>,
     cpu_s: f64,
     failure: Option<String>,
@@ -90,20 +103,13 @@ impl Measured {
         match event {
             Event::TrialSetUp { setup: Setup::Disk(setup), .. } => {
                 if let Some(fallback) = &setup.engine_fallback {
-                    eprintln!("sqlio: {fallback}");
+                    tell!("sqlio: {fallback}");
                 }
                 let head = layout::head(&test.setup(data_mib));
                 session::print(|out| out.write_all(head.as_bytes()))
                     .map_err(|failure| std::io::Error::other(failure.message()))?;
             }
-            Event::Interval { interval, .. } => {
-                let in_window = interval.phase == Phase::Measure;
-                self.seconds += if in_window { interval.length_s } else { 0.0 };
-                for operation in interval.operations.values() {
-                    self.operations.service.merge(&operation.service);
-                    self.operations.count += if in_window { operation.count } else { 0 };
-                }
-            }
+            Event::Interval { interval, .. } => self.window.add(interval),
             Event::Resources { resources, .. } => self.resources(resources),
             Event::TrialFinished(trial) if trial.state == State::Failed => {
                 self.failure.clone_from(&trial.reason);
@@ -122,13 +128,14 @@ impl Measured {
     }
 
     fn figures(&self, test: &Test) -> Figures {
+        let operations = self.window.operations();
         Figures {
-            ios: self.operations.count,
-            elapsed_us: (self.seconds * 1e6).round() as u64,
+            ios: operations.count,
+            elapsed_us: (self.window.seconds() * 1e6).round() as u64,
             latency: test
                 .options
                 .latency
-                .then(|| LatencyFigures::from_cells(self.operations.service.cells()))
+                .then(|| LatencyFigures::from_cells(operations.service.cells()))
                 .flatten(),
             cpu: test.options.cpu_use.filter(|_| self.cpu_s > 0.0).map(|cpu_use| self.cpu(cpu_use)),
         }

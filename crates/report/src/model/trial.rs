@@ -146,7 +146,7 @@ impl Trial {
             notes: record.notes.clone(),
             started: record.started.clone(),
             measured_s,
-            rate_per_s: stats::bootstrap_mean(&rates, seed),
+            rate_per_s: around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, seed)),
             stability: stability_of(&rates),
             generator,
             machine: machine_of(&measured.resources, &window, operations, generator),
@@ -232,6 +232,13 @@ fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
         lag: operation.lag.as_ref().map(Summary::of),
         in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),
     }
+}
+
+/// The interval around the rate that is printed: seconds that are not whole count in the one and not in the other.
+fn around(per_s: Option<f64>, estimate: Option<Estimate>) -> Option<Estimate> {
+    let (per_s, estimate) = (per_s?, estimate?);
+    let shift = per_s - estimate.value;
+    Some(Estimate { value: per_s, low: (estimate.low + shift).max(0.0), high: estimate.high + shift })
 }
 
 /// Reads and writes a second, an interval each.

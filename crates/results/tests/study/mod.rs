@@ -80,6 +80,7 @@ pub(crate) fn setup(pacing: Loop) -> Setup {
         affinity: vec![0],
         calibration: Some(Calibration { generator_ns_per_operation: 150.0 }),
         seed: 42,
+        content_nonce: 7,
     }))
 }
 

@@ -1,0 +1,86 @@
+//! Help, plans, manual and completions, as snapshots: whatever changes what a user reads shows in review.
+
+use std::process::{Command, Stdio};
+
+use crate::workbench::Workbench;
+
+/// What is printed, with the version made anonymous.
+fn printed(arguments: &[&str]) -> String {
+    let text = Workbench::new().run(arguments).ended_with(0).stdout;
+    text.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+#[test]
+fn help_of_the_program() {
+    let text = printed(&["--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn help_of_disk() {
+    let text = printed(&["disk", "--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn help_of_check() {
+    let text = printed(&["check", "--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn help_of_sqlio() {
+    let help = printed(&["sqlio", "-?"]);
+    assert_eq!(help, printed(&["sqlio", "--help"]));
+    insta::assert_snapshot!(help);
+}
+
+#[test]
+fn plan_of_disk() {
+    let small = ["--file-size", "16MiB"];
+    let plan = |options: &[&str]| printed(&[&["plan", "disk", "."], options, &small].concat());
+    let several = ["--read-share", "70", "--rate", "500", "--repeats", "2", "--files", "2"];
+    let plans = [plan(&[]), plan(&several), plan(&["--profile", "sqlserver"])].join("\n----\n\n");
+    insta::assert_snapshot!(plans);
+}
+
+#[test]
+fn plan_of_check() {
+    let text = printed(&["plan", "check", ".", "--file-size", "16MiB"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn manual_begins_with_name_and_synopsis() {
+    let first = |arguments: &[&str]| printed(arguments).lines().take(10).collect::<Vec<_>>().join("\n");
+    let beginnings = [first(&["man"]), first(&["man", "disk"])].join("\n----\n");
+    insta::assert_snapshot!(beginnings);
+}
+
+#[test]
+fn every_command_has_a_manual_page_and_help() {
+    for command in
+        ["check", "disk", "sqlio", "plan", "plan-check", "plan-disk", "report", "completions", "man"]
+    {
+        let page = printed(&["man", command]);
+        assert!(page.contains(&format!(".SH NAME\nprony\\-{}", command.replace('-', "\\-"))), "{page}");
+    }
+}
+
+#[test]
+fn completions_are_scripts_that_name_the_options() {
+    for (shell, check) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+        let bench = Workbench::new();
+        let script = bench.run(&["completions", shell]).ended_with(0).stdout;
+        for word in ["prony", "sqlio", "block-size", "latency-tolerance"] {
+            assert!(script.contains(word), "{word} is not in the completions for {shell}");
+        }
+        let path = bench.write("completions", script);
+        // -n reads and does not run, in all three.
+        let status = Command::new(check).arg("-n").arg(path).stdin(Stdio::null()).status();
+        match status {
+            Ok(status) => assert!(status.success(), "{shell} does not read its completions"),
+            Err(_) => eprintln!("not tried: completions in {shell}, which is not installed"),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The program as its users meet it: the real binary in directories of its own.
+//!
+//! Everything below the command line is tested in the crates. What a machine does not permit (loop devices, mounts) is
+//! not tried, and the test says so on stderr.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on ends, and one that cannot be tried says so"
+)]
+
+mod check;
+mod device;
+mod disk;
+mod faults;
+mod help;
+mod interrupt;
+mod mistakes;
+mod mounts;
+mod profiles;
+mod report;
+mod running;
+mod safety;
+mod sqlio;
+mod workbench;

@@ -1,0 +1,224 @@
+//! What is refused: one clear message each, with the value and the remedy, and nothing left behind.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+use crate::workbench::Workbench;
+
+/// Runs command lines in a directory with a few files, and makes a table of their exit codes and messages. Nothing
+/// may be printed to stdout, made or changed.
+#[track_caller]
+fn refusals(command_lines: &[&[&str]]) -> String {
+    let bench = Workbench::new();
+    let content = bench.foreign("data", 1);
+    bench.write("small", "precious");
+    bench.write("param.txt", "a.dat two 0x0 8\n\nb.dat\n");
+    let mut text = String::new();
+    for arguments in command_lines {
+        let outcome = bench.run(arguments);
+        let shown: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
+        let code = outcome.code.map_or_else(|| "by a signal".to_owned(), |code| code.to_string());
+        text += &format!("$ prony {}\nexit {code}\n", shown.join(" "));
+        for line in outcome.stderr.lines() {
+            text += format!("    {}", without_free_space(line)).trim_end();
+            text += "\n";
+        }
+        text += "\n";
+        assert_eq!(outcome.stdout, "", "{arguments:?} printed to stdout");
+    }
+    assert_eq!(bench.names("."), ["data", "param.txt", "small"], "something was left behind");
+    assert_eq!(std::fs::read(bench.path("data")).unwrap(), content);
+    assert_eq!(std::fs::read(bench.path("small")).unwrap(), b"precious");
+    text
+}
+
+fn quoted(argument: &str) -> String {
+    let plain = !argument.is_empty() && !argument.contains(' ');
+    if plain { argument.to_owned() } else { format!("'{argument}'") }
+}
+
+/// Free space is the machine's own.
+fn without_free_space(line: &str) -> String {
+    let Some((head, rest)) = line.split_once(" do not fit: ") else { return line.to_owned() };
+    let (_, tail) = rest.split_once(" (the larger").expect("why space stays free");
+    format!("{head} do not fit: <free> are free, of which <kept> (the larger{tail}")
+}
+
+#[test]
+fn mistakes_in_values_are_refused() {
+    let table = refusals(&[
+        &["disk", ".", "--blocksize", "4k"],
+        &["disk", ".", "--profile", "fast"],
+        &["disk", ".", "--block-size", "1000"],
+        &["disk", ".", "--block-size", "4Q"],
+        &["disk", ".", "--block-size", "0"],
+        &["disk", ".", "--pattern", "spiral"],
+        &["disk", ".", "--duration", "soon"],
+        &["disk", ".", "--affinity", "3-1"],
+        &["disk", ".", "--expect", "a hundred disks"],
+        &["disk", ".", "--read-share=101", "--threads=0", "--block-size=1000", "--rate=0", "--duration=0s"],
+        &["disk"],
+        &["disk", ""],
+        &["fsck", "."],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let table = refusals(&[
+        &["disk", ".", "--engine", "psync", "--outstanding", "8"],
+        &["disk", ".", "--engine", "psync", "--poll"],
+        &["disk", ".", "--rate", "100", "--think-time", "1ms"],
+        &["disk", ".", "--arrivals", "poisson"],
+        &["disk", ".", "--write-through"],
+        &["disk", ".", "--no-fill", "--fill-passes", "2"],
+        &["disk", ".", "--cache", "buffered", "--poll"],
+        &["disk", ".", "--profile", "quick", "--block-size", "16KiB"],
+        &["disk", ".", "--profile", "cdm3", "--outstanding", "4"],
+        &["disk", ".", "--json", "--csv"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn options_that_a_profile_fixes_are_told_once_each() {
+    let bench = Workbench::new();
+    let arguments = ["disk", ".", "--profile", "cdm3", "--outstanding", "4", "--read-share", "50"];
+    let outcome = bench.run(&arguments).ended_with(2);
+    let lines: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert!(lines[0].contains("outstanding: ") && lines[1].contains("read_share: "), "{lines:#?}");
+}
+
+/// A remedy must be one that the command has.
+#[test]
+fn remedies_name_options_that_the_command_has() {
+    let bench = Workbench::new();
+    bench.foreign("data", 1);
+    for (arguments, foreign) in
+        [(&["check", "missing"][..], "--create"), (&["sqlio", "-kW", "data"], "--create")]
+    {
+        let outcome = bench.run(arguments).ended_with(2);
+        assert!(!outcome.stderr.contains(foreign), "{arguments:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn targets_that_cannot_be_are_refused() {
+    let table = refusals(&[
+        &["disk", "missing"],
+        &["plan", "disk", "missing"],
+        &["disk", "missing/new", "--create"],
+        &["disk", "/dev/null"],
+        &["disk", "/dev/null", "--read-share", "0", "--overwrite"],
+        &["disk", "data", "--read-share", "0"],
+        &["disk", "small", "--read-share", "50"],
+        &["disk", ".", "--file-size", "900TiB"],
+        &["disk", ".", "--files", "4096", "--file-size", "1TiB"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn results_that_cannot_be_read_or_made_are_refused() {
+    let table = refusals(&[
+        &["report", "missing"],
+        &["report", "small"],
+        &["report", "."],
+        &["man", "fsck"],
+        &["completions", "csh"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn mistakes_in_sqlio_are_refused() {
+    let table = refusals(&[
+        &["sqlio", "-q"],
+        &["sqlio", "-kX", "-t0", "-b", "-z", "a.dat"],
+        &["sqlio", "-dCD", "-R0,1", "-m4", "a.dat"],
+        &["sqlio", "-Fmissing.txt"],
+        &["sqlio", "-Fparam.txt"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn a_results_directory_that_cannot_be_made_is_refused_before_the_load() {
+    let bench = Workbench::new();
+    bench.write("taken", "");
+    for engine in ["null", "auto"] {
+        let arguments = ["disk", ".", "--file-size", "1MiB", "--results", "taken", "--engine", engine];
+        bench.run(&arguments).ended_with(1).says("name another one with --results");
+    }
+    assert_eq!(bench.names("."), ["taken"]);
+}
+
+#[test]
+fn a_value_in_the_environment_is_checked_as_one_on_the_command_line() {
+    let bench = Workbench::new();
+    let arguments = ["disk", "x", "--engine", "null"];
+    let outcome = bench.run_with(&[("PRONY_BLOCK_SIZE", "lots")], &arguments).ended_with(2);
+    assert!(outcome.stderr.contains("invalid value 'lots' for '--block-size <SIZE>'"), "{}", outcome.stderr);
+}
+
+/// A region is part of the file, so that one beyond it can be refused before a file is written.
+#[test]
+fn a_region_beyond_the_file_is_refused_before_anything_is_written() {
+    let bench = Workbench::new();
+    bench.write("small", "precious");
+    for arguments in [
+        &["disk", ".", "--file-size", "1MiB", "--region", "2MiB"][..],
+        &["disk", ".", "--file-size", "1MiB", "--offset", "1MiB"],
+        &["disk", "small"],
+    ] {
+        bench.run(arguments).ended_with(2).says("does not fit into");
+    }
+    assert_eq!(bench.names("."), ["small"]);
+}
+
+/// The product of number and size once passed 2^64 and was taken for less.
+#[test]
+fn files_larger_than_any_disk_are_refused() {
+    let bench = Workbench::new();
+    for size in ["4096TiB", "8000000TiB", "16777215TiB"] {
+        bench
+            .run(&["plan", "disk", ".", "--files", "4096", "--file-size", size])
+            .ended_with(2)
+            .says("do not fit");
+        bench.run(&["plan", "disk", ".", "--file-size", size]).ended_with(2).says("do not fit");
+    }
+}
+
+/// Options that take values, and values that have broken programs before, or any text.
+fn options_and_values() -> impl Strategy<Value = Vec<String>> {
+    const OPTIONS: &str = "block-size read-share pattern offset region outstanding threads warm-up duration rate \
+                           think-time files fill-passes flush-every compressible affinity repeats pause \
+                           latency-tolerance expect seed";
+    const VALUES: &str = "0 1 -1 nan inf 1e300 18446744073709551615 16777215TiB 1000000h";
+    let words = |text: &'static str| prop::sample::select(text.split_whitespace().collect::<Vec<_>>());
+    let value = prop_oneof![
+        words(VALUES).prop_map(str::to_owned),
+        "[0-9]{0,9}(B|KiB|GiB|ms|s|h|:[0-9]{1,20})?",
+        "\\PC{0,8}",
+    ];
+    let pair = (words(OPTIONS), value).prop_map(|(option, value)| format!("--{option}={value}"));
+    prop::collection::vec(pair, 1..4)
+}
+
+/// Whatever is given is an answer or a mistake that is named. A plan touches nothing.
+#[test]
+fn no_value_ends_in_a_panic() {
+    let config =
+        Config { cases: 256, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() };
+    let bench = Workbench::new();
+    let checked = TestRunner::new(config).run(&options_and_values(), |given| {
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        let outcome = bench.run(&[&["plan", "disk", ".", "--file-size", "1MiB"], &given[..]].concat());
+        prop_assert!(matches!(outcome.code, Some(0 | 2)), "{:?}\n{}", outcome.code, outcome.stderr);
+        prop_assert_eq!(outcome.code == Some(0), outcome.stderr.is_empty(), "{}", outcome.stderr);
+        Ok(())
+    });
+    checked.unwrap();
+}

@@ -1,0 +1,103 @@
+//! What a trial's measured window comes to, gathered interval by interval in constant memory.
+
+use std::collections::BTreeMap;
+
+use crate::{Interval, OperationInterval, Phase};
+
+/// Kind that is no I/O of its own: it makes others durable.
+const FLUSH: &str = "flush";
+
+/// The measured window of a trial. Counts are those of the window; latencies also those of operations that were in
+/// flight at its end, because leaving out the slowest would make every figure better than it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    operations: BTreeMap<String, OperationInterval>,
+    seconds: f64,
+    busiest_share_s: f64,
+}
+
+impl Window {
+    /// Adds an interval. The warm-up counts for nothing.
+    pub fn add(&mut self, interval: &Interval) {
+        match interval.phase {
+            Phase::WarmUp => return,
+            Phase::Measure => {
+                self.seconds += interval.length_s;
+                self.busiest_share_s += interval.generator_busiest_share * interval.length_s;
+            }
+            Phase::Drain => {}
+        }
+        for (kind, operation) in &interval.operations {
+            let into = self.operations.entry(kind.clone()).or_default();
+            let (count, bytes) = (into.count, into.bytes);
+            into.merge(operation);
+            if interval.phase == Phase::Drain {
+                (into.count, into.bytes) = (count, bytes);
+            }
+        }
+    }
+
+    /// Length of the window so far.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Reads and writes together, or whatever other kinds there are; flushes are left out.
+    #[must_use]
+    pub fn operations(&self) -> OperationInterval {
+        let mut all = OperationInterval::default();
+        let kinds = self.operations.iter().filter(|(kind, _)| *kind != FLUSH);
+        kinds.for_each(|(_, operation)| all.merge(operation));
+        all
+    }
+
+    /// Operations a second; none of an empty window.
+    #[must_use]
+    pub fn rate_per_s(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.operations().count as f64 / self.seconds)
+    }
+
+    /// Share (0–1) of a core that the busiest load thread used on average.
+    #[must_use]
+    pub fn busiest_share(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.busiest_share_s / self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(phase: Phase, kind: &str, count: u64, latency_us: u64) -> Interval {
+        let mut operation = OperationInterval { count, bytes: count * 512, ..OperationInterval::default() };
+        (0..count).for_each(|_| operation.service.record_ns(latency_us * 1_000));
+        Interval {
+            end_s: 1.0,
+            length_s: 1.0,
+            phase,
+            operations: BTreeMap::from([(kind.to_owned(), operation)]),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.5,
+        }
+    }
+
+    #[test]
+    fn rates_are_of_the_window_and_latencies_also_of_what_drained() {
+        let mut window = Window::default();
+        for (phase, kind, count, latency_us) in [
+            (Phase::WarmUp, "read", 1_000, 9_000),
+            (Phase::Measure, "read", 100, 10),
+            (Phase::Measure, "flush", 50, 10),
+            (Phase::Drain, "read", 7, 500),
+        ] {
+            window.add(&interval(phase, kind, count, latency_us));
+        }
+        assert_eq!(window.rate_per_s(), Some(50.0), "a hundred reads in two seconds");
+        assert_eq!(window.operations().service.count(), 107);
+        assert!((window.operations().service.max_us().unwrap() / 500.0 - 1.0).abs() < 1e-3);
+        assert_eq!(window.busiest_share(), Some(0.5));
+        assert_eq!(Window::default().rate_per_s(), None);
+    }
+}
