@@ -15,6 +15,8 @@ use crate::pattern::{Blocks, Random};
 
 /// Most I/Os that are sent with one system call.
 const BATCH: usize = 16;
+/// Most I/Os that are sent at once to a device that has nothing to do.
+const BATCH_MIN: usize = 4;
 
 /// A file as one thread uses it.
 #[derive(Clone, Debug)]
@@ -198,6 +200,9 @@ impl<'a, E: Engine> Worker<'a, E> {
             self.blocked = false;
             self.blocked_until_ns = now_ns;
         }
+        // A device that has little to do gets its first I/Os soon, and the rest while it works on these.
+        let in_flight = self.slots.len() - self.free.len();
+        let batch = in_flight.clamp(BATCH_MIN, BATCH);
         let wait = loop {
             let Some(&(ready_ns, slot)) = self.free.front() else {
                 self.blocked = self.arrivals.is_some();
@@ -213,7 +218,7 @@ impl<'a, E: Engine> Worker<'a, E> {
                     Wait::No
                 };
             }
-            if self.pushed.len() == BATCH {
+            if self.pushed.len() == batch {
                 break Wait::No;
             }
             self.free.pop_front();
