@@ -20,6 +20,12 @@ pub struct Array {
 }
 
 impl Array {
+    /// Number of its disks.
+    #[must_use]
+    pub fn disks(&self) -> u32 {
+        self.disks
+    }
+
     /// Random reads a second: every disk of the array answers reads.
     #[must_use]
     pub fn random_read_iops(&self) -> f64 {

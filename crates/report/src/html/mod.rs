@@ -124,7 +124,6 @@ fn published(report: &Report) -> Markup {
     html! {
         p { "What public documents report of other machines. Nothing here is a target: the hardware differs, and often the load." }
         @for comparison in &report.published {
-            h3 { (comparison.configuration) }
             (parts::table_marked(&table::published(comparison), 1))
             ul.plain {
                 @for difference in &comparison.differences { li { (difference) } }

@@ -4,6 +4,9 @@ use super::{Level, Verdict};
 use crate::format;
 use crate::model::{Configuration, Expectation, ExpectedFigure, Figures, Report, SteadyState, Sweep};
 
+/// So far above what an array should give, and something else answered.
+const FAR_ABOVE_SHARE: f64 = 1.0;
+
 /// From this block size on, the bytes a second are what is asked for, and the I/Os a second follow from them.
 const THROUGHPUT_BLOCK_BYTES: u64 = 128 * 1024;
 
@@ -178,6 +181,15 @@ fn expected(array: &str, figure: &ExpectedFigure) -> Verdict {
         share if share < 1.0 => format!("{} more", format::per_cent(share)),
         share => format!("{} times that", format::figure(1.0 + share)),
     };
-    let sentence = format!("{should}; {configuration} gave {}, {distance}", format::figure(per_s));
+    let doubt = match difference {
+        share if share > FAR_ABOVE_SHARE => {
+            "; these disks alone cannot give that: a cache answered, or it is another array"
+        }
+        share if share < 0.0 && figure.too_few_outstanding => {
+            "; fewer I/Os were outstanding than there are disks, so not all of them were busy"
+        }
+        _ => "",
+    };
+    let sentence = format!("{should}; {configuration} gave {}, {distance}{doubt}", format::figure(per_s));
     Verdict { figure: Some(distance), ..Verdict::new(Level::Finding, "expectation", sentence) }
 }

@@ -335,7 +335,7 @@ fn a_rule_that_holds_for_many_trials_makes_one_sentence() {
 fn expected_array_is_compared_with_the_best_random_trials() {
     let mut study = of(vec![
         read().rate(7_000.0, 500.0).noise(0.0).trial(1),
-        Made::read("best").rate(10_500.0, 500.0).noise(0.0).trial(2),
+        Made::read("best").rate(10_500.0, 500.0).noise(0.0).with(|s| s.outstanding = 128).trial(2),
         Made::read("sequential").rate(99_000.0, 500.0).with(|s| s.pattern = "sequential".to_owned()).trial(3),
     ]);
     study.manifest.expect = Some("100 x sas10k raid10".to_owned());
@@ -348,6 +348,12 @@ fn expected_array_is_compared_with_the_best_random_trials() {
             "100 x sas10k raid10 should give 7,000 random write IOPS; no trial measured that",
         ]
     );
+    study.manifest.expect = Some("256 x sas10k raid10".to_owned());
+    let shallow = verdicts(&study).into_iter().find(|v| v.rule == "expectation").unwrap().sentence;
+    assert!(shallow.contains("not all of them were busy"), "128 I/Os for 256 disks: {shallow}");
+    study.manifest.expect = Some("4 x sata7200 raid10".to_owned());
+    let too_good = verdicts(&study).into_iter().find(|v| v.rule == "expectation").unwrap().sentence;
+    assert!(too_good.contains("35.0 times that; these disks alone cannot give that"), "{too_good}");
     study.manifest.expect = Some("a hundred disks".to_owned());
     assert!(one(&study, "expectation").sentence.contains("not understood"));
 }

@@ -19,6 +19,8 @@ pub struct ExpectedFigure {
     pub measured_per_s: Option<f64>,
     /// Measured over expected, less one: −0.25 is a quarter too little.
     pub difference_share: Option<f64>,
+    /// Whether fewer I/Os were outstanding than the array has disks, so that not all of them can have been busy.
+    pub too_few_outstanding: bool,
 }
 
 /// The array and its figures, or why it was not understood.
@@ -40,8 +42,8 @@ pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Optio
             array: array.to_string(),
             error: None,
             figures: vec![
-                figure("random read", array.random_read_iops(), configurations, 100.0),
-                figure("random write", array.random_write_iops(), configurations, 0.0),
+                figure("random read", array.random_read_iops(), array.disks(), configurations, 100.0),
+                figure("random write", array.random_write_iops(), array.disks(), configurations, 0.0),
             ],
         },
     })
@@ -50,6 +52,7 @@ pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Optio
 fn figure(
     what: &str,
     expected_per_s: f64,
+    disks: u32,
     configurations: &[Configuration],
     read_per_cent: f64,
 ) -> ExpectedFigure {
@@ -68,5 +71,8 @@ fn figure(
         configuration: best.map(|(configuration, _)| configuration.name.clone()),
         measured_per_s: best.map(|(_, per_s)| per_s),
         difference_share: best.map(|(_, per_s)| per_s / expected_per_s - 1.0),
+        too_few_outstanding: best
+            .and_then(|(configuration, _)| configuration.disk())
+            .is_some_and(|disk| disk.outstanding_total() < u64::from(disks)),
     }
 }
