@@ -67,10 +67,6 @@ impl Uring {
     /// ENOSYS or EPERM where io_uring is not permitted, and whatever else the kernel says.
     pub(crate) fn new(buffers: Buffers, files: Vec<File>, options: Options) -> io::Result<(Self, Granted)> {
         let (ring, mut features) = build(buffers.slots() as u32, options)?;
-        if !ring.params().is_feature_ext_arg() {
-            // Waiting with a time limit; without it an open loop would have to spin.
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.11"));
-        }
         let buffers_refused = register_buffers(&ring, &buffers, options.registered_buffers);
         let descriptors: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let files_registered = ring.submitter().register_files(&descriptors).is_ok();
@@ -232,6 +228,10 @@ fn build(slots: u32, options: Options) -> io::Result<(IoUring, Vec<String>)> {
     let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
     for flags in sets {
         match build_with(slots, options, flags) {
+            // Waiting with a time limit; without it an open loop would have to spin.
+            Ok(ring) if !ring.params().is_feature_ext_arg() => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.11"));
+            }
             Ok(ring) => {
                 let mut features: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
                 features.extend(options.poll.then(|| "IOPOLL".to_owned()));
