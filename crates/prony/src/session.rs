@@ -1,9 +1,9 @@
 //! A study from its plan to its report: what all commands that measure share.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
@@ -26,23 +26,17 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     tell!("{}", commands::plan_summary(study, &plan, &survey));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
-    let mut writer = results_directory(study, &output.results)?;
+    let mut results = ResultsDirectory::make(study, &output.results)?;
     let mut progress = Progress::new(plan.trials.len(), Arc::clone(&stop));
     let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
         progress.show(event);
-        writer.accept(event).map_err(Into::into)
+        results.writer.accept(event).map_err(Into::into)
     });
     progress.finish();
-    let directory = writer.directory().to_owned();
-    drop(writer);
+    let directory = results.writer.directory().to_owned();
     match result {
         Ok(_) => {}
-        Err(error @ RunError::Target(_)) => {
-            // Nothing was measured: a directory without a trial would only be in the way.
-            discard(&directory);
-            let interrupted = stop.load(Ordering::Relaxed);
-            return Err(if interrupted { Failure::interrupted(error) } else { error.into() });
-        }
+        Err(error @ RunError::Target(_)) => return Err(not_begun(error, Some(results), &stop)),
         Err(error @ RunError::Listener(_)) => {
             show_what_there_is(&directory, output.format);
             return Err(error.into());
@@ -54,11 +48,37 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::of(&report))
 }
 
-/// Removes a results directory that holds no trial, and its parent if that is empty then.
-pub(crate) fn discard(directory: &Path) {
-    // What cannot be removed is left: it does no harm.
-    let _ = std::fs::remove_dir_all(directory);
-    let _ = directory.parent().map(std::fs::remove_dir);
+/// The results directory of this run.
+pub(crate) struct ResultsDirectory {
+    pub(crate) writer: Writer,
+    /// The directory it is in, if this run made that too.
+    new_parent: Option<PathBuf>,
+}
+
+impl ResultsDirectory {
+    /// Makes a directory that holds the study as it was given.
+    pub(crate) fn make(study: &Study, parent: &Path) -> Result<Self, Failure> {
+        let text = study.to_toml().map_err(Failure::runtime)?;
+        let new_parent = (!parent.exists()).then(|| parent.to_owned());
+        let writer = Writer::create(parent, &study.slug, Timestamp::now(), &text)
+            .context("cannot make the results directory; name another one with --results")
+            .map_err(Failure::runtime)?;
+        Ok(Self { writer, new_parent })
+    }
+
+    /// Removes what was made. What cannot be removed is left: it does no harm.
+    fn discard(self) {
+        let _ = std::fs::remove_dir_all(self.writer.directory());
+        let _ = self.new_parent.map(std::fs::remove_dir);
+    }
+}
+
+/// The failure of a run that measured nothing: its results directory would only be in the way.
+pub(crate) fn not_begun(error: RunError, results: Option<ResultsDirectory>, stop: &AtomicBool) -> Failure {
+    if let Some(results) = results {
+        results.discard();
+    }
+    if stop.load(Ordering::Relaxed) { Failure::interrupted(error) } else { error.into() }
 }
 
 /// Results could not be stored any more: what was measured before is shown all the same.
@@ -68,14 +88,6 @@ fn show_what_there_is(directory: &Path, format: Format) {
         let _ = show(&Report::of(&study), format);
     }
     tell!("results: {}", directory.display());
-}
-
-/// A new results directory, which holds the study as it was given.
-pub(crate) fn results_directory(study: &Study, parent: &Path) -> Result<Writer, Failure> {
-    let text = study.to_toml().map_err(Failure::runtime)?;
-    Writer::create(parent, &study.slug, Timestamp::now(), &text)
-        .context("cannot make the results directory; name another one with --results")
-        .map_err(Failure::runtime)
 }
 
 /// What the runner records of this program.

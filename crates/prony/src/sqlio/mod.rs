@@ -14,10 +14,11 @@ use std::path::Path;
 
 use disk::Survey;
 use record::{Event, Resources, Setup, State, Window};
-use results::Writer;
+use runner::RunError;
 use study::Plan;
 
 use crate::exit::{Exit, Failure};
+use crate::session::ResultsDirectory;
 use crate::{interrupt, session};
 use layout::{CpuFigures, Figures, LatencyFigures};
 use options::{CpuUse, Extensions, Invocation, Parsed, Results};
@@ -47,20 +48,16 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
-    let mut writer = writer(&test, &extensions)?;
+    let mut results = results_directory(&test, &extensions)?;
     let mut measured = Measured::default();
     let result = runner::run(&test.study, &plan, &session::context(), &stop, &mut |event| {
         measured.take(&test, event)?;
-        writer.as_mut().map_or(Ok(()), |writer| writer.accept(event)).map_err(Into::into)
+        results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
     });
     let state = match result {
         Ok(manifest) => manifest.state,
-        Err(error) => {
-            if let (Some(writer), runner::RunError::Target(_)) = (&writer, &error) {
-                session::discard(writer.directory());
-            }
-            return Err(error.into());
-        }
+        Err(error @ RunError::Target(_)) => return Err(session::not_begun(error, results, &stop)),
+        Err(error @ RunError::Listener(_)) => return Err(error.into()),
     };
     // A parser takes what follows for a result, which a failed test is not.
     if measured.failure.is_none() {
@@ -68,8 +65,8 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         let text = layout::cumulative_data(&figures, test.options.block_kb);
         session::print(|out| out.write_all(text.as_bytes()))?;
     }
-    if let Some(writer) = writer {
-        let directory = writer.directory().to_owned();
+    if let Some(results) = results {
+        let directory = results.writer.directory().to_owned();
         session::make_report(&directory)?;
         tell!("sqlio: report: {}", directory.join("report.html").display());
     }
@@ -80,13 +77,13 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
 }
 
-fn writer(test: &Test, extensions: &Extensions) -> Result<Option<Writer>, Failure> {
+fn results_directory(test: &Test, extensions: &Extensions) -> Result<Option<ResultsDirectory>, Failure> {
     let parent = match &extensions.results {
         Results::Usual => Path::new("prony-results"),
         Results::Under(directory) => directory,
         Results::Discarded => return Ok(None),
     };
-    session::results_directory(&test.study, parent).map(Some)
+    ResultsDirectory::make(&test.study, parent).map(Some)
 }
 
 /// What SQLIO prints of a test, gathered while it runs.

@@ -171,3 +171,14 @@ fn a_signal_while_test_files_are_written_interrupts_and_leaves_none() {
     run.ended().ended_with(130).says("interrupted");
     assert_eq!(bench.names("."), ["stdout.txt"], "nothing was measured, and nothing is left");
 }
+
+#[test]
+fn a_directory_for_results_that_was_there_stays() {
+    let bench = Workbench::new();
+    fs::create_dir(bench.path("prony-results")).unwrap();
+    let run = start_filling(&bench);
+    run.send(Signal::INT);
+    run.ended().ended_with(130);
+    assert_eq!(bench.names("."), ["prony-results", "stdout.txt"], "it is the user's");
+    assert_eq!(bench.names("prony-results"), [""; 0]);
+}
