@@ -19,4 +19,4 @@ pub use affinity::usable_cpus;
 pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
 pub use target::{Survey, Target, TargetError, data_bytes};
-pub use trial::{Go, Outcome, Progress, TrialError, run};
+pub use trial::{Outcome, TrialError, run};

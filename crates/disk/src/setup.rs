@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-use load::{Pacing, Phases, Span, intervals_max};
+use load::{Go, Pacing, Phases, Progress, Span, intervals_max};
 use record::{Calibration, DiskSetup, Latency};
 
 use crate::engine::{kinds, uring};
@@ -11,7 +11,7 @@ use crate::job::{Job, THREADS_MAX};
 use crate::settings::{EngineChoice, Pattern};
 use crate::target::Target;
 use crate::thread::{Ready, Thread};
-use crate::trial::{self, Go, Progress, TrialError};
+use crate::trial::{self, TrialError};
 
 /// How long a calibration of the generator runs.
 const CALIBRATION: Phases =

@@ -4,23 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use load::{Merge, ThreadInterval};
-use record::{Interval, Setup};
+use load::{Go, Merge, Progress, ThreadInterval};
+use record::Setup;
 
 use crate::engine::kinds;
 use crate::job::Job;
 use crate::setup;
 use crate::target::{Target, TargetError};
 use crate::thread::{self, Message, Ready, Thread};
-
-/// What is told while a trial runs.
-#[derive(Clone, Debug)]
-pub enum Progress {
-    /// All engines are set up; the load begins now.
-    SetUp(Setup),
-    /// An interval has ended.
-    Interval(Interval),
-}
 
 /// How a trial ended that ran to its end, or until it was told to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,15 +41,6 @@ pub enum TrialError {
         /// What happened to which I/O.
         problem: String,
     },
-}
-
-/// Whether a trial goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    /// It does.
-    On,
-    /// It drains and ends.
-    Stop,
 }
 
 /// Runs a job against a target until its end, an error, `stop`, or until `on_progress` says so.

@@ -8,6 +8,8 @@ mod clock;
 mod merge;
 mod meter;
 mod phases;
+mod progress;
+mod recorder;
 mod units;
 
 pub use arrivals::{Arrivals, Pacing};
@@ -15,4 +17,6 @@ pub use clock::{Clock, MonotonicClock};
 pub use merge::Merge;
 pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use phases::Phases;
+pub use progress::{Go, Progress};
+pub use recorder::{Cut, Kind, Recorder, Recording};
 pub use units::{Size, Span, UnitError};

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use disk::Settings;
-use load::Span;
+use load::{Size, Span};
+use workload::historian;
 
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
-    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 5 a trial is invalid, 130 \
-                  interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held, 4 no rate was \
+                  found that is held, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
                   An option given on the command line wins."
 )]
@@ -23,10 +24,14 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// What does this machine give a database? Measures the disk under a directory in about a minute
+    /// What does this machine give a database? Measures the disk under a directory, and a historian on SQLite
     Check(Check),
     /// Measure a directory's file system, a file, or a block device
     Disk(Box<Disk>),
+    /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
+    Historian(Box<Historian>),
+    /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
+    Plc(Plc),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
     #[command(disable_help_flag = true)]
     Sqlio {
@@ -57,6 +62,8 @@ pub(crate) enum Planned {
     Check(Check),
     /// Plan of `prony disk`; of the output options only --json has a meaning here
     Disk(Box<Disk>),
+    /// Plan of `prony historian`; of the output options only --json has a meaning here
+    Historian(Box<Historian>),
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +74,7 @@ pub(crate) struct Check {
 
     /// Size of the test file [default: 1GiB]
     #[arg(long, value_name = "SIZE")]
-    pub(crate) file_size: Option<load::Size>,
+    pub(crate) file_size: Option<Size>,
 
     /// Length of each measured window [default: 8s]
     #[arg(long, value_name = "TIME")]
@@ -111,6 +118,71 @@ pub(crate) struct Disk {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Historian {
+    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (MariaDB too). On a server the
+    /// database named here is only logged in to; a new one is made for the test. A password can be in the address, in
+    /// PGPASSWORD or in MYSQL_PWD
+    #[arg(long, value_name = "URL", help_heading = "Target")]
+    pub(crate) target: database::Url,
+
+    /// Name of the database that is made on the server [default: prony_historian]
+    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    pub(crate) database: Option<String>,
+
+    /// Keep the database at the end
+    #[arg(long, help_heading = "Target")]
+    pub(crate) keep: bool,
+
+    /// Take up the database of an earlier run again, with what is in it
+    #[arg(long, help_heading = "Target")]
+    pub(crate) reuse: bool,
+
+    /// Look for the highest rate that is held, and confirm it. Takes about an hour; with --quick some minutes
+    #[arg(long, help_heading = "Study", conflicts_with = "profile")]
+    pub(crate) find_max: bool,
+
+    /// Rate that a search begins with [default: 1000]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Study", requires = "find_max")]
+    pub(crate) start_rate: Option<f64>,
+
+    /// Length of a step that confirms the answer, warm-up included [default: 5m, or five maintenance intervals]
+    #[arg(long, value_name = "TIME", help_heading = "Study", requires = "find_max")]
+    pub(crate) confirm: Option<Span>,
+
+    /// Shorter times, for a quick look; the report says so
+    #[arg(long, help_heading = "Study")]
+    pub(crate) quick: bool,
+
+    /// A published test: flush-rows, real-project [default: the one test the options describe]
+    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = historian_profile_names())]
+    pub(crate) profile: Option<String>,
+
+    /// Times that each test is measured [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: Option<u32>,
+
+    /// Rest before each test but the first [default: 0s]
+    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    pub(crate) pause: Option<Span>,
+
+    /// Disk that is to hold the database: the report tells when it is full
+    #[arg(long, value_name = "SIZE", help_heading = "Study")]
+    pub(crate) disk_size: Option<Size>,
+
+    #[command(flatten)]
+    pub(crate) settings: historian::Settings,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plc {
+    #[arg(long)]
+    pub(crate) settings: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Results directory
     #[arg(value_name = "DIR")]
@@ -143,6 +215,13 @@ pub(crate) struct Format {
 
 fn profile_names() -> clap::builder::PossibleValuesParser {
     study::profiles()
+        .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
+        .to_vec()
+        .into()
+}
+
+fn historian_profile_names() -> clap::builder::PossibleValuesParser {
+    study::historian_profiles()
         .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
         .to_vec()
         .into()

@@ -16,6 +16,10 @@ pub(crate) enum Exit {
     Runtime = 1,
     /// What was asked for cannot be.
     Usage = 2,
+    /// A rate was not held.
+    NotHeld = 3,
+    /// No rate was found that is held.
+    Inconclusive = 4,
     /// A trial was measured, but does not mean what it should.
     Invalid = 5,
     /// The user ended it; what was measured is saved.
@@ -35,10 +39,26 @@ impl Exit {
         match report.state {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
+            _ if historians(report).any(|historian| historian.rows_lost.is_some_and(|rows| rows > 0)) => {
+                Self::Runtime
+            }
+            _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
+            // A search that found a rate has steps that were not held, and may have found the generator's limit.
+            _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,
+            // A profile asks which rates are held; a rate that was given is one that should be.
+            _ if report.profile.is_none()
+                && historians(report).any(|historian| historian.stable == Some(false)) =>
+            {
+                Self::NotHeld
+            }
             _ => Self::Pass,
         }
     }
+}
+
+fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {
+    report.trials.iter().filter_map(|trial| trial.historian.as_ref())
 }
 
 /// What ends the program early, for people to read.
@@ -90,6 +110,8 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Target(error) => error.into(),
+            RunError::Database(error) if error.is_usage() => Self::usage(error),
+            RunError::Database(error) => Self::runtime(error),
             RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::{Event, Interval, Latency, Phase, State, TrialRecord, Window};
+use record::{Event, Interval, Phase, SearchStep, State, TrialRecord, Window};
 use report::format;
 
 /// How often a plain line is printed.
@@ -14,7 +14,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// Shows a study's events.
 pub(crate) struct Progress {
-    trials: usize,
+    /// Trials of the plan, if that is known.
+    trials: Option<usize>,
     /// Whether the user asked for an end, and whether that was acknowledged.
     stop: Arc<AtomicBool>,
     acknowledged: bool,
@@ -32,7 +33,7 @@ struct Current {
 }
 
 impl Progress {
-    pub(crate) fn new(trials: usize, stop: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(trials: Option<usize>, stop: Arc<AtomicBool>) -> Self {
         let live = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             // The template is constant; without it the bar has indicatif's own look.
@@ -71,7 +72,7 @@ impl Progress {
             }
             Event::Pausing { number, pause_s } => {
                 self.moving(
-                    &format!("{number}/{} pause of {}", self.trials, format::duration(*pause_s)),
+                    &format!("{} pause of {}", of(*number, self.trials), format::duration(*pause_s)),
                     false,
                 );
             }
@@ -109,19 +110,19 @@ impl Progress {
             Phase::Measure => "measuring",
             Phase::Drain => "draining",
         };
-        let mut latency = Latency::new();
-        interval.operations.values().for_each(|operation| latency.merge(operation.latency()));
-        let operations: u64 = interval.operations.values().map(|operation| operation.count).sum();
+        let mut second = Window::default();
+        second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
         self.current.measured.add(interval);
         let left_s = (self.current.end_s - interval.end_s).max(0.0);
         if interval.phase == Phase::Drain {
-            return self.moving(&format!("{}  {phase}", self.current.label), false);
+            return self.moving(&format!("{}  {phase}{}", self.current.label, pending(interval)), false);
         }
         let text = format!(
-            "{}  {phase}, {} left  {}",
+            "{}  {phase}, {} left  {}{}",
             self.current.label,
             format::duration(left_s),
-            rate_and_p99(operations as f64 / interval.length_s.max(1e-9), &latency)
+            self.rate_and_p99(&second),
+            pending(interval)
         );
         self.moving(&text, false);
     }
@@ -130,11 +131,7 @@ impl Progress {
         let measured = &self.current.measured;
         let text = match trial.state {
             State::Skipped => format!("{}  skipped", label(trial, self.trials)),
-            State::Complete => {
-                let rate_per_s = measured.rate_per_s().unwrap_or(0.0);
-                let latency = rate_and_p99(rate_per_s, measured.operations().latency());
-                format!("{}  {latency}", label(trial, self.trials))
-            }
+            State::Complete => format!("{}  {}", label(trial, self.trials), self.rate_and_p99(measured)),
             state => {
                 let reason = trial.reason.as_deref().unwrap_or("no reason was given");
                 format!("{}  {}: {reason}", label(trial, self.trials), format::state(state))
@@ -142,6 +139,13 @@ impl Progress {
         };
         self.lasting(&text);
         self.last_plain = Instant::now();
+    }
+
+    fn rate_and_p99(&self, window: &Window) -> String {
+        let operations = window.operations();
+        let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
+        let unit = if window.kind("record").is_some() { "records/s" } else { "IOPS" };
+        format!("{} {unit}, p99 {p99}", format::figure(window.rate_per_s().unwrap_or(0.0)))
     }
 
     /// Text that stays.
@@ -165,13 +169,23 @@ impl Progress {
     }
 }
 
-fn label(trial: &TrialRecord, trials: usize) -> String {
-    let levels: String = trial.levels.iter().map(|(key, level)| format!(" {key}={level}")).collect();
-    let block = if trial.block > 1 { format!(" #{}", trial.block) } else { String::new() };
-    format!("{}/{trials} {}{levels}{block}", trial.number, trial.name)
+/// `3/8`, or `3` where the number of trials is not known beforehand.
+fn of(number: u32, trials: Option<usize>) -> String {
+    trials.map_or_else(|| number.to_string(), |trials| format!("{number}/{trials}"))
 }
 
-fn rate_and_p99(rate_per_s: f64, latency: &Latency) -> String {
-    let p99 = latency.percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-    format!("{} IOPS, p99 {p99}", format::figure(rate_per_s))
+fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
+    let levels: String = trial.levels.iter().map(|(key, level)| format!(" {key}={level}")).collect();
+    let block = if trial.block > 1 { format!(" #{}", trial.block) } else { String::new() };
+    let step = trial.search.map_or_else(String::new, |step| match step {
+        SearchStep::Probe { rate_per_s } => format!(" at {}/s", format::figure(rate_per_s)),
+        SearchStep::Confirm { rate_per_s } => format!(" confirming {}/s", format::figure(rate_per_s)),
+    });
+    format!("{} {}{levels}{block}{step}", of(trial.number, trials), trial.name)
+}
+
+/// The records that a historian has accepted and not yet written, if it is one.
+fn pending(interval: &Interval) -> String {
+    let pending = interval.gauges.get(record::PENDING);
+    pending.map_or_else(String::new, |pending| format!(", {} pending", format::figure(*pending)))
 }

@@ -22,12 +22,12 @@ use crate::{commands, interrupt};
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
-    let survey = Survey::of(&study.target.paths, &plan.jobs())?;
-    tell!("{}", commands::plan_summary(study, &plan, &survey));
+    let survey = survey(study, &plan)?;
+    tell!("{}", commands::plan_summary(study, &plan, survey.as_ref()));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let mut results = ResultsDirectory::make(study, &output.results)?;
-    let mut progress = Progress::new(plan.trials.len(), Arc::clone(&stop));
+    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(&stop));
     let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
         progress.show(event);
         results.writer.accept(event).map_err(Into::into)
@@ -36,7 +36,7 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     let directory = results.writer.directory().to_owned();
     match result {
         Ok(_) => {}
-        Err(error @ RunError::Target(_)) => return Err(not_begun(error, Some(results), &stop)),
+        Err(error @ (RunError::Target(_) | RunError::Database(_))) => return Err(not_begun(error, Some(results), &stop)),
         Err(error @ RunError::Listener(_)) => {
             show_what_there_is(&directory, output.format);
             return Err(error.into());
@@ -46,6 +46,15 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     show(&report, output.format)?;
     tell!("report: {}", directory.join("report.html").display());
     Ok(Exit::of(&report))
+}
+
+/// What the disk tests of a plan would find; none if it has none.
+pub(crate) fn survey(study: &Study, plan: &Plan) -> Result<Option<Survey>, Failure> {
+    let jobs = plan.disk_jobs();
+    if jobs.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Survey::of(&study.target.paths, &jobs)?))
 }
 
 /// The results directory of this run.

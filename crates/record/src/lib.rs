@@ -6,6 +6,8 @@
 mod environment;
 mod event;
 mod histogram;
+mod historian;
+mod ingest;
 mod manifest;
 mod sample;
 mod setup;
@@ -15,8 +17,13 @@ mod window;
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
 pub use histogram::{HistogramError, Latency};
-pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, StudyRecord};
+pub use historian::{
+    HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, Outage, ReaderSetup, Server,
+    ServerSetting,
+};
+pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
+pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, SearchRules, StudyRecord};
 pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
 pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
-pub use trial::{State, TrialRecord};
+pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;

@@ -52,8 +52,36 @@ pub struct Manifest {
     pub latency_tolerance_ms: Option<f64>,
     /// The array that the device is said to be, for `--expect`.
     pub expect: Option<String>,
+    /// The search for the highest sustainable rate, if trials are steps of one. Its trials are not known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRules>,
+    /// Whether times were shortened: a quick look and no measurement to rely on.
+    #[serde(default)]
+    pub quick: bool,
+    /// Size of the disk that is to hold the database, in bytes, if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
     /// The trials in order.
     pub plan: Vec<PlannedTrial>,
+}
+
+/// The rules of a search for the highest sustainable rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchRules {
+    /// Records a second of the first step.
+    pub start_per_s: f64,
+    /// The search ends when the lowest failed rate is at most this share above the highest stable one.
+    pub resolution_share: f64,
+    /// Length of a step, warm-up included, in seconds.
+    pub step_s: f64,
+    /// Length of a confirming step, warm-up included, in seconds.
+    pub confirm_s: f64,
+    /// Confirming steps that must all be stable.
+    pub confirmations: u32,
+    /// Rest between steps, in seconds.
+    pub cool_down_s: f64,
+    /// Whether the steps were shortened: a quick look and no measurement to rely on.
+    pub quick: bool,
 }
 
 /// A trial with all that was measured in it.

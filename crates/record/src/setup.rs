@@ -2,12 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::HistorianSetup;
+
 /// The setup of a trial, by workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "workload", rename_all = "snake_case")]
 pub enum Setup {
     /// Disk workload.
     Disk(Box<DiskSetup>),
+    /// Historian workload.
+    Historian(Box<HistorianSetup>),
+}
+
+impl Setup {
+    /// The setup of a disk trial, if it is one.
+    #[must_use]
+    pub fn disk(&self) -> Option<&DiskSetup> {
+        match self {
+            Self::Disk(setup) => Some(setup),
+            Self::Historian(_) => None,
+        }
+    }
+
+    /// The setup of a historian trial, if it is one.
+    #[must_use]
+    pub fn historian(&self) -> Option<&HistorianSetup> {
+        match self {
+            Self::Historian(setup) => Some(setup),
+            Self::Disk(_) => None,
+        }
+    }
 }
 
 /// Whether clients wait for answers before they send again.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Setup;
+use crate::{HistorianOutcome, Setup};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,4 +57,36 @@ pub struct TrialRecord {
     /// Operations that were due and not sent when the window ended; open loop only.
     #[serde(default)]
     pub unsent: u64,
+    /// What became of the events of a historian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub historian: Option<HistorianOutcome>,
+    /// Its part in the search for the highest sustainable rate, if it is a step of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchStep>,
+}
+
+/// A step of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum SearchStep {
+    /// Looks for the highest stable rate.
+    Probe {
+        /// Records offered a second.
+        rate_per_s: f64,
+    },
+    /// Confirms a rate that a probe found stable.
+    Confirm {
+        /// Records offered a second.
+        rate_per_s: f64,
+    },
+}
+
+impl SearchStep {
+    /// Records offered a second.
+    #[must_use]
+    pub fn rate_per_s(self) -> f64 {
+        match self {
+            Self::Probe { rate_per_s } | Self::Confirm { rate_per_s } => rate_per_s,
+        }
+    }
 }

@@ -6,6 +6,8 @@ use crate::{Interval, OperationInterval, Phase};
 
 /// Kind that is no I/O of its own: it makes others durable.
 const FLUSH: &str = "flush";
+/// Kind that a historian is about: rows committed. Its other kinds carry or read these rows.
+const RECORD: &str = "record";
 
 /// The measured window of a trial. Counts are those of the window; latencies also those of operations that were in
 /// flight at its end, because leaving out the slowest would make every figure better than it was.
@@ -43,9 +45,18 @@ impl Window {
         self.seconds
     }
 
-    /// Reads and writes together, or whatever other kinds there are; flushes are left out.
+    /// Operations of one kind.
+    #[must_use]
+    pub fn kind(&self, kind: &str) -> Option<&OperationInterval> {
+        self.operations.get(kind)
+    }
+
+    /// What the trial is about: records of a historian, else reads and writes together; flushes are left out.
     #[must_use]
     pub fn operations(&self) -> OperationInterval {
+        if let Some(records) = self.kind(RECORD) {
+            return records.clone();
+        }
         let mut all = OperationInterval::default();
         let kinds = self.operations.iter().filter(|(kind, _)| *kind != FLUSH);
         kinds.for_each(|(_, operation)| all.merge(operation));

@@ -1,9 +1,10 @@
-//! The figures as CSV (RFC 4180): one line a trial and kind of operation, units in the names of the columns.
+//! The figures as CSV (RFC 4180): one line a trial and kind of operation, units in the names of the columns. Where a
+//! study holds historians, their columns follow after those that every study has.
 
-use record::Summary;
+use record::{SearchStep, Summary};
 
 use crate::format;
-use crate::model::{Figures, Report, Trial};
+use crate::model::{Figures, Historian, Report, Trial};
 
 /// Columns, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is unknown.
 const COLUMNS: [&str; 37] = [
@@ -46,11 +47,39 @@ const COLUMNS: [&str; 37] = [
     "reason",
 ];
 
+/// Columns of historians, in order; counts of events and rows are of the whole trial.
+const HISTORIAN_COLUMNS: [&str; 21] = [
+    "events_offered_per_s",
+    "commits_per_s",
+    "rows_per_commit",
+    "pending_mean_records",
+    "pending_max_records",
+    "refused_events",
+    "acknowledged_rows",
+    "expected_rows",
+    "found_rows",
+    "drain_s",
+    "outages",
+    "purges",
+    "purge_s_max",
+    "purge_share_of_interval_max",
+    "database_bytes",
+    "bytes_per_record",
+    "bytes_per_day",
+    "held",
+    "not_held_because",
+    "search_step",
+    "search_rate_per_s",
+];
+
 impl Report {
     /// The figures of all trials as CSV, with a header line. Digits are not rounded.
     #[must_use]
     pub fn csv(&self) -> String {
-        let mut text = COLUMNS.join(",");
+        let historians = self.historians().next().is_some();
+        let mut columns = COLUMNS.to_vec();
+        columns.extend(HISTORIAN_COLUMNS.iter().filter(|_| historians));
+        let mut text = columns.join(",");
         text.push_str("\r\n");
         for trial in &self.trials {
             let rows: Vec<Option<(usize, &Figures)>> = match trial.figures.is_empty() {
@@ -58,7 +87,11 @@ impl Report {
                 false => trial.figures.iter().enumerate().map(Some).collect(),
             };
             for row in rows {
-                let fields: Vec<String> = fields(trial, row).iter().map(|field| quoted(field)).collect();
+                let mut fields = fields(trial, row);
+                if historians {
+                    fields.extend(historian_fields(trial, row.is_none_or(|(index, _)| index == 0)));
+                }
+                let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
                 text.push_str(&fields.join(","));
                 text.push_str("\r\n");
             }
@@ -110,6 +143,43 @@ fn fields(trial: &Trial, row: Option<(usize, &Figures)>) -> Vec<String> {
         trial.reason.clone().filter(|_| whole).unwrap_or_default(),
     ]);
     fields
+}
+
+/// What belongs to a historian as a whole; it stands in the first line of the trial only.
+fn historian_fields(trial: &Trial, whole: bool) -> Vec<String> {
+    let historian = trial.historian.as_ref().filter(|_| whole);
+    let of = |value: fn(&Historian) -> Option<f64>| number(historian.and_then(value));
+    let count = |value: fn(&Historian) -> Option<u64>| {
+        historian.and_then(value).map(|count| count.to_string()).unwrap_or_default()
+    };
+    let search = trial.search.filter(|_| whole);
+    let step = search.map(|step| match step {
+        SearchStep::Probe { .. } => "probe".to_owned(),
+        SearchStep::Confirm { .. } => "confirm".to_owned(),
+    });
+    vec![
+        of(|h| h.offered_per_s),
+        of(|h| h.commits_per_s),
+        of(|h| h.rows_per_commit),
+        of(|h| h.pending_mean),
+        of(|h| h.pending_max),
+        count(|h| Some(h.refused)),
+        count(|h| Some(h.acknowledged)),
+        count(|h| Some(h.rows_expected)),
+        count(|h| h.rows_found),
+        of(|h| h.drain_s),
+        count(|h| Some(h.outages.len() as u64)),
+        count(|h| Some(h.maintenance.len() as u64)),
+        of(|h| h.maintenance.iter().map(|maintenance| maintenance.run.purge_s).reduce(f64::max)),
+        of(|h| h.maintenance.iter().filter_map(|maintenance| maintenance.interval_share).reduce(f64::max)),
+        count(|h| h.storage.database_bytes_after),
+        of(|h| h.storage.bytes_per_record),
+        of(|h| h.storage.bytes_per_day),
+        historian.and_then(|h| h.stable).map(|held| held.to_string()).unwrap_or_default(),
+        historian.map(|h| h.unstable_because.join("; ")).unwrap_or_default(),
+        step.unwrap_or_default(),
+        number(search.map(SearchStep::rate_per_s)),
+    ]
 }
 
 fn short(summary: Option<Summary>) -> [String; 4] {

@@ -8,6 +8,10 @@ use record::{
     Resources, Sample, Setup, State, StudyRecord, Summary, TrialRecord, Written,
 };
 
+mod historian;
+
+pub(crate) use historian::{Collected, search_rules};
+
 /// Latencies in a fixture's histogram: enough for a p99.9.
 const LATENCIES: u32 = 12_000;
 
@@ -261,6 +265,9 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
             reason: None,
             latency_tolerance_ms: None,
             expect: None,
+            search: None,
+            quick: false,
+            disk_bytes: None,
             plan: plan.collect(),
         },
         environment: Some(environment()),
@@ -284,6 +291,8 @@ fn trial_record() -> TrialRecord {
         parameters: serde_json::json!({"workload": {"disk": {"block": "4KiB", "outstanding": 32}}}),
         setup: None,
         unsent: 0,
+        historian: None,
+        search: None,
     }
 }
 

@@ -2,6 +2,9 @@
 
 use record::State;
 
+/// Units of bytes in powers of ten.
+const DECIMAL_UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+
 /// Stands where a figure is unknown or too few samples support it.
 pub(crate) const UNKNOWN: &str = "–";
 
@@ -99,6 +102,31 @@ pub fn bytes(count: u64) -> String {
     format!("{} B", grouped(count))
 }
 
+/// Bytes in units of powers of ten, as disks are sold.
+pub(crate) fn decimal_bytes(count: f64) -> String {
+    let unit = DECIMAL_UNITS.into_iter().find(|(_, size)| count >= size * 0.9995);
+    unit.map_or_else(
+        || format!("{} B", figure(count)),
+        |(unit, size)| format!("{} {unit}", figure(count / size)),
+    )
+}
+
+/// Bytes that were set and not measured, in units of powers of ten: without needless digits.
+pub(crate) fn plain_bytes(count: f64) -> String {
+    let unit = DECIMAL_UNITS.into_iter().find(|(_, size)| count >= size * 0.9995);
+    unit.map_or_else(|| plain(count), |(unit, size)| format!("{} {unit}", plain(count / size)))
+}
+
+/// A span of years in the unit that suits its length.
+pub(crate) fn time_until(years: f64) -> String {
+    const DAYS: f64 = 365.25;
+    match years {
+        years if years >= 2.0 => format!("{} years", figure(years)),
+        years if years * DAYS >= 2.0 => format!("{} days", figure(years * DAYS)),
+        years => format!("{} hours", figure(years * DAYS * 24.0)),
+    }
+}
+
 /// Seconds, with minutes and hours where they help.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
@@ -132,7 +160,23 @@ pub fn state(state: State) -> &'static str {
 /// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
 /// word keeps its own line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    const UNITS: [&str; 8] = ["%", "µs", "ms", "s", "IOPS", "MB/s", "GiB", "MiB"];
+    const UNITS: [&str; 15] = [
+        "%",
+        "µs",
+        "ms",
+        "s",
+        "IOPS",
+        "MB/s",
+        "GiB",
+        "MiB",
+        "TB",
+        "GB",
+        "MB",
+        "records/s",
+        "rows",
+        "years",
+        "min",
+    ];
     let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -193,6 +237,12 @@ mod tests {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(duration(3600.0), "60 min");
         assert_eq!(duration(125.0), "2 min 5 s");
+        assert_eq!(decimal_bytes(6.5e9), "6.50 GB");
+        assert_eq!(decimal_bytes(999_800.0), "1.00 MB");
+        assert_eq!(decimal_bytes(512.0), "512 B");
+        assert_eq!(time_until(12.3), "12.3 years");
+        assert_eq!(time_until(0.5), "183 days");
+        assert_eq!(time_until(0.001), "8.77 hours");
         assert_eq!(per_cent(0.1234), "12 %");
         assert_eq!(per_cent(-0.0512), "−5.1 %");
     }

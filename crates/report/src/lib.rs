@@ -18,13 +18,17 @@ mod text;
 
 pub use judge::{Level, Verdict};
 pub use model::{
-    Configuration, Expectation, ExpectedFigure, Figures, Generator, Machine, MatrixCell, Report, Stability,
-    SteadyState, Sweep, SweepPoint, Trial,
+    Configuration, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Generator, Historian,
+    Machine, Maintenance, MatrixCell, Reads, Report, Search, SearchedStep, Stability, SteadyState, Storage,
+    Sweep, SweepPoint, Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
 
-pub use published::{Comparison, PublishedRow};
+pub use published::{
+    Comparison, FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, PublishedRow,
+    RealProject,
+};
 
 #[cfg(test)]
 mod tests;

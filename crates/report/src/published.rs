@@ -1,13 +1,19 @@
 //! Published figures beside the measured ones. They are no target: the hardware and often the load differ, and each
 //! row says how.
 
+mod historian;
+
 use std::sync::OnceLock;
 
 use record::DiskSetup;
 use serde::{Deserialize, Serialize};
 
 use crate::format;
-use crate::model::{Configuration, Figures};
+use crate::model::{Configuration, Figures, FlushSeries, Search, Trial};
+
+pub use historian::{
+    FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,
+};
 
 /// SQLIO prints megabytes of 2^20 bytes; all of ours are of 10^6.
 const SQLIO_MB: f64 = 1.048_576;
@@ -51,6 +57,7 @@ struct Source {
     title: String,
     author: Option<String>,
     date: String,
+    engine: Option<String>,
     machine: Option<String>,
 }
 
@@ -58,6 +65,8 @@ struct Source {
 struct Hds {
     source: Source,
     sqlio: Vec<HdsSeries>,
+    #[serde(flatten)]
+    historian: historian::Published,
 }
 
 #[derive(Debug, Deserialize)]
@@ -155,6 +164,18 @@ pub(crate) fn beside(profile: Option<&str>, configurations: &[Configuration]) ->
             })
         })
         .collect()
+}
+
+/// The published historian beside ours; none where no record was written.
+pub(crate) fn historian(
+    configurations: &[Configuration],
+    searches: &[Search],
+    flush_rows: &[FlushSeries],
+    trials: &[Trial],
+) -> Option<HistorianComparison> {
+    let hds = &library()?.hds;
+    let measured = historian::Measured { configurations, searches, flush_rows, trials };
+    historian::compare(&hds.historian, &hds.source, &measured)
 }
 
 struct Found {
@@ -336,6 +357,19 @@ mod tests {
                 assert!(agrees || row.note.is_some(), "{} {row:?}", series.device);
             }
         }
+        let historian = &library.hds.historian;
+        let rates: Vec<f64> = historian.placement.iter().map(|placement| placement.records_per_s).collect();
+        assert_eq!(
+            rates,
+            [2400.0, 2500.0, 2400.0, 2700.0, 4700.0, 3100.0, 3100.0, 4800.0, 5100.0],
+            "nine placements"
+        );
+        for placement in &historian.placement {
+            let gain = (placement.records_per_s / 2400.0 - 1.0) * 100.0;
+            // The source rounds 12.5 and 112.5 down, and 95.8 and 29.2 to the nearest.
+            assert!((gain - placement.gain_pct).abs() <= 0.5, "{placement:?}");
+        }
+        assert_eq!((historian.flush_rows.len(), historian.real_project.len()), (6, 2));
         assert_eq!(library.primequest.throughput.random_4k_iops_over, 700_000.0);
         assert_eq!(library.sqlio.sample.block_kb, 8);
     }

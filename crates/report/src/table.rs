@@ -1,13 +1,20 @@
 //! The tables of figures, as cells of text: the text report and the page print the same ones.
 
+mod historian;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use record::{State, Summary};
+use record::Summary;
 
 use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial};
 use crate::published::Comparison;
+
+pub(crate) use historian::{
+    flush_rows, growth, historians, maintenance, placements, published_flush, real_project, screens, steps,
+    storage,
+};
 
 /// A table; all columns but those of [`Column::text`] are numbers.
 pub(crate) struct Table {
@@ -82,26 +89,25 @@ pub(crate) fn main(report: &Report) -> Table {
     if report.repeats() { configurations(report) } else { trials(report) }
 }
 
-/// Every trial.
+/// Every trial of a disk.
 pub(crate) fn trials(report: &Report) -> Table {
     let mut columns =
         vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
-    let keys = level_keys(report);
+    let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
     columns.extend(figure_columns());
     columns.push(words("state", "how it ended, unless complete", 0));
     let rows = report
-        .trials
-        .iter()
-        .filter(|trial| trial.state != State::Skipped)
+        .disks()
+        .filter(|trial| !trial.is_skipped())
         .flat_map(|trial| trial_rows(trial, &keys))
         .collect();
     Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
 }
 
-/// The axes of a study, in the order of their names.
-fn level_keys(report: &Report) -> Vec<String> {
-    let mut keys: Vec<String> = report.trials.iter().flat_map(|trial| trial.levels.keys().cloned()).collect();
+/// The axes of trials, in the order of their names.
+fn level_keys<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<String> {
+    let mut keys: Vec<String> = trials.flat_map(|trial| trial.levels.keys().cloned()).collect();
     keys.sort();
     keys.dedup();
     keys
@@ -156,7 +162,7 @@ fn lead(main: bool, number: String, name: &str, kind: &str) -> Vec<String> {
 fn configurations(report: &Report) -> Table {
     let mut columns =
         vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
-    let keys = level_keys(report);
+    let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
     columns.extend(figure_columns());
     columns.push(column("best", "I/Os a second of the best repeat", 1));
@@ -165,6 +171,7 @@ fn configurations(report: &Report) -> Table {
     let rows = report
         .configurations
         .iter()
+        .filter(|configuration| !configuration.is_historian())
         .flat_map(|configuration| configuration_rows(configuration, &keys))
         .collect();
     let title = match report.steady_state.as_ref().and_then(|state| state.window) {
@@ -239,8 +246,7 @@ fn figure_cells(
 /// Open loops: what was offered and what came, with the three times apart. None where all loops were closed.
 pub(crate) fn open_loops(report: &Report) -> Option<Table> {
     let open: Vec<(&Trial, &Figures)> = report
-        .trials
-        .iter()
+        .disks()
         .filter(|trial| trial.offered_per_s.is_some())
         .filter_map(|trial| Some((trial, trial.main()?)))
         .collect();

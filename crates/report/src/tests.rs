@@ -1,5 +1,7 @@
 //! Whole reports: what is printed, and that all printers agree.
 
+pub(crate) mod historian;
+
 use record::{DiskSetup, State, StudyRecord};
 
 use crate::fixture::{self, Made};

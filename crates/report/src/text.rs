@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
 use crate::format;
 use crate::judge::Verdict;
 use crate::model::{Report, SteadyState};
-use crate::published::Comparison;
+use crate::published::{Comparison, HistorianComparison};
 use crate::table::{self, Row, Table};
 
 /// Sentences are not set wider than this: longer lines are hard to read.
@@ -19,16 +19,49 @@ impl Report {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
         let main = table::main(self);
-        blocks.push(grid(&main, width));
-        blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
+        if !main.rows.is_empty() || self.historians().next().is_none() {
+            blocks.push(grid(&main, width));
+            blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
+        }
         blocks.extend(table::open_loops(self).map(|table| grid(&table, width)));
         blocks.extend(self.steady_state.as_ref().and_then(matrix));
+        blocks.extend(historian(self, width));
         blocks.extend(self.published.iter().map(|comparison| published(comparison, width)));
+        blocks.extend(
+            self.published_historian.as_ref().map(|comparison| published_historian(comparison, width)),
+        );
         blocks.retain(|block| !block.is_empty());
         let mut text = blocks.join("\n\n");
         text.push('\n');
         text
     }
+}
+
+/// The tables of historians. Only those after the first have titles: what the first one is, the verdicts say.
+fn historian(report: &Report, width: usize) -> Vec<String> {
+    let Some(main) = table::historians(report) else { return Vec::new() };
+    let mut blocks = vec![grid(&main, width)];
+    blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
+    let titled = |table: &Table| format!("{}\n{}", table.title, grid(table, width));
+    blocks.extend(report.searches.iter().map(|search| titled(&table::steps(search))));
+    blocks.extend(report.flush_rows.iter().map(|series| titled(&table::flush_rows(series))));
+    let others = [table::screens(report), table::maintenance(report), table::storage(report)];
+    blocks.extend(others.iter().flatten().map(titled));
+    blocks
+}
+
+fn published_historian(comparison: &HistorianComparison, width: usize) -> String {
+    let (placements, _) = table::placements(comparison);
+    let others = [table::published_flush(comparison), table::real_project(comparison)];
+    let tables = std::iter::once(&placements).chain(others.iter().flatten());
+    let mut blocks: Vec<String> =
+        tables.map(|table| format!("{}\n{}", table.title, grid(table, width))).collect();
+    let notes =
+        comparison.differences.iter().cloned().chain([table::growth(comparison), comparison.source.clone()]);
+    let notes: Vec<String> =
+        notes.flat_map(|note| format::wrapped(&note, width.min(SENTENCE_WIDTH))).collect();
+    blocks.push(notes.join("\n"));
+    blocks.join("\n\n")
 }
 
 fn verdicts(verdicts: &[Verdict], width: usize) -> String {

@@ -3,8 +3,12 @@
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
 mod environment;
+mod historian;
 mod resources;
 mod rules;
 mod run;
+mod search;
+mod steps;
+mod trial;
 
 pub use run::{Context, Listener, RunError, run};

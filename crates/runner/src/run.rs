@@ -1,20 +1,20 @@
 //! The run of a study from its plan to its last trial.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use disk::{Go, Outcome, Progress, Target, TargetError, TrialError};
+use disk::{Target, TargetError};
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, Setup, State, TrialRecord, Window};
-use study::{Plan, Study, Trial};
+use record::{Event, FORMAT_VERSION, Manifest, State, TrialRecord};
+use study::{Plan, Study, Trial, Work};
 
 use crate::environment;
-use crate::resources::Meter;
-use crate::rules::{Rules, invalid_because};
+use crate::historian::{Home, is_local, place};
+use crate::rules::Rules;
+use crate::trial::planned;
 
-/// How often a long preparation reports.
+/// How often a long preparation reports, and how often a pause looks whether it is to end.
 const PREPARING_EVERY: Duration = Duration::from_millis(100);
 
 /// What the runner is told besides the study.
@@ -32,6 +32,9 @@ pub enum RunError {
     /// The target could not be made ready.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The database could not be made ready.
+    #[error(transparent)]
+    Database(#[from] database::Error),
     /// Whoever listens to the events could not take one.
     #[error("{0}")]
     Listener(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -51,20 +54,22 @@ pub fn run(
     stop: &AtomicBool,
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
-    let mut manifest = manifest(study, plan, context);
-    let first_path = study.target.paths.first().map_or(Path::new("."), |path| path.as_path());
-    let environment = environment::read(first_path, &context.tool_version, Timestamp::now());
+    let home = if plan.needs_database() { Home::make(&study.target)? } else { None };
+    let place = place(study, home.as_ref());
+    let environment =
+        environment::read(place.as_deref(), is_local(study), &context.tool_version, Timestamp::now());
     let device = environment.device.known().map(|device| device.name.clone());
-    let mut run = Run { stop, listen, device };
-    run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment })?;
-    let result = run.prepare(study, plan).and_then(|target| run.trials(plan, &target));
-    let (state, reason) = match &result {
-        Ok(state) => (*state, None),
-        Err(_) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
-        Err(error) => (State::Failed, Some(error.to_string())),
+    let mut run = Run { stop, listen, device, files: None, home, number: 0 };
+    let mut manifest = manifest(study, plan, context);
+    let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
+    let result = begun.and_then(|()| run.prepare(study, plan)).and_then(|()| run.trials(study, plan));
+    let left = run.home.take().map_or(Ok(()), Home::leave);
+    (manifest.state, manifest.reason) = match (&result, &left) {
+        (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
+        (Err(error), _) => (State::Failed, Some(error.to_string())),
+        (Ok(_), Err(error)) => (State::Failed, Some(error.to_string())),
+        (Ok(state), Ok(())) => (*state, None),
     };
-    manifest.state = state;
-    manifest.reason = reason;
     manifest.finished = Some(Timestamp::now().to_string());
     if !matches!(result, Err(RunError::Listener(_))) {
         run.tell(&Event::StudyFinished(manifest.clone()))?;
@@ -73,6 +78,8 @@ pub fn run(
 }
 
 fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
+    let searched = plan.trials.iter().find_map(|trial| trial.work.historian());
+    let search = study.search.as_ref().zip(searched).map(|(search, job)| search.rules(job, study.quick));
     Manifest {
         format: FORMAT_VERSION,
         tool_version: context.tool_version.clone(),
@@ -87,58 +94,89 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         reason: None,
         latency_tolerance_ms: study.latency_tolerance.map(|tolerance| tolerance.as_seconds() * 1e3),
         expect: study.expect.clone(),
-        plan: plan.trials.iter().map(|trial| trial.planned.clone()).collect(),
+        search,
+        quick: study.quick,
+        disk_bytes: study.disk_size.map(|size| size.0),
+        // How many steps a search takes is known at its end.
+        plan: if search.is_some() { Vec::new() } else { planned_trials(plan) },
     }
 }
 
-struct Run<'a, 'b> {
-    stop: &'a AtomicBool,
-    listen: &'a mut Listener<'b>,
+fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
+    plan.trials.iter().map(|trial| trial.planned.clone()).collect()
+}
+
+/// A study while it runs.
+pub(crate) struct Run<'a, 'b> {
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) listen: &'a mut Listener<'b>,
     /// Kernel name of the target's device.
-    device: Option<String>,
+    pub(crate) device: Option<String>,
+    /// Files and devices of the disk tests.
+    pub(crate) files: Option<Target>,
+    /// Database of the others.
+    pub(crate) home: Option<Home>,
+    /// Number of the last trial.
+    number: u32,
 }
 
 impl Run<'_, '_> {
-    fn tell(&mut self, event: &Event) -> Result<(), RunError> {
+    pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
         (self.listen)(event).map_err(RunError::Listener)
     }
 
-    fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn prepare(&mut self, study: &Study, plan: &Plan) -> Result<Target, RunError> {
-        let mut told = Ok(());
-        let mut last = None;
-        let target =
-            Target::prepare(&study.target.paths, &plan.jobs(), self.stop, |done_bytes, total_bytes| {
-                let is_due = last.is_none_or(|last: Instant| last.elapsed() >= PREPARING_EVERY);
-                if told.is_ok() && (is_due || done_bytes == total_bytes) {
-                    last = Some(Instant::now());
-                    told = (self.listen)(&Event::Preparing { done_bytes, total_bytes });
-                }
-            })?;
-        told.map_err(RunError::Listener)?;
-        Ok(target)
+    /// The number of the trial that comes next.
+    pub(crate) fn next_number(&mut self) -> u32 {
+        self.number += 1;
+        self.number
     }
 
-    fn trials(&mut self, plan: &Plan, target: &Target) -> Result<State, RunError> {
+    fn prepare(&mut self, study: &Study, plan: &Plan) -> Result<(), RunError> {
+        let jobs = plan.disk_jobs();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let mut told = Ok(());
+        let mut last = None;
+        let target = Target::prepare(&study.target.paths, &jobs, self.stop, |done_bytes, total_bytes| {
+            let is_due = last.is_none_or(|last: Instant| last.elapsed() >= PREPARING_EVERY);
+            if told.is_ok() && (is_due || done_bytes == total_bytes) {
+                last = Some(Instant::now());
+                told = (self.listen)(&Event::Preparing { done_bytes, total_bytes });
+            }
+        })?;
+        told.map_err(RunError::Listener)?;
+        self.files = Some(target);
+        Ok(())
+    }
+
+    fn trials(&mut self, study: &Study, plan: &Plan) -> Result<State, RunError> {
         let mut rules = Rules::new(plan.stop.clone());
         let mut failed = false;
         for trial in &plan.trials {
             if let Some(reason) = rules.skip_because(trial) {
-                let record = TrialRecord { state: State::Skipped, reason: Some(reason), ..planned(trial) };
+                let number = self.next_number();
+                let record = TrialRecord { state: State::Skipped, reason: Some(reason), ..planned(trial, number) };
                 self.tell(&Event::TrialFinished(record))?;
                 continue;
             }
-            self.pause(trial)?;
+            self.pause(trial.pause)?;
             if self.stopped() {
                 return Ok(State::Aborted);
             }
-            let (record, measured) = self.trial(trial, target)?;
-            failed |= record.state == State::Failed;
-            if record.state == State::Complete {
-                rules.measured(trial, &measured);
+            if let (Some(search), Work::Historian { job, .. }) = (&study.search, &trial.work) {
+                failed |= self.search(search, study.quick, trial, job)? == State::Failed;
+                continue;
+            }
+            let number = self.next_number();
+            let ran = self.trial(planned(trial, number), &trial.work)?;
+            failed |= ran.record.state == State::Failed;
+            if ran.record.state == State::Complete {
+                rules.measured(trial, &ran.measured);
             }
         }
         Ok(match (self.stopped(), failed) {
@@ -149,12 +187,12 @@ impl Run<'_, '_> {
     }
 
     /// Waits for caches and queues to settle, in steps so that a stop is heard.
-    fn pause(&mut self, trial: &Trial) -> Result<(), RunError> {
-        if trial.pause == Span::ZERO || self.stopped() {
+    pub(crate) fn pause(&mut self, pause: Span) -> Result<(), RunError> {
+        if pause == Span::ZERO || self.stopped() {
             return Ok(());
         }
-        self.tell(&Event::Pausing { number: trial.planned.number, pause_s: trial.pause.as_seconds() })?;
-        let end = Instant::now() + Duration::from_nanos(trial.pause.ns);
+        self.tell(&Event::Pausing { number: self.number + 1, pause_s: pause.as_seconds() })?;
+        let end = Instant::now() + Duration::from_nanos(pause.ns);
         while !self.stopped() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -165,88 +203,32 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn trial(&mut self, trial: &Trial, target: &Target) -> Result<(TrialRecord, Window), RunError> {
-        let number = trial.planned.number;
-        let started = Timestamp::now().to_string();
-        let mut record = TrialRecord { state: State::Running, started: Some(started), ..planned(trial) };
-        self.tell(&Event::TrialStarted(record.clone()))?;
-        let mut measured = Window::default();
-        let mut meter = Meter::new(self.device.as_deref());
-        let mut begin = Instant::now();
-        let mut told = Ok(());
-        let (stop, listen) = (self.stop, &mut *self.listen);
-        let result = disk::run(&trial.job, target, stop, |progress| {
-            let events = match progress {
-                Progress::SetUp(setup) => {
-                    record.notes.extend(remark(&setup));
-                    record.setup = Some(setup.clone());
-                    begin = Instant::now();
-                    meter.read(0.0);
-                    vec![Event::TrialSetUp { number, setup }]
-                }
-                Progress::Interval(interval) => {
-                    measured.add(&interval);
-                    let simulated = is_simulated(record.setup.as_ref());
-                    let resources = meter.read(begin.elapsed().as_secs_f64()).filter(|_| !simulated);
-                    let resources = resources.map(|resources| Event::Resources { number, resources });
-                    std::iter::once(Event::Interval { number, interval }).chain(resources).collect()
-                }
-            };
-            for event in events {
-                if told.is_ok() {
-                    told = listen(&event);
-                }
+    /// Searches the highest rate that a historian holds, a step a trial.
+    fn search(
+        &mut self,
+        search: &study::Search,
+        quick: bool,
+        trial: &Trial,
+        job: &workload::historian::Job,
+    ) -> Result<State, RunError> {
+        let mut steps = crate::search::Search::new(search.rules(job, quick));
+        let mut state = State::Complete;
+        let mut first = true;
+        while let Some((step, work)) = crate::steps::next(&steps, search, &trial.work) {
+            self.pause(if first { Span::ZERO } else { search.cool_down })?;
+            first = false;
+            if self.stopped() {
+                break;
             }
-            if told.is_ok() { Go::On } else { Go::Stop }
-        });
-        told.map_err(RunError::Listener)?;
-        conclude(&mut record, result, &measured, self.stopped());
-        self.tell(&Event::TrialFinished(record.clone()))?;
-        Ok((record, measured))
+            let number = self.next_number();
+            let record = TrialRecord { search: Some(step), ..planned(trial, number) };
+            let ran = self.trial(record, &work)?;
+            if matches!(ran.record.state, State::Failed | State::Aborted) {
+                state = ran.record.state;
+                break;
+            }
+            steps.take(crate::steps::held(&ran));
+        }
+        Ok(state)
     }
-}
-
-fn planned(trial: &Trial) -> TrialRecord {
-    TrialRecord {
-        format: FORMAT_VERSION,
-        number: trial.planned.number,
-        name: trial.planned.name.clone(),
-        block: trial.planned.block,
-        levels: trial.planned.levels.clone(),
-        state: State::Planned,
-        reason: None,
-        notes: Vec::new(),
-        started: None,
-        parameters: serde_json::to_value(&trial.settings).unwrap_or_default(),
-        setup: None,
-        unsent: 0,
-    }
-}
-
-/// What the setup lacks of what was asked for.
-fn remark(setup: &Setup) -> Option<String> {
-    let Setup::Disk(setup) = setup;
-    let reason = setup.buffers.strip_prefix("not registered: ")?;
-    let wanted = setup.engine == "uring" && !reason.starts_with("not asked for");
-    wanted
-        .then(|| format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
-}
-
-fn is_simulated(setup: Option<&Setup>) -> bool {
-    matches!(setup, Some(Setup::Disk(setup)) if setup.engine == "simulated")
-}
-
-/// The final state of a trial that ran.
-fn conclude(record: &mut TrialRecord, result: Result<Outcome, TrialError>, measured: &Window, stopped: bool) {
-    record.unsent = result.as_ref().map_or(0, |outcome| outcome.unsent);
-    let (state, reason) = match result {
-        Err(error) => (State::Failed, Some(error.to_string())),
-        Ok(_) if stopped => (State::Aborted, Some("interrupted by the user".to_owned())),
-        Ok(outcome) => match invalid_because(measured, outcome) {
-            Some(reason) => (State::Invalid, Some(reason)),
-            None => (State::Complete, None),
-        },
-    };
-    record.state = state;
-    record.reason = reason;
 }

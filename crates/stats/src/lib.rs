@@ -10,13 +10,17 @@ mod knee;
 mod limit;
 mod queue;
 mod random;
+mod slope;
 mod spread;
 mod steady;
+mod sustained;
 
 pub use array::{Array, ArrayError};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{ClientLimit, client_limited};
 pub use queue::mean_in_flight;
+pub use slope::theil_sen;
 pub use spread::{coefficient_of_variation, mean, median, standard_deviation};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
+pub use sustained::{Step, Unstable, sustained};

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use disk::{Job, Pattern, Settings};
+use disk::Pattern;
 use load::Size;
 use toml::Value;
+use workload::historian;
 
 use crate::settings;
-use crate::study::{Axis, Configuration, Study, StudyError, StudyErrors, Workload};
+use crate::plan::Work;
+use crate::study::{Axis, Configuration, Study, StudyError, StudyErrors, Varied, Workload, one_error};
 
 /// One configuration at one combination of levels.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +17,7 @@ pub(crate) struct Point {
     pub(crate) name: String,
     pub(crate) levels: BTreeMap<String, String>,
     pub(crate) values: BTreeMap<String, Value>,
-    pub(crate) settings: Settings,
-    pub(crate) job: Job,
+    pub(crate) work: Work,
 }
 
 /// All points of a study in the order given; the last axis runs fastest.
@@ -68,30 +69,75 @@ fn point(
     configuration: &Configuration,
     combination: &[(&Axis, &Value)],
 ) -> Result<Point, StudyErrors> {
-    let error =
-        |place: &str, problem: String| StudyErrors(vec![StudyError { place: place.to_owned(), problem }]);
-    let mut settings = settings::overlay(&configuration.workload.disk, &study.workload.disk)
+    let work = if is_historian(study, configuration) {
+        historian(at::<historian::Settings>(study, configuration, combination)?, study)?
+    } else {
+        disk(at::<disk::Settings>(study, configuration, combination)?, study)?
+    };
+    let level = |(axis, level): &(&Axis, &Value)| {
+        let parameter = axis.key.rsplit('.').next().unwrap_or_default().to_owned();
+        (parameter, (*level).clone())
+    };
+    let values: BTreeMap<String, Value> = combination.iter().map(level).collect();
+    let levels = values.iter().map(|(parameter, level)| (parameter.clone(), text_of(level))).collect();
+    let name = match (&*configuration.name, &work) {
+        ("", Work::Disk { job, .. }) => describe(job),
+        ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
+        (name, _) => name.to_owned(),
+    };
+    Ok(Point { name, levels, values, work })
+}
+
+/// A configuration is of the workload whose parameters it gives; one that gives none is of the study's.
+fn is_historian(study: &Study, configuration: &Configuration) -> bool {
+    let own = &configuration.workload;
+    own.historian.is_some() || (study.workload.historian.is_some() && own.disk == disk::Settings::default())
+}
+
+/// The parameters at one combination of levels.
+fn at<S: Varied>(
+    study: &Study,
+    configuration: &Configuration,
+    combination: &[(&Axis, &Value)],
+) -> Result<S, StudyErrors> {
+    let error = |place: &str, problem: String| one_error(place, problem);
+    let mut settings = settings::overlay(&S::of(&configuration.workload), &S::of(&study.workload))
         .map_err(|problem| error(&configuration.name, problem))?;
-    let mut levels = BTreeMap::new();
-    let mut values = BTreeMap::new();
     for (axis, level) in combination {
-        let parameter = axis.parameter().ok_or_else(|| {
-            error(&axis.key, "is no parameter that can be varied; keys begin with workload.disk.".to_owned())
+        let parameter = axis.parameter::<S>().ok_or_else(|| {
+            let problem = format!("is no parameter that can be varied here; keys begin with {}", S::PREFIX);
+            error(&axis.key, problem)
         })?;
         settings =
             settings::with(&settings, parameter, level).map_err(|problem| error(&axis.key, problem))?;
-        levels.insert(parameter.to_owned(), text_of(level));
-        values.insert(parameter.to_owned(), (*level).clone());
     }
+    Ok(settings)
+}
+
+fn disk(mut settings: disk::Settings, study: &Study) -> Result<Work, StudyErrors> {
     settings.seed.get_or_insert(study.seed);
-    let job = Job::of(&settings).map_err(|problems| {
-        let errors = problems
-            .into_iter()
-            .map(|problem| StudyError { place: problem.parameter.to_owned(), problem: problem.problem });
-        StudyErrors(errors.collect())
-    })?;
-    let name = if configuration.name.is_empty() { describe(&job) } else { configuration.name.clone() };
-    Ok(Point { name, levels, values, settings, job })
+    let job = disk::Job::of(&settings)
+        .map_err(|problems| errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem))))?;
+    Ok(Work::Disk { settings: Box::new(settings), job: Box::new(job) })
+}
+
+fn historian(mut settings: historian::Settings, study: &Study) -> Result<Work, StudyErrors> {
+    settings.seed.get_or_insert(study.seed);
+    if let Some(search) = &study.search {
+        search.check(&settings)?;
+        settings.rate = Some(historian::Rate::PerSecond(search.start_per_s));
+    }
+    let job = historian::Job::of(&settings)
+        .map_err(|problems| errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem))))?;
+    // Written out, so that a record tells how long its trial was to be.
+    settings.warm_up = Some(job.phases.warm_up);
+    settings.duration = Some(job.phases.measure);
+    Ok(Work::Historian { settings: Box::new(settings), job: Box::new(job) })
+}
+
+fn errors<'a>(problems: impl Iterator<Item = (&'a str, String)>) -> StudyErrors {
+    let error = |(place, problem): (&str, String)| StudyError { place: place.to_owned(), problem };
+    StudyErrors(problems.map(error).collect())
 }
 
 fn text_of(level: &Value) -> String {
@@ -99,7 +145,7 @@ fn text_of(level: &Value) -> String {
 }
 
 /// What a test does, in the words of the field: `8KiB random read Q32T1`.
-fn describe(job: &Job) -> String {
+fn describe(job: &disk::Job) -> String {
     let direction = match job.read_share {
         1.0 => "read".to_owned(),
         0.0 => "write".to_owned(),
@@ -112,4 +158,15 @@ fn describe(job: &Job) -> String {
     };
     let rate = job.pacing.rate_per_s().map_or_else(String::new, |rate| format!(" at {rate}/s"));
     format!("{} {pattern} {direction} Q{}T{}{rate}", Size(job.block_bytes), job.outstanding, job.threads)
+}
+
+/// What a historian does: `random 5100/s`, `counters of 5000 tags`.
+fn describe_historian(job: &historian::Job, is_search: bool) -> String {
+    match (&job.source, job.rate_per_s()) {
+        _ if is_search => "historian".to_owned(),
+        (historian::Source::Counters, _) => format!("counters of {} tags", job.tags),
+        (historian::Source::Random(_), Some(rate)) => format!("random {rate}/s"),
+        (historian::Source::Random(_), None) => "as fast as the buffer takes them".to_owned(),
+        (other, _) => other.name(),
+    }
 }

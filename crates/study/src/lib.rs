@@ -4,12 +4,18 @@
 //! a disk, reads a clock, or depends on the machine.
 
 mod expand;
+mod historian;
 mod plan;
 mod profile;
+mod search;
 mod settings;
 mod study;
 
-pub use plan::{Plan, Stop, Trial};
+pub use historian::{HistorianProfile, historian_profiles};
+pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};
-pub use settings::{conflicts, overlay};
-pub use study::{Axis, Configuration, Order, Steady, Study, StudyError, StudyErrors, Target, Workload};
+pub use search::Search;
+pub use settings::{Settings, conflicts, overlay};
+pub use study::{
+    Axis, Configuration, Existing, Order, Steady, Study, StudyError, StudyErrors, Target, Varied, Workload,
+};

@@ -1,11 +1,11 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
-use disk::{Job, Settings};
-use load::Span;
+use load::{Phases, Span};
 use record::PlannedTrial;
+use workload::historian;
 
 use crate::expand::{self, Point};
-use crate::study::{Order, Study, StudyError, StudyErrors};
+use crate::study::{Order, Study, StudyError, StudyErrors, one_error};
 
 /// The trials of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,10 +38,65 @@ pub struct Trial {
     pub tracked: bool,
     /// Rest before it.
     pub pause: Span,
-    /// Parameters as given.
-    pub settings: Settings,
-    /// What they come to.
-    pub job: Job,
+    /// What is run.
+    pub work: Work,
+}
+
+/// What one trial runs: parameters as given, and what they come to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// A disk test.
+    Disk {
+        /// Parameters as given.
+        settings: Box<disk::Settings>,
+        /// What they come to.
+        job: Box<disk::Job>,
+    },
+    /// A historian, or a search of one.
+    Historian {
+        /// Parameters as given.
+        settings: Box<historian::Settings>,
+        /// What they come to; in a search that of the first step.
+        job: Box<historian::Job>,
+    },
+}
+
+impl Work {
+    /// The disk test, if it is one.
+    #[must_use]
+    pub fn disk(&self) -> Option<&disk::Job> {
+        match self {
+            Self::Disk { job, .. } => Some(job),
+            Self::Historian { .. } => None,
+        }
+    }
+
+    /// The historian, if it is one.
+    #[must_use]
+    pub fn historian(&self) -> Option<&historian::Job> {
+        match self {
+            Self::Disk { .. } => None,
+            Self::Historian { job, .. } => Some(job),
+        }
+    }
+
+    /// Warm-up and window.
+    #[must_use]
+    pub fn phases(&self) -> Phases {
+        match self {
+            Self::Disk { job, .. } => job.phases,
+            Self::Historian { job, .. } => job.phases,
+        }
+    }
+
+    /// The same with a seed of its own.
+    fn with_seed_of(mut self, number: u32) -> Self {
+        match &mut self {
+            Self::Disk { job, .. } => job.seed = trial_seed(job.seed, number),
+            Self::Historian { job, .. } => job.seed = trial_seed(job.seed, number),
+        }
+        self
+    }
 }
 
 impl Plan {
@@ -52,6 +107,7 @@ impl Plan {
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
         let points = expand::points(study)?;
         check_effect(&points)?;
+        check_target(study, &points)?;
         let blocks = 1..=study.blocks.max(1);
         let ordered: Vec<(u32, &Point)> = match study.order {
             Order::Given => {
@@ -74,32 +130,50 @@ impl Plan {
         Ok(Self { trials, stop })
     }
 
-    /// The jobs of all trials.
+    /// The disk tests among the trials.
     #[must_use]
-    pub fn jobs(&self) -> Vec<Job> {
-        self.trials.iter().map(|trial| trial.job.clone()).collect()
+    pub fn disk_jobs(&self) -> Vec<disk::Job> {
+        self.trials.iter().filter_map(|trial| trial.work.disk().cloned()).collect()
+    }
+
+    /// Whether a trial needs the database of the target.
+    #[must_use]
+    pub fn needs_database(&self) -> bool {
+        self.trials.iter().any(|trial| trial.work.historian().is_some())
     }
 
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
     #[must_use]
     pub fn duration(&self) -> Span {
-        Span { ns: self.trials.iter().map(|trial| trial.pause.ns + trial.job.phases.end_ns()).sum() }
+        Span { ns: self.trials.iter().map(|trial| trial.pause.ns + trial.work.phases().end_ns()).sum() }
     }
 
     /// Time for which trials write at all.
     #[must_use]
     pub fn writing(&self) -> Span {
-        let writing = self.trials.iter().filter(|trial| trial.job.writes() && trial.job.needs_files());
-        Span { ns: writing.map(|trial| trial.job.phases.end_ns()).sum() }
+        let writes = |trial: &&Trial| trial.work.disk().is_none_or(|job| job.writes() && job.needs_files());
+        Span { ns: self.trials.iter().filter(writes).map(|trial| trial.work.phases().end_ns()).sum() }
     }
+}
+
+/// Refuses a study that does not say what is to be loaded.
+fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
+    if study.target.url.is_none() && points.iter().any(|point| point.work.historian().is_some()) {
+        let problem = "is missing; give the address of a database, such as sqlite:historian.db";
+        return Err(one_error("target.url", problem));
+    }
+    if study.search.is_some() && points.iter().any(|point| point.work.disk().is_some()) {
+        return Err(one_error("search", "is of a historian's rate, and there is a disk test; leave one of them out"));
+    }
+    Ok(())
 }
 
 /// Refuses what only writes can heed where no trial writes: it would be ignored in silence.
 fn check_effect(points: &[Point]) -> Result<(), StudyErrors> {
-    if points.iter().any(|point| point.job.writes()) {
+    if points.iter().filter_map(|point| point.work.disk()).any(disk::Job::writes) {
         return Ok(());
     }
-    let given = |settings: &Settings| {
+    let given = |settings: &disk::Settings| {
         // SQLIO's front end asks for it in general, and names the files themselves as pools.
         let own_files = settings.pools.is_none();
         [
@@ -111,7 +185,11 @@ fn check_effect(points: &[Point]) -> Result<(), StudyErrors> {
     };
     let mut without_effect: Vec<&str> = points
         .iter()
-        .flat_map(|point| given(&point.settings))
+        .filter_map(|point| match &point.work {
+            Work::Disk { settings, .. } => Some(given(settings)),
+            Work::Historian { .. } => None,
+        })
+        .flatten()
         .filter_map(|(parameter, is_given)| is_given.then_some(parameter))
         .collect();
     without_effect.sort_unstable();
@@ -153,8 +231,7 @@ fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
         series,
         tracked,
         pause: if position == 0 { Span::ZERO } else { study.pause },
-        settings: point.settings.clone(),
-        job: Job { seed: trial_seed(point.job.seed, position as u32 + 1), ..point.job.clone() },
+        work: point.work.clone().with_seed_of(position as u32 + 1),
     }
 }
 
@@ -222,17 +299,17 @@ mod tests {
     fn a_flag_narrows_an_axis_and_may_not_belie_a_name() {
         let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
         let mut sweep = profile("sweep").study(vec!["/data".into()]);
-        let eight = toml::from_str("block_size = \"64KiB\"\noutstanding = 4").unwrap();
+        let eight: disk::Settings = toml::from_str("block_size = \"64KiB\"\noutstanding = 4").unwrap();
         sweep.narrow(&eight).unwrap();
         assert_eq!(Plan::of(&sweep).unwrap().trials.len(), 4, "four scenarios at one point");
 
         let mut cdm = profile("cdm8").study(vec!["/data".into()]);
         let message = cdm.narrow(&eight).unwrap_err().to_string();
         assert!(message.contains("block_size") && message.contains("cdm8"), "{message}");
-        let shorter = toml::from_str("duration = \"1s\"").unwrap();
+        let shorter: disk::Settings = toml::from_str("duration = \"1s\"").unwrap();
         cdm.narrow(&shorter).unwrap();
         assert!(
-            Plan::of(&cdm).unwrap().trials.iter().all(|trial| trial.job.phases.measure == Span::seconds(1))
+            Plan::of(&cdm).unwrap().trials.iter().all(|trial| trial.work.phases().measure == Span::seconds(1))
         );
     }
 
@@ -241,7 +318,7 @@ mod tests {
         let mut repeated = study("");
         repeated.blocks = 5;
         let seeds = |study: &Study| -> Vec<u64> {
-            Plan::of(study).unwrap().trials.iter().map(|trial| trial.job.seed).collect()
+            Plan::of(study).unwrap().trials.iter().map(|trial| trial.work.disk().unwrap().seed).collect()
         };
         let mut distinct = seeds(&repeated);
         assert_eq!(seeds(&repeated), distinct, "the same study gives the same plan");
@@ -253,7 +330,7 @@ mod tests {
     #[test]
     fn what_only_writes_heed_is_refused_where_nothing_is_written() {
         let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
-        let through = toml::from_str("write_through = true\noverwrite = true").unwrap();
+        let through: disk::Settings = toml::from_str("write_through = true\noverwrite = true").unwrap();
         let mut reads = study("");
         reads.narrow(&through).unwrap();
         let message = Plan::of(&reads).unwrap_err().to_string();
@@ -267,7 +344,7 @@ mod tests {
     fn rounds_of_another_block_size_are_tracked_by_it() {
         let steady = profiles().into_iter().find(|profile| profile.name == "steady").unwrap();
         let mut study = steady.study(vec!["/data".into()]);
-        study.narrow(&toml::from_str("block_size = \"8KiB\"").unwrap()).unwrap();
+        study.narrow::<disk::Settings>(&toml::from_str("block_size = \"8KiB\"").unwrap()).unwrap();
         let plan = Plan::of(&study).unwrap();
         assert_eq!(plan.trials.iter().filter(|trial| trial.tracked).count(), 25);
     }
@@ -290,7 +367,7 @@ mod tests {
             study.blocks = blocks;
             study.order = if passes { Order::Passes } else { Order::Given };
             study.axis =
-                vec![crate::study::Axis::disk("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
+                vec![crate::study::Axis::of::<disk::Settings>("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
             let plan = Plan::of(&study).unwrap();
             prop_assert_eq!(plan.trials.len(), depths.len() * blocks as usize);
             for (position, trial) in plan.trials.iter().enumerate() {
@@ -298,7 +375,7 @@ mod tests {
             }
             for block in 1..=blocks {
                 let measured: Vec<_> =
-                    plan.trials.iter().filter(|t| t.planned.block == block).map(|t| t.job.outstanding).collect();
+                    plan.trials.iter().filter(|t| t.planned.block == block).map(|t| t.work.disk().unwrap().outstanding).collect();
                 prop_assert_eq!(measured, depths.iter().copied().collect::<Vec<_>>());
             }
             prop_assert_eq!(Study::from_toml(&study.to_toml().unwrap()).unwrap(), study);

@@ -87,7 +87,10 @@ impl Study {
             latency_tolerance: None,
             expect: None,
             steady: None,
-            target: Target { paths },
+            search: None,
+            quick: false,
+            disk_size: None,
+            target: Target { paths, ..Target::default() },
             workload: Workload::default(),
             configuration: Vec::new(),
             axis: Vec::new(),
@@ -104,7 +107,7 @@ fn row(name: &str, block: Size, pattern: Pattern, read_share: f64, outstanding: 
         outstanding: Some(outstanding),
         ..Settings::default()
     };
-    Configuration { name: name.to_owned(), workload: Workload { disk }, axis: Vec::new() }
+    Configuration { name: name.to_owned(), workload: Workload { disk, ..Workload::default() }, axis: Vec::new() }
 }
 
 /// Reads first, then the log, then what bursts: a log write right after a burst of writes measures the burst.
@@ -201,7 +204,7 @@ fn sweep(study: &mut Study) {
     study.latency_tolerance = Some(Span::microseconds(20_000));
     study.workload.disk.warm_up = Some(Span::seconds(2));
     study.workload.disk.duration = Some(Span::seconds(10));
-    let sizes = |kib: [u64; 3]| Axis::disk("block_size", kib.map(|kib| Size::kib(kib).to_string().into()));
+    let sizes = |kib: [u64; 3]| Axis::of::<Settings>("block_size", kib.map(|kib| Size::kib(kib).to_string().into()));
     let small = sizes([8, 16, 32]);
     let large = sizes([64, 128, 256]);
     let scenarios = [
@@ -214,10 +217,10 @@ fn sweep(study: &mut Study) {
         .map(|(name, pattern, read_share, sizes)| {
             let disk =
                 Settings { pattern: Some(pattern), read_share: Some(read_share), ..Settings::default() };
-            Configuration { name: name.to_owned(), workload: Workload { disk }, axis: vec![sizes.clone()] }
+            Configuration { name: name.to_owned(), workload: Workload { disk, ..Workload::default() }, axis: vec![sizes.clone()] }
         })
         .to_vec();
-    study.axis = vec![small, Axis::disk("outstanding", DEPTHS.map(Value::from))];
+    study.axis = vec![small, Axis::of::<Settings>("outstanding", DEPTHS.map(Value::from))];
 }
 
 /// SNIA PTS: overwrite twice, then rounds of the IOPS matrix until the 4 KiB random writes are steady.
@@ -233,7 +236,7 @@ fn steady(study: &mut Study) {
     let sizes = [1024, 128, 64, 32, 16, 8, 4].map(|kib| Size::kib(kib).to_string());
     let sizes = sizes.into_iter().chain(["512B".to_owned()]).map(Value::from);
     let shares = [100.0, 95.0, 65.0, 50.0, 35.0, 5.0, 0.0].map(Value::from);
-    study.axis = vec![Axis::disk("read_share", shares), Axis::disk("block_size", sizes)];
+    study.axis = vec![Axis::of::<Settings>("read_share", shares), Axis::of::<Settings>("block_size", sizes)];
     study.steady = Some(Steady {
         tracked: BTreeMap::from([
             ("read_share".to_owned(), Value::from(0.0)),
@@ -276,7 +279,7 @@ mod tests {
                 .trials
                 .iter()
                 .filter(|trial| trial.planned.name == name)
-                .map(|trial| trial.job.block_bytes >> 10)
+                .map(|trial| trial.work.disk().unwrap().block_bytes >> 10)
                 .collect();
             sizes.dedup();
             sizes
@@ -292,7 +295,8 @@ mod tests {
             .trials
             .iter()
             .map(|trial| {
-                (trial.job.block_bytes >> 10, trial.job.threads, trial.job.outstanding, trial.job.reads())
+                let job = trial.work.disk().unwrap();
+                (job.block_bytes >> 10, job.threads, job.outstanding, job.reads())
             })
             .collect();
         assert_eq!(found.len(), 12);

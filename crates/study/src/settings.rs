@@ -3,14 +3,21 @@
 //! Layers are laid over each other as tables of what was given, key by key, so that a parameter needs to be declared
 //! only once, beside the engine that uses it.
 
-use disk::Settings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+
+/// The parameters of a workload, all of them optional.
+pub trait Settings: Serialize + DeserializeOwned + Clone + Default + PartialEq {}
+
+impl Settings for disk::Settings {}
+impl Settings for workload::historian::Settings {}
 
 /// `upper` where it gives a parameter, else `lower`.
 ///
 /// # Errors
 /// When the tables cannot be read as settings again, which names the key.
-pub fn overlay(upper: &Settings, lower: &Settings) -> Result<Settings, String> {
+pub fn overlay<S: Settings>(upper: &S, lower: &S) -> Result<S, String> {
     let mut table = table(lower)?;
     table.extend(self::table(upper)?);
     read(table)
@@ -20,7 +27,7 @@ pub fn overlay(upper: &Settings, lower: &Settings) -> Result<Settings, String> {
 ///
 /// # Errors
 /// When settings cannot be written as a table.
-pub fn conflicts(upper: &Settings, lower: &Settings) -> Result<Vec<String>, String> {
+pub fn conflicts<S: Settings>(upper: &S, lower: &S) -> Result<Vec<String>, String> {
     let lower = table(lower)?;
     let differs = |(key, value): &(String, Value)| lower.get(key).is_some_and(|other| other != value);
     Ok(table(upper)?.into_iter().filter(differs).map(|(key, _)| key).collect())
@@ -30,35 +37,36 @@ pub fn conflicts(upper: &Settings, lower: &Settings) -> Result<Vec<String>, Stri
 ///
 /// # Errors
 /// When there is no such parameter, or it cannot have this value.
-pub(crate) fn with(settings: &Settings, key: &str, value: &Value) -> Result<Settings, String> {
+pub(crate) fn with<S: Settings>(settings: &S, key: &str, value: &Value) -> Result<S, String> {
     let mut table = table(settings)?;
     table.insert(key.to_owned(), value.clone());
     read(table)
 }
 
 /// The value of one parameter, if given.
-pub(crate) fn value(settings: &Settings, key: &str) -> Option<Value> {
+pub(crate) fn value<S: Settings>(settings: &S, key: &str) -> Option<Value> {
     table(settings).ok()?.remove(key)
 }
 
 /// Settings without one parameter.
-pub(crate) fn without(settings: &Settings, key: &str) -> Result<Settings, String> {
+pub(crate) fn without<S: Settings>(settings: &S, key: &str) -> Result<S, String> {
     let mut table = table(settings)?;
     table.remove(key);
     read(table)
 }
 
-fn table(settings: &Settings) -> Result<Table, String> {
+fn table<S: Settings>(settings: &S) -> Result<Table, String> {
     Table::try_from(settings).map_err(|error| error.to_string())
 }
 
-fn read(table: Table) -> Result<Settings, String> {
+fn read<S: Settings>(table: Table) -> Result<S, String> {
     table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use disk::Settings;
 
     fn settings(text: &str) -> Settings {
         toml::from_str(text).unwrap()

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use disk::Settings;
-use load::Span;
+use database::Url;
+use load::{Size, Span};
+use workload::historian;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::settings;
+use crate::search::Search;
+use crate::settings::{self, Settings};
 
 /// A study. As a file it is TOML; see the crate's profiles for examples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,15 @@ pub struct Study {
     /// Blocks are rounds that end when this is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
+    /// Trials of the historian are searches for the highest rate that they hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+    /// Times were shortened: a quick look and no measurement to rely on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
+    /// Size of the disk that is to hold the database, for the time until it is full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_size: Option<Size>,
     /// Target.
     pub target: Target,
     /// What all configurations share.
@@ -81,21 +92,72 @@ pub struct Steady {
     pub tracked: std::collections::BTreeMap<String, Value>,
 }
 
-/// What is loaded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is loaded: paths by the disk workload, a database by the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Directories, files or devices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathBuf>,
+    /// Address of a database. Its password is never written.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "url_text")]
+    pub url: Option<Url>,
+    /// Name of the database of our own that is made there; with SQLite the address names the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+    /// What happens if there is one of that name already.
+    #[serde(default)]
+    pub existing: Existing,
+    /// Whether it stays at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep: bool,
 }
 
-/// Parameters, by workload.
+/// What is done with a database of our own name that exists already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Existing {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is taken up again with what is in it.
+    Reuse,
+    /// It is removed and made anew, if it is ours and nobody uses it.
+    Replace,
+}
+
+/// An address as text.
+mod url_text {
+    use database::Url;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(url: &Option<Url>, serializer: S) -> Result<S::Ok, S::Error> {
+        match url {
+            Some(url) => serializer.collect_str(url),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
+        let text: Option<String> = Option::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
+    }
+}
+
+/// Parameters, by workload. A configuration with parameters of a historian is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Disk.
-    #[serde(default)]
-    pub disk: Settings,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub disk: disk::Settings,
+    /// Historian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub historian: Option<historian::Settings>,
+}
+
+fn is_default<S: Settings>(settings: &S) -> bool {
+    *settings == S::default()
 }
 
 /// A named set of parameters.
@@ -105,6 +167,7 @@ pub struct Configuration {
     /// Name, such as `RND4K Q32T1 read`.
     pub name: String,
     /// What it sets beyond what all share.
+    #[serde(default)]
     pub workload: Workload,
     /// Levels that replace those of an axis for this configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -146,18 +209,51 @@ impl fmt::Display for StudyErrors {
     }
 }
 
-/// Prefix of the keys of disk parameters.
-const DISK_KEY: &str = "workload.disk.";
+/// A workload that a study can run, as far as its parameters go.
+pub trait Varied: Settings {
+    /// Prefix of the keys of its parameters.
+    const PREFIX: &'static str;
 
-impl Axis {
-    /// An axis over a disk parameter.
-    pub(crate) fn disk(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
-        Self { key: format!("{DISK_KEY}{key}"), levels: levels.into_iter().collect() }
+    /// Its parameters.
+    fn of(workload: &Workload) -> Self;
+
+    /// Puts its parameters back.
+    fn put(self, workload: &mut Workload);
+}
+
+impl Varied for disk::Settings {
+    const PREFIX: &'static str = "workload.disk.";
+
+    fn of(workload: &Workload) -> Self {
+        workload.disk.clone()
     }
 
-    /// Name of the disk parameter that it varies, if it is one.
-    pub(crate) fn parameter(&self) -> Option<&str> {
-        self.key.strip_prefix(DISK_KEY)
+    fn put(self, workload: &mut Workload) {
+        workload.disk = self;
+    }
+}
+
+impl Varied for historian::Settings {
+    const PREFIX: &'static str = "workload.historian.";
+
+    fn of(workload: &Workload) -> Self {
+        workload.historian.clone().unwrap_or_default()
+    }
+
+    fn put(self, workload: &mut Workload) {
+        workload.historian = Some(self);
+    }
+}
+
+impl Axis {
+    /// An axis over a parameter of a workload.
+    pub(crate) fn of<S: Varied>(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
+        Self { key: format!("{}{key}", S::PREFIX), levels: levels.into_iter().collect() }
+    }
+
+    /// Name of the workload's parameter that it varies, if it is one of this workload.
+    pub(crate) fn parameter<S: Varied>(&self) -> Option<&str> {
+        self.key.strip_prefix(S::PREFIX)
     }
 }
 
@@ -167,12 +263,12 @@ impl Study {
     ///
     /// # Errors
     /// When a configuration sets the same parameter to another value: its name would lie.
-    pub fn narrow(&mut self, given: &Settings) -> Result<(), StudyErrors> {
+    pub fn narrow<S: Varied>(&mut self, given: &S) -> Result<(), StudyErrors> {
         let mut errors = Vec::new();
         let mut rest = given.clone();
         let configured = self.configuration.iter_mut().flat_map(|configuration| &mut configuration.axis);
         for axis in self.axis.iter_mut().chain(configured) {
-            let Some(parameter) = axis.parameter().map(str::to_owned) else { continue };
+            let Some(parameter) = axis.parameter::<S>().map(str::to_owned) else { continue };
             if let Some(level) = settings::value(given, &parameter) {
                 if let Some(tracked) =
                     self.steady.as_mut().and_then(|steady| steady.tracked.get_mut(&parameter))
@@ -185,7 +281,7 @@ impl Study {
             }
         }
         for configuration in &self.configuration {
-            let conflicts = settings::conflicts(&rest, &configuration.workload.disk)
+            let conflicts = settings::conflicts(&rest, &S::of(&configuration.workload))
                 .map_err(|problem| one_error(&configuration.name, problem))?;
             errors.extend(conflicts.into_iter().map(|key| StudyError {
                 problem: format!(
@@ -201,10 +297,11 @@ impl Study {
             errors.dedup_by(|a, b| a.place == b.place);
             return Err(StudyErrors(errors));
         }
-        self.workload.disk = settings::overlay(&rest, &self.workload.disk)
-            .map_err(|problem| one_error("workload.disk", problem))?;
-        if let Some(seed) = given.seed {
-            self.seed = seed;
+        settings::overlay(&rest, &S::of(&self.workload))
+            .map_err(|problem| one_error(S::PREFIX, problem))?
+            .put(&mut self.workload);
+        if let Some(seed) = settings::value(given, "seed").and_then(|seed| seed.as_integer()) {
+            self.seed = seed as u64;
         }
         Ok(())
     }
@@ -212,7 +309,7 @@ impl Study {
     /// Whether the outstanding I/Os are varied.
     #[must_use]
     pub fn has_depths(&self) -> bool {
-        self.axis.iter().any(|axis| axis.parameter() == Some("outstanding") && axis.levels.len() > 1)
+        self.axis.iter().any(|axis| axis.parameter::<disk::Settings>() == Some("outstanding") && axis.levels.len() > 1)
     }
 
     /// As a file.

@@ -10,9 +10,13 @@ use clap::Subcommand;
 use crate::workspace::{Workspace, run as run_command};
 use crate::{study_runs, tree};
 
+mod servers;
+
 /// One step. The text is its line in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Step {
+    /// Database servers that the tests start, and a C compiler; installed by apt-get where we are root
+    Servers,
     /// Formatting, by cargo fmt
     Format,
     /// Lints, by clippy; a warning is an error
@@ -70,12 +74,13 @@ fn outcome_text(result: &Result<Outcome>) -> String {
 }
 
 impl Step {
-    /// In the order of `ci`: what is quick to know comes first.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Format, Self::Lint, Self::Test, Self::Tree, Self::Study, Self::Deny];
+    /// In the order of `ci`: what others need comes first, then what is quick to know.
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Servers, Self::Format, Self::Lint, Self::Test, Self::Tree, Self::Study, Self::Deny];
 
     fn name(self) -> &'static str {
         match self {
+            Self::Servers => "servers",
             Self::Format => "format",
             Self::Lint => "lint",
             Self::Test => "test",
@@ -87,6 +92,7 @@ impl Step {
 
     fn run(self, workspace: &Workspace) -> Result<Outcome> {
         match self {
+            Self::Servers => servers::check(),
             Self::Format => cargo(workspace, &["fmt", "--all", "--check"]),
             Self::Lint => {
                 cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])

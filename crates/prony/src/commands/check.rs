@@ -8,11 +8,14 @@ use crate::arguments::Check;
 use crate::exit::{Exit, Failure};
 use crate::session;
 
+/// Left over only if a check was killed; the next one takes it away.
+const DATABASE_FILE: &str = "prony-check.sqlite";
+
 pub(crate) fn run(check: &Check) -> Result<Exit, Failure> {
     session::run(&study(check)?, &check.output)
 }
 
-/// The quick profile on the directory's disk.
+/// The quick profile on the directory's disk, then a historian on SQLite there.
 pub(crate) fn study(check: &Check) -> Result<Study, Failure> {
     let quick = profiles().into_iter().find(|profile| profile.name == "quick");
     let quick = quick.ok_or_else(|| Failure::runtime(anyhow!("there is no profile called quick")))?;
@@ -21,5 +24,8 @@ pub(crate) fn study(check: &Check) -> Result<Study, Failure> {
     study.slug = "check".to_owned();
     let given = Settings { file_size: check.file_size, duration: check.duration, ..Settings::default() };
     study.narrow(&given).map_err(Failure::usage)?;
+    let file = check.path.join(DATABASE_FILE);
+    let url = format!("sqlite:{}", file.display()).parse().map_err(Failure::usage)?;
+    study.add_historian(url, check.duration);
     Ok(study)
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod disk;
+mod historian;
 mod manual;
 mod plan;
 mod report;
@@ -15,9 +16,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         Command::Check(check) => check::run(&check),
         Command::Disk(disk) => disk::run(&disk),
+        Command::Historian(historian) => historian::run(&historian),
+        Command::Plc(_) => Ok(Exit::Pass),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),
         Command::Plan(Planned::Disk(disk)) => plan::print(&disk::study(&disk)?, disk.output.format),
+        Command::Plan(Planned::Historian(historian)) => {
+            plan::print(&historian::study(&historian)?, historian.output.format)
+        }
         Command::Report(report) => report::run(&report),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use anyhow::anyhow;
 use disk::Survey;
 use load::Size;
-use study::{Order, Plan, Stop, Study};
+use record::SearchRules;
+use study::{Order, Plan, Stop, Study, Work};
+use workload::historian::Job;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -17,18 +19,18 @@ pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
         return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
     }
     let plan = Plan::of(study).map_err(Failure::usage)?;
-    let survey = Survey::of(&study.target.paths, &plan.jobs())?;
+    let survey = session::survey(study, &plan)?;
     let text = if format.json {
-        let document = json(study, &plan, &survey);
+        let document = json(study, &plan, survey.as_ref());
         serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"
     } else {
-        format!("{}\n\n{}", summary(study, &plan, &survey), trials(study, &plan))
+        format!("{}\n\n{}", summary(study, &plan, survey.as_ref()), trials(study, &plan))
     };
     session::print(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Pass)
 }
 
-fn json(study: &Study, plan: &Plan, survey: &Survey) -> serde_json::Value {
+fn json(study: &Study, plan: &Plan, survey: Option<&Survey>) -> serde_json::Value {
     let trials: Vec<serde_json::Value> = plan
         .trials
         .iter()
@@ -36,44 +38,116 @@ fn json(study: &Study, plan: &Plan, survey: &Survey) -> serde_json::Value {
             serde_json::json!({
                 "trial": trial.planned,
                 "pause_s": trial.pause.as_seconds(),
-                "parameters": trial.settings,
+                "parameters": parameters(&trial.work),
             })
         })
         .collect();
     serde_json::json!({
         "title": study.title,
         "paths": study.target.paths,
+        "target": study.target.url.as_ref().map(ToString::to_string),
+        "search": search_rules(study, plan),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
-        "fill_bytes": survey.fill_bytes(&plan.jobs()),
+        "fill_bytes": survey.map_or(0, |survey| survey.fill_bytes(&plan.disk_jobs())),
         "writing_s": plan.writing().as_seconds(),
-        "warnings": survey.warnings,
+        "warnings": survey.map_or(&[][..], |survey| &survey.warnings),
         "trials": trials,
     })
 }
 
+fn parameters(work: &Work) -> serde_json::Value {
+    match work {
+        Work::Disk { settings, .. } => serde_json::json!(settings),
+        Work::Historian { settings, .. } => serde_json::json!(settings),
+    }
+}
+
+fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
+    let job = plan.trials.iter().find_map(|trial| trial.work.historian())?;
+    study.search.as_ref().map(|search| search.rules(job, study.quick))
+}
+
 /// The plan in a few lines.
-pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Survey) -> String {
-    let paths: Vec<String> = study.target.paths.iter().map(|path| path.display().to_string()).collect();
+pub(crate) fn summary(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
+    let mut targets: Vec<String> = study.target.paths.iter().map(|path| path.display().to_string()).collect();
+    targets.extend(study.target.url.as_ref().map(ToString::to_string));
     let number = plan.trials.len();
-    let mut lines = vec![format!(
-        "{}: {number} {} on {}",
-        study.title,
-        if number == 1 { "trial" } else { "trials" },
-        paths.join(", ")
-    )];
-    let upto = if plan.stop == Stop::Never { "" } else { "at most " };
-    let duration = report::format::duration(plan.duration().as_seconds());
-    let fills = survey.fill_bytes(&plan.jobs()) > 0;
-    let preparation = if fills { ", and the time to write the test files" } else { "" };
-    lines.push(format!("takes {upto}{duration}{preparation}"));
-    lines.push(format!("writes {}", written(plan, survey)));
-    lines.extend(survey.warnings.iter().cloned());
+    let what = match (search_rules(study, plan), number) {
+        (Some(_), 1) => "a search".to_owned(),
+        (Some(_), number) => format!("{number} searches"),
+        (None, 1) => "1 trial".to_owned(),
+        (None, number) => format!("{number} trials"),
+    };
+    let mut lines = vec![format!("{}: {what} on {}", study.title, targets.join(", "))];
+    lines.push(match search_rules(study, plan) {
+        Some(rules) => search_time(rules, number),
+        None => time(plan, survey),
+    });
+    lines.push(format!("writes {}", written(study, plan, survey)));
+    if study.quick {
+        lines.push("a quick look: times are shortened".to_owned());
+    }
+    lines.extend(survey.iter().flat_map(|survey| survey.warnings.iter().cloned()));
     lines.join("\n")
 }
 
-fn written(plan: &Plan, survey: &Survey) -> String {
-    let fill_bytes = survey.fill_bytes(&plan.jobs());
+fn time(plan: &Plan, survey: Option<&Survey>) -> String {
+    let upto = if plan.stop == Stop::Never { "" } else { "at most " };
+    let duration = report::format::duration(plan.duration().as_seconds());
+    let fills = survey.is_some_and(|survey| survey.fill_bytes(&plan.disk_jobs()) > 0);
+    let preparation = if fills { ", and the time to write the test files" } else { "" };
+    format!("takes {upto}{duration}{preparation}")
+}
+
+/// Steps that a search usually takes: six to sixteen doublings, and six bisections to two per cent.
+const SEARCH_STEPS: [u32; 2] = [10, 20];
+
+fn search_time(rules: SearchRules, searches: usize) -> String {
+    let total = |steps: u32| {
+        let probes_s = f64::from(steps) * (rules.step_s + rules.cool_down_s);
+        let confirmations_s = f64::from(rules.confirmations) * (rules.confirm_s + rules.cool_down_s);
+        report::format::duration((probes_s + confirmations_s) * searches as f64)
+    };
+    let duration = report::format::duration;
+    format!(
+        "takes about {} to {}: steps of {} from {} records/s on, then {} of {} to confirm",
+        total(SEARCH_STEPS[0]),
+        total(SEARCH_STEPS[1]),
+        duration(rules.step_s),
+        report::format::figure(rules.start_per_s),
+        rules.confirmations,
+        duration(rules.confirm_s),
+    )
+}
+
+fn written(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
+    let mut parts = survey.map_or_else(Vec::new, |survey| written_to_disk(plan, survey));
+    parts.extend(written_to_database(study, plan));
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
+}
+
+/// What historians write, as rows: how many bytes that is depends on the engine.
+fn written_to_database(study: &Study, plan: &Plan) -> Option<String> {
+    let url = study.target.url.as_ref().filter(|_| plan.needs_database())?;
+    let fate = if study.target.keep { "which stays" } else { "which is removed at the end" };
+    let name = match (url.file(), &study.target.database) {
+        (Some(file), _) => file.display().to_string(),
+        (None, Some(name)) => name.clone(),
+        (None, None) => "a database".to_owned(),
+    };
+    let jobs = || plan.trials.iter().filter_map(|trial| trial.work.historian());
+    let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
+    let known: Option<f64> = jobs().map(rows).sum();
+    let amount = match known.filter(|_| study.search.is_none()) {
+        Some(rows) => format!("{} rows", report::format::figure(rows)),
+        None => "rows as fast as they are taken".to_owned(),
+    };
+    Some(format!("{amount} into {name}, {fate}"))
+}
+
+fn written_to_disk(plan: &Plan, survey: &Survey) -> Vec<String> {
+    let fill_bytes = survey.fill_bytes(&plan.disk_jobs());
     let mut parts = Vec::new();
     if fill_bytes > 0 {
         let fate = if survey.leaves_nothing() { "which vanish at the end" } else { "which stay" };
@@ -81,7 +155,8 @@ fn written(plan: &Plan, survey: &Survey) -> String {
     }
     let mut bounded_bytes = 0.0;
     let mut unbounded_s = 0.0;
-    for job in plan.trials.iter().map(|trial| &trial.job).filter(|job| job.writes() && job.needs_files()) {
+    let jobs = plan.trials.iter().filter_map(|trial| trial.work.disk());
+    for job in jobs.filter(|job| job.writes() && job.needs_files()) {
         let seconds = job.phases.end_ns() as f64 / 1e9;
         match job.pacing.rate_per_s() {
             Some(rate) => bounded_bytes += rate * seconds * (1.0 - job.read_share) * job.block_bytes as f64,
@@ -98,7 +173,7 @@ fn written(plan: &Plan, survey: &Survey) -> String {
             report::format::bytes((unbounded_s * 5e8) as u64)
         ));
     }
-    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
+    parts
 }
 
 /// A line a trial. Rounds are alike, so only the first one is listed.
@@ -108,17 +183,16 @@ fn trials(study: &Study, plan: &Plan) -> String {
     for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
-        let job = &trial.job;
+        let line = match &trial.work {
+            Work::Disk { job, .. } => disk_line(job),
+            Work::Historian { job, .. } => historian_line(job),
+        };
         let _ = writeln!(
             text,
-            "{:>5}  {:<28} {:>8}  {:>3.0} % reads  Q{:<3} T{:<3} {:>6} {}",
+            "{:>5}  {:<28} {line} {:>6} {}",
             trial.planned.number,
             trial.planned.name,
-            Size(job.block_bytes).to_string(),
-            job.read_share * 100.0,
-            job.outstanding,
-            job.threads,
-            job.phases.measure.to_string(),
+            trial.work.phases().measure.to_string(),
             levels.join(" ")
         );
     }
@@ -126,4 +200,19 @@ fn trials(study: &Study, plan: &Plan) -> String {
         let _ = writeln!(text, "and {} more rounds of these", study.blocks - 1);
     }
     text
+}
+
+fn disk_line(job: &disk::Job) -> String {
+    format!(
+        "{:>8}  {:>3.0} % reads  Q{:<3} T{:<3}",
+        Size(job.block_bytes).to_string(),
+        job.read_share * 100.0,
+        job.outstanding,
+        job.threads
+    )
+}
+
+fn historian_line(job: &Job) -> String {
+    let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
+    format!("{rate:>8}  {:>5} rows a flush  {} writers", job.flush_rows, job.writers)
 }

@@ -42,8 +42,8 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         tell!("sqlio: {notice}");
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
-    let survey = Survey::of(&test.study.target.paths, &plan.jobs())?;
-    for line in crate::commands::plan_summary(&test.study, &plan, &survey).lines().skip(1) {
+    let survey = Survey::of(&test.study.target.paths, &plan.disk_jobs())?;
+    for line in crate::commands::plan_summary(&test.study, &plan, Some(&survey)).lines().skip(1) {
         tell!("sqlio: {line}");
     }
     drop(survey);
@@ -56,7 +56,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     });
     let state = match result {
         Ok(manifest) => manifest.state,
-        Err(error @ RunError::Target(_)) => return Err(session::not_begun(error, results, &stop)),
+        Err(error @ (RunError::Target(_) | RunError::Database(_))) => return Err(session::not_begun(error, results, &stop)),
         Err(error @ RunError::Listener(_)) => return Err(error.into()),
     };
     // A parser takes what follows for a result, which a failed test is not.

@@ -46,7 +46,7 @@ impl Test {
         test.study.slug = "sqlio".to_owned();
         test.study.configuration = vec![Configuration {
             name: "sqlio".to_owned(),
-            workload: Workload { disk: test.settings(extensions) },
+            workload: Workload { disk: test.settings(extensions), ..Workload::default() },
             axis: Vec::new(),
         }];
         test.study.target.paths = test.paths();

@@ -14,6 +14,7 @@ mod device;
 mod disk;
 mod faults;
 mod help;
+mod historian;
 mod interrupt;
 mod mistakes;
 mod mounts;

@@ -130,6 +130,13 @@ impl Canvas<'_> {
         drawn(self.0.draw_rect(pixel(upper_left), pixel(lower_right), &ink.stroke(0.0, opacity), true));
     }
 
+    /// A filled area; its outline is closed.
+    pub(crate) fn area(&mut self, ink: Ink, opacity: f64, outline: &[(f64, f64)]) {
+        if outline.len() > 2 {
+            drawn(self.0.fill_polygon(outline.iter().copied().map(pixel), &ink.stroke(0.0, opacity)));
+        }
+    }
+
     pub(crate) fn dot(&mut self, ink: Ink, radius: f64, centre: (f64, f64)) {
         drawn(self.0.draw_circle(pixel(centre), (radius * SCALE) as u32, &ink.stroke(0.0, 1.0), true));
     }

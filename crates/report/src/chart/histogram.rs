@@ -11,9 +11,20 @@ use crate::table::{Column, Row, Table};
 /// Share of the height that stays free for the marks of the percentiles.
 const HEADROOM: f64 = 1.35;
 
-/// None where no latencies were kept.
+/// Latencies of all kinds. None where no latencies were kept.
 pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
     let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(|(_, bins)| bins.count > 0).collect();
+    drawn("Latency", trial, &kinds)
+}
+
+/// Lengths of the flushes of a historian: one transaction each.
+pub(crate) fn flushes(trial: &Trial) -> Option<Chart> {
+    let commits = |(kind, bins): &&(String, Bins)| kind == crate::model::COMMIT && bins.count > 0;
+    let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(commits).collect();
+    drawn("Flush latency", trial, &kinds)
+}
+
+fn drawn(heading: &str, trial: &Trial, kinds: &[&(String, Bins)]) -> Option<Chart> {
     let shares = || kinds.iter().flat_map(|(_, bins)| bins.shares());
     let low = shares().map(|bin| bin.0).reduce(f64::min)?;
     let high = shares().map(|bin| bin.1).reduce(f64::max)?;
@@ -30,23 +41,23 @@ pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
         title: "latency",
         print: plain_latency,
     };
-    let title = format!("Latency histogram of {}", trial.name);
-    let description = describe(&kinds);
+    let title = format!("{heading} histogram of {}", trial.name);
+    let description = describe(kinds);
     let svg = svg((WIDTH, HEIGHT), &title, &description, |canvas| {
         frame.draw(canvas, &x, &y);
-        for (kind, bins) in &kinds {
+        for (kind, bins) in kinds {
             bars(canvas, ink_of(kind), bins, &x.scale, &y.scale, kinds.len() == 1);
         }
-        match kinds.as_slice() {
+        match kinds {
             [(kind, bins)] => percentiles(canvas, kind, bins, &frame, &x.scale),
             several => names(canvas, several, &frame, &x.scale, &y.scale),
         }
     });
     Some(Chart {
-        heading: "Latency".to_owned(),
+        heading: heading.to_owned(),
         svg,
         caption: "Share of the operations by latency; each bar spans a factor of 1.21.".to_owned(),
-        table: table(&kinds),
+        table: table(kinds),
     })
 }
 

@@ -7,19 +7,23 @@ mod bins;
 mod canvas;
 mod frame;
 mod histogram;
+mod historian;
 mod label;
 mod over_time;
 mod reduce;
 mod rounds;
 mod scale;
+mod search;
 mod strip;
 mod sweep;
 
 pub(crate) use bins::Bins;
 pub(crate) use histogram::histogram;
+pub(crate) use historian::historian;
 pub(crate) use over_time::{latency, throughput};
 pub(crate) use reduce::spans;
 pub(crate) use rounds::rounds;
+pub(crate) use search::{flush_rows, search};
 pub(crate) use strip::{courses, strip};
 pub(crate) use sweep::sweeps;
 
@@ -40,7 +44,7 @@ pub(crate) struct Chart {
 /// The colour of a kind of operation, the same in all charts.
 fn ink_of(kind: &str) -> canvas::Ink {
     canvas::Ink::Series(match kind {
-        "read" => 0,
+        "read" | crate::model::RECORD | crate::model::COMMIT => 0,
         "write" => 1,
         crate::model::FLUSH => 2,
         _ => 3,

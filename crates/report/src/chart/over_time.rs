@@ -2,7 +2,7 @@
 
 use record::{OperationSample, Phase, Sample};
 
-use super::canvas::{Canvas, Ink, svg};
+use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
 use super::label::{self, Label};
 use super::reduce::{lines, spans};
@@ -22,20 +22,98 @@ const ROWS: usize = 40;
 const SHORTEST_S: f64 = 0.5;
 
 /// A line: its colour, its name, its values by the end of their second.
-struct Line {
+pub(super) struct Line {
     ink: Ink,
     name: String,
     points: Vec<(f64, Option<f64>)>,
 }
 
+/// A band between the lowest and the highest value of each second.
+pub(super) struct Band {
+    ink: Ink,
+    /// End of the second, lowest and highest.
+    points: Vec<(f64, f64, f64)>,
+}
+
+/// A time that is marked because something else went on.
+pub(super) struct Span {
+    pub(super) ink: Ink,
+    pub(super) name: &'static str,
+    pub(super) begin_s: f64,
+    pub(super) end_s: f64,
+}
+
+/// All that a chart over time shows.
+pub(super) struct Course {
+    pub(super) lines: Vec<Line>,
+    pub(super) band: Option<Band>,
+    pub(super) spans: Vec<Span>,
+}
+
+impl Band {
+    pub(super) fn of(
+        ink: Ink,
+        trial: &Trial,
+        low: impl Fn(&Sample) -> Option<f64>,
+        high: impl Fn(&Sample) -> Option<f64>,
+    ) -> Self {
+        let points = trial.samples.iter().filter_map(|s| Some((s.end_s, low(s)?, high(s)?)));
+        Self { ink, points: points.collect() }
+    }
+
+    pub(super) fn highest(&self) -> impl Iterator<Item = f64> + '_ {
+        self.points.iter().map(|point| point.2)
+    }
+
+    /// The outline of at most so many columns: the highest there, the lowest back.
+    fn outline(&self, x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
+        let columns = spans(self.points.len(), COLUMNS).into_iter().map(|span| &self.points[span]);
+        let extreme = |points: &[(f64, f64, f64)]| {
+            let low = points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+            let high = points.iter().map(|point| point.2).fold(f64::NEG_INFINITY, f64::max);
+            (x.at(points[0].0), y.at(low), y.at(high))
+        };
+        let columns: Vec<(f64, f64, f64)> = columns.map(extreme).collect();
+        let there = columns.iter().map(|&(x, _, high)| (x, high));
+        there.chain(columns.iter().rev().map(|&(x, low, _)| (x, low))).collect()
+    }
+}
+
+impl Course {
+    /// Lines and nothing else.
+    fn plain(lines: Vec<Line>) -> Self {
+        Self { lines, band: None, spans: Vec::new() }
+    }
+
+    /// The chart; the figures of its table are printed as said, with their unit.
+    pub(super) fn chart(
+        &self,
+        trial: &Trial,
+        heading: &str,
+        y: &Axis<'_>,
+        remark: &str,
+        (unit, print): (&str, fn(f64) -> String),
+    ) -> Chart {
+        let mut names: Vec<&str> = self.spans.iter().map(|span| span.name).collect();
+        names.dedup();
+        let marked = match names.is_empty() {
+            true => String::new(),
+            false => format!(" Marked: {}.", names.join(", ")),
+        };
+        let caption = format!("{}{marked}", caption(&self.lines, remark));
+        let svg = draw(trial, &format!("{heading} of {}", trial.name), y, self);
+        Chart { heading: heading.to_owned(), svg, caption, table: table(&self.lines, unit, print) }
+    }
+}
+
 impl Line {
-    fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
+    pub(super) fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
         let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
         let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
         Self { ink, name: name.to_owned(), points }
     }
 
-    fn values(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().filter_map(|point| point.1)
     }
 }
@@ -58,9 +136,9 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     let title = format!("Throughput over time of {}", trial.name);
     Some(Chart {
         heading: "Throughput over time".to_owned(),
-        svg: draw(trial, &title, &y, &drawn),
         caption: caption(&drawn, "Each point is one second; shaded ones, such as warm-up, make no figures."),
         table: table(&drawn, "IOPS", format::figure),
+        svg: draw(trial, &title, &y, &Course::plain(drawn)),
     })
 }
 
@@ -88,9 +166,14 @@ pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
     };
     Some(Chart {
         heading: format!("Latency over time: {kind}"),
-        svg: draw(trial, &format!("Latency of {kind} operations over time of {}", trial.name), &y, &drawn),
         caption: caption(&drawn, remark),
         table: table(&drawn, "", format::latency),
+        svg: draw(
+            trial,
+            &format!("Latency of {kind} operations over time of {}", trial.name),
+            &y,
+            &Course::plain(drawn),
+        ),
     })
 }
 
@@ -102,7 +185,8 @@ fn kinds(trial: &Trial) -> Vec<&String> {
     kinds
 }
 
-fn draw(trial: &Trial, title: &str, y: &Axis<'_>, drawn: &[Line]) -> String {
+fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
+    let drawn = &course.lines;
     let labelled = drawn.len() > 1;
     let frame = Frame::new(HEIGHT, y, drawn.iter().filter(|_| labelled).map(|line| line.name.as_str()));
     let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
@@ -113,24 +197,53 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, drawn: &[Line]) -> String {
     };
     svg((WIDTH, HEIGHT), title, &describe(drawn, y.print), |canvas| {
         shade(canvas, trial, &frame, &x.scale);
+        mark(canvas, &course.spans, &frame, &x.scale);
         frame.draw(canvas, &x, y);
-        for line in drawn {
-            for part in lines(&line.points, COLUMNS) {
-                let points: Vec<(f64, f64)> =
-                    part.iter().map(|&(second, value)| (x.scale.at(second), y.scale.at(value))).collect();
-                match points.as_slice() {
-                    [only] => canvas.dot(line.ink, 1.5, *only),
-                    points => {
-                        canvas.path(line.ink, if line.points.len() > COLUMNS * 2 { 1.0 } else { 1.6 }, points)
-                    }
-                }
-            }
+        if let Some(band) = &course.band {
+            canvas.area(band.ink, 0.22, &band.outline(&x.scale, &y.scale));
         }
+        drawn.iter().for_each(|line| draw_line(canvas, line, &x.scale, &y.scale));
+        name(canvas, &course.spans, &frame, &x.scale);
         let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.scale.at(value));
         let labels = drawn.iter().filter(|_| labelled);
         let labels = labels.map(|line| Label { ink: line.ink, y: last(line), text: line.name.clone() });
         label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
     })
+}
+
+fn draw_line(canvas: &mut Canvas<'_>, line: &Line, x: &Scale, y: &Scale) {
+    for part in lines(&line.points, COLUMNS) {
+        let points: Vec<(f64, f64)> =
+            part.iter().map(|&(second, value)| (x.at(second), y.at(value))).collect();
+        match points.as_slice() {
+            [only] => canvas.dot(line.ink, 1.5, *only),
+            points => canvas.path(line.ink, if line.points.len() > COLUMNS * 2 { 1.0 } else { 1.6 }, points),
+        }
+    }
+}
+
+/// A ground under each span, wide enough to be seen.
+fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
+    for span in spans {
+        let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
+        canvas.rectangle(span.ink, 0.2, (left, frame.top), (right.max(left + 2.0), frame.bottom));
+    }
+}
+
+/// The name of each span above the data, where it has room.
+fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
+    let mut free = frame.left;
+    let mut by_begin: Vec<&Span> = spans.iter().collect();
+    by_begin.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s));
+    for span in by_begin {
+        let width = text_width(span.name);
+        let middle = f64::midpoint(x.at(span.begin_s), x.at(span.end_s));
+        let middle = middle.clamp(frame.left + width / 2.0, frame.right - width / 2.0);
+        if middle - width / 2.0 >= free {
+            canvas.text(span.ink, Side::Middle, (middle, frame.top - TEXT * 0.5), span.name);
+            free = middle + width / 2.0 + TEXT / 2.0;
+        }
+    }
 }
 
 /// A ground under the seconds that make no figures.

@@ -22,10 +22,11 @@ const MOST: usize = 24;
 const COURSE: f64 = 360.0;
 
 /// Latencies from the fastest over the median and the p99 to the slowest. None of a single configuration, of very
-/// many, and where no latencies were kept.
+/// many, and where no latencies were kept. Historians are left out: what they time is no I/O.
 pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
     let rows: Vec<(&str, &Figures)> = configurations
         .iter()
+        .filter(|configuration| !configuration.is_historian())
         .filter_map(|configuration| Some((configuration.name.as_str(), configuration.main()?)))
         .filter(|(_, figures)| figures.latency.max_us.is_some())
         .collect();
@@ -97,9 +98,10 @@ fn table(rows: &[(&str, &Figures)]) -> Table {
 }
 
 /// The rate of each configuration by the second, as a share of its own mean. None where [`strip`] is none for want
-/// of configurations, and where nothing was measured by the second.
+/// of configurations, and where nothing was measured by the second. Disks only, as above.
 pub(crate) fn courses(configurations: &[Configuration], trials: &[Trial]) -> Option<Chart> {
-    let rows: Vec<Course<'_>> = configurations.iter().filter_map(|c| course(c, trials)).collect();
+    let disks = configurations.iter().filter(|configuration| !configuration.is_historian());
+    let rows: Vec<Course<'_>> = disks.filter_map(|c| course(c, trials)).collect();
     if rows.len() < 2 || rows.len() > MOST {
         return None;
     }

@@ -1,7 +1,7 @@
 //! What each verdict rests on: the histogram and the course of each trial.
 
 use maud::{Markup, html};
-use record::{Loop, State};
+use record::{Loop, Setup, State};
 
 use super::parts;
 use crate::chart::{self, Chart};
@@ -20,6 +20,11 @@ pub(super) fn trials(report: &Report) -> Markup {
                 summary { h3 { (trial.number) ". " (trial.name) } span.rest { (summary(trial)) } }
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
+                @if let Some(historian) = &trial.historian {
+                    @if !historian.unstable_because.is_empty() {
+                        p { "Not held: " (historian.unstable_because.join("; ")) "." }
+                    }
+                }
                 (parts::small_charts(&charts(trial)))
             }
         }
@@ -35,14 +40,24 @@ pub(super) fn trials(report: &Report) -> Markup {
 }
 
 fn charts(trial: &Trial) -> Vec<Chart> {
+    if trial.is_historian {
+        return chart::historian(trial);
+    }
     let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
     let fixed = [chart::histogram(trial), chart::throughput(trial)];
     fixed.into_iter().chain(kinds.map(|kind| chart::latency(trial, kind))).flatten().collect()
 }
 
 fn summary(trial: &Trial) -> String {
+    let unit = if trial.is_historian { "records/s" } else { "IOPS" };
     let rate =
-        trial.main().and_then(|figures| figures.per_s).map(|rate| format!("{} IOPS", format::figure(rate)));
+        trial.main().and_then(|figures| figures.per_s).map(|rate| format!("{} {unit}", format::figure(rate)));
+    let held = trial.historian.as_ref().and_then(|historian| historian.stable);
+    let rate = rate.map(|rate| match held {
+        Some(true) => format!("{rate}, held"),
+        Some(false) => format!("{rate}, not held"),
+        None => rate,
+    });
     match (trial.is_complete(), rate) {
         (true, Some(rate)) => rate,
         (false, Some(rate)) => format!("{}, {rate}", format::state(trial.state)),
@@ -59,10 +74,20 @@ fn facts(trial: &Trial) -> String {
     if trial.block > 1 {
         facts.push(format!("block {}", trial.block));
     }
-    facts.extend(trial.disk().map(|disk| pacing(disk.pacing)));
+    facts.extend(trial.setup.as_ref().map(|setup| match setup {
+        Setup::Disk(disk) => pacing(disk.pacing),
+        Setup::Historian(historian) => pacing(historian.pacing),
+    }));
     if let Some(cv) = trial.stability.coefficient_of_variation {
         facts.push(format!("coefficient of variation {}", format::per_cent(cv)));
     }
+    facts.extend(
+        trial
+            .historian
+            .as_ref()
+            .and_then(|h| h.drain_s)
+            .map(|s| format!("drained in {}", format::latency(s * 1e6))),
+    );
     if let Some(fifths) = trial.stability.fifths {
         let steady = if fifths.steady { "steady" } else { "not steady" };
         facts.push(format!("{steady} (fifths within {})", format::per_cent(fifths.range_share)));

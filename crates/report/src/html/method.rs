@@ -6,10 +6,38 @@ use record::Loop;
 use crate::model::Report;
 
 pub(super) fn method(report: &Report) -> Markup {
+    html! { div.prose {
+        @if report.disks().next().is_some() || report.historians().next().is_none() { (disk(report)) }
+        @if report.historians().next().is_some() { (historian(report)) }
+        (both(report))
+    } }
+}
+
+/// What holds for historians only.
+fn historian(report: &Report) -> Markup {
+    let purges = report
+        .historians()
+        .any(|trial| trial.historian.as_ref().is_some_and(|historian| !historian.maintenance.is_empty()));
+    html! {
+        p { "A historian takes events into a buffer and writes them in transactions of a set number of rows. Pending records are accepted and not yet committed; a row counts when its commit is answered. An event that comes while the buffer is full is refused and counted. Response is from when the event was due to the answer of its commit." }
+        p { "A rate is held where, over the measured window, pending records do not grow (Theil–Sen slope of at most 0.5 % of the offered rate); in 80 % of the cycles (from purge to purge, else 10 s or, in a short step, a fifth of it) they fall to what is offered in 0.1 s; 99.5 % of what was offered is committed; what is pending drains in time when the load ends; the database holds just the rows that it acknowledged; and the p99 keeps its limit, if one was set." }
+        p { "Rows that were acknowledged and that no purge may have removed are counted in the database after every trial. After an outage the rows of a flush whose answer was lost are looked up before they are written again." }
+        @if !report.searches.is_empty() {
+            p { "A search doubles the rate until one is not held, then halves the distance until the two lie close together, and confirms the highest rate that was held with longer steps; where one of these fails, it goes on 3 % lower. A step that could not be judged counts neither way." }
+        }
+        @if purges {
+            p { "A purge deletes what is older than the retention, a block of rows with each statement or a partition as a whole; a shrink gives the space back. They keep up where both together take less than the time to the next purge." }
+        }
+        p { "Growth is that of the database over the rows that it kept, up to the first purge where there is one, times the achieved rate." }
+    }
+}
+
+/// What holds for disks only.
+fn disk(report: &Report) -> Markup {
     let loops = || report.trials.iter().filter_map(|trial| trial.disk()).map(|disk| disk.pacing);
     let closed = loops().any(|pacing| matches!(pacing, Loop::Closed { .. }));
     let open = loops().any(|pacing| matches!(pacing, Loop::Open { .. }));
-    html! { div.prose {
+    html! {
         @if closed {
             p { "Closed loop: each thread keeps its outstanding I/Os in flight and sends the next one when one is answered. It says what so many clients get, not what happens at a rate that does not wait." }
         }
@@ -17,6 +45,12 @@ pub(super) fn method(report: &Report) -> Markup {
             p { "Open loop: I/Os are due at times that do not depend on answers. Response time is completion − due time, service time completion − sending, lag sending − due time. What was due and not sent is counted." }
         }
         p { "What is timed is one I/O, from its submission to its completion as the load thread sees it; see the settings for where the time stamps are taken. Rates are operations completed in the measured window over its length; warm-up and drain make no figures." }
+    }
+}
+
+/// What holds for all studies.
+fn both(report: &Report) -> Markup {
+    html! {
         p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, percentiles never averaged, and a percentile is printed only where at least ten operations lie beyond it." }
         p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates from a block bootstrap, which minds that neighbouring seconds resemble each other; it speaks of this run, not of the next one. Fewer than eight seconds have none." }
         @if report.repeats() {
@@ -29,6 +63,8 @@ pub(super) fn method(report: &Report) -> Markup {
         @if report.steady_state.is_some() {
             p { "Steady state over rounds is judged on the last five rounds by the same rule; the matrix is the mean of these rounds." }
         }
-        p { "CPU time is that of the load threads, user and system, and, beside it, of the whole machine, since the kernel does part of an I/O's work outside the threads." }
-    } }
+        @if report.disks().next().is_some() {
+            p { "CPU time is that of the load threads, user and system, and, beside it, of the whole machine, since the kernel does part of an I/O's work outside the threads." }
+        }
+    }
 }

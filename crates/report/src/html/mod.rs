@@ -1,6 +1,7 @@
 //! The report as one HTML page that makes no request to anywhere: style and charts are inside, there is no script.
 
 mod evidence;
+mod historian;
 mod machine;
 mod method;
 mod parts;
@@ -53,9 +54,20 @@ fn sections(report: &Report) -> Vec<(&'static str, &'static str, Markup)> {
     if let Some(overview) = overview(report) {
         sections.push(("overview", "At a glance", overview));
     }
-    sections.push(("figures", "Figures", figures(report)));
+    let historian = historian::figures(report);
+    let disks = report.disks().next().is_some();
+    if disks || historian.is_none() {
+        sections.push((
+            "figures",
+            if historian.is_some() { "Figures: disk" } else { "Figures" },
+            figures(report),
+        ));
+    }
+    if let Some(historian) = historian {
+        sections.push(("historian", if disks { "Figures: historian" } else { "Figures" }, historian));
+    }
     sections.push(("evidence", "Trial by trial", evidence::trials(report)));
-    if !report.published.is_empty() {
+    if !report.published.is_empty() || report.published_historian.is_some() {
         sections.push(("published", "Published figures", published(report)));
     }
     sections.push(("environment", "Environment", machine::environment(report)));
@@ -85,7 +97,7 @@ fn header(report: &Report, sections: &[(&str, &str, Markup)]) -> Markup {
     }
 }
 
-/// The main charts: the sweeps, the rounds' matrix, or all latencies on one scale.
+/// The main charts: the sweeps, the rounds' matrix, or all latencies on one scale; then searches of historians.
 fn overview(report: &Report) -> Option<Markup> {
     let mut charts: Vec<chart::Chart> = chart::sweeps(&report.sweeps).into_iter().flatten().collect();
     charts.extend(report.steady_state.as_ref().and_then(chart::rounds));
@@ -93,6 +105,7 @@ fn overview(report: &Report) -> Option<Markup> {
         charts.extend(chart::strip(&report.configurations));
         charts.extend(chart::courses(&report.configurations, &report.trials));
     }
+    charts.extend(historian::overview(report));
     let matrix = report.steady_state.as_ref().and_then(table::matrix);
     if charts.is_empty() && matrix.is_none() {
         return None;
@@ -130,6 +143,7 @@ fn published(report: &Report) -> Markup {
                 @for source in &comparison.sources { li.meta { "Source: " (source) } }
             }
         }
+        @if let Some(comparison) = &report.published_historian { (historian::published(comparison)) }
     }
 }
 

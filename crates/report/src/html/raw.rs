@@ -1,12 +1,12 @@
 //! The seconds of each trial as numbers. Long trials are reduced, and say so.
 
 use maud::{Markup, html};
-use record::{Phase, Sample};
+use record::{PENDING, PENDING_MAX, Phase, Sample};
 
 use super::parts;
 use crate::chart::spans;
 use crate::format;
-use crate::model::{Report, Trial, io_count};
+use crate::model::{OFFERED, Report, Trial, io_count};
 use crate::table::{Column, Row, Table};
 
 /// Rows of a trial; what is longer is reduced to ranges.
@@ -28,12 +28,8 @@ fn table(trial: &Trial) -> Table {
     let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
     kinds.sort();
     kinds.dedup();
-    let mut columns = vec![
-        Column::number("second"),
-        Column::words("phase"),
-        Column::number("IOPS"),
-        Column::number("MB/s"),
-    ];
+    let mut columns = vec![Column::number("second"), Column::words("phase")];
+    columns.extend(rates(trial.is_historian).iter().map(|(head, ..)| Column::number(*head)));
     for kind in &kinds {
         columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
     }
@@ -41,7 +37,9 @@ fn table(trial: &Trial) -> Table {
     // A row never spans two phases.
     let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
     let rows = phases.iter().flat_map(|samples| {
-        spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], &kinds)).collect::<Vec<Row>>()
+        let rates = rates(trial.is_historian);
+        let rows = spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], rates, &kinds));
+        rows.collect::<Vec<Row>>()
     });
     let rows = rows.collect();
     let reduced = phases.iter().any(|samples| samples.len() > ROWS);
@@ -49,7 +47,33 @@ fn table(trial: &Trial) -> Table {
     Table { title: format!("{}: {}", trial.name, title.to_lowercase()), columns, rows }
 }
 
-fn row(samples: &[Sample], kinds: &[&String]) -> Row {
+/// A column: its head, its value in an interval, and how it is printed.
+type Rate = (&'static str, fn(&Sample) -> Option<f64>, fn(f64) -> String);
+
+/// Columns of rates, before those of latencies.
+fn rates(historian: bool) -> &'static [Rate] {
+    const DISK: [Rate; 2] = [
+        ("IOPS", per_s, format::figure),
+        ("MB/s", |sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
+    ];
+    const HISTORIAN: [Rate; 4] = [
+        ("offered/s", |sample| Some(sample.gauges.get(OFFERED)? / length(sample)?), format::figure),
+        ("records/s", per_s, format::figure),
+        ("pending", |sample| sample.gauges.get(PENDING).copied(), format::figure),
+        ("pending max", |sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
+    ];
+    if historian { &HISTORIAN } else { &DISK }
+}
+
+fn per_s(sample: &Sample) -> Option<f64> {
+    Some(io_count(sample) as f64 / length(sample)?)
+}
+
+fn length(sample: &Sample) -> Option<f64> {
+    (sample.length_s > 0.0).then_some(sample.length_s)
+}
+
+fn row(samples: &[Sample], rates: &[Rate], kinds: &[&String]) -> Row {
     let range = |value: &dyn Fn(&Sample) -> Option<f64>, print: fn(f64) -> String| {
         let values = || samples.iter().filter_map(value);
         match (values().reduce(f64::min).map(print), values().reduce(f64::max).map(print)) {
@@ -58,14 +82,10 @@ fn row(samples: &[Sample], kinds: &[&String]) -> Row {
             _ => format::UNKNOWN.to_owned(),
         }
     };
-    let length = |sample: &Sample| (sample.length_s > 0.0).then_some(sample.length_s);
     let phase = samples.first().map_or("", |sample| phase(sample.phase));
-    let mut cells = vec![
-        range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")),
-        phase.to_owned(),
-        range(&|sample| Some(io_count(sample) as f64 / length(sample)?), format::figure),
-        range(&|sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
-    ];
+    let mut cells =
+        vec![range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")), phase.to_owned()];
+    cells.extend(rates.iter().map(|(_, value, print)| range(value, *print)));
     for kind in kinds {
         let of = |sample: &Sample| sample.operations.get(*kind).map(|operation| operation.latency);
         cells.push(range(&|sample| of(sample)?.p50_us, format::latency));

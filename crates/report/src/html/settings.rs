@@ -1,5 +1,7 @@
 //! What was asked and what was really set up: once for what all trials share, by trial for the rest.
 
+mod historian;
+
 use maud::{Markup, html};
 use record::{CacheMode, DiskSetup, Written};
 use serde_json::Value;
@@ -9,7 +11,8 @@ use crate::format;
 use crate::model::{Report, Trial};
 use crate::table::{Column, Row, Table};
 
-type Facts = Vec<(String, String)>;
+/// Names and values.
+pub(super) type Facts = Vec<(String, String)>;
 
 pub(super) fn settings(report: &Report) -> Markup {
     let study = vec![
@@ -17,15 +20,24 @@ pub(super) fn settings(report: &Report) -> Markup {
         ("seed".to_owned(), report.seed.to_string()),
         ("order of the trials".to_owned(), order(report)),
     ];
-    let (set_up, set_up_by_trial) = split("Really set up", report, |trial| trial.disk().map(disk));
-    let (asked, asked_by_trial) = split("As asked", report, |trial| Some(flat(&trial.parameters)));
+    let asked = |trial: &Trial| Some(flat(&trial.parameters));
+    let of_historian = |trial: &Trial| trial.setup.as_ref()?.historian().map(historian::facts);
+    let both = report.disks().next().is_some() && report.historians().next().is_some();
+    let [of_disks, of_historians] = if both { [" of disks", " of historians"] } else { [""; 2] };
+    let parts = [
+        split("Really set up", of_disks, report.disks(), |trial| trial.disk().map(disk)),
+        split("As asked", of_disks, report.disks(), asked),
+        split("Really set up", of_historians, report.historians(), of_historian),
+        split("As asked", of_historians, report.historians(), asked),
+    ];
     html! {
         div.columns {
             (parts::facts("Study", &study))
-            @if !set_up.is_empty() { (parts::facts("Really set up, in all trials", &set_up)) }
-            @if !asked.is_empty() { (parts::facts("As asked, in all trials", &asked)) }
+            @for (title, shared, _) in parts.iter().filter(|(_, shared, _)| !shared.is_empty()) {
+                (parts::facts(title, shared))
+            }
         }
-        @for table in [set_up_by_trial, asked_by_trial].iter().flatten() { (parts::table(table)) }
+        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::table(table)) }
         @if !report.study_toml.trim().is_empty() {
             details { summary { "The exact input (study.toml)" } pre { (report.study_toml) } }
         }
@@ -42,10 +54,15 @@ fn order(report: &Report) -> String {
     begun.iter().map(|trial| trial.number.to_string()).collect::<Vec<String>>().join(", ")
 }
 
-/// Facts that all trials share, then a table of those in which they differ.
-fn split(title: &str, report: &Report, facts: impl Fn(&Trial) -> Option<Facts>) -> (Facts, Option<Table>) {
+/// Facts that all of these trials share with their title, then a table of those in which they differ.
+fn split<'a>(
+    title: &str,
+    whose: &str,
+    trials: impl Iterator<Item = &'a Trial>,
+    facts: impl Fn(&Trial) -> Option<Facts>,
+) -> (String, Facts, Option<Table>) {
     let of: Vec<(&Trial, Facts)> =
-        report.trials.iter().filter_map(|trial| facts(trial).map(|facts| (trial, facts))).collect();
+        trials.filter_map(|trial| facts(trial).map(|facts| (trial, facts))).collect();
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in of.iter().flat_map(|(_, facts)| facts) {
         if !names.contains(&name) {
@@ -60,14 +77,15 @@ fn split(title: &str, report: &Report, facts: impl Fn(&Trial) -> Option<Facts>) 
         .into_iter()
         .filter_map(|name| Some((name.clone(), value(&of.first()?.1, name)?.to_owned())))
         .collect();
-    (shared, (!differing.is_empty()).then(|| by_trial(title, &of, &differing)))
+    let differing = (!differing.is_empty()).then(|| by_trial(title, whose, &of, &differing));
+    (format!("{title}, in all trials{whose}"), shared, differing)
 }
 
 fn value<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
     facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }
 
-fn by_trial(title: &str, of: &[(&Trial, Facts)], names: &[&String]) -> Table {
+fn by_trial(title: &str, whose: &str, of: &[(&Trial, Facts)], names: &[&String]) -> Table {
     let mut columns = vec![Column::number("#"), Column::words("trial")];
     columns.extend(names.iter().map(|name| Column::words((*name).clone())));
     let rows = of.iter().map(|(trial, facts)| {
@@ -76,7 +94,7 @@ fn by_trial(title: &str, of: &[(&Trial, Facts)], names: &[&String]) -> Table {
         Row { cells, part: false }
     });
     let rows = rows.collect();
-    Table { title: format!("{title}, by trial"), columns, rows }
+    Table { title: format!("{title}, by trial{whose}"), columns, rows }
 }
 
 fn disk(disk: &DiskSetup) -> Facts {

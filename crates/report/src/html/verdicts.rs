@@ -7,12 +7,17 @@ use crate::judge::{Level, Verdict};
 /// More figures than this are no headline.
 const FIGURES_MOST: usize = 12;
 
+/// Rules whose figures are headlines: rates of disks and of historians.
+const HEADLINES: [&str; 3] = ["rate", "record_rate", "search"];
+
 pub(super) fn list(verdicts: &[Verdict]) -> Markup {
     let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         verdicts.iter().partition(|verdict| verdict.level == Level::Finding);
-    let rates = findings.iter().filter(|verdict| verdict.rule == "rate").count();
-    let (large, small): (Vec<&Verdict>, Vec<&Verdict>) =
-        findings.into_iter().partition(|verdict| verdict.rule == "rate" && rates <= FIGURES_MOST);
+    let is_rate = |verdict: &Verdict| HEADLINES.contains(&verdict.rule.as_str());
+    let rates = findings.iter().filter(|verdict| is_rate(verdict)).count();
+    let (large, small): (Vec<&Verdict>, Vec<&Verdict>) = findings
+        .into_iter()
+        .partition(|verdict| is_rate(verdict) && verdict.figure.is_some() && rates <= FIGURES_MOST);
     let (failures, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         doubts.into_iter().partition(|verdict| verdict.level == Level::Failure);
     html! {
@@ -53,12 +58,17 @@ fn figure(verdict: &Verdict) -> Markup {
     else {
         return html! { li { (ended(&verdict.sentence)) } };
     };
+    // A long unit beside a large number would not fit a card.
+    let (number, unit) = match figure.split_once(" records/s") {
+        Some((number, "")) => (number, Some("records/s")),
+        _ => (figure.as_str(), None),
+    };
     html! {
         li {
             span.what { (what.trim_end_matches([':', ' '])) }
             " "
-            strong { (figure) }
-            span.rest { (rest.trim_start()) }
+            strong { (number) @if let Some(unit) = unit { " " small { (unit) } } }
+            span.rest { (rest.trim_start_matches([',', ' '])) }
         }
     }
 }

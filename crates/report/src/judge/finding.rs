@@ -1,4 +1,4 @@
-//! What was measured: a sentence a configuration, a series, a steady state, an expectation.
+//! What was measured of disks: a sentence a configuration, a series, a steady state, an expectation.
 
 use super::{Level, Verdict};
 use crate::format;
@@ -16,7 +16,8 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(report.sweeps.iter().flat_map(sweep));
     let in_a_sweep = |c: &&Configuration| !report.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
     if report.steady_state.is_none() {
-        verdicts.extend(report.configurations.iter().filter(in_a_sweep).filter_map(configuration));
+        let disks = report.configurations.iter().filter(|configuration| !configuration.is_historian());
+        verdicts.extend(disks.filter(in_a_sweep).filter_map(configuration));
     }
     verdicts.extend(report.expectation.iter().flat_map(expectation));
     verdicts
@@ -43,7 +44,7 @@ fn configuration(configuration: &Configuration) -> Option<Verdict> {
     if scale != 1.0 {
         parts.push(format!("{} IOPS", format::figure_or_dash(figures.per_s)));
     }
-    parts.push(tail(figures));
+    parts.push(tail(figures, "I/Os"));
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
@@ -54,7 +55,8 @@ fn configuration(configuration: &Configuration) -> Option<Verdict> {
     })
 }
 
-fn interval(configuration: &Configuration, scale: f64) -> String {
+/// `(73,010–75,200)`, with the number of runs where they are several.
+pub(super) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
     let range = configuration
         .rate_per_s
@@ -68,14 +70,14 @@ fn interval(configuration: &Configuration, scale: f64) -> String {
 }
 
 /// The p99, or the highest percentile that the samples support.
-fn tail(figures: &Figures) -> String {
+pub(super) fn tail(figures: &Figures, operations: &str) -> String {
     let latency = &figures.latency;
     match (latency.p99_us, latency.p95_us, latency.p50_us, latency.mean_us) {
         (Some(us), ..) => format!("p99 {}", format::latency(us)),
-        (None, Some(us), ..) => format!("p95 {} (too few I/Os for a p99)", format::latency(us)),
-        (None, None, Some(us), _) => format!("p50 {} (too few I/Os for a p99)", format::latency(us)),
+        (None, Some(us), ..) => format!("p95 {} (too few {operations} for a p99)", format::latency(us)),
+        (None, None, Some(us), _) => format!("p50 {} (too few {operations} for a p99)", format::latency(us)),
         (None, None, None, Some(us)) => {
-            format!("mean {} (too few I/Os for percentiles)", format::latency(us))
+            format!("mean {} (too few {operations} for percentiles)", format::latency(us))
         }
         (None, None, None, None) => "latency unknown".to_owned(),
     }

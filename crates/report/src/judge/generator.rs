@@ -1,4 +1,5 @@
-//! Doubts about the load generator: whether it, and not the target, set the figure.
+//! Doubts about the load generator: whether it, and not the target, set the figure. A historian collects and buffers
+//! instead of sending I/Os, and its server works on the same machine: it has sentences of its own.
 
 use record::{Loop, State};
 
@@ -27,12 +28,13 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
             .flatten()
             .collect();
     verdicts.extend(trials.iter().filter_map(sent_late));
+    verdicts.extend([busy_collector(trials), near_collecting(trials)].into_iter().flatten());
     verdicts
 }
 
-/// A trial whose generator is not itself what is measured.
+/// A disk trial whose generator is not itself what is measured.
 fn loads(trial: &Trial) -> bool {
-    trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
+    !trial.is_historian && trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
 }
 
 fn is_open(trial: &Trial) -> bool {
@@ -99,13 +101,45 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let unsent = |trial: &Trial| {
         let due = trial.main()?.operations + trial.unsent;
         let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
-        (missed && trial.state != State::Invalid).then_some(trial.unsent as f64)
+        (missed && !trial.is_historian && trial.state != State::Invalid).then_some(trial.unsent as f64)
     };
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
         format!(
             "{count} operations were due and not sent when the window ended: the offered rate was not held; offer less \
              to see what is held"
+        )
+    })
+}
+
+/// A historian that was measured; an invalid one has said why already.
+fn collects(trial: &Trial) -> bool {
+    trial.historian.is_some() && trial.state != State::Invalid
+}
+
+fn busy_collector(trials: &[Trial]) -> Option<Verdict> {
+    let share = |trial: &Trial| {
+        let share = trial.generator.busiest_share?;
+        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
+        (limited && collects(trial)).then_some(share)
+    };
+    Doubt::with_figure(Level::Warning, "historian_cpu", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "the busiest thread of the historian used {share} of a core: its CPU, not the database, may have set this \
+             figure; take it as a lower bound, and add writers"
+        )
+    })
+}
+
+fn near_collecting(trials: &[Trial]) -> Option<Verdict> {
+    let share = |trial: &Trial| {
+        let share = trial.main()?.per_s? / trial.generator.calibrated_per_s?;
+        (share > CALIBRATED_SHARE_MAX && collects(trial)).then_some(share)
+    };
+    Doubt::with_figure(Level::Warning, "historian_rate", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "the rate is {share} of what collecting and buffering reach without a database, and no more than half of \
+             that can be trusted; take it as a lower bound"
         )
     })
 }

@@ -6,6 +6,8 @@
 mod doubt;
 mod finding;
 mod generator;
+mod historian;
+mod integrity;
 mod medium;
 mod outcome;
 mod stability;
@@ -65,6 +67,8 @@ impl Verdict {
 /// All verdicts on a report, the gravest first.
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = finding::all(report);
+    verdicts.extend(historian::all(report));
+    verdicts.extend(integrity::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(medium::all(report));
     verdicts.extend(generator::all(report));

@@ -8,11 +8,13 @@ use crate::model::{Report, Trial};
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = study(report).into_iter().chain(not_begun(report)).collect();
-    verdicts.extend(report.trials.iter().filter_map(io_errors));
+    verdicts.extend(report.disks().filter_map(io_errors));
+    verdicts.extend(report.historians().filter_map(operation_errors));
     verdicts.extend(report.trials.iter().filter_map(ended_early));
     verdicts.extend(skipped(report));
     verdicts.extend(fallbacks(report));
     verdicts.extend(remarks(report));
+    verdicts.extend(quick_look(report));
     verdicts.extend(report.damage.iter().map(|damage| {
         Verdict::new(Level::Warning, "damage", format!("The results directory is damaged: {damage}"))
     }));
@@ -38,6 +40,13 @@ fn study(report: &Report) -> Option<Verdict> {
     Some(Verdict::new(level, "study", sentence))
 }
 
+/// A search says so in its own sentence.
+fn quick_look(report: &Report) -> Option<Verdict> {
+    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on; leave out --quick";
+    (report.quick && report.searches.is_empty())
+        .then(|| Verdict::new(Level::Warning, "quick", sentence.to_owned()))
+}
+
 fn not_begun(report: &Report) -> Option<Verdict> {
     let planned = report.trials.len() + report.not_begun.len();
     let trials = report.not_begun.clone();
@@ -48,8 +57,9 @@ fn not_begun(report: &Report) -> Option<Verdict> {
     })
 }
 
-fn io_errors(trial: &Trial) -> Option<Verdict> {
-    let kinds: Vec<String> = trial
+/// `3 of 199,000 operations (read)`.
+fn errors_by_kind(trial: &Trial) -> Vec<String> {
+    trial
         .figures
         .iter()
         .filter(|figures| figures.errors > 0 && figures.kind != crate::model::ALL)
@@ -62,7 +72,11 @@ fn io_errors(trial: &Trial) -> Option<Verdict> {
                 figures.kind
             )
         })
-        .collect();
+        .collect()
+}
+
+fn io_errors(trial: &Trial) -> Option<Verdict> {
+    let kinds = errors_by_kind(trial);
     (!kinds.is_empty()).then(|| Verdict {
         trials: vec![trial.number],
         ..Verdict::new(
@@ -77,9 +91,23 @@ fn io_errors(trial: &Trial) -> Option<Verdict> {
     })
 }
 
+/// Errors of a historian's database. Those of an outage are told with it, and no row is lost by them.
+fn operation_errors(trial: &Trial) -> Option<Verdict> {
+    let outages = trial.historian.as_ref().is_some_and(|historian| !historian.outages.is_empty());
+    let kinds = errors_by_kind(trial);
+    (!outages && !kinds.is_empty()).then(|| {
+        let sentence =
+            format!("{}: {} ended with an error; see the log of the server", trial.name, kinds.join(", "));
+        Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "operation_errors", sentence) }
+    })
+}
+
 fn ended_early(trial: &Trial) -> Option<Verdict> {
     let reason = trial.reason.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
-    let name = &trial.name;
+    let name = match trial.search {
+        Some(step) => format!("{} at {} records/s", trial.name, format::plain(step.rate_per_s())),
+        None => trial.name.clone(),
+    };
     let kept =
         if trial.figures.is_empty() { "nothing was measured" } else { "what was measured before is shown" };
     let (level, sentence) = match trial.state {

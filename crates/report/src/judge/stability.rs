@@ -3,7 +3,7 @@
 use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
-use crate::model::{Report, Trial};
+use crate::model::{Historian, Report, Trial};
 
 /// Scatter of the per-second rates above which a trial is called noisy.
 const VARIATION_MAX: f64 = 0.10;
@@ -16,8 +16,15 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
     [noisy(trials), drifting(trials), stolen(trials)].into_iter().flatten().collect()
 }
 
+/// A historian at a rate is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
+fn by_rate(trial: &Trial) -> bool {
+    !trial.historian.as_ref().is_some_and(Historian::is_open)
+}
+
 fn noisy(trials: &[Trial]) -> Option<Verdict> {
-    let scatter = |trial: &Trial| trial.stability.coefficient_of_variation.filter(|&cv| cv > VARIATION_MAX);
+    let scatter = |trial: &Trial| {
+        trial.stability.coefficient_of_variation.filter(|&cv| cv > VARIATION_MAX && by_rate(trial))
+    };
     Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
         format!(
             "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {}); \
@@ -29,7 +36,7 @@ fn noisy(trials: &[Trial]) -> Option<Verdict> {
 
 fn drifting(trials: &[Trial]) -> Option<Verdict> {
     let range = |trial: &Trial| {
-        let fifths = trial.stability.fifths.filter(|fifths| !fifths.steady)?;
+        let fifths = trial.stability.fifths.filter(|fifths| !fifths.steady && by_rate(trial))?;
         Some(fifths.range_share.max(fifths.slope_share))
     };
     Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {

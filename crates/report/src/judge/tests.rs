@@ -1,5 +1,7 @@
 //! Every rule: the record that raises it, its sentence, and a record beside it that does not.
 
+mod historian;
+
 use record::{CacheMode, MeasuredTrial, State, StudyRecord, Written};
 
 use super::{Level, Verdict};
@@ -220,6 +222,16 @@ fn a_failed_configuration_is_no_finding() {
     let report = Report::of(&study);
     assert_eq!(report.configurations[0].not_complete, "2 failed");
     assert!(report.text(None).contains("2 failed"), "{}", report.text(None));
+}
+
+#[test]
+fn a_quick_look_is_said_to_be_one() {
+    let mut study = of(vec![read().trial(1)]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "quick"));
+    study.manifest.quick = true;
+    let verdict = one(&study, "quick");
+    assert_eq!(verdict.level, Level::Warning);
+    assert!(verdict.sentence.contains("leave out --quick"), "{}", verdict.sentence);
 }
 
 #[test]

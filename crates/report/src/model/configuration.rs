@@ -6,7 +6,7 @@ use record::{DiskSetup, OperationInterval, Setup, State, StudyRecord};
 use serde::Serialize;
 use stats::Estimate;
 
-use super::trial::{disk_of, figures_of, offered};
+use super::trial::{figures_of, offered};
 use super::{Figures, Generator, Machine, Trial};
 
 /// What was measured of one configuration.
@@ -48,7 +48,16 @@ impl Configuration {
     }
 
     pub(crate) fn disk(&self) -> Option<&DiskSetup> {
-        self.setup.as_ref().map(disk_of)
+        self.setup.as_ref().and_then(Setup::disk)
+    }
+
+    /// The row of a kind.
+    pub(crate) fn figures_of(&self, kind: &str) -> Option<&Figures> {
+        self.figures.iter().find(|figures| figures.kind == kind)
+    }
+
+    pub(crate) fn is_historian(&self) -> bool {
+        self.setup.as_ref().is_some_and(|setup| setup.historian().is_some())
     }
 
     /// Operations due a second; open loop only.
@@ -58,9 +67,11 @@ impl Configuration {
 }
 
 /// All configurations that left figures, in the order of their first trial; of the given blocks only, if any are
-/// given.
+/// given. The steps of a search are no repeats of each other and are left to it.
 pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u32)>) -> Vec<Configuration> {
-    let wanted = |trial: &Trial| blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block));
+    let wanted = |trial: &Trial| {
+        trial.search.is_none() && blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block))
+    };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| wanted(trial)) {
         let same = |group: &&mut Vec<usize>| {

@@ -4,6 +4,9 @@
 
 mod configuration;
 mod expectation;
+mod flush;
+mod historian;
+mod search;
 mod steady;
 mod sweep;
 mod trial;
@@ -13,13 +16,17 @@ use serde::Serialize;
 
 pub use configuration::Configuration;
 pub use expectation::{Expectation, ExpectedFigure};
+pub use flush::{FlushPoint, FlushSeries};
+pub(crate) use historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
+pub use historian::{Historian, Maintenance, Reads, Storage};
+pub use search::{Search, SearchedStep};
 pub use steady::{MatrixCell, SteadyState};
 pub use sweep::{Sweep, SweepPoint};
 pub(crate) use trial::{ALL, FLUSH, io_count};
 pub use trial::{Figures, Generator, Machine, Stability, Trial};
 
 use crate::judge::{self, Verdict};
-use crate::published::{self, Comparison};
+use crate::published::{self, Comparison, HistorianComparison};
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;
@@ -37,6 +44,8 @@ pub struct Report {
     pub command: Vec<String>,
     /// Version of the tool that measured.
     pub tool_version: String,
+    /// Whether times were shortened: a quick look and no measurement to rely on.
+    pub quick: bool,
     /// Seed of all random choices, intervals included.
     pub seed: u64,
     /// Begin, RFC 3339 in UTC.
@@ -56,12 +65,19 @@ pub struct Report {
     pub trials: Vec<Trial>,
     /// Series over the outstanding I/Os.
     pub sweeps: Vec<Sweep>,
+    /// Searches for the highest sustainable rate of a historian.
+    pub searches: Vec<Search>,
+    /// Series over the rows of a flush.
+    pub flush_rows: Vec<FlushSeries>,
     /// Steady state over rounds.
     pub steady_state: Option<SteadyState>,
     /// What the array should give that the device is said to be.
     pub expectation: Option<Expectation>,
     /// Published figures beside the measured ones.
     pub published: Vec<Comparison>,
+    /// Published figures of a historian beside the measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_historian: Option<HistorianComparison>,
     /// Trials of the plan that were never begun.
     pub not_begun: Vec<u32>,
     /// The machine.
@@ -78,20 +94,22 @@ impl Report {
     pub fn of(study: &StudyRecord) -> Self {
         let manifest = &study.manifest;
         let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
-        let trials: Vec<Trial> =
-            study.trials.iter().map(|trial| Trial::of(trial, manifest.seed, cores)).collect();
+        let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
         let mut configurations = configuration::all(study, &trials, None);
         let steady_state = steady::of(manifest, &configurations, &trials);
         if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {
             // What was measured on the way to steady state is no figure of the device.
             configurations = configuration::all(study, &trials, Some(window));
         }
+        let searches = search::all(manifest, &trials);
+        let flush_rows = flush::all(&configurations, &searches, &trials);
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
             profile: manifest.profile.clone(),
             command: manifest.command.clone(),
             tool_version: manifest.tool_version.clone(),
+            quick: manifest.quick,
             seed: manifest.seed,
             started: manifest.started.clone(),
             finished: manifest.finished.clone(),
@@ -100,6 +118,9 @@ impl Report {
             verdicts: Vec::new(),
             sweeps: sweep::all(manifest, &configurations, &trials),
             steady_state,
+            published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
+            searches,
+            flush_rows,
             expectation: expectation::of(manifest, &configurations),
             published: published::beside(manifest.profile.as_deref(), &configurations),
             not_begun: not_begun(study),
@@ -128,9 +149,20 @@ impl Report {
         }
     }
 
-    /// Whether some configuration was measured more than once.
+    /// Whether some disk configuration was measured more than once.
     pub(crate) fn repeats(&self) -> bool {
-        self.configurations.iter().any(|configuration| configuration.trials.len() > 1)
+        let mut disks = self.configurations.iter().filter(|configuration| !configuration.is_historian());
+        disks.any(|configuration| configuration.trials.len() > 1)
+    }
+
+    /// Trials of disks. Where nothing tells what a trial is of, it is of a disk.
+    pub(crate) fn disks(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(|trial| !trial.is_historian)
+    }
+
+    /// Trials of historians.
+    pub(crate) fn historians(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(|trial| trial.is_historian)
     }
 }
 

@@ -68,7 +68,7 @@ fn watched(configurations: &[Configuration]) -> Option<&Configuration> {
             ((disk.read_per_cent * 1e3) as u64, disk.block_bytes.abs_diff(WATCHED_BLOCK_BYTES))
         })
     };
-    configurations.iter().min_by_key(rank)
+    configurations.iter().filter(|configuration| configuration.disk().is_some()).min_by_key(rank)
 }
 
 /// Round and rate of each complete trial of a configuration, in the order of the rounds.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use record::{
-    DiskSetup, Loop, MeasuredTrial, OperationInterval, Phase, Resources, Sample, Setup, State, Summary,
+    DiskSetup, Loop, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
+    State, Summary,
 };
 use serde::Serialize;
 use stats::{Estimate, PtsWindow};
 
+use super::historian::{self, Historian, RECORD};
 use crate::chart::Bins;
 
 /// Name of the row that takes reads and writes together.
@@ -22,7 +24,8 @@ const SHORTEST_RATE_INTERVAL_S: f64 = 0.5;
 /// Figures of one kind of operation over a measured window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// `read`, `write`, `flush`, or `all` for reads and writes together.
+    /// `read`, `write`, `flush`, or `all` for reads and writes together; of a historian `record`, `commit`, `trend`,
+    /// `latest`, `purge`, `shrink`, which are never added up.
     pub kind: String,
     /// Operations completed.
     pub operations: u64,
@@ -108,7 +111,7 @@ pub struct Trial {
     pub generator: Generator,
     /// The machine.
     pub machine: Machine,
-    /// Operations due a second; open loop only.
+    /// Operations due a second, as set; open loop only.
     pub offered_per_s: Option<f64>,
     /// Operations that were due and not sent; open loop only.
     pub unsent: u64,
@@ -116,6 +119,15 @@ pub struct Trial {
     pub parameters: serde_json::Value,
     /// What was really set up.
     pub setup: Option<Setup>,
+    /// Figures of a historian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub historian: Option<Historian>,
+    /// Its part in a search for the highest sustainable rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchStep>,
+    /// Whether it is one of a historian, even if it left nothing.
+    #[serde(skip)]
+    pub(crate) is_historian: bool,
     /// Latencies by kind, in bins for drawing.
     #[serde(skip)]
     pub(crate) bins: Vec<(String, Bins)>,
@@ -126,7 +138,7 @@ pub struct Trial {
 
 impl Trial {
     /// The model of a trial on a machine of so many usable cores, if their number is known.
-    pub(crate) fn of(measured: &MeasuredTrial, seed: u64, cores: Option<u32>) -> Self {
+    pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
         let record = &measured.trial;
         let setup = record.setup.clone();
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
@@ -134,7 +146,9 @@ impl Trial {
         let kinds = kinds_of(measured, &window);
         let figures = figures_of(&kinds, measured_s);
         let rates = rates_of(&window);
-        let operations: u64 = kinds.values().map(|operation| operation.count).sum();
+        let rate_per_s =
+            around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
+        let operations = worked(&kinds);
         let generator = generator_of(&window, operations, setup.as_ref(), cores);
         Self {
             number: record.number,
@@ -146,7 +160,7 @@ impl Trial {
             notes: record.notes.clone(),
             started: record.started.clone(),
             measured_s,
-            rate_per_s: around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, seed)),
+            rate_per_s,
             stability: stability_of(&rates),
             generator,
             machine: machine_of(&measured.resources, &window, operations, generator),
@@ -155,6 +169,9 @@ impl Trial {
             parameters: record.parameters.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
+            historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
+            search: record.search,
+            is_historian: historian::is_historian(measured),
             figures,
             setup,
         }
@@ -166,7 +183,12 @@ impl Trial {
     }
 
     pub(crate) fn disk(&self) -> Option<&DiskSetup> {
-        self.setup.as_ref().map(disk_of)
+        self.setup.as_ref().and_then(Setup::disk)
+    }
+
+    /// Whether it was left out on purpose.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.state == State::Skipped
     }
 
     /// Whether its figures may speak for the configuration.
@@ -175,13 +197,12 @@ impl Trial {
     }
 }
 
-pub(crate) fn disk_of(setup: &Setup) -> &DiskSetup {
-    let Setup::Disk(disk) = setup;
-    disk
-}
-
 pub(crate) fn offered(setup: &Setup) -> Option<f64> {
-    match disk_of(setup).pacing {
+    let pacing = match setup {
+        Setup::Disk(disk) => disk.pacing,
+        Setup::Historian(historian) => historian.pacing,
+    };
+    match pacing {
         Loop::Open { rate_per_s, .. } => Some(rate_per_s),
         Loop::Closed { .. } => None,
     }
@@ -203,8 +224,25 @@ fn kinds_of(measured: &MeasuredTrial, window: &[&Sample]) -> BTreeMap<String, Op
     kinds
 }
 
-/// A row for reads and writes together where there are both, then a row for each kind, flushes last.
+/// Operations that the CPU time is shared among: records of a historian, which its other operations only carry or
+/// read.
+fn worked(kinds: &BTreeMap<String, OperationInterval>) -> u64 {
+    let counts = kinds.iter().filter(|(kind, _)| *kind == RECORD || !historian::is_kind(kind));
+    counts.map(|(_, operation)| operation.count).sum()
+}
+
+/// A row for reads and writes together where there are both, then a row for each kind, flushes last. A historian is
+/// about its records, and its kinds are not added up.
 pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s: f64) -> Vec<Figures> {
+    if kinds.keys().any(|kind| historian::is_kind(kind)) {
+        let mut rows: Vec<Figures> =
+            kinds.iter().map(|(kind, o)| historian_row(kind, o, measured_s)).collect();
+        if !kinds.contains_key(RECORD) {
+            rows.push(historian_row(RECORD, &OperationInterval::default(), measured_s));
+        }
+        rows.sort_by_key(|row| historian::rank(&row.kind));
+        return rows;
+    }
     let (flushes, ios): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| *kind == FLUSH);
     let mut rows = Vec::new();
     if ios.len() > 1 {
@@ -214,6 +252,11 @@ pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s
     }
     rows.extend(ios.iter().chain(&flushes).map(|(kind, operation)| row(kind, operation, measured_s)));
     rows
+}
+
+/// Bytes of a historian are those of its values in memory, or count rows: they make no throughput.
+fn historian_row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+    Figures { mb_per_s: None, ..row(kind, operation, measured_s) }
 }
 
 fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
@@ -247,8 +290,11 @@ fn rates_of(window: &[&Sample]) -> Vec<f64> {
     long_enough.map(|sample| io_count(sample) as f64 / sample.length_s).collect()
 }
 
-/// Reads and writes of an interval; flushes are none.
+/// Reads and writes of an interval; flushes are none. Of a historian, the records.
 pub(crate) fn io_count(sample: &Sample) -> u64 {
+    if sample.operations.keys().any(|kind| historian::is_kind(kind)) {
+        return sample.operations.get(RECORD).map_or(0, |operation| operation.count);
+    }
     sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
 }
 
@@ -262,10 +308,13 @@ fn stability_of(rates: &[f64]) -> Stability {
 fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, cores: Option<u32>) -> Generator {
     let cpu_us: u64 = window.iter().map(|sample| sample.generator_cpu_us).sum();
     let seconds = window.iter().map(|sample| (sample.generator_busiest_share, sample.length_s));
-    let disk = setup.map(disk_of);
     // More threads than cores send no more than the cores can.
     let threads = |threads: u32| threads.min(cores.unwrap_or(threads));
-    let calibration = disk.and_then(|disk| Some((disk.calibration?, threads(disk.threads))));
+    let calibration = setup.and_then(|setup| match setup {
+        Setup::Disk(disk) => Some((disk.calibration?, threads(disk.threads))),
+        // Events are collected by one thread.
+        Setup::Historian(historian) => Some((historian.calibration?, 1)),
+    });
     let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
     let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);
     Generator {

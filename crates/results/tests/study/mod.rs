@@ -30,6 +30,9 @@ pub(crate) fn manifest(state: State) -> Manifest {
         reason: None,
         latency_tolerance_ms: Some(20.0),
         expect: None,
+        search: None,
+        quick: false,
+        disk_bytes: None,
         plan: (1..=3).map(planned).collect(),
     }
 }
@@ -98,6 +101,8 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         parameters: serde_json::json!({ "block": "4KiB", "outstanding": number }),
         setup: None,
         unsent: 0,
+        historian: None,
+        search: None,
     }
 }
 

@@ -17,14 +17,30 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use attribute::{Known, attribute, reading};
-use record::{Device, Environment, FORMAT_VERSION, MountPoint};
+use record::{Device, Environment, FORMAT_VERSION, MountPoint, Reading};
 use rustix::fs::{major, minor};
 
 /// Reads the machine, and the file system and device below a target. The target may be a directory, a file or a
-/// block device; one that does not exist yet stands for the nearest directory above it that does.
+/// block device; one that does not exist yet stands for the nearest directory above it that does. There is none where
+/// a server does not tell where its data lies, or is not local.
 #[must_use]
-pub(crate) fn read(target: &Path, tool_version: &str, taken: jiff::Timestamp) -> Environment {
-    read_from(Path::new("/"), target, tool_version, taken)
+pub(crate) fn read(
+    target: Option<&Path>,
+    is_local: bool,
+    tool_version: &str,
+    taken: jiff::Timestamp,
+) -> Environment {
+    let environment = read_from(Path::new("/"), target.unwrap_or(Path::new("/")), tool_version, taken);
+    match (target, is_local) {
+        (Some(_), _) => environment,
+        (None, true) => without_storage(environment, "the server does not tell where its data lies"),
+        (None, false) => without_storage(environment, "the database is on another machine"),
+    }
+}
+
+fn without_storage(environment: Environment, reason: &str) -> Environment {
+    let (mount, device) = (Reading::Unknown(reason.to_owned()), Reading::Unknown(reason.to_owned()));
+    Environment { mount, device, ..environment }
 }
 
 /// [`read`] with another place for `/proc`, `/sys` and `/etc`.
@@ -73,7 +89,6 @@ fn nearest_existing(target: &Path) -> Option<PathBuf> {
 mod tests {
     use super::machine::{Machine, known, why};
     use super::*;
-    use record::Reading;
 
     #[test]
     fn a_target_that_does_not_exist_yet_stands_for_the_directory_above() {
@@ -107,7 +122,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_read() {
-        let environment = read(Path::new("."), "0.1.0", jiff::Timestamp::UNIX_EPOCH);
+        let environment = read(Some(Path::new(".")), true, "0.1.0", jiff::Timestamp::UNIX_EPOCH);
         assert!(environment.cpu.usable >= 1);
         assert!(environment.memory.total_bytes >= environment.memory.available_bytes);
         assert!(environment.mount.known().is_some_and(|mount| mount.free_bytes > 0));

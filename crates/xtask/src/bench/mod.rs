@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use crate::workspace::Workspace;
 
 mod disk;
+mod historian;
 mod ratio;
 mod read_limit;
 mod report;
@@ -20,6 +21,8 @@ mod tool;
 pub(crate) enum Bench {
     /// I/O engines against fio: CPU per I/O, I/Os a second, and how well rates are kept
     Disk(DiskOptions),
+    /// The historian against bare loops of the same statements, on throwaway servers
+    Historian(HistorianOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
 }
@@ -46,10 +49,27 @@ pub(crate) struct DiskOptions {
     only: String,
 }
 
+#[derive(Args)]
+pub(crate) struct HistorianOptions {
+    /// Pairs of runs; bare loop and historian take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Seconds of one run, after a second that does not count
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Directory of the databases [default: the target directory, servers in the one for temporary files]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+    /// Only benchmarks whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
 impl Bench {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
         match self {
             Self::Disk(options) => disk::run(options, workspace),
+            Self::Historian(options) => historian::run(options, workspace),
             Self::Report => report::run(workspace),
         }
     }

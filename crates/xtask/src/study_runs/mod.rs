@@ -43,6 +43,16 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &[],
     },
     StudyRun {
+        arguments: "historian --target sqlite:historian.db --rate 500 --warm-up 1s --duration 2s --keep",
+        gives: &[Gives::Text("record"), Gives::Report],
+        leaves: &["historian.db"],
+    },
+    StudyRun {
+        arguments: "historian --target sqlite:historian.db --reuse --profile flush-rows --warm-up 0s --duration 1s --json",
+        gives: &[Gives::Json, Gives::Report],
+        leaves: &[],
+    },
+    StudyRun {
         arguments: "sqlio -kR -s1 -frandom -b8 -LS -Fparam.txt",
         gives: &[Gives::Text("IOs/sec:"), Gives::Text("Avg_Latency(ms):"), Gives::Text("24+")],
         leaves: &["testfile.dat"],

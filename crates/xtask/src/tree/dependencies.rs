@@ -15,12 +15,21 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("record", &[]),
     ("load", &["record"]),
     ("disk", &["load", "record"]),
-    ("study", &["disk", "load", "record"]),
-    ("runner", &["study", "disk", "load", "record", "stats"]),
+    ("instance", &[]),
+    ("database", &["instance", "record"]),
+    ("workload", &["database", "instance", "load", "record"]),
+    ("study", &["database", "disk", "workload", "load", "record"]),
+    ("runner", &["study", "disk", "workload", "database", "load", "record", "stats"]),
     ("results", &["record"]),
     ("report", &["record", "stats"]),
-    ("prony", &["study", "runner", "results", "report", "disk", "load", "record"]),
-    ("xtask", &[]),
+    (
+        "prony",
+        &[
+            "study", "runner", "results", "report", "disk", "workload", "database", "instance", "load",
+            "record",
+        ],
+    ),
+    ("xtask", &["instance"]),
 ];
 
 /// A crate of the workspace and the others that it depends on.

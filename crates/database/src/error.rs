@@ -1,0 +1,115 @@
+//! What can go wrong with a database, told apart as far as callers act differently.
+
+use std::fmt;
+
+/// An error of a database.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The server does not answer, or there is none.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The login was refused.
+    #[error("{0}")]
+    Refused(String),
+    /// There is no such database or file, or it is not ours.
+    #[error("{0}")]
+    NoDatabase(String),
+    /// The connection was lost while something was under way, of which it is not known whether it was done.
+    #[error("{0}")]
+    Lost(String),
+    /// The server has no more room on its disk.
+    #[error("{0}")]
+    Full(String),
+    /// The server refused a statement.
+    #[error("{0}")]
+    Statement(String),
+}
+
+impl Error {
+    /// Whether the connection is gone, so that only a new one can go on.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost(_) | Self::Unreachable(_))
+    }
+
+    /// Whether the user asked for something that cannot be, rather than something having failed.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Refused(_) | Self::NoDatabase(_))
+    }
+}
+
+/// What was tried when an error came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Doing<'a> {
+    /// A connection was made.
+    Connect,
+    /// A statement or script was run.
+    Run(&'a str),
+    /// Rows were appended to the table of this name.
+    Append(&'a str),
+}
+
+/// What was tried, and where: the beginning of each error's text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) doing: Doing<'a>,
+    /// The address without its password.
+    pub(crate) target: &'a str,
+}
+
+/// Longest part of a statement that an error shows, in characters.
+const SHOWN_SQL: usize = 120;
+
+impl Attempt<'_> {
+    /// `cannot … TARGET: WORDS; REMEDY`, without the last part if there is no remedy to tell.
+    pub(crate) fn text(&self, words: impl fmt::Display, remedy: &str) -> String {
+        let end = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
+        format!("cannot {} {}: {words}{end}", self.doing, self.target)
+    }
+}
+
+impl fmt::Display for Doing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect => f.write_str("connect to"),
+            Self::Append(table) => write!(f, "append rows to `{table}` in"),
+            Self::Run(sql) => {
+                let words = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+                match words.char_indices().nth(SHOWN_SQL) {
+                    Some((end, _)) => write!(f, "run `{}…` in", &words[..end]),
+                    None => write!(f, "run `{words}` in"),
+                }
+            }
+        }
+    }
+}
+
+/// Remedies that several engines share.
+pub(crate) mod remedy {
+    /// The connection broke.
+    pub(crate) const LOST: &str = "the connection is gone: whether this was done is not known; connect again";
+    /// No room.
+    pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
+    /// Nothing listens, or nothing answers.
+    pub(crate) const UNREACHABLE: &str = "check host and port, and that the server is running and lets this machine in";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_names_attempt_place_words_and_remedy() {
+        let attempt =
+            Attempt { doing: Doing::Run("SELECT 1\n  FROM nothing"), target: "postgres://localhost/x" };
+        assert_eq!(
+            attempt.text("relation \"nothing\" does not exist", "make it"),
+            "cannot run `SELECT 1 FROM nothing` in postgres://localhost/x: relation \"nothing\" does not exist; \
+             make it"
+        );
+        let long = "é".repeat(200);
+        let shown = Attempt { doing: Doing::Run(&long), target: "t" }.text("w", "");
+        assert_eq!(shown, format!("cannot run `{}…` in t: w", "é".repeat(120)));
+    }
+}

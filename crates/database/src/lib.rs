@@ -1,0 +1,25 @@
+//! Sessions of databases: open, execute, read, append in bulk, sizes, settings; and databases of our own.
+//!
+//! Callers write SQL per [`Dialect`] and know nothing else of an engine. Nothing here knows a workload, makes up SQL for
+//! one, or measures time.
+
+mod error;
+mod fake;
+mod mysql;
+mod own;
+mod postgres;
+mod rows;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod server_tests;
+mod session;
+mod sqlite;
+mod url;
+
+pub use error::Error;
+pub use fake::Fake;
+pub use own::{Existing, Own};
+pub use rows::{Column, Kind, Rows, Table, Value};
+pub use session::{Connection, Session, Sizes, WriteMethod};
+pub use url::{Dialect, Engine, Url, UrlError};

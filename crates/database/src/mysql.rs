@@ -1,0 +1,540 @@
+//! Sessions of MySQL and MariaDB. What the server promises of a commit is left as it is set there.
+//!
+//! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
+
+mod fault;
+mod load;
+mod values;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use mysql_async::prelude::Queryable as _;
+use mysql_async::{Conn, Opts, OptsBuilder, Statement};
+use record::{Server, ServerSetting};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::error::{Attempt, Doing, remedy};
+use crate::url::{Host, ServerAddress};
+use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+
+/// How long a server may take to let somebody in.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection is silent before the other machine is asked whether it is there.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long another connection may take to end, and how often is looked.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+const END_INTERVAL: Duration = Duration::from_millis(10);
+/// How far two computations of a server's start may be apart: two statements can be in two seconds.
+const START_TOLERANCE_S: i64 = 2;
+/// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
+const PARAMETERS: usize = 65_535;
+/// Prepared statements that are kept; each takes memory on the server.
+const PREPARED: usize = 64;
+/// Size of the pieces in which rows are sent.
+const PIECE_BYTES: usize = 1 << 20;
+/// What is set for a session: values that do not fit are errors, and a backslash escapes, as `load` needs it.
+const SETTINGS: &str = "SET NAMES utf8mb4; \
+                        SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION autocommit = 1";
+
+/// A connection.
+pub(crate) struct MysqlSession {
+    conn: Conn,
+    target: String,
+    is_local: bool,
+    /// Whether the server lets clients send rows with LOAD DATA.
+    may_load: bool,
+    prepared: HashMap<String, Statement>,
+    /// Prepared INSERTs by table and number of rows.
+    inserts: HashMap<(&'static str, usize), Statement>,
+    /// Encoded rows; used again.
+    buffer: BytesMut,
+    /// Whether something is under way; stays if a caller gives up waiting.
+    is_busy: bool,
+    /// Whether a transaction is open that failed.
+    is_unfinished: bool,
+}
+
+impl MysqlSession {
+    pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
+        let attempt = Attempt { doing: Doing::Connect, target: &target };
+        let conn = match timeout(CONNECT_TIMEOUT, Conn::new(options(address))).await {
+            Ok(Ok(conn)) => conn,
+            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
+            Err(_) => return Err(fault::no_answer(CONNECT_TIMEOUT, attempt)),
+        };
+        let mut session = Self {
+            conn,
+            target,
+            is_local: address.host.is_local(),
+            may_load: false,
+            prepared: HashMap::new(),
+            inserts: HashMap::new(),
+            buffer: BytesMut::new(),
+            is_busy: false,
+            is_unfinished: false,
+        };
+        session.may_load = session.query("SELECT @@local_infile", &[]).await? == [[Value::I64(1)]];
+        let connection = session.identify().await?;
+        Ok((session, connection))
+    }
+
+    /// The connection's number, and when the server began with the client's end of the connection.
+    async fn identify(&mut self) -> Result<Connection, Error> {
+        let id = match self.query("SELECT connection_id()", &[]).await?.first().map(Vec::as_slice) {
+            Some([Value::I64(id)]) => *id,
+            _ => return Ok(Connection { id: None, since: String::new() }),
+        };
+        let since = format!("{} {}", self.began_s().await?, self.client_end(id).await?.unwrap_or_default());
+        Ok(Connection { id: u64::try_from(id).ok(), since })
+    }
+
+    /// Unix time at which the server began.
+    async fn began_s(&mut self) -> Result<i64, Error> {
+        let now = self.query("SELECT unix_timestamp()", &[]).await?;
+        let uptime = self.query("SHOW GLOBAL STATUS LIKE 'Uptime'", &[]).await?;
+        let now_s = now.first().and_then(|row| row.first()).and_then(number);
+        let uptime_s = uptime.first().and_then(|row| row.get(1)).and_then(number);
+        Ok(now_s.unwrap_or(0) - uptime_s.unwrap_or(0))
+    }
+
+    /// Host and port of the client of a connection, if it is there.
+    async fn client_end(&mut self, id: i64) -> Result<Option<String>, Error> {
+        let sql = "SELECT host FROM information_schema.processlist WHERE id = ?";
+        match self.query(sql, &[Value::I64(id)]).await?.first().map(Vec::as_slice) {
+            Some([Value::Text(host)]) => Ok(Some(host.clone())),
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn bulk_name(&self) -> &'static str {
+        if self.may_load {
+            "LOAD DATA LOCAL INFILE"
+        } else {
+            "prepared INSERT … VALUES of many rows (the server has local_infile=OFF)"
+        }
+    }
+
+    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        let doing = Doing::Run(sql);
+        self.begin(doing).await?;
+        let result = self.conn.query_drop(sql).await;
+        self.done(result, doing)
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let doing = Doing::Run(sql);
+        let statement = self.prepare(sql, parameters).await?;
+        let run = async {
+            self.conn.exec_drop(&statement, values::parameters(parameters)).await?;
+            Ok(self.conn.affected_rows())
+        };
+        let result = run.await;
+        self.done(result, doing)
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
+        let doing = Doing::Run(sql);
+        let statement = self.prepare(sql, parameters).await?;
+        let run = async {
+            let rows: Vec<mysql_async::Row> =
+                self.conn.exec(&statement, values::parameters(parameters)).await?;
+            Ok(rows.into_iter().map(values::received).collect())
+        };
+        let result = run.await;
+        self.done(result, doing)
+    }
+
+    pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let doing = Doing::Run(sql);
+        let statement = self.prepare(sql, parameters).await?;
+        let run = async {
+            let mut result = self.conn.exec_iter(&statement, values::parameters(parameters)).await?;
+            let count = result.reduce(0u64, |count, _: mysql_async::Row| count + 1).await?;
+            result.drop_result().await?;
+            Ok(count)
+        };
+        let result = run.await;
+        self.done(result, doing)
+    }
+
+    pub(crate) async fn append(
+        &mut self,
+        table: &'static Table,
+        rows: &mut Rows,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let doing = Doing::Append(table.name);
+        self.begin(doing).await?;
+        match method {
+            WriteMethod::Bulk if self.may_load => self.load(table, rows).await,
+            WriteMethod::Bulk | WriteMethod::MultiRow => {
+                let result = self.insert_many(table, rows).await;
+                self.done(result, doing)
+            }
+            WriteMethod::Batch => {
+                let result = self.insert_each(table, rows).await;
+                self.done(result, doing)
+            }
+        }
+    }
+
+    /// LOAD DATA makes warnings of values that do not fit and of rows that are there already, whatever the mode: so it is
+    /// committed only if all rows have come without any.
+    async fn load(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
+        let doing = Doing::Append(table.name);
+        if let Err(words) = load::encode(table, rows, &mut self.buffer) {
+            self.is_busy = false;
+            return Err(Error::Statement(Attempt { doing, target: &self.target }.text(words, "")));
+        }
+        let mut encoded = self.buffer.split().freeze();
+        let mut pieces: Vec<std::io::Result<Bytes>> = Vec::new();
+        while !encoded.is_empty() {
+            pieces.push(Ok(encoded.split_to(encoded.len().min(PIECE_BYTES))));
+        }
+        self.conn.set_infile_handler(async move { Ok(stream::iter(pieces).boxed()) });
+        self.is_unfinished = true;
+        let result = self.conn.query_drop(load::statement(table)).await;
+        self.conn.set_infile_handler(async { Ok(stream::empty().boxed()) });
+        self.done(result, doing)?;
+        let stored = self.conn.affected_rows();
+        let warnings = self.conn.get_warnings();
+        if stored != u64::try_from(rows.len()).unwrap_or(u64::MAX) || warnings > 0 {
+            return Err(self.not_stored(table, rows.len(), stored).await);
+        }
+        self.is_busy = true;
+        let result = self.conn.query_drop("COMMIT").await;
+        self.done(result, doing)?;
+        self.is_unfinished = false;
+        Ok(())
+    }
+
+    /// Why the server did not take all rows as they are. They are rolled back before the next statement.
+    async fn not_stored(&mut self, table: &'static Table, sent: usize, stored: u64) -> Error {
+        let doing = Doing::Append(table.name);
+        self.is_busy = true;
+        let result = self.conn.query_first::<(String, u16, String), _>("SHOW WARNINGS LIMIT 1").await;
+        match self.done(result, doing) {
+            Ok(warning) => {
+                let words = warning.map_or_else(|| "it does not say why".to_owned(), |(_, _, words)| words);
+                let attempt = Attempt { doing, target: &self.target };
+                let words = format!("{stored} of {sent} rows would have been stored, or changed: {words}");
+                Error::Statement(attempt.text(words, "none was stored"))
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// As few INSERTs as parameters allow; if there is one, it is a transaction of its own.
+    async fn insert_many(&mut self, table: &'static Table, rows: &Rows) -> mysql_async::Result<()> {
+        let width = table.columns.len().max(1);
+        let chunk = (PARAMETERS / width).max(1) * width;
+        let is_one = rows.values().len() <= chunk;
+        if !is_one {
+            self.is_unfinished = true;
+            self.conn.query_drop("BEGIN").await?;
+        }
+        for part in rows.values().chunks(chunk) {
+            let statement = self.insert(table, part.len() / width).await?;
+            self.conn.exec_drop(&statement, values::parameters(part)).await?;
+        }
+        if !is_one {
+            self.conn.query_drop("COMMIT").await?;
+            self.is_unfinished = false;
+        }
+        Ok(())
+    }
+
+    /// An INSERT for each row; the protocol has no way to send one before the last is answered.
+    async fn insert_each(&mut self, table: &'static Table, rows: &Rows) -> mysql_async::Result<()> {
+        let statement = self.insert(table, 1).await?;
+        self.is_unfinished = true;
+        self.conn.query_drop("BEGIN").await?;
+        for row in rows.iter() {
+            self.conn.exec_drop(&statement, values::parameters(row)).await?;
+        }
+        self.conn.query_drop("COMMIT").await?;
+        self.is_unfinished = false;
+        Ok(())
+    }
+
+    /// A prepared INSERT of so many rows.
+    async fn insert(&mut self, table: &'static Table, rows: usize) -> mysql_async::Result<Statement> {
+        if let Some(statement) = self.inserts.get(&(table.name, rows)) {
+            return Ok(statement.clone());
+        }
+        let row = format!("({})", vec!["?"; table.columns.len()].join(","));
+        let sql = format!("INSERT INTO {} ({}) VALUES {}", table.name, names(table), vec![row; rows].join(","));
+        let statement = self.conn.prep(sql).await?;
+        if self.inserts.len() >= PREPARED {
+            for (_, old) in self.inserts.drain() {
+                self.conn.close(old).await?;
+            }
+        }
+        self.inserts.insert((table.name, rows), statement.clone());
+        Ok(statement)
+    }
+
+    /// The statement, and everything ready to run it.
+    async fn prepare(&mut self, sql: &str, parameters: &[Value]) -> Result<Statement, Error> {
+        let doing = Doing::Run(sql);
+        self.begin(doing).await?;
+        if !self.prepared.contains_key(sql) {
+            let result = self.prepare_anew(sql).await;
+            self.done(result, doing)?;
+            self.is_busy = true;
+        }
+        let kept = self.prepared.get(sql).cloned();
+        match kept.filter(|statement| usize::from(statement.num_params()) == parameters.len()) {
+            Some(statement) => Ok(statement),
+            None => {
+                self.is_busy = false;
+                let words = format!("it has another number of parameters than the {} given", parameters.len());
+                Err(Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
+            }
+        }
+    }
+
+    async fn prepare_anew(&mut self, sql: &str) -> mysql_async::Result<()> {
+        let statement = self.conn.prep(sql).await?;
+        if self.prepared.len() >= PREPARED {
+            for (_, old) in self.prepared.drain() {
+                self.conn.close(old).await?;
+            }
+        }
+        self.prepared.insert(sql.to_owned(), statement);
+        Ok(())
+    }
+
+    /// To be called before anything is sent: ends a transaction that failed.
+    async fn begin(&mut self, doing: Doing<'_>) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_busy, true) {
+            let attempt = Attempt { doing, target: &self.target };
+            return Err(Error::Lost(attempt.text("what was under way was given up", remedy::LOST)));
+        }
+        if self.is_unfinished {
+            let result = self.conn.query_drop("ROLLBACK").await;
+            self.done(result, Doing::Run("ROLLBACK"))?;
+            self.is_busy = true;
+            self.is_unfinished = false;
+        }
+        Ok(())
+    }
+
+    /// To be called with what has come.
+    fn done<T>(&mut self, result: mysql_async::Result<T>, doing: Doing<'_>) -> Result<T, Error> {
+        self.is_busy = false;
+        result.map_err(|error| {
+            if let Doing::Run(sql) = doing {
+                self.prepared.remove(sql);
+            }
+            fault::of(&error, Attempt { doing, target: &self.target })
+        })
+    }
+
+    pub(crate) async fn server(&mut self) -> Result<Server, Error> {
+        let sql = "SHOW GLOBAL VARIABLES WHERE variable_name IN ('version', 'innodb_flush_log_at_trx_commit', \
+                   'sync_binlog', 'log_bin', 'innodb_doublewrite', 'innodb_flush_method', 'innodb_buffer_pool_size', \
+                   'innodb_log_file_size', 'innodb_redo_log_capacity', 'datadir')";
+        let mut settings = HashMap::new();
+        let mut listed = Vec::new();
+        for row in self.query(sql, &[]).await? {
+            if let [Value::Text(name), value] = row.as_slice() {
+                let value = if name.ends_with("size") || name.ends_with("capacity") {
+                    number(value).map_or_else(|| "unknown".to_owned(), size)
+                } else {
+                    text(value)
+                };
+                settings.insert(name.to_lowercase(), value.clone());
+                if name != "version" && name != "datadir" {
+                    listed.push(ServerSetting { name: name.clone(), value });
+                }
+            }
+        }
+        let setting = |name: &str| settings.get(name).map_or("unknown", String::as_str);
+        let (is_durable, durability) = durability(
+            setting("innodb_flush_log_at_trx_commit"),
+            setting("log_bin"),
+            setting("sync_binlog"),
+            setting("innodb_flush_method"),
+        );
+        Ok(Server {
+            version: product(setting("version")),
+            durability,
+            is_durable,
+            settings: listed,
+            data_directory: settings.get("datadir").filter(|_| self.is_local).cloned(),
+        })
+    }
+
+    pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
+        // The first knows the files and needs the right PROCESS; the last knows what statistics say, which lag behind.
+        let database = [
+            "SELECT sum(file_size) FROM information_schema.innodb_sys_tablespaces \
+             WHERE name LIKE concat(replace(database(), '_', '\\\\_'), '/%')",
+            "SELECT sum(file_size) FROM information_schema.innodb_tablespaces \
+             WHERE name LIKE concat(replace(database(), '_', '\\\\_'), '/%')",
+            "SELECT sum(data_length + index_length) FROM information_schema.tables WHERE table_schema = database()",
+        ];
+        let log = [
+            "SELECT @@innodb_redo_log_capacity",
+            "SELECT @@innodb_log_file_size * @@innodb_log_files_in_group",
+            "SELECT @@innodb_log_file_size",
+        ];
+        Ok(Sizes {
+            database_bytes: self.bytes(&database).await?,
+            log_bytes: self.bytes(&log).await?,
+            log_written_bytes: self.bytes(&["SHOW GLOBAL STATUS LIKE 'Innodb_os_log_written'"]).await?,
+        })
+    }
+
+    /// The number at the end of the row that the first query gives that can be run.
+    async fn bytes(&mut self, queries: &[&str]) -> Result<Option<u64>, Error> {
+        for sql in queries {
+            match self.query(sql, &[]).await {
+                Ok(rows) => {
+                    let bytes = rows.first().and_then(|row| row.last()).and_then(number);
+                    if let Some(bytes) = bytes.and_then(|bytes| u64::try_from(bytes).ok()) {
+                        return Ok(Some(bytes));
+                    }
+                }
+                Err(error) if error.is_lost() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
+        let Some(id) = connection.id.and_then(|id| i64::try_from(id).ok()) else { return Ok(()) };
+        let (began_s, client) = connection.since.split_once(' ').unwrap_or((&connection.since, ""));
+        let apart_s = self.began_s().await? - began_s.parse::<i64>().unwrap_or(0);
+        if apart_s.abs() > START_TOLERANCE_S || self.client_end(id).await?.as_deref() != Some(client) {
+            return Ok(());
+        }
+        let killed = self.script(&format!("KILL {id}")).await;
+        let deadline = Instant::now() + END_TIMEOUT;
+        while self.client_end(id).await?.as_deref() == Some(client) {
+            if Instant::now() >= deadline || killed.is_err() {
+                let why = killed.err().map_or_else(
+                    || format!("it is still there after {} s", END_TIMEOUT.as_secs()),
+                    |error| error.to_string(),
+                );
+                return Err(Error::Statement(format!(
+                    "cannot end the lost connection {id} to {}: {why}; end it with `KILL {id}`",
+                    self.target
+                )));
+            }
+            sleep(END_INTERVAL).await;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for MysqlSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MysqlSession").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+fn options(address: &ServerAddress) -> Opts {
+    let user = address.user.clone().or_else(|| std::env::var("USER").ok());
+    let password = address.password.clone().or_else(|| std::env::var("MYSQL_PWD").ok());
+    let options = OptsBuilder::default()
+        .user(user)
+        .pass(password)
+        .db_name(address.database.clone())
+        .prefer_socket(false)
+        .tcp_keepalive(Some(SILENCE))
+        .stmt_cache_size(0)
+        .init(vec![SETTINGS]);
+    let options = match &address.host {
+        Host::Tcp { name, port } => options.ip_or_hostname(name.clone()).tcp_port(*port),
+        Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
+    };
+    options.into()
+}
+
+fn names(table: &Table) -> String {
+    table.columns.iter().map(|column| column.name).collect::<Vec<_>>().join(",")
+}
+
+/// A whole number, in whatever type it has come.
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::I64(number) => Some(*number),
+        Value::F64(number) => Some(*number as i64),
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::I64(number) => number.to_string(),
+        Value::F64(number) => number.to_string(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+fn size(bytes: i64) -> String {
+    if bytes % (1 << 20) == 0 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} B") }
+}
+
+/// `10.11.14-MariaDB-0+deb12u2` is MariaDB, `8.4.3` is MySQL.
+fn product(version: &str) -> String {
+    let number = version.split('-').next().unwrap_or(version);
+    let name = if version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
+    format!("{name} {number}")
+}
+
+/// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables>,
+/// `innodb_flush_log_at_trx_commit`. With a binary log a crash keeps what is in both logs, so both must be synced.
+fn durability(flush: &str, log_bin: &str, sync_binlog: &str, method: &str) -> (bool, String) {
+    let has_binlog = log_bin.eq_ignore_ascii_case("on") || log_bin == "1";
+    let binlog = if has_binlog { format!(", sync_binlog={sync_binlog}") } else { ", no binary log".to_owned() };
+    let settings = format!("innodb_flush_log_at_trx_commit={flush}{binlog}");
+    let is_synced = !method.to_lowercase().contains("nosync");
+    let (is_durable, sentence) = match flush {
+        "1" | "3" if !is_synced => (false, "nothing is forced to the disk: innodb_flush_method is nosync"),
+        "1" | "3" if has_binlog && sync_binlog != "1" => {
+            (false, "the redo log is flushed at each commit, the binary log is not: the last commits may be lost")
+        }
+        "1" | "3" => (true, "each commit waits until its redo log is flushed to the disk"),
+        _ => (false, "a commit returns before its redo log is flushed: about the last second may be lost"),
+    };
+    (is_durable, format!("{sentence} ({settings})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_durable_is_flushed_in_all_logs() {
+        for (flush, log_bin, sync_binlog, method, expected) in [
+            ("1", "OFF", "0", "fsync", true),
+            ("1", "ON", "1", "O_DIRECT", true),
+            ("1", "ON", "0", "O_DIRECT", false),
+            ("1", "OFF", "0", "nosync", false),
+            ("2", "OFF", "0", "fsync", false),
+            ("0", "ON", "1", "fsync", false),
+        ] {
+            let (is_durable, sentence) = durability(flush, log_bin, sync_binlog, method);
+            assert_eq!(is_durable, expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn products_are_told_by_their_version() {
+        assert_eq!(product("10.11.14-MariaDB-0+deb12u2-log"), "MariaDB 10.11.14");
+        assert_eq!(product("8.4.3"), "MySQL 8.4.3");
+    }
+}

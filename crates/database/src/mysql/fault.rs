@@ -1,0 +1,94 @@
+//! What errors of MySQL and MariaDB mean to a caller, by number:
+//! <https://mariadb.com/docs/server/reference/error-codes>.
+
+use std::time::Duration;
+
+use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
+
+use crate::Error;
+use crate::error::{Attempt, remedy};
+
+/// An error of a connection that was there.
+pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
+    let text = |remedy| attempt.text(words(error), remedy);
+    match error {
+        Driver::Server(answer) => match answer.code {
+            // The server shuts down, or somebody ended the connection.
+            1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => Error::Lost(text(remedy::LOST)),
+            1021 | 1114 => Error::Full(text(remedy::FULL)),
+            1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
+            1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
+            _ => Error::Statement(text("")),
+        },
+        Driver::Io(_)
+        | Driver::Driver(
+            DriverError::ConnectionClosed
+            | DriverError::PacketOutOfOrder
+            | DriverError::UnexpectedPacket { .. },
+        ) => Error::Lost(text(remedy::LOST)),
+        _ => Error::Statement(text("")),
+    }
+}
+
+/// An error while a connection was made.
+pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
+    let text = |remedy| attempt.text(words(error), remedy);
+    match error {
+        Driver::Server(answer) => match answer.code {
+            1049 => Error::NoDatabase(text("leave the database out of the address, or name one that is there")),
+            1044 | 1045 | 1130 | 1251 | 1698 | 1820 | 4151 => {
+                Error::Refused(text("check user and password of the address, and MYSQL_PWD"))
+            }
+            1040 | 1203 | 1226 => Error::Unreachable(text("end other connections, or raise max_connections")),
+            1021 | 1114 => Error::Full(text(remedy::FULL)),
+            _ => Error::Unreachable(text("")),
+        },
+        Driver::Driver(DriverError::UnknownAuthPlugin { .. } | DriverError::CleartextPluginDisabled) => {
+            Error::Refused(text("let the user log in with a password"))
+        }
+        _ => Error::Unreachable(text(remedy::UNREACHABLE)),
+    }
+}
+
+/// A server that lets a connection wait.
+pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
+    Error::Unreachable(
+        attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE),
+    )
+}
+
+/// 28 is ENOSPC, which the server hands on from its storage engine or file system.
+fn says_no_space(answer: &ServerError) -> bool {
+    answer.message.split(|letter: char| !letter.is_ascii_digit()).any(|number| number == "28")
+}
+
+/// The words of the server, or of the system, without the driver's around them.
+fn words(error: &Driver) -> String {
+    match error {
+        Driver::Server(answer) => format!("{} (error {})", answer.message, answer.code),
+        Driver::Io(IoError::Io(error)) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Doing;
+
+    fn meaning(code: u16, message: &str) -> Error {
+        let answer = ServerError { code, message: message.to_owned(), state: "HY000".to_owned() };
+        of(&Driver::Server(answer), Attempt { doing: Doing::Append("samples"), target: "mysql://h/x" })
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_other_errors_of_the_engine() {
+        let full = "Got error 28 \"No space left on device\" from storage engine InnoDB";
+        assert!(matches!(meaning(1030, full), Error::Full(_)));
+        assert!(matches!(meaning(1026, "Error writing file 'x' (Errcode: 28 \"No space\")"), Error::Full(_)));
+        assert!(matches!(meaning(1114, "The table 'samples' is full"), Error::Full(_)));
+        assert!(matches!(meaning(1030, "Got error 128 from storage engine"), Error::Statement(_)));
+        assert!(matches!(meaning(1927, "Connection was killed"), Error::Lost(_)));
+        assert!(matches!(meaning(1146, "Table 'x.samples' doesn't exist"), Error::Statement(_)));
+    }
+}

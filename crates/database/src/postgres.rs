@@ -1,0 +1,470 @@
+//! Sessions of PostgreSQL. What the server promises of a commit is left as it is set there.
+
+mod copy;
+mod fault;
+mod values;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::future::{MaybeDone, maybe_done, poll_immediate};
+use futures_util::{SinkExt as _, StreamExt as _};
+use record::{Server, ServerSetting};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+use crate::error::{Attempt, Doing};
+use crate::url::{Encryption, Host, ServerAddress};
+use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use values::Received;
+
+/// How long a server may take to let somebody in.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long data may stay unacknowledged by the other machine before the connection counts as lost.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long another connection may take to end, and how often is looked.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+const END_INTERVAL: Duration = Duration::from_millis(10);
+/// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
+const PARAMETERS: usize = 65_535;
+/// Rows of a batch that are under way at once: each takes some hundred bytes here.
+const UNDER_WAY: usize = 10_000;
+/// Size of the pieces in which rows are sent.
+const PIECE_BYTES: usize = 256 << 10;
+/// Prepared statements that are kept; each takes memory on the server.
+const PREPARED: usize = 64;
+
+/// A connection. What moves its bytes runs beside it on the same runtime.
+pub(crate) struct PostgresSession {
+    client: Client,
+    target: String,
+    is_local: bool,
+    prepared: HashMap<String, Statement>,
+    /// Prepared INSERTs by table and number of rows.
+    inserts: HashMap<(&'static str, usize), Statement>,
+    /// Prepared COPYs by table.
+    copies: HashMap<&'static str, Statement>,
+    /// Encoded rows; used again.
+    buffer: BytesMut,
+    /// Whether a transaction may be open that nobody waits for any more.
+    is_unfinished: bool,
+    /// Whether the sizes of the WAL's files can be read.
+    sees_wal: bool,
+}
+
+impl PostgresSession {
+    pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
+        let attempt = Attempt { doing: Doing::Connect, target: &target };
+        let client = match timeout(CONNECT_TIMEOUT, connect(address)).await {
+            Ok(Ok(client)) => client,
+            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
+            Err(_) => return Err(fault::no_answer(CONNECT_TIMEOUT, attempt)),
+        };
+        let mut session = Self {
+            client,
+            target,
+            is_local: address.host.is_local(),
+            prepared: HashMap::new(),
+            inserts: HashMap::new(),
+            copies: HashMap::new(),
+            buffer: BytesMut::new(),
+            is_unfinished: false,
+            sees_wal: true,
+        };
+        let connection = session.identify().await?;
+        Ok((session, connection))
+    }
+
+    /// The backend's number and when it began, in µs.
+    async fn identify(&mut self) -> Result<Connection, Error> {
+        let sql = "SELECT pid, (extract(epoch FROM backend_start) * 1000000)::bigint::text FROM pg_stat_activity \
+                   WHERE pid = pg_backend_pid()";
+        let rows = self.query(sql, &[]).await?;
+        match rows.first().map(Vec::as_slice) {
+            Some([Value::I64(pid), Value::Text(since)]) => {
+                Ok(Connection { id: u64::try_from(*pid).ok(), since: since.clone() })
+            }
+            _ => Ok(Connection { id: None, since: String::new() }),
+        }
+    }
+
+    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        self.settle().await?;
+        self.client.batch_execute(sql).await.map_err(|error| self.failed(&error, Doing::Run(sql)))
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        self.settle().await?;
+        let statement = self.prepare(sql, parameters).await?;
+        let result = self.client.execute_raw(&statement, parameters).await;
+        result.map_err(|error| self.forget(sql, &error))
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
+        self.settle().await?;
+        let statement = self.prepare(sql, parameters).await?;
+        let width = statement.columns().len();
+        let mut found = Vec::new();
+        let run = async {
+            let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
+            while let Some(row) = rows.next().await {
+                let row = row?;
+                let values: Result<Vec<Value>, _> =
+                    (0..width).map(|column| row.try_get::<_, Received>(column).map(|received| received.0)).collect();
+                found.push(values?);
+            }
+            Ok(())
+        };
+        let result = run.await;
+        result.map(|()| found).map_err(|error| self.forget(sql, &error))
+    }
+
+    pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        self.settle().await?;
+        let statement = self.prepare(sql, parameters).await?;
+        let run = async {
+            let mut count = 0;
+            let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
+            while let Some(row) = rows.next().await {
+                row?;
+                count += 1;
+            }
+            Ok(count)
+        };
+        let result = run.await;
+        result.map_err(|error| self.forget(sql, &error))
+    }
+
+    pub(crate) async fn append(
+        &mut self,
+        table: &'static Table,
+        rows: &mut Rows,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.settle().await?;
+        match method {
+            WriteMethod::Bulk => self.copy(table, rows).await,
+            WriteMethod::MultiRow => self.insert_many(table, rows).await,
+            WriteMethod::Batch => self.insert_each(table, rows).await,
+        }
+    }
+
+    /// One COPY, which is a transaction of its own.
+    async fn copy(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
+        let doing = Doing::Append(table.name);
+        let statement = match self.copies.get(table.name) {
+            Some(statement) => statement.clone(),
+            None => {
+                let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, names(table));
+                let statement = self.client.prepare(&sql).await.map_err(|error| self.failed(&error, doing))?;
+                self.copies.insert(table.name, statement.clone());
+                statement
+            }
+        };
+        copy::encode(table, rows, &mut self.buffer)
+            .map_err(|words| Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))?;
+        let mut encoded = self.buffer.split().freeze();
+        let run = async {
+            let mut sink = pin!(self.client.copy_in::<_, Bytes>(&statement).await?);
+            while !encoded.is_empty() {
+                sink.feed(encoded.split_to(encoded.len().min(PIECE_BYTES))).await?;
+            }
+            sink.finish().await
+        };
+        let result = run.await;
+        result.map(|_| ()).map_err(|error| self.failed(&error, doing))
+    }
+
+    /// As few INSERTs as parameters allow; if there is one, it is a transaction of its own.
+    async fn insert_many(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
+        let width = table.columns.len().max(1);
+        let chunk = (PARAMETERS / width).max(1) * width;
+        let is_one = rows.values().len() <= chunk;
+        let doing = Doing::Append(table.name);
+        if !is_one {
+            self.is_unfinished = true;
+            self.client.batch_execute("BEGIN").await.map_err(|error| self.failed(&error, doing))?;
+        }
+        for values in rows.values().chunks(chunk) {
+            let statement = self.insert(table, values.len() / width).await?;
+            let result = self.client.execute_raw(&statement, values).await;
+            result.map_err(|error| self.failed(&error, doing))?;
+        }
+        if !is_one {
+            self.client.batch_execute("COMMIT").await.map_err(|error| self.failed(&error, doing))?;
+            self.is_unfinished = false;
+        }
+        Ok(())
+    }
+
+    /// An INSERT for each row, sent without waiting for an answer.
+    async fn insert_each(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
+        let doing = Doing::Append(table.name);
+        let statement = self.insert(table, 1).await?;
+        self.is_unfinished = true;
+        let result = send_each(&self.client, &statement, rows.values(), table.columns.len().max(1)).await;
+        result.map_err(|error| self.failed(&error, doing))?;
+        self.is_unfinished = false;
+        Ok(())
+    }
+
+    /// A prepared INSERT of so many rows.
+    async fn insert(&mut self, table: &'static Table, rows: usize) -> Result<Statement, Error> {
+        if let Some(statement) = self.inserts.get(&(table.name, rows)) {
+            return Ok(statement.clone());
+        }
+        let width = table.columns.len();
+        let mut sql = format!("INSERT INTO {} ({}) VALUES ", table.name, names(table));
+        for parameter in 0..rows * width {
+            let before = match (parameter, parameter % width) {
+                (0, _) => "(",
+                (_, 0) => "),(",
+                _ => ",",
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(sql, "{before}${}", parameter + 1);
+        }
+        sql.push(')');
+        let result = self.client.prepare(&sql).await;
+        let statement = result.map_err(|error| self.failed(&error, Doing::Append(table.name)))?;
+        if self.inserts.len() >= PREPARED {
+            self.inserts.clear();
+        }
+        self.inserts.insert((table.name, rows), statement.clone());
+        Ok(statement)
+    }
+
+    async fn prepare(&mut self, sql: &str, parameters: &[Value]) -> Result<Statement, Error> {
+        let statement = match self.prepared.get(sql) {
+            Some(statement) => statement.clone(),
+            None => {
+                let result = self.client.prepare(sql).await;
+                let statement = result.map_err(|error| self.failed(&error, Doing::Run(sql)))?;
+                if self.prepared.len() >= PREPARED {
+                    self.prepared.clear();
+                }
+                self.prepared.insert(sql.to_owned(), statement.clone());
+                statement
+            }
+        };
+        let wanted = statement.params().len();
+        if wanted == parameters.len() {
+            return Ok(statement);
+        }
+        let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
+        let words = format!("it has {wanted} parameters, {} were given", parameters.len());
+        Err(Error::Statement(attempt.text(words, "")))
+    }
+
+    /// Ends a transaction that was left open because it failed or because nobody waited for its end.
+    async fn settle(&mut self) -> Result<(), Error> {
+        if self.is_unfinished {
+            let result = self.client.batch_execute("ROLLBACK").await;
+            result.map_err(|error| self.failed(&error, Doing::Run("ROLLBACK")))?;
+            self.is_unfinished = false;
+        }
+        Ok(())
+    }
+
+    /// A statement that failed is prepared anew the next time: its tables may be others now.
+    fn forget(&mut self, sql: &str, error: &tokio_postgres::Error) -> Error {
+        self.prepared.remove(sql);
+        self.failed(error, Doing::Run(sql))
+    }
+
+    fn failed(&self, error: &tokio_postgres::Error, doing: Doing<'_>) -> Error {
+        fault::of(error, self.client.is_closed(), Attempt { doing, target: &self.target })
+    }
+
+    pub(crate) async fn server(&mut self) -> Result<Server, Error> {
+        let sql = "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('server_version', 'fsync', \
+                   'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'wal_level', 'shared_buffers', \
+                   'max_wal_size', 'checkpoint_timeout', 'wal_compression', 'data_directory') ORDER BY name";
+        let mut settings = HashMap::new();
+        let mut listed = Vec::new();
+        for row in self.query(sql, &[]).await? {
+            if let [Value::Text(name), Value::Text(value)] = row.as_slice() {
+                settings.insert(name.clone(), value.clone());
+                if name != "server_version" && name != "data_directory" {
+                    listed.push(ServerSetting { name: name.clone(), value: value.clone() });
+                }
+            }
+        }
+        let setting = |name: &str| settings.get(name).map_or("unknown", String::as_str);
+        let (is_durable, durability) = durability(setting("fsync"), setting("synchronous_commit"));
+        let version = setting("server_version").split(' ').next().unwrap_or("unknown");
+        Ok(Server {
+            version: format!("PostgreSQL {version}"),
+            durability,
+            is_durable,
+            settings: listed,
+            data_directory: settings.get("data_directory").filter(|_| self.is_local).cloned(),
+        })
+    }
+
+    pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
+        let database_bytes = self.bytes("SELECT pg_database_size(current_database())").await?;
+        // A standby has no place where it inserts.
+        let log_written_bytes =
+            self.bytes("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").await?;
+        let mut log_bytes = None;
+        if self.sees_wal {
+            log_bytes = self.bytes("SELECT coalesce(sum(size), 0)::bigint FROM pg_ls_waldir()").await?;
+            self.sees_wal = log_bytes.is_some();
+        }
+        Ok(Sizes { database_bytes, log_bytes, log_written_bytes })
+    }
+
+    /// One number, or none if this login may not see it.
+    async fn bytes(&mut self, sql: &str) -> Result<Option<u64>, Error> {
+        match self.query(sql, &[]).await {
+            Ok(rows) => Ok(match rows.first().and_then(|row| row.first()) {
+                Some(Value::I64(bytes)) => u64::try_from(*bytes).ok(),
+                _ => None,
+            }),
+            Err(error) if error.is_lost() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    pub(crate) async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
+        let Some(pid) = connection.id.and_then(|pid| i64::try_from(pid).ok()) else { return Ok(()) };
+        let is_it = "FROM pg_stat_activity WHERE pid = $1 AND \
+                     (extract(epoch FROM backend_start) * 1000000)::bigint::text = $2";
+        let parameters = [Value::I64(pid), Value::Text(connection.since.clone())];
+        self.query(&format!("SELECT pg_terminate_backend(pid) {is_it}"), &parameters).await?;
+        let deadline = Instant::now() + END_TIMEOUT;
+        while self.count_rows(&format!("SELECT pid {is_it}"), &parameters).await? > 0 {
+            if Instant::now() >= deadline {
+                return Err(Error::Statement(format!(
+                    "cannot end the lost connection {pid} to {}: it is still there after {} s; end it with `SELECT \
+                     pg_terminate_backend({pid})`",
+                    self.target,
+                    END_TIMEOUT.as_secs()
+                )));
+            }
+            sleep(END_INTERVAL).await;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for PostgresSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresSession").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+fn names(table: &Table) -> String {
+    table.columns.iter().map(|column| column.name).collect::<Vec<_>>().join(",")
+}
+
+/// A transaction that executes a statement for each row, sent without waiting for an answer.
+async fn send_each(
+    client: &Client,
+    statement: &Statement,
+    values: &[Value],
+    width: usize,
+) -> Result<(), tokio_postgres::Error> {
+    let mut begin = Some(on_its_way(client.batch_execute("BEGIN")).await);
+    let mut left = values.len();
+    let mut inserts = Vec::with_capacity((left / width).min(UNDER_WAY));
+    for part in values.chunks(UNDER_WAY * width) {
+        for row in part.chunks_exact(width) {
+            inserts.push(on_its_way(client.execute_raw(statement, row)).await);
+        }
+        left -= part.len();
+        let commit = if left == 0 { Some(on_its_way(client.batch_execute("COMMIT")).await) } else { None };
+        if let Some(begin) = begin.take() {
+            answer(begin).await?;
+        }
+        for insert in inserts.drain(..) {
+            answer(insert).await?;
+        }
+        if let Some(commit) = commit {
+            answer(commit).await?;
+        }
+    }
+    Ok(())
+}
+
+type UnderWay<F> = Pin<Box<MaybeDone<F>>>;
+
+/// A request that is polled once is on its way; the order of polls is that of the wire.
+async fn on_its_way<F: Future>(request: F) -> UnderWay<F> {
+    let mut request = Box::pin(maybe_done(request));
+    poll_immediate(&mut request).await;
+    request
+}
+
+async fn answer<T, E>(mut request: UnderWay<impl Future<Output = Result<T, E>>>) -> Result<(), E> {
+    request.as_mut().await;
+    request.as_mut().take_output().transpose().map(|_| ())
+}
+
+async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Error> {
+    let mut config = Config::new();
+    match &address.host {
+        Host::Tcp { name, port } => config.host(name).port(*port),
+        Host::Socket { path, port } => config.host_path(path).port(*port),
+    };
+    if let Some(user) = &address.user {
+        config.user(user);
+    }
+    if let Some(password) = address.password.clone().or_else(|| std::env::var("PGPASSWORD").ok()) {
+        config.password(password);
+    }
+    config
+        .dbname(address.database.as_deref().unwrap_or("postgres"))
+        .application_name("prony")
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_user_timeout(SILENCE)
+        .keepalives_idle(SILENCE)
+        .ssl_mode(tokio_postgres::config::SslMode::Disable);
+    match address.encryption() {
+        Encryption::Disable | Encryption::Require | Encryption::VerifyFull => {
+            let (client, connection) = config.connect(NoTls).await?;
+            // How it ends, whoever waits for an answer is told.
+            tokio::spawn(async { drop(connection.await) });
+            Ok(client)
+        }
+    }
+}
+
+/// Source: <https://www.postgresql.org/docs/current/runtime-config-wal.html>, `fsync` and `synchronous_commit`.
+fn durability(fsync: &str, synchronous_commit: &str) -> (bool, String) {
+    let settings = format!("fsync={fsync}, synchronous_commit={synchronous_commit}");
+    let is_durable = fsync == "on" && synchronous_commit != "off";
+    let sentence = match (fsync, synchronous_commit) {
+        ("on", "off") => "a commit returns before its WAL is flushed: the last ones may be lost in a crash",
+        ("on", _) => "each commit waits until its WAL is flushed to the disk",
+        _ => "nothing is forced to the disk: a loss of power may destroy the database",
+    };
+    (is_durable, format!("{sentence} ({settings})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_durable_is_fsynced_and_waited_for() {
+        for (fsync, synchronous_commit, expected) in [
+            ("on", "on", true),
+            ("on", "local", true),
+            ("on", "remote_apply", true),
+            ("on", "off", false),
+            ("off", "on", false),
+        ] {
+            let (is_durable, sentence) = durability(fsync, synchronous_commit);
+            assert_eq!(is_durable, expected, "{sentence}");
+            assert!(sentence.contains(synchronous_commit), "{sentence}");
+        }
+    }
+}

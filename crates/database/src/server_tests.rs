@@ -1,0 +1,324 @@
+//! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
+
+use std::time::Duration;
+
+use futures_util::future::poll_immediate;
+use instance::{MariaDb, Options, Postgres};
+use tokio::time::{Instant, timeout};
+
+use crate::samples::{READ, SAMPLES, as_stored, make_sql, odd_rows, plain_rows};
+use crate::{Dialect, Engine, Error, Existing, Own, Session, Url, Value, WriteMethod};
+
+const METHODS: [WriteMethod; 3] = [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk];
+const ALL: [Existing; 3] = [Existing::Refuse, Existing::Reuse, Existing::Replace];
+const COUNT: &str = "SELECT count(*) FROM samples";
+
+enum Running {
+    Postgres(Postgres),
+    MariaDb(MariaDb),
+}
+
+impl Running {
+    fn start(engine: Engine) -> Self {
+        match engine {
+            Engine::Postgres => Self::Postgres(Postgres::start(&Options::default()).unwrap()),
+            _ => Self::MariaDb(MariaDb::start(&Options::default()).unwrap()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Postgres(server) => server.url(),
+            Self::MariaDb(server) => server.url(),
+        }
+    }
+
+    fn url(&self) -> Url {
+        self.text().parse().unwrap()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.url().engine().dialect()
+    }
+
+    fn kill(&mut self) {
+        match self {
+            Self::Postgres(server) => server.kill().unwrap(),
+            Self::MariaDb(server) => server.kill().unwrap(),
+        }
+    }
+
+    fn start_again(&mut self) {
+        match self {
+            Self::Postgres(server) => server.start_again().unwrap(),
+            Self::MariaDb(server) => server.start_again().unwrap(),
+        }
+    }
+
+    async fn own(&self, name: &str, existing: Existing) -> Result<Own, Error> {
+        Own::make(&self.url(), name, existing).await
+    }
+
+    /// A database with an empty table of samples.
+    async fn samples(&self, name: &str) -> Own {
+        let own = self.own(name, Existing::Refuse).await.unwrap();
+        own.session().await.unwrap().script(&make_sql(self.dialect())).await.unwrap();
+        own
+    }
+
+    /// A statement with one parameter.
+    fn sql(&self, text: &str) -> String {
+        if self.dialect() == Dialect::Postgres { text.replace('?', "$1") } else { text.to_owned() }
+    }
+}
+
+/// Runs a claim against PostgreSQL and against MariaDB, each with a server of its own.
+macro_rules! on_each_server {
+    ($($claim:ident),* $(,)?) => {
+        mod postgres {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(super::Running::start(crate::Engine::Postgres)).await;
+            })*
+        }
+        mod mariadb {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(super::Running::start(crate::Engine::Mysql)).await;
+            })*
+        }
+    };
+}
+
+on_each_server!(
+    statements_do_what_they_say,
+    mistakes_are_told_apart,
+    a_killed_server_is_lost_then_unreachable_then_back,
+    another_connection_can_be_ended,
+    databases_of_our_own_are_made_and_removed,
+    what_others_made_is_never_touched,
+    settings_and_sizes_are_read,
+);
+
+async fn statements_do_what_they_say(server: Running) {
+    let own = server.samples("prony_values").await;
+    let mut session = own.session().await.unwrap();
+    for method in METHODS {
+        let mut rows = odd_rows();
+        session.append(&SAMPLES, &mut rows, method).await.unwrap();
+        assert_eq!(rows, odd_rows(), "{method:?}");
+        assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&rows), "{method:?}");
+        let all = u64::try_from(rows.len()).unwrap();
+        assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
+    }
+    for method in METHODS {
+        // More than one statement has parameters for, and of different sizes.
+        for count in [15_000, 1, 40] {
+            session.append(&SAMPLES, &mut plain_rows(count), method).await.unwrap();
+        }
+        let sql = server.sql("SELECT * FROM samples WHERE time >= ?");
+        assert_eq!(session.count_rows(&sql, &[Value::I64(40)]).await, Ok(14_960), "{method:?}");
+        assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(15_041), "{method:?}");
+    }
+    all_or_nothing(&mut session).await;
+    let types = "SELECT 1, 1.5, sum(number), count(*), 'x', NULL, 1 = 1, avg(time) FROM samples";
+    let row = session.query(types, &[]).await.unwrap().remove(0);
+    assert_eq!(row[..2], [Value::I64(1), Value::F64(1.5)]);
+    assert!(matches!(row[2], Value::F64(_)), "{row:?}");
+    assert_eq!(
+        row[3..],
+        [Value::I64(3), Value::Text("x".to_owned()), Value::Null, Value::I64(1), Value::F64(1.0)]
+    );
+    drop(session);
+    own.remove().await.unwrap();
+}
+
+/// Rows of which one is refused: none of them is stored, and the session goes on.
+async fn all_or_nothing(session: &mut Session) {
+    session.script("CREATE UNIQUE INDEX once ON samples (time)").await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(3), WriteMethod::Bulk).await.unwrap();
+    for method in METHODS {
+        for count in [10, 15_000] {
+            let error = session.append(&SAMPLES, &mut plain_rows(count), method).await.unwrap_err();
+            assert!(matches!(&error, Error::Statement(text) if text.contains("`samples`")), "{method:?} {error}");
+            assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(3)]], "{method:?}");
+        }
+    }
+}
+
+async fn mistakes_are_told_apart(server: Running) {
+    let open = async |text: String| Session::open(&text.parse().unwrap()).await.map(|_| ()).unwrap_err();
+    let text = server.text();
+    let wrong = open(text.replace(":secret@", ":wrong77@")).await;
+    assert!(matches!(&wrong, Error::Refused(text) if !text.contains("wrong77")), "{wrong}");
+    let (place, _) = text.rsplit_once('/').unwrap();
+    let missing = open(format!("{place}/nowhere")).await;
+    assert!(matches!(&missing, Error::NoDatabase(text) if text.contains("/nowhere")), "{missing}");
+    let port = server.url().host().unwrap().rsplit_once(':').unwrap().1.to_owned();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let closed = open(text.replace(&port, &free.to_string())).await;
+    assert!(matches!(&closed, Error::Unreachable(text) if text.contains("refused")), "{closed}");
+    let unknown = open(text.replace("127.0.0.1", "no-such-host.invalid") + "?sslmode=disable").await;
+    assert!(matches!(unknown, Error::Unreachable(_)), "{unknown}");
+    let mut session = Session::open(&server.url()).await.unwrap();
+    for sql in ["SELECT * FROM nothing_of_that_name", "SELEKT 1"] {
+        let error = session.query(sql, &[]).await.unwrap_err();
+        assert!(matches!(&error, Error::Statement(text) if text.contains(sql)), "{error}");
+        assert!(matches!(session.script(sql).await, Err(Error::Statement(_))));
+    }
+    let error = session.query(&server.sql("SELECT 1 WHERE 1 = ?"), &[]).await.unwrap_err();
+    assert!(matches!(error, Error::Statement(_)), "{error}");
+    assert_eq!(session.query("SELECT 1", &[]).await.unwrap(), [[Value::I64(1)]]);
+}
+
+async fn a_killed_server_is_lost_then_unreachable_then_back(mut server: Running) {
+    let own = server.samples("prony_kill").await;
+    let mut session = own.session().await.unwrap();
+    let mut committed = 0;
+    for method in METHODS {
+        session.append(&SAMPLES, &mut plain_rows(100), method).await.unwrap();
+        committed += 100;
+    }
+    // One append is under way when the server goes: it may or may not be committed.
+    let mut last = plain_rows(100);
+    {
+        let mut append = Box::pin(session.append(&SAMPLES, &mut last, WriteMethod::Bulk));
+        assert!(poll_immediate(&mut append).await.is_none());
+        server.kill();
+        let error = append.await.unwrap_err();
+        assert!(matches!(error, Error::Lost(_)), "{error}");
+    }
+    for _ in 0..2 {
+        let error = session.query(COUNT, &[]).await.unwrap_err();
+        assert!(error.is_lost(), "{error}");
+        let error = own.session().await.unwrap_err();
+        assert!(matches!(error, Error::Unreachable(_)), "{error}");
+    }
+    server.start_again();
+    let mut again = own.session().await.unwrap();
+    again.end(session.connection()).await.unwrap();
+    let found = again.query(COUNT, &[]).await.unwrap();
+    assert!(found == [[Value::I64(committed)]] || found == [[Value::I64(committed + 100)]], "{found:?}");
+    drop((session, again));
+    own.remove().await.unwrap();
+}
+
+async fn another_connection_can_be_ended(server: Running) {
+    let own = server.samples("prony_end").await;
+    let mut lost = own.session().await.unwrap();
+    lost.script("BEGIN; INSERT INTO samples (time) VALUES (1)").await.unwrap();
+    let mut session = own.session().await.unwrap();
+    let mut bystander = own.session().await.unwrap();
+    session.end(lost.connection()).await.unwrap();
+    assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]]);
+    let error = lost.script("COMMIT").await.unwrap_err();
+    assert!(matches!(error, Error::Lost(_)), "{error}");
+    assert!(lost.query(COUNT, &[]).await.unwrap_err().is_lost());
+    // It is gone: to end it once more is no error, and ends nobody else.
+    session.end(lost.connection()).await.unwrap();
+    let mut reused = bystander.connection().clone();
+    reused.since = lost.connection().since.clone();
+    session.end(&reused).await.unwrap();
+    assert_eq!(bystander.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]]);
+    drop((lost, session, bystander));
+    own.remove().await.unwrap();
+}
+
+async fn databases_of_our_own_are_made_and_removed(server: Running) {
+    let own = server.samples("prony_Own").await;
+    assert!(!own.was_there());
+    assert_eq!(own.url().database(), Some("prony_Own"));
+    own.session().await.unwrap().append(&SAMPLES, &mut plain_rows(7), WriteMethod::Bulk).await.unwrap();
+    for existing in [Existing::Reuse, Existing::Replace] {
+        let error = server.own("prony_Own", existing).await.unwrap_err();
+        assert!(error.to_string().contains("in use"), "{error}");
+    }
+    drop(own);
+    let error = server.own("prony_Own", Existing::Refuse).await.unwrap_err();
+    let text = error.to_string();
+    assert!(error.is_usage() && text.contains("--reuse") && text.contains("DROP DATABASE"), "{text}");
+    let own = reused(&server, "prony_Own").await;
+    assert!(own.was_there());
+    assert_eq!(own.session().await.unwrap().query(COUNT, &[]).await.unwrap(), [[Value::I64(7)]]);
+    drop(own);
+    // Somebody else who is connected is not thrown out.
+    let guest = Session::open(&server.url().with_database("prony_Own")).await.unwrap();
+    let error = server.own("prony_Own", Existing::Replace).await.unwrap_err();
+    assert!(error.to_string().contains("in use"), "{error}");
+    drop(guest);
+    let own = server.own("prony_Own", Existing::Replace).await.unwrap();
+    assert!(!own.was_there());
+    own.session().await.unwrap().query(COUNT, &[]).await.unwrap_err();
+    // A session of ours that lingers, with a transaction open, does not keep it from being removed.
+    let mut lingering = own.session().await.unwrap();
+    lingering.script("CREATE TABLE t (x integer); BEGIN; INSERT INTO t VALUES (1)").await.unwrap();
+    timeout(Duration::from_secs(9), own.remove()).await.unwrap().unwrap();
+    assert!(matches!(
+        Session::open(&server.url().with_database("prony_Own")).await,
+        Err(Error::NoDatabase(_))
+    ));
+    for name in ["", "a-b", "a b", "a\"b", "é"] {
+        assert!(matches!(server.own(name, Existing::Refuse).await, Err(Error::NoDatabase(_))), "{name}");
+    }
+}
+
+/// Takes a database up as soon as the server has noticed that its last holder is gone.
+async fn reused(server: &Running, name: &str) -> Own {
+    let begin = Instant::now();
+    loop {
+        match server.own(name, Existing::Reuse).await {
+            Ok(own) => return own,
+            Err(error) => assert!(begin.elapsed() < Duration::from_secs(9), "{error}"),
+        }
+    }
+}
+
+async fn what_others_made_is_never_touched(server: Running) {
+    let mut session = Session::open(&server.url()).await.unwrap();
+    let makes = [
+        ("theirs", "CREATE TABLE theirs (x integer); INSERT INTO theirs VALUES (1)"),
+        ("empty", "SELECT 1"),
+        ("imitation", "CREATE TABLE prony_mark (tool varchar(9))"),
+    ];
+    for (name, sql) in makes {
+        session.script(&format!("CREATE DATABASE {name}")).await.unwrap();
+        Session::open(&server.url().with_database(name)).await.unwrap().script(sql).await.unwrap();
+        for existing in ALL {
+            let error = server.own(name, existing).await.unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains("not made by prony") && text.contains("--database"), "{text}");
+        }
+    }
+    let mut theirs = Session::open(&server.url().with_database("theirs")).await.unwrap();
+    assert_eq!(theirs.query("SELECT x FROM theirs", &[]).await.unwrap(), [[Value::I64(1)]]);
+    Session::open(&server.url().with_database("empty")).await.unwrap();
+}
+
+async fn settings_and_sizes_are_read(server: Running) {
+    let own = server.samples("prony_sizes").await;
+    let mut session = own.session().await.unwrap();
+    let about = session.server().await.unwrap();
+    assert!(about.is_durable, "{}", about.durability);
+    assert!(about.durability.contains("flushed"), "{}", about.durability);
+    let product = if server.dialect() == Dialect::Postgres { "PostgreSQL " } else { "MariaDB " };
+    let number = about.version.strip_prefix(product).unwrap();
+    assert!(number.starts_with(|first: char| first.is_ascii_digit()), "{}", about.version);
+    let directory = match &server {
+        Running::Postgres(server) => server.data_directory(),
+        Running::MariaDb(server) => server.data_directory(),
+    };
+    let told = std::path::PathBuf::from(about.data_directory.unwrap());
+    assert_eq!(told.components().collect::<Vec<_>>(), directory.components().collect::<Vec<_>>());
+    assert!(about.settings.len() >= 7, "{:?}", about.settings);
+    let before = session.sizes().await.unwrap();
+    for _ in 0..20 {
+        session.append(&SAMPLES, &mut plain_rows(5_000), WriteMethod::Bulk).await.unwrap();
+    }
+    let after = session.sizes().await.unwrap();
+    let grown = |before: Option<u64>, after: Option<u64>| after.unwrap() - before.unwrap();
+    assert!(grown(before.database_bytes, after.database_bytes) >= 100_000 * 20, "{before:?} {after:?}");
+    assert!(grown(before.log_written_bytes, after.log_written_bytes) >= 100_000 * 20, "{before:?} {after:?}");
+    assert!(after.log_bytes.unwrap() >= 1 << 20, "{after:?}");
+    drop(session);
+    own.remove().await.unwrap();
+}

@@ -1,0 +1,232 @@
+//! A session: one connection to one database, whatever the engine.
+
+use record::Server;
+
+use crate::error::{Attempt, Doing};
+use crate::fake::FakeSession;
+use crate::mysql::MysqlSession;
+use crate::postgres::PostgresSession;
+use crate::sqlite::{SqliteSession, statements};
+use crate::url::Address;
+use crate::{Error, Rows, Table, Url, Value};
+
+/// One connection.
+#[derive(Debug)]
+pub struct Session {
+    opened: Opened,
+    connection: Connection,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Sqlite(SqliteSession),
+    Postgres(Box<PostgresSession>),
+    Mysql(Box<MysqlSession>),
+    Fake(FakeSession),
+}
+
+/// How rows are appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteMethod {
+    /// INSERT with many rows of values in one statement.
+    MultiRow,
+    /// A prepared INSERT of one row, executed for each row, sent without waiting where the protocol allows it.
+    Batch,
+    /// The engine's fastest way to load rows: COPY BINARY, LOAD DATA, one prepared statement in one transaction.
+    Bulk,
+}
+
+/// What a server knows a connection by, so that it can be made sure that it has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Number of the backend or thread; none where the database is in this process.
+    pub(crate) id: Option<u64>,
+    /// When it began, or the server did, as the server spells it: numbers are used again.
+    pub(crate) since: String,
+}
+
+/// Bytes that a database takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Tables and indexes.
+    pub database_bytes: Option<u64>,
+    /// Log as it stands: WAL or redo log files.
+    pub log_bytes: Option<u64>,
+    /// Bytes written to the log since the server began, where it counts them.
+    pub log_written_bytes: Option<u64>,
+}
+
+impl Session {
+    /// Connects. To be called within a tokio runtime, as everything here.
+    ///
+    /// # Errors
+    /// When there is no such server, database or file, or the login is refused.
+    pub async fn open(url: &Url) -> Result<Self, Error> {
+        let here = || Connection { id: None, since: String::new() };
+        let (opened, connection) = match &url.0 {
+            Address::Sqlite(file) => (Opened::Sqlite(SqliteSession::open(file).await?), here()),
+            Address::Fake(server) => (Opened::Fake(FakeSession::open(server)?), here()),
+            Address::Postgres(server) => {
+                let (session, connection) = PostgresSession::open(server, url.to_string()).await?;
+                (Opened::Postgres(Box::new(session)), connection)
+            }
+            Address::Mysql(server) => {
+                let (session, connection) = MysqlSession::open(server, url.to_string()).await?;
+                (Opened::Mysql(Box::new(session)), connection)
+            }
+        };
+        Ok(Self { opened, connection })
+    }
+
+    /// Runs statements that have no parameters, separated by semicolons.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.script(sql).await,
+            Opened::Postgres(session) => session.script(sql).await,
+            Opened::Mysql(session) => session.script(sql).await,
+            Opened::Fake(session) => {
+                session.run(Doing::Run(sql), |database, attempt| statements::script(database, sql, attempt)).await
+            }
+        }
+    }
+
+    /// Runs one statement, prepared once and kept, and gives the number of rows that it changed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.execute(sql, parameters).await,
+            Opened::Postgres(session) => session.execute(sql, parameters).await,
+            Opened::Mysql(session) => session.execute(sql, parameters).await,
+            Opened::Fake(session) => {
+                let work =
+                    |database: &_, attempt: Attempt<'_>| statements::execute(database, sql, parameters, attempt);
+                session.run(Doing::Run(sql), work).await
+            }
+        }
+    }
+
+    /// Runs one query, prepared once and kept, and gives its rows: integers and truth values as [`Value::I64`], floating
+    /// point and decimal numbers as [`Value::F64`], everything else as [`Value::Text`].
+    ///
+    /// # Errors
+    /// Those of the database. PostgreSQL sends times, intervals and the like in forms of its own: cast them to text.
+    pub async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.query(sql, parameters).await,
+            Opened::Postgres(session) => session.query(sql, parameters).await,
+            Opened::Mysql(session) => session.query(sql, parameters).await,
+            Opened::Fake(session) => {
+                let work =
+                    |database: &_, attempt: Attempt<'_>| statements::query(database, sql, parameters, attempt);
+                session.run(Doing::Run(sql), work).await
+            }
+        }
+    }
+
+    /// Runs one query, receives all of its rows, keeps none, and gives their number.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.count_rows(sql, parameters).await,
+            Opened::Postgres(session) => session.count_rows(sql, parameters).await,
+            Opened::Mysql(session) => session.count_rows(sql, parameters).await,
+            Opened::Fake(session) => {
+                let work = |database: &_, attempt: Attempt<'_>| {
+                    statements::count_rows(database, sql, parameters, attempt)
+                };
+                session.run(Doing::Run(sql), work).await
+            }
+        }
+    }
+
+    /// Appends rows in one transaction. They are committed when this returns, with the durability that the server has.
+    /// The rows are the same afterwards, unless the future was dropped before its end.
+    ///
+    /// # Errors
+    /// Those of the database; after [`Error::is_lost`] it is not known whether the rows were committed, after any other
+    /// they were not.
+    pub async fn append(
+        &mut self,
+        table: &'static Table,
+        rows: &mut Rows,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.append(table, rows, method).await,
+            Opened::Postgres(session) => session.append(table, rows, method).await,
+            Opened::Mysql(session) => session.append(table, rows, method).await,
+            Opened::Fake(session) => session.append(table, rows, method).await,
+        }
+    }
+
+    /// What `append` sends for a method, in the words of the engine, such as `COPY … FROM STDIN (FORMAT binary)`.
+    #[must_use]
+    pub fn statement_name(&self, method: WriteMethod) -> &'static str {
+        match (&self.opened, method) {
+            (Opened::Postgres(_), WriteMethod::Bulk) => "COPY … FROM STDIN (FORMAT binary)",
+            (Opened::Postgres(_), WriteMethod::Batch) => "prepared INSERT of one row, pipelined in one transaction",
+            (Opened::Mysql(session), WriteMethod::Bulk) => session.bulk_name(),
+            (_, WriteMethod::Batch | WriteMethod::Bulk) => "prepared INSERT of one row, in one transaction",
+            (_, WriteMethod::MultiRow) => "prepared INSERT … VALUES of many rows",
+        }
+    }
+
+    /// Version, settings and durability.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn server(&mut self) -> Result<Server, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.server().await,
+            Opened::Postgres(session) => session.server().await,
+            Opened::Mysql(session) => session.server().await,
+            Opened::Fake(_) => Ok(Server {
+                version: "fake".to_owned(),
+                durability: "nothing is written: this is a fake in memory".to_owned(),
+                is_durable: false,
+                settings: Vec::new(),
+                data_directory: None,
+            }),
+        }
+    }
+
+    /// Sizes of the database of this session. What cannot be read (rights, engine) is none.
+    ///
+    /// # Errors
+    /// Only if the session is lost.
+    pub async fn sizes(&mut self) -> Result<Sizes, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.sizes().await,
+            Opened::Postgres(session) => session.sizes().await,
+            Opened::Mysql(session) => session.sizes().await,
+            Opened::Fake(session) => session.sizes().await,
+        }
+    }
+
+    /// What the server knows this connection by.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Makes sure that another connection of ours, which was lost, does nothing any more: ends it if it is still there.
+    /// After this, what it was doing is either committed or never will be.
+    ///
+    /// # Errors
+    /// Those of the database, and when the connection is still there after 10 s.
+    pub async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
+        match &mut self.opened {
+            // A session here is gone when it is dropped, with whatever it had not committed.
+            Opened::Sqlite(_) | Opened::Fake(_) => Ok(()),
+            Opened::Postgres(session) => session.end(connection).await,
+            Opened::Mysql(session) => session.end(connection).await,
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Sessions of SQLite. Each has a thread of its own that owns the connection, because SQLite waits where it is called.
+//!
+//! A file must be there already: [`crate::Own`] makes it. The journal is a WAL, and each commit is synced.
+
+pub(crate) mod statements;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use record::{Server, ServerSetting};
+use rusqlite::{Connection as Database, InterruptHandle, OpenFlags};
+use tokio::sync::oneshot;
+
+use crate::error::{Attempt, Doing, remedy};
+use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
+
+/// How long a statement waits for another session that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often something that nobody waits for any more is interrupted until it ends.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
+
+/// A connection to a file.
+pub(crate) struct SqliteSession {
+    file: PathBuf,
+    target: String,
+    commands: Option<mpsc::Sender<Command>>,
+    thread: Option<JoinHandle<()>>,
+    interrupt: InterruptHandle,
+    /// Whether the thread has something to do; stays if a caller gives up waiting.
+    is_busy: bool,
+}
+
+type Command = Box<dyn FnOnce(&Database) + Send>;
+
+impl SqliteSession {
+    pub(crate) async fn open(file: &Path) -> Result<Self, Error> {
+        let target = format!("sqlite:{}", file.display());
+        let (commands, queue) = mpsc::channel::<Command>();
+        let (ready, opened) = oneshot::channel();
+        let path = file.to_owned();
+        let spawned = std::thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
+            let database = match open(&path) {
+                Ok(database) => database,
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            if ready.send(Ok(database.get_interrupt_handle())).is_err() {
+                return;
+            }
+            for command in queue {
+                command(&database);
+            }
+        });
+        let attempt = Attempt { doing: Doing::Connect, target: &target };
+        let thread =
+            spawned.map_err(|error| Error::Unreachable(attempt.text(error, "allow this program more threads")))?;
+        let interrupt = match opened.await {
+            Ok(Ok(interrupt)) => interrupt,
+            Ok(Err(error)) => return Err(not_opened(file, &error, attempt)),
+            Err(_) => return Err(gone(attempt)),
+        };
+        let file = file.to_owned();
+        Ok(Self { file, target, commands: Some(commands), thread: Some(thread), interrupt, is_busy: false })
+    }
+
+    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        let sql = sql.to_owned();
+        self.run(move |database, target| {
+            statements::script(database, &sql, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            statements::execute(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            statements::query(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
+    }
+
+    pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            statements::count_rows(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
+    }
+
+    /// The rows travel to the thread and back.
+    pub(crate) async fn append(
+        &mut self,
+        table: &'static Table,
+        rows: &mut Rows,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        let travelling = std::mem::take(rows);
+        let (back, result) = self
+            .run(move |database, target| {
+                let attempt = Attempt { doing: Doing::Append(table.name), target };
+                let result = statements::append(database, table, &travelling, method, attempt);
+                Ok((travelling, result))
+            })
+            .await?;
+        *rows = back;
+        result
+    }
+
+    pub(crate) async fn server(&mut self) -> Result<Server, Error> {
+        let mut settings = self
+            .run(|database, target| {
+                statements::settings(database, Attempt { doing: Doing::Run("PRAGMA"), target })
+            })
+            .await?;
+        let is_wal = settings.get("journal_mode").is_some_and(|mode| mode == "wal");
+        let is_durable = settings.get("synchronous").is_some_and(|level| level == "2" || level == "3");
+        let durability = match (is_durable, is_wal) {
+            (true, true) => "each commit is synced to the WAL before it returns (journal_mode=wal, synchronous=full)",
+            (true, false) => "each commit is synced before it returns (synchronous=full)",
+            (false, _) => "a commit may be lost with the power: synchronous is neither full nor extra",
+        };
+        let names = [("journal_mode", ""), ("page_size", " B"), ("wal_autocheckpoint", " pages")];
+        let mut listed: Vec<ServerSetting> = names
+            .iter()
+            .filter_map(|(name, unit)| Some((name, format!("{}{unit}", settings.remove(name)?))))
+            .map(|(name, value)| ServerSetting { name: (*name).to_owned(), value })
+            .collect();
+        listed.push(ServerSetting { name: "synchronous".to_owned(), value: level_name(&settings) });
+        listed.push(ServerSetting { name: "cache_size".to_owned(), value: cache_size(&settings) });
+        let directory = std::path::absolute(&self.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
+        Ok(Server {
+            version: format!("SQLite {}", rusqlite::version()),
+            durability: durability.to_owned(),
+            is_durable,
+            settings: listed,
+            data_directory: directory.map(|directory| directory.display().to_string()),
+        })
+    }
+
+    pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
+        let file = self.file.clone();
+        self.run(move |_, _| {
+            let bytes = |path: &Path| fs::metadata(path).ok().map(|data| data.len());
+            let log_bytes = bytes(&beside(&file, "-wal"));
+            Ok(Sizes { database_bytes: bytes(&file), log_bytes, log_written_bytes: None })
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Database, &str) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        let target = self.target.clone();
+        let command: Command = Box::new(move |database| {
+            let _ = reply.send(work(database, &target));
+        });
+        let sent = self.commands.as_ref().is_some_and(|commands| commands.send(command).is_ok());
+        let attempt = Attempt { doing: Doing::Connect, target: &self.target };
+        if !sent {
+            return Err(gone(attempt));
+        }
+        self.is_busy = true;
+        let answer = answer.await.unwrap_or_else(|_| Err(gone(attempt)));
+        self.is_busy = false;
+        answer
+    }
+}
+
+impl Drop for SqliteSession {
+    /// Waits until the connection is closed, so that the file is nobody's afterwards; the last one to close puts what is
+    /// in the WAL into the file.
+    fn drop(&mut self) {
+        drop(self.commands.take());
+        if let Some(thread) = self.thread.take() {
+            // Only what runs is interrupted, and what nobody waits for may be about to begin: so, again and again.
+            while self.is_busy && !thread.is_finished() {
+                self.interrupt.interrupt();
+                std::thread::sleep(INTERRUPT_INTERVAL);
+            }
+            // A panic of that thread is one of ours, and was shown when it came.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for SqliteSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteSession").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// A name beside that of the file, as SQLite makes them: the same with something at its end.
+pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
+fn open(file: &Path) -> rusqlite::Result<Database> {
+    let database =
+        Database::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    database.busy_timeout(BUSY_TIMEOUT)?;
+    database.pragma_update(None, "journal_mode", "wal")?;
+    database.pragma_update(None, "synchronous", "full")?;
+    statements::prepare(&database)?;
+    Ok(database)
+}
+
+fn not_opened(file: &Path, error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
+    match fs::symlink_metadata(file) {
+        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
+            let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+            let remedy = match directory.filter(|directory| !directory.is_dir()) {
+                Some(directory) => format!("make the directory {} first", directory.display()),
+                None => "there is no such file: check its name".to_owned(),
+            };
+            Error::NoDatabase(attempt.text(error, &remedy))
+        }
+        _ => statements::fault(error, attempt),
+    }
+}
+
+fn gone(attempt: Attempt<'_>) -> Error {
+    Error::Lost(attempt.text("the thread of this session has ended", remedy::LOST))
+}
+
+fn level_name(settings: &std::collections::HashMap<&str, String>) -> String {
+    let level = settings.get("synchronous").map_or("unknown", String::as_str);
+    match level {
+        "0" => "off",
+        "1" => "normal",
+        "2" => "full",
+        "3" => "extra",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// Pages where it is positive, KiB where it is negative: <https://sqlite.org/pragma.html#pragma_cache_size>.
+fn cache_size(settings: &std::collections::HashMap<&str, String>) -> String {
+    let given = settings.get("cache_size").map_or("unknown", String::as_str);
+    match given.strip_prefix('-') {
+        Some(kib) => format!("{kib} KiB"),
+        None => format!("{given} pages"),
+    }
+}

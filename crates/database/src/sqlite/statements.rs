@@ -1,0 +1,232 @@
+//! Statements of SQLite, run where the caller is: shared by sessions, which have a thread for it, and the fake.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection as Database, ErrorCode, ToSql};
+
+use crate::error::{Attempt, remedy};
+use crate::{Error, Rows, Table, Value, WriteMethod};
+
+/// Statements that stay prepared.
+const PREPARED: usize = 64;
+/// Most parameters of one statement: <https://sqlite.org/limits.html>, 9.
+const PARAMETERS: usize = 32_766;
+
+/// Settings of a connection that do not touch the file.
+pub(crate) fn prepare(database: &Database) -> rusqlite::Result<()> {
+    database.set_prepared_statement_cache_capacity(PREPARED);
+    Ok(())
+}
+
+pub(crate) fn script(database: &Database, sql: &str, attempt: Attempt<'_>) -> Result<(), Error> {
+    database.execute_batch(sql).map_err(|error| fault(&error, attempt))
+}
+
+/// Runs one statement to its end and gives the number of rows that it changed.
+pub(crate) fn execute(
+    database: &Database,
+    sql: &str,
+    parameters: &[Value],
+    attempt: Attempt<'_>,
+) -> Result<u64, Error> {
+    let run = || {
+        let before = database.total_changes();
+        let mut statement = bound(database, sql, parameters)?;
+        let mut rows = statement.raw_query();
+        while rows.next()?.is_some() {}
+        drop(rows);
+        // The count of the last statement that changed rows stays until there is another.
+        Ok(if database.total_changes() == before { 0 } else { database.changes() })
+    };
+    run().map_err(|error| fault(&error, attempt))
+}
+
+pub(crate) fn query(
+    database: &Database,
+    sql: &str,
+    parameters: &[Value],
+    attempt: Attempt<'_>,
+) -> Result<Vec<Vec<Value>>, Error> {
+    let run = || {
+        let mut statement = bound(database, sql, parameters)?;
+        let width = statement.column_count();
+        let mut found = Vec::new();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let row: rusqlite::Result<Vec<Value>> =
+                (0..width).map(|column| row.get_ref(column).map(value)).collect();
+            found.push(row?);
+        }
+        Ok(found)
+    };
+    run().map_err(|error| fault(&error, attempt))
+}
+
+pub(crate) fn count_rows(
+    database: &Database,
+    sql: &str,
+    parameters: &[Value],
+    attempt: Attempt<'_>,
+) -> Result<u64, Error> {
+    let run = || {
+        let mut statement = bound(database, sql, parameters)?;
+        let width = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut count = 0;
+        while let Some(row) = rows.next()? {
+            // SQLite decodes a value when it is asked for.
+            for column in 0..width {
+                row.get_ref(column)?;
+            }
+            count += 1;
+        }
+        Ok(count)
+    };
+    run().map_err(|error| fault(&error, attempt))
+}
+
+/// Appends rows in one transaction, which is rolled back if it fails.
+pub(crate) fn append(
+    database: &Database,
+    table: &Table,
+    rows: &Rows,
+    method: WriteMethod,
+    attempt: Attempt<'_>,
+) -> Result<(), Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let run = || {
+        database.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
+        match method {
+            WriteMethod::Batch | WriteMethod::Bulk => insert_each(database, table, rows)?,
+            WriteMethod::MultiRow => insert_many(database, table, rows)?,
+        }
+        database.prepare_cached("COMMIT")?.raw_execute()
+    };
+    run().map(|_| ()).map_err(|error| {
+        if !database.is_autocommit() {
+            // If this fails too, the next BEGIN will tell.
+            let _ = database.execute_batch("ROLLBACK");
+        }
+        fault(&error, attempt)
+    })
+}
+
+fn insert_each(database: &Database, table: &Table, rows: &Rows) -> rusqlite::Result<()> {
+    let mut statement = database.prepare_cached(&insert(table, 1))?;
+    for row in rows.iter() {
+        for (index, value) in row.iter().enumerate() {
+            statement.raw_bind_parameter(index + 1, value)?;
+        }
+        statement.raw_execute()?;
+    }
+    Ok(())
+}
+
+fn insert_many(database: &Database, table: &Table, rows: &Rows) -> rusqlite::Result<()> {
+    let width = table.columns.len().max(1);
+    let chunk = (PARAMETERS / width).max(1);
+    for values in rows.values().chunks(chunk * width) {
+        let mut statement = database.prepare_cached(&insert(table, values.len() / width))?;
+        for (index, value) in values.iter().enumerate() {
+            statement.raw_bind_parameter(index + 1, value)?;
+        }
+        statement.raw_execute()?;
+    }
+    Ok(())
+}
+
+/// An INSERT of so many rows.
+fn insert(table: &Table, rows: usize) -> String {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let row = format!("({})", vec!["?"; table.columns.len()].join(","));
+    let mut sql = String::with_capacity(64 + names.len() * 16 + rows * (row.len() + 1));
+    // Writing to a string cannot fail.
+    let _ = write!(sql, "INSERT INTO {} ({}) VALUES {row}", table.name, names.join(","));
+    for _ in 1..rows {
+        sql.push(',');
+        sql.push_str(&row);
+    }
+    sql
+}
+
+fn bound<'d>(
+    database: &'d Database,
+    sql: &str,
+    parameters: &[Value],
+) -> rusqlite::Result<CachedStatement<'d>> {
+    let mut statement = database.prepare_cached(sql)?;
+    let wanted = statement.parameter_count();
+    if wanted != parameters.len() {
+        return Err(rusqlite::Error::InvalidParameterCount(parameters.len(), wanted));
+    }
+    for (index, parameter) in parameters.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, parameter)?;
+    }
+    Ok(statement)
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::I16(number) => ValueRef::Integer(i64::from(*number)),
+            Self::I32(number) => ValueRef::Integer(i64::from(*number)),
+            Self::I64(number) => ValueRef::Integer(*number),
+            Self::F64(number) => ValueRef::Real(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::I64(number),
+        ValueRef::Real(number) => Value::F64(number),
+        ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+    }
+}
+
+/// What an error of SQLite means to a caller.
+pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
+    let text = |remedy| attempt.text(error, remedy);
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => Error::Full(text(remedy::FULL)),
+        Some(ErrorCode::CannotOpen) => {
+            Error::NoDatabase(text("check that the file is there and may be written, and its directory too"))
+        }
+        Some(ErrorCode::NotADatabase) => {
+            Error::NoDatabase(text("the file holds something else; choose another name"))
+        }
+        Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            Error::Refused(text("let this user write the file and its directory"))
+        }
+        Some(ErrorCode::DatabaseBusy) => {
+            Error::Statement(text("another program holds the file locked: wait until it has ended"))
+        }
+        _ => Error::Statement(text("")),
+    }
+}
+
+/// Settings that change figures, with their units.
+pub(crate) fn settings(
+    database: &Database,
+    attempt: Attempt<'_>,
+) -> Result<HashMap<&'static str, String>, Error> {
+    let names = ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "busy_timeout"];
+    let mut settings = HashMap::new();
+    for name in names {
+        let rows = query(database, &format!("PRAGMA {name}"), &[], attempt)?;
+        let value = match rows.first().and_then(|row| row.first()) {
+            Some(Value::I64(number)) => number.to_string(),
+            Some(Value::Text(text)) => text.clone(),
+            _ => "unknown".to_owned(),
+        };
+        settings.insert(name, value);
+    }
+    Ok(settings)
+}

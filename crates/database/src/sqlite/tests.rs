@@ -1,0 +1,160 @@
+//! Sessions of SQLite on files.
+
+use tempfile::TempDir;
+
+use crate::samples::{READ, SAMPLES, as_stored, make_sql, odd_rows, plain_rows};
+use crate::{Dialect, Error, Existing, Own, Session, Url, Value, WriteMethod};
+
+fn url(directory: &TempDir) -> Url {
+    format!("sqlite:{}/h.db", directory.path().display()).parse().unwrap()
+}
+
+async fn own(directory: &TempDir) -> Own {
+    Own::make(&url(directory), "unused", Existing::Refuse).await.unwrap()
+}
+
+#[tokio::test]
+async fn every_method_stores_rows_exactly() {
+    for method in [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk] {
+        let directory = TempDir::new().unwrap();
+        let own = own(&directory).await;
+        let mut session = own.session().await.unwrap();
+        session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+        let mut rows = odd_rows();
+        let before = rows.clone();
+        session.append(&SAMPLES, &mut rows, method).await.unwrap();
+        assert_eq!(rows, before, "{method:?}");
+        assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&before), "{method:?}");
+    }
+}
+
+#[tokio::test]
+async fn more_rows_than_a_statement_has_parameters_are_appended() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(20_001), WriteMethod::MultiRow).await.unwrap();
+    assert_eq!(session.count_rows("SELECT * FROM samples WHERE tag >= ?1", &[Value::I32(0)]).await, Ok(20_001));
+}
+
+#[tokio::test]
+async fn a_failed_append_leaves_nothing_and_the_session_goes_on() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    session.script("CREATE UNIQUE INDEX once ON samples (time)").await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(3), WriteMethod::Bulk).await.unwrap();
+    for method in [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk] {
+        let error = session.append(&SAMPLES, &mut plain_rows(10), method).await.unwrap_err();
+        assert!(matches!(&error, Error::Statement(text) if text.contains("append rows to `samples` in sqlite:")));
+        assert_eq!(session.query("SELECT count(*) FROM samples", &[]).await.unwrap(), [[Value::I64(3)]]);
+    }
+}
+
+#[tokio::test]
+async fn only_statements_that_change_rows_have_changed_some() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(10), WriteMethod::Bulk).await.unwrap();
+    assert_eq!(session.execute("DELETE FROM samples WHERE time < ?1", &[Value::I64(4)]).await, Ok(4));
+    assert_eq!(session.execute("CREATE TABLE more (x integer)", &[]).await, Ok(0));
+    assert_eq!(session.execute("PRAGMA wal_checkpoint(TRUNCATE)", &[]).await, Ok(0));
+    let error = session.execute("DELETE FROM samples WHERE time < ?1", &[]).await.unwrap_err();
+    assert!(matches!(error, Error::Statement(_)), "{error}");
+}
+
+#[tokio::test]
+async fn sessions_write_side_by_side() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    own.session().await.unwrap().script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    let writers: Vec<_> = (0..4)
+        .map(|_| {
+            let own = own.clone();
+            tokio::spawn(async move {
+                let mut session = own.session().await.unwrap();
+                for _ in 0..20 {
+                    session.append(&SAMPLES, &mut plain_rows(10), WriteMethod::Bulk).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let mut session = own.session().await.unwrap();
+    assert_eq!(session.query("SELECT count(*) FROM samples", &[]).await.unwrap(), [[Value::I64(800)]]);
+}
+
+#[tokio::test]
+async fn commits_are_synced_and_the_report_says_so() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    let server = session.server().await.unwrap();
+    assert!(server.version.starts_with("SQLite 3."), "{}", server.version);
+    assert!(server.is_durable && server.durability.contains("WAL"), "{}", server.durability);
+    assert_eq!(server.data_directory.as_deref(), directory.path().to_str());
+    session.script("PRAGMA synchronous = normal").await.unwrap();
+    assert!(!session.server().await.unwrap().is_durable);
+}
+
+#[tokio::test]
+async fn sizes_grow_and_a_closed_session_leaves_no_wal() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    let before = session.sizes().await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(1_000), WriteMethod::Bulk).await.unwrap();
+    let after = session.sizes().await.unwrap();
+    assert!(after.log_bytes > before.log_bytes, "{before:?} {after:?}");
+    drop(session);
+    let closed = own.session().await.unwrap().sizes().await.unwrap();
+    assert!(closed.database_bytes > before.database_bytes, "{before:?} {closed:?}");
+    assert!(!directory.path().join("h.db-wal").exists());
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_is_told_apart() {
+    let directory = TempDir::new().unwrap();
+    let missing = Session::open(&url(&directory)).await.unwrap_err();
+    assert!(matches!(&missing, Error::NoDatabase(text) if text.contains("there is no such file")), "{missing}");
+    let deeper: Url = format!("sqlite:{}/no/h.db", directory.path().display()).parse().unwrap();
+    let missing = Session::open(&deeper).await.unwrap_err();
+    assert!(matches!(&missing, Error::NoDatabase(text) if text.contains("make the directory")), "{missing}");
+    std::fs::write(directory.path().join("h.db"), "a letter, and not a database, ".repeat(99)).unwrap();
+    let letter = Session::open(&url(&directory)).await.unwrap_err();
+    assert!(matches!(&letter, Error::NoDatabase(text) if text.contains("something else")), "{letter}");
+}
+
+#[tokio::test]
+async fn a_full_database_is_told_as_full() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    session.script("PRAGMA max_page_count = 8").await.unwrap();
+    let error = session.append(&SAMPLES, &mut plain_rows(10_000), WriteMethod::Bulk).await.unwrap_err();
+    assert!(matches!(error, Error::Full(_)), "{error}");
+    assert_eq!(session.count_rows("SELECT * FROM samples", &[]).await, Ok(0));
+}
+
+#[tokio::test]
+async fn a_caller_that_gives_up_leaves_no_rows_behind() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut session = own.session().await.unwrap();
+    session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO samples (time) SELECT i FROM n";
+    let mut given_up = Box::pin(session.execute(endless, &[]));
+    assert!(futures_util::future::poll_immediate(&mut given_up).await.is_none());
+    drop(given_up);
+    drop(session);
+    let mut session = own.session().await.unwrap();
+    assert_eq!(session.count_rows("SELECT * FROM samples", &[]).await, Ok(0));
+}

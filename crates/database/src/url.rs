@@ -1,0 +1,315 @@
+//! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`.
+//!
+//! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
+
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use crate::Fake;
+use crate::fake::FakeServer;
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// SQLite, in this process.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL or MariaDB.
+    Mysql,
+    /// In memory, with a given service time; for tests.
+    Fake,
+}
+
+impl Engine {
+    /// Name as results spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Mysql => "mysql",
+            Self::Fake => "fake",
+        }
+    }
+
+    /// The SQL that it speaks.
+    #[must_use]
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Self::Sqlite | Self::Fake => Dialect::Sqlite,
+            Self::Postgres => Dialect::Postgres,
+            Self::Mysql => Dialect::Mysql,
+        }
+    }
+
+    /// Port where a server listens if nothing else is said.
+    fn default_port(self) -> u16 {
+        if self == Self::Mysql { 3306 } else { 5432 }
+    }
+}
+
+/// A way to write SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite's, with parameters `?1`.
+    Sqlite,
+    /// PostgreSQL's, with parameters `$1`.
+    Postgres,
+    /// MySQL's and MariaDB's, with parameters `?`.
+    Mysql,
+}
+
+/// An address. What is shown of it never holds the password.
+///
+/// - `sqlite:FILE`: the rest is the path as it stands, relative or absolute.
+/// - `postgres://[user[:password]@][host][:port][/database][?options]`, also `postgresql://`; options `host` (a
+///   directory with a socket), `port`, `user`, `sslmode`. Without a host: localhost. Without a password:
+///   `PGPASSWORD`. Without a database: `postgres`.
+/// - `mysql://…` or `mariadb://…`, the same with the options `socket` and `ssl-mode`. Without a password: `MYSQL_PWD`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url(pub(crate) Address);
+
+/// What an address says.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// File of an SQLite database.
+    Sqlite(PathBuf),
+    /// PostgreSQL.
+    Postgres(ServerAddress),
+    /// MySQL or MariaDB.
+    Mysql(ServerAddress),
+    /// A fake, with the server that all clones of the address share.
+    Fake(FakeServer),
+}
+
+/// Where a server is, and who logs in to what.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ServerAddress {
+    pub(crate) host: Host,
+    pub(crate) user: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) database: Option<String>,
+    pub(crate) encryption: Option<Encryption>,
+}
+
+/// Where a server listens.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Host {
+    /// Name or number, and port.
+    Tcp { name: String, port: u16 },
+    /// A Unix socket: for PostgreSQL its directory and the port that is part of its name, for MySQL the socket.
+    Socket { path: PathBuf, port: u16 },
+}
+
+/// How a connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encryption {
+    /// Not at all.
+    Disable,
+    /// TLS with whoever answers.
+    Require,
+    /// TLS with a server whose certificate is valid for its name.
+    VerifyFull,
+}
+
+impl Encryption {
+    const ALL: [Self; 3] = [Self::Disable, Self::Require, Self::VerifyFull];
+
+    /// As an address spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Require => "require",
+            Self::VerifyFull => "verify-full",
+        }
+    }
+}
+
+/// A text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UrlError(pub(crate) String);
+
+impl Url {
+    /// The engine.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        match &self.0 {
+            Address::Sqlite(_) => Engine::Sqlite,
+            Address::Postgres(_) => Engine::Postgres,
+            Address::Mysql(_) => Engine::Mysql,
+            Address::Fake(_) => Engine::Fake,
+        }
+    }
+
+    /// The file of an SQLite database.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.0 {
+            Address::Sqlite(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Where the server listens, as `host:port` or the path of its socket.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        self.server().map(|server| match &server.host {
+            Host::Tcp { name, port } if name.contains(':') => format!("[{name}]:{port}"),
+            Host::Tcp { name, port } => format!("{name}:{port}"),
+            Host::Socket { path, .. } => path.display().to_string(),
+        })
+    }
+
+    /// Name of the database on the server, if the address has one.
+    #[must_use]
+    pub fn database(&self) -> Option<&str> {
+        self.server().and_then(|server| server.database.as_deref())
+    }
+
+    /// Whether the database is on this machine: a file, a socket, or a loopback address.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.server().is_none_or(|server| server.host.is_local())
+    }
+
+    /// Speed and faults of a fake.
+    #[must_use]
+    pub fn fake(&self) -> Option<&Fake> {
+        match &self.0 {
+            Address::Fake(server) => Some(server.fake()),
+            _ => None,
+        }
+    }
+
+    /// Rows that a fake has committed, those included that it threw away.
+    #[must_use]
+    pub fn fake_rows(&self) -> Option<u64> {
+        match &self.0 {
+            Address::Fake(server) => Some(server.rows()),
+            _ => None,
+        }
+    }
+
+    /// The same server, another database.
+    pub(crate) fn with_database(&self, name: &str) -> Self {
+        let mut url = self.clone();
+        if let Address::Postgres(server) | Address::Mysql(server) = &mut url.0 {
+            server.database = Some(name.to_owned());
+        }
+        url
+    }
+
+    fn server(&self) -> Option<&ServerAddress> {
+        match &self.0 {
+            Address::Postgres(server) | Address::Mysql(server) => Some(server),
+            Address::Sqlite(_) | Address::Fake(_) => None,
+        }
+    }
+}
+
+impl From<Fake> for Url {
+    fn from(fake: Fake) -> Self {
+        Self(Address::Fake(FakeServer::new(fake)))
+    }
+}
+
+impl Host {
+    pub(crate) fn is_local(&self) -> bool {
+        match self {
+            Self::Socket { .. } => true,
+            Self::Tcp { name, .. } => {
+                name.eq_ignore_ascii_case("localhost")
+                    || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+            }
+        }
+    }
+}
+
+impl ServerAddress {
+    /// As the address says; where it says nothing, a connection that leaves this machine is encrypted and checked.
+    pub(crate) fn encryption(&self) -> Encryption {
+        let default = if self.host.is_local() { Encryption::Disable } else { Encryption::VerifyFull };
+        self.encryption.unwrap_or(default)
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Address::Sqlite(file) => write!(f, "sqlite:{}", file.display()),
+            Address::Postgres(server) => server.show(f, Engine::Postgres),
+            Address::Mysql(server) => server.show(f, Engine::Mysql),
+            Address::Fake(server) => server.fake().fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl ServerAddress {
+    fn show(&self, f: &mut fmt::Formatter<'_>, engine: Engine) -> fmt::Result {
+        write!(f, "{}://", engine.name())?;
+        if let Some(user) = &self.user {
+            write!(f, "{}@", Encoded(user))?;
+        }
+        let mut options = Vec::new();
+        match &self.host {
+            Host::Tcp { name, port } => {
+                if name.contains(':') { write!(f, "[{name}]")? } else { write!(f, "{}", Encoded(name))? }
+                if *port != engine.default_port() {
+                    write!(f, ":{port}")?;
+                }
+            }
+            Host::Socket { path, port } => {
+                let name = if engine == Engine::Mysql { "socket" } else { "host" };
+                let path = Encoded(&path.to_string_lossy()).to_string().replace("%2F", "/");
+                options.push(format!("{name}={path}"));
+                if *port != engine.default_port() {
+                    options.push(format!("port={port}"));
+                }
+            }
+        }
+        if let Some(database) = &self.database {
+            write!(f, "/{}", Encoded(database))?;
+        } else if !options.is_empty() {
+            f.write_str("/")?;
+        }
+        if let Some(encryption) = self.encryption {
+            let name = if engine == Engine::Mysql { "ssl-mode" } else { "sslmode" };
+            options.push(format!("{name}={}", encryption.name()));
+        }
+        if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }
+    }
+}
+
+/// A part of an address in which everything is percent-encoded that could mean something.
+struct Encoded<'a>(&'a str);
+
+impl fmt::Display for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            // Letters of other alphabets stay legible.
+            if character.is_alphanumeric() || "-._~".contains(character) {
+                write!(f, "{character}")?;
+            } else {
+                let mut bytes = [0; 4];
+                for byte in character.encode_utf8(&mut bytes).bytes() {
+                    write!(f, "%{byte:02X}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! Texts to addresses.
+//!
+//! No message quotes what stands before the host: a password could be in it, also where it was not meant to be one.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::{Address, Encryption, Engine, Host, ServerAddress, Url, UrlError};
+use crate::Fake;
+
+const ENCODING: &str = "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F";
+const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database or mysql://user@host:port/database";
+
+impl FromStr for Url {
+    type Err = UrlError;
+
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(UrlError(format!("this is no address of a database: {FORMS}")));
+        };
+        match scheme {
+            "sqlite" => file(rest).map(|file| Self(Address::Sqlite(file))),
+            "postgres" | "postgresql" => {
+                Parts::of(rest, Engine::Postgres)?.server().map(|server| Self(Address::Postgres(server)))
+            }
+            "mysql" | "mariadb" => {
+                Parts::of(rest, Engine::Mysql)?.server().map(|server| Self(Address::Mysql(server)))
+            }
+            "fake" => rest.parse::<Fake>().map(Self::from),
+            _ => Err(UrlError(format!("`{scheme}:` is no kind of address that is known: {FORMS}"))),
+        }
+    }
+}
+
+fn file(path: &str) -> Result<PathBuf, UrlError> {
+    match path {
+        "" => Err(UrlError("`sqlite:` needs a file: give sqlite:FILE, such as sqlite:historian.db".to_owned())),
+        // Each session would have a database of its own, and none would be written to a disk.
+        ":memory:" => Err(UrlError("`sqlite::memory:` is no file: give one, on the disk in question".to_owned())),
+        _ => Ok(PathBuf::from(path)),
+    }
+}
+
+/// An address of a server, taken apart.
+struct Parts<'a> {
+    engine: Engine,
+    user: Option<&'a str>,
+    password: Option<&'a str>,
+    host: &'a str,
+    port: Option<&'a str>,
+    database: &'a str,
+    options: Vec<(&'a str, String)>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(rest: &'a str, engine: Engine) -> Result<Self, UrlError> {
+        let Some(rest) = rest.strip_prefix("//") else {
+            return Err(UrlError(format!("`{0}:` needs two slashes: give {0}://host/database", engine.name())));
+        };
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        if database.contains('@') || query.contains('@') {
+            // Most likely the end of a password that has a / or a ? in it, so nothing of it is quoted.
+            return Err(UrlError(format!("there is an @ after the host; {ENCODING}")));
+        }
+        let (login, place) = match authority.rsplit_once('@') {
+            Some((login, place)) => (Some(login), place),
+            None => (None, authority),
+        };
+        let (user, password) = match login.map(|login| login.split_once(':').ok_or(login)) {
+            Some(Ok((user, password))) => (Some(user), Some(password)),
+            Some(Err(user)) => (Some(user), None),
+            None => (None, None),
+        };
+        let (host, port) = host_and_port(place)?;
+        let options = options(query, engine)?;
+        Ok(Self { engine, user, password, host, port, database, options })
+    }
+
+    fn server(&self) -> Result<ServerAddress, UrlError> {
+        let port = match self.option("port").or(self.port) {
+            Some(port) => port_number(port)?,
+            None => self.engine.default_port(),
+        };
+        let name = decoded(self.host, "the host")?;
+        let name = if name.is_empty() { "localhost".to_owned() } else { name };
+        let socket = if self.engine == Engine::Mysql { self.option("socket") } else { self.option("host") };
+        let host = match socket {
+            Some("") => return Err(UrlError("the socket has no path: give one that begins with /".to_owned())),
+            Some(path) if path.starts_with('/') => Host::Socket { path: PathBuf::from(path), port },
+            Some(_) if self.engine == Engine::Mysql => {
+                return Err(UrlError("the path of a socket begins with /".to_owned()));
+            }
+            Some(host) => Host::Tcp { name: host.to_owned(), port },
+            None if name.starts_with('/') && self.engine == Engine::Postgres => {
+                Host::Socket { path: PathBuf::from(name), port }
+            }
+            None => Host::Tcp { name, port },
+        };
+        let user = match self.option("user") {
+            Some(user) => Some(user.to_owned()),
+            None => self.user.map(|user| decoded(user, "the user")).transpose()?,
+        };
+        Ok(ServerAddress {
+            host,
+            user: user.filter(|user| !user.is_empty()),
+            password: self.password.map(|password| decoded(password, "the password")).transpose()?,
+            database: Some(decoded(self.database, "the database")?).filter(|name| !name.is_empty()),
+            encryption: self.encryption()?,
+        })
+    }
+
+    fn encryption(&self) -> Result<Option<Encryption>, UrlError> {
+        let Some(given) = self.option("sslmode").or(self.option("ssl-mode")) else { return Ok(None) };
+        let known = Encryption::ALL.into_iter().find(|one| one.name() == given.to_ascii_lowercase());
+        known.map(Some).ok_or_else(|| {
+            UrlError(format!("`{given}` is no encryption that is known: give disable, require or verify-full"))
+        })
+    }
+
+    fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(given, _)| *given == name).map(|(_, value)| value.as_str())
+    }
+}
+
+fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlError> {
+    let Some(numeric) = place.strip_prefix('[') else {
+        return Ok(place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))));
+    };
+    let Some((host, after)) = numeric.split_once(']') else {
+        return Err(UrlError("the address of the host begins with [ and has no ]".to_owned()));
+    };
+    match after.strip_prefix(':') {
+        Some(port) => Ok((host, Some(port))),
+        None if after.is_empty() => Ok((host, None)),
+        None => Err(UrlError("after ] only :port and /database can stand".to_owned())),
+    }
+}
+
+fn port_number(text: &str) -> Result<u16, UrlError> {
+    let wrong = || UrlError(format!("the port must be a number from 1 to 65535; {ENCODING}"));
+    text.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)
+}
+
+/// Options that an engine knows.
+fn known_options(engine: Engine) -> &'static [&'static str] {
+    match engine {
+        Engine::Mysql => &["socket", "port", "user", "ssl-mode", "sslmode"],
+        _ => &["host", "port", "user", "sslmode", "ssl-mode"],
+    }
+}
+
+fn options(query: &str, engine: Engine) -> Result<Vec<(&str, String)>, UrlError> {
+    let mut options: Vec<(&str, String)> = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let known = known_options(engine);
+        if name == "password" {
+            return Err(UrlError("a password stands after the user: user:password@host".to_owned()));
+        }
+        if !known.contains(&name) {
+            return Err(UrlError(format!("the option `{name}` is not known: give {}", known.join(", "))));
+        }
+        if options.iter().any(|(given, _)| *given == name) {
+            return Err(UrlError(format!("the option `{name}` is given twice")));
+        }
+        options.push((name, decoded(value, "an option")?));
+    }
+    Ok(options)
+}
+
+/// `%41` is `A`.
+fn decoded(text: &str, what: &str) -> Result<String, UrlError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == b'%' {
+            let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+            let number = digits
+                .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+                .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            let Some(number) = number else {
+                return Err(UrlError(format!("{what} has a % without two hexadecimal digits: write % as %25")));
+            };
+            bytes.push(number);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    let text = String::from_utf8(bytes).map_err(|_| UrlError(format!("{what} is not UTF-8")))?;
+    if text.contains('\0') {
+        return Err(UrlError(format!("{what} has a character of the value 0")));
+    }
+    Ok(text)
+}

@@ -1,0 +1,166 @@
+//! Addresses as users write them.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn parsed(text: &str) -> Url {
+    text.parse().unwrap()
+}
+
+fn refused(text: &str) -> String {
+    text.parse::<Url>().unwrap_err().to_string()
+}
+
+fn server(text: &str) -> ServerAddress {
+    parsed(text).server().unwrap().clone()
+}
+
+#[test]
+fn every_part_of_an_address_is_read() {
+    let full = server("postgres://ann:s%40cret%3A%2F@db.example:6000/plant%201?sslmode=require");
+    assert_eq!(full.user.as_deref(), Some("ann"));
+    assert_eq!(full.password.as_deref(), Some("s@cret:/"));
+    assert_eq!(full.database.as_deref(), Some("plant 1"));
+    assert_eq!(full.encryption(), Encryption::Require);
+    assert_eq!(parsed("postgres://db.example:6000/x").host().as_deref(), Some("db.example:6000"));
+    assert_eq!(parsed("mysql://db.example").host().as_deref(), Some("db.example:3306"));
+    assert_eq!(parsed("postgresql://[::1]/x").host().as_deref(), Some("[::1]:5432"));
+    assert_eq!(parsed("postgres://").host().as_deref(), Some("localhost:5432"));
+    assert_eq!(parsed("postgres:///x").database(), Some("x"));
+    assert_eq!(parsed("postgres:///x?host=/run/postgresql").host().as_deref(), Some("/run/postgresql"));
+    assert_eq!(parsed("postgres://%2Frun%2Fpostgresql/x").host().as_deref(), Some("/run/postgresql"));
+    assert_eq!(parsed("mysql://u@localhost/d?socket=/run/s.sock").host().as_deref(), Some("/run/s.sock"));
+    assert_eq!(parsed("sqlite:a b%20.db").file(), Some(Path::new("a b%20.db")));
+    assert_eq!(parsed("sqlite:/data/h.db").file(), Some(Path::new("/data/h.db")));
+}
+
+#[test]
+fn engines_are_told_by_the_scheme() {
+    for (text, engine) in [
+        ("sqlite:x", Engine::Sqlite),
+        ("postgres://h", Engine::Postgres),
+        ("postgresql://h", Engine::Postgres),
+        ("mysql://h", Engine::Mysql),
+        ("mariadb://h", Engine::Mysql),
+        ("fake:", Engine::Fake),
+    ] {
+        assert_eq!(parsed(text).engine(), engine, "{text}");
+    }
+}
+
+#[test]
+fn what_leaves_the_machine_is_encrypted_and_checked() {
+    for (text, is_local) in [
+        ("postgres://localhost/x", true),
+        ("postgres://127.0.0.9/x", true),
+        ("mysql://[::1]/x", true),
+        ("postgres:///x?host=/run/postgresql", true),
+        ("postgres://10.0.0.1/x", false),
+        ("mysql://db.example/x", false),
+    ] {
+        assert_eq!(parsed(text).is_local(), is_local, "{text}");
+        let expected = if is_local { Encryption::Disable } else { Encryption::VerifyFull };
+        assert_eq!(server(text).encryption(), expected, "{text}");
+    }
+    assert!(parsed("sqlite:x").is_local() && parsed("fake:").is_local());
+    assert_eq!(server("mysql://db.example/x?ssl-mode=disable").encryption(), Encryption::Disable);
+}
+
+#[test]
+fn mistakes_are_named_with_the_remedy() {
+    for (text, part) in [
+        ("", "give sqlite:FILE"),
+        ("historian.db", "give sqlite:FILE"),
+        ("oracle://h/x", "`oracle:` is no kind"),
+        ("sqlite:", "needs a file"),
+        ("sqlite::memory:", "is no file"),
+        ("postgres:localhost/x", "needs two slashes"),
+        ("postgres://h:0/x", "from 1 to 65535"),
+        ("postgres://h:65536/x", "from 1 to 65535"),
+        ("postgres://[::1/x", "has no ]"),
+        ("postgres://[::1]5/x", "after ]"),
+        ("postgres://h/x?sslmode=prefer", "`prefer` is no encryption"),
+        ("postgres://h/x?timeout=3", "`timeout` is not known"),
+        ("postgres://h/x?port=1&port=2", "`port` is given twice"),
+        ("mysql://h/x?socket=relative", "begins with /"),
+        ("mysql://u:100%@h/x", "the password has a %"),
+        ("mysql://h/%ff", "the database is not UTF-8"),
+        ("fake:?speed=3", "`speed` is not known"),
+        ("fake:?append=3", "append"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(part), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_password_is_never_shown() {
+    for text in ["postgres://ann:Hush77@h/x", "mysql://ann:Hush77@h:1/x?ssl-mode=require"] {
+        let url = parsed(text);
+        assert!(!format!("{url} {url:?}").contains("Hush77"), "{url}");
+        assert!(url.to_string().contains("ann@h"), "{url}");
+    }
+    // A slash or an @ that was not encoded moves the borders of the parts.
+    for text in [
+        "postgres://ann:Hush77/x@h/x",
+        "postgres://ann:1/Hush77@h/x",
+        "mysql://ann:1?Hush77@h/x",
+        "mysql://ann:1?Hush77=1@h/x",
+        "mysql://h?password=Hush77",
+        "mysql://ann:Hush77%@h/x",
+    ] {
+        assert!(!refused(text).contains("Hush77"), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_breaks_the_parser(text in "(sqlite|postgres|mysql|fake)?:?(//)?\\PC{0,40}") {
+        let _ = text.parse::<Url>();
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back_as_the_same(
+        scheme in prop_oneof![Just("postgres"), Just("mysql")],
+        user in proptest::option::of("[^\\x00]{1,12}"),
+        host in prop_oneof!["[a-z][a-z0-9.-]{0,12}", Just("[::1]".to_owned())],
+        port in proptest::option::of(1u16..),
+        database in proptest::option::of("[^\\x00]{1,12}"),
+        mode in proptest::option::of(0usize..3),
+    ) {
+        let mut text = format!("{scheme}://");
+        if let Some(user) = &user { text += &format!("{}:secret@", Encoded(user)); }
+        text += &host;
+        if let Some(port) = port { text += &format!(":{port}"); }
+        if let Some(database) = &database { text += &format!("/{}", Encoded(database)); }
+        if let Some(mode) = mode { text += &format!("?sslmode={}", Encryption::ALL[mode].name()); }
+        let given = parsed(&text);
+        prop_assert_eq!(given.database(), database.as_deref());
+        let mut without_password = given.clone();
+        if let Address::Postgres(server) | Address::Mysql(server) = &mut without_password.0 {
+            prop_assert_eq!(&server.user, &user);
+            server.password = None;
+        }
+        prop_assert_eq!(parsed(&given.to_string()), without_password);
+    }
+
+    #[test]
+    fn a_fake_is_read_back_as_the_same(
+        append in 0u64..10_000_000_000,
+        down in 0u64..100_000,
+        lose_at in proptest::option::of(1u64..),
+        discard in any::<bool>(),
+    ) {
+        let fake = Fake {
+            append: std::time::Duration::from_nanos(append),
+            down: std::time::Duration::from_millis(down),
+            lose_at,
+            discard,
+            ..Fake::default()
+        };
+        let url = Url::from(fake.clone());
+        let again = parsed(&url.to_string());
+        prop_assert_eq!(again.fake(), Some(&fake));
+    }
+}

@@ -1,0 +1,119 @@
+//! Why a server could not be started, stopped or killed.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a server could not be started, stopped or killed.
+#[derive(Debug, thiserror::Error)]
+pub enum InstanceError {
+    /// A program is not on this machine.
+    #[error("{program} was not found in PATH or {searched}; `apt-get install {package}` brings it")]
+    NotInstalled {
+        /// Program that was looked for.
+        program: &'static str,
+        /// Where it was looked for, besides PATH.
+        searched: &'static str,
+        /// Debian package that has it.
+        package: &'static str,
+    },
+    /// The files that describe an empty MariaDB are not where packages put them.
+    #[error("{file} was not found in any of {searched}; `apt-get install mariadb-server` brings it")]
+    NoSystemTables {
+        /// File that was looked for.
+        file: &'static str,
+        /// Directories where it was looked for.
+        searched: String,
+    },
+    /// We are root, and there is nobody that a server could run as.
+    #[error("a database server refuses to run as root, and /etc/passwd has neither `{user}` nor `nobody`")]
+    NoUnprivilegedUser {
+        /// User that the server's package makes.
+        user: &'static str,
+    },
+    /// A file or directory of the server cannot be made or read.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The directory's path is too long for a socket in it.
+    #[error(
+        "{path} is {length} bytes long, too long for a server's socket: choose a parent directory under 70 bytes",
+        path = path.display(), length = path.as_os_str().len()
+    )]
+    PathTooLong {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A program cannot be started at all.
+    #[error("cannot start {program}: {source}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A program ended that should have gone on, or ended with a failure.
+    #[error("{program} ended with {status}; the end of its log:\n{log}")]
+    Ended {
+        /// The program.
+        program: &'static str,
+        /// How it ended.
+        status: String,
+        /// Last lines of its log.
+        log: String,
+    },
+    /// A server did not do in time what it was asked for.
+    #[error("{program} did not {action} within {limit_s} s; the end of its log:\n{log}")]
+    TooSlow {
+        /// The program.
+        program: &'static str,
+        /// What it did not do.
+        action: &'static str,
+        /// How long was waited.
+        limit_s: u64,
+        /// Last lines of its log.
+        log: String,
+    },
+    /// No port could be had.
+    #[error("no free port was found on 127.0.0.1 from {first} to {last}: close what listens there")]
+    NoPort {
+        /// First port that was tried.
+        first: u16,
+        /// Last port that was tried.
+        last: u16,
+    },
+    /// A server is to be started that runs.
+    #[error("{program} is running already as process {pid}: stop or kill it first")]
+    Running {
+        /// The program.
+        program: &'static str,
+        /// Its process.
+        pid: u32,
+    },
+    /// A process cannot be signalled or waited for.
+    #[error("cannot {action} process {pid}: {source}")]
+    Process {
+        /// What was tried.
+        action: &'static str,
+        /// The process.
+        pid: u32,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl InstanceError {
+    /// For `map_err` on calls of the file system.
+    pub(crate) fn file(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> InstanceError {
+        let path = path.into();
+        move |source| InstanceError::File { action, path, source }
+    }
+}

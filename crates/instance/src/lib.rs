@@ -1,0 +1,22 @@
+//! Starts, breaks and stops database servers: throwaway ones in temporary directories on free ports of loopback.
+//!
+//! A server keeps its own defaults of durability (fsync, flush at commit), so that what it acknowledges is what it would
+//! acknowledge elsewhere; only the making of its empty data directory skips them. It runs as an unprivileged user when
+//! we are root, dies with this process, and its directory is removed with its handle. Nothing here speaks a database's
+//! protocol beyond knowing that the server answers.
+
+mod directory;
+mod error;
+mod mariadb;
+mod options;
+mod port;
+mod postgres;
+mod process;
+mod program;
+mod server;
+mod user;
+
+pub use error::InstanceError;
+pub use mariadb::MariaDb;
+pub use options::Options;
+pub use postgres::Postgres;

@@ -1,0 +1,225 @@
+//! A throwaway PostgreSQL.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+use crate::directory::Directory;
+use crate::process::{Handle, children, command};
+use crate::server::{LIMIT, PASSWORD, Server, USER, url};
+use crate::user::User;
+use crate::{InstanceError, Options, program};
+
+/// A PostgreSQL of its own. It is stopped and its directory removed when this is dropped.
+#[derive(Debug)]
+pub struct Postgres {
+    server: Server,
+    program: PathBuf,
+    options: Options,
+}
+
+impl Postgres {
+    /// Makes an empty cluster, starts a server on it and waits until it answers; takes about 2 s.
+    ///
+    /// # Errors
+    /// PostgreSQL or `setpriv` is not installed, the directory cannot be made, or the server does not start: then the
+    /// end of its log is in the error.
+    pub fn start(options: &Options) -> Result<Self, InstanceError> {
+        let user = User::unprivileged("postgres")?;
+        let mut postgres = Self {
+            program: program::of_postgres("postgres")?,
+            options: options.clone(),
+            server: Server::new("postgres", Directory::make(options, user)?),
+        };
+        postgres.make_cluster()?;
+        let (program, options) = (&postgres.program, &postgres.options);
+        postgres.server.start_on_free_port(|server| run(server, program, options))?;
+        Ok(postgres)
+    }
+
+    /// Where clients connect to, with a user who may do everything: `postgres://prony:secret@127.0.0.1:PORT/postgres`.
+    pub fn url(&self) -> String {
+        url("postgres", self.port(), "postgres")
+    }
+
+    /// The port on 127.0.0.1; it stays when the server is started again.
+    pub fn port(&self) -> u16 {
+        self.server.port
+    }
+
+    /// The server's first process (postmaster), or `None` while the server does not run.
+    pub fn pid(&mut self) -> Option<u32> {
+        self.server.pid()
+    }
+
+    /// The directory of the cluster.
+    pub fn data_directory(&self) -> PathBuf {
+        self.server.directory.data()
+    }
+
+    /// Ends all processes of the server at once and takes its shared memory away, as a power cut would. What it had
+    /// given to the operating system to write survives, unlike in a power cut. No error if it does not run.
+    ///
+    /// # Errors
+    /// The processes cannot be found, signalled or waited for.
+    pub fn kill(&mut self) -> Result<(), InstanceError> {
+        let Some(pid) = self.server.pid() else { return self.server.end_process() };
+        let Some(postmaster) = Handle::open(pid)? else { return self.server.end_process() };
+        // Stopped, the postmaster makes no further processes while its children are looked for.
+        postmaster.signal(Signal::STOP)?;
+        await_stop(pid)?;
+        let children = children(pid)?;
+        let segments: Vec<PathBuf> =
+            children.iter().chain([&pid]).flat_map(|&pid| segments_of(pid)).collect();
+        let handles: Vec<Option<Handle>> =
+            children.into_iter().map(Handle::open).collect::<Result<_, _>>()?;
+        let processes = || handles.iter().flatten().chain([&postmaster]);
+        processes().try_for_each(|process| process.signal(Signal::KILL))?;
+        for process in processes() {
+            process.wait(LIMIT)?;
+        }
+        self.server.end_process()?;
+        self.remove_shared_memory(&segments);
+        Ok(())
+    }
+
+    /// Stops the server in order: running transactions are rolled back, everything else is on disk. No error if it does
+    /// not run.
+    ///
+    /// # Errors
+    /// It is not down after 30 s.
+    pub fn stop(&mut self) -> Result<(), InstanceError> {
+        self.server.stop(Signal::INT)
+    }
+
+    /// Starts the server again after [`Self::kill`] or [`Self::stop`], on the same port and data, and waits until it has
+    /// recovered and answers.
+    ///
+    /// # Errors
+    /// It runs, or it does not start: then the end of its log is in the error.
+    pub fn start_again(&mut self) -> Result<(), InstanceError> {
+        run(&mut self.server, &self.program, &self.options)
+    }
+
+    /// Nothing of an empty cluster is worth waiting for a disk, hence `--no-sync`; the server itself syncs as it does
+    /// by default.
+    fn make_cluster(&self) -> Result<(), InstanceError> {
+        let directory = &self.server.directory;
+        let password = directory.write("password", &format!("{PASSWORD}\n"))?;
+        let mut initdb = command(&program::of_postgres("initdb")?, directory.user())?;
+        initdb.args([
+            "--no-sync",
+            "--no-instructions",
+            "--locale=C",
+            "--encoding=UTF8",
+            "--auth=scram-sha-256",
+        ]);
+        initdb.arg(format!("--username={USER}")).arg("--pwfile").arg(password);
+        initdb.arg("--pgdata").arg(directory.data()).stdin(Stdio::null());
+        self.server.prepare("initdb", initdb)
+    }
+
+    /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed
+    /// has no next start. What cannot be removed is a few kilobytes.
+    fn remove_shared_memory(&self, segments: &[PathBuf]) {
+        for segment in segments {
+            let _ = std::fs::remove_file(segment);
+        }
+        let file = std::fs::read_to_string(self.data_directory().join("postmaster.pid")).unwrap_or_default();
+        if let Some(id) = PidFile::of(&file).and_then(|file| file.shared_memory) {
+            let mut ipcrm = Command::new("ipcrm");
+            ipcrm.args(["-m", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let _ = ipcrm.status();
+        }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // An immediate shutdown leaves no shared memory behind and writes nothing that is about to be removed.
+        if self.server.stop(Signal::QUIT).is_err() {
+            let _ = self.kill();
+        }
+    }
+}
+
+fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), InstanceError> {
+    let directory = &server.directory;
+    let mut command = command(program, directory.user())?;
+    command.arg("-D").arg(directory.data()).stdin(Stdio::null());
+    for (name, value) in options.settings() {
+        command.arg("-c").arg(format!("{name}={value}"));
+    }
+    command.args(["-c", "listen_addresses=127.0.0.1", "-p", &server.port.to_string()]);
+    command.arg("-k").arg(directory.path());
+    let file = directory.data().join("postmaster.pid");
+    server.run(command, |pid| {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        PidFile::of(&text).is_some_and(|file| file.pid == pid && file.is_ready)
+    })
+}
+
+/// What `postmaster.pid` says of the server, a line for each thing (`miscadmin.h`, LOCK_FILE_LINE_*). `pg_ctl --wait`
+/// waits for the same line.
+struct PidFile<'a> {
+    pid: u32,
+    /// Number of the System V segment.
+    shared_memory: Option<&'a str>,
+    is_ready: bool,
+}
+
+impl<'a> PidFile<'a> {
+    /// `None` while the file is not there yet.
+    fn of(text: &'a str) -> Option<Self> {
+        let lines: Vec<&str> = text.lines().collect();
+        Some(Self {
+            pid: lines.first()?.trim().parse().ok()?,
+            shared_memory: lines.get(6).and_then(|line| line.split_whitespace().nth(1)),
+            is_ready: lines.get(7).is_some_and(|line| line.trim() == "ready"),
+        })
+    }
+}
+
+/// Waits until a child of ours has stopped or ended, and leaves its exit code to be collected.
+fn await_stop(pid: u32) -> Result<(), InstanceError> {
+    let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    let events = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let waited = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(number), events));
+    let fault =
+        |error: rustix::io::Errno| InstanceError::Process { action: "stop", pid, source: error.into() };
+    waited.map(drop).map_err(fault)
+}
+
+/// Files of POSIX shared memory that a process of PostgreSQL has open.
+fn segments_of(pid: u32) -> Vec<PathBuf> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut paths: Vec<PathBuf> = maps
+        .lines()
+        .filter_map(|line| Some(&line[line.find("/dev/shm/PostgreSQL.")?..]))
+        .map(PathBuf::from)
+        .collect();
+    paths.dedup();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pid_file_tells_readiness_by_its_eighth_line() {
+        let starting = "17\n/data\n1700000000\n20001\n/socket\n127.0.0.1\n  5432001     32768\nstarting\n";
+        let file = PidFile::of(starting).unwrap();
+        assert_eq!((file.pid, file.shared_memory, file.is_ready), (17, Some("32768"), false));
+        let ready = starting.replace("starting", "ready   ");
+        assert!(PidFile::of(&ready).unwrap().is_ready);
+    }
+
+    #[test]
+    fn pid_file_that_is_being_written_is_not_ready() {
+        assert!(PidFile::of("").is_none());
+        let file = PidFile::of("17\n/data\n").unwrap();
+        assert_eq!((file.pid, file.shared_memory, file.is_ready), (17, None, false));
+    }
+}

@@ -1,0 +1,154 @@
+//! What all servers have in common: one process with a directory and a port, which answers after a while.
+
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::directory::Directory;
+use crate::process::{Handle, spawn};
+use crate::{InstanceError, port};
+
+/// The one user of a throwaway server, who may do everything, and the password without which it may do nothing.
+pub(crate) const USER: &str = "prony";
+pub(crate) const PASSWORD: &str = "secret";
+
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const PORTS_TRIED: usize = 5;
+
+/// A server, running or not.
+#[derive(Debug)]
+pub(crate) struct Server {
+    program: &'static str,
+    process: Option<Child>,
+    pub(crate) port: u16,
+    pub(crate) directory: Directory,
+}
+
+impl Server {
+    /// None yet: a directory and no process.
+    pub(crate) fn new(program: &'static str, directory: Directory) -> Self {
+        Self { program, process: None, port: 0, directory }
+    }
+
+    /// Finds a free port and starts the server on it. Another process may take the port first: then the next one.
+    pub(crate) fn start_on_free_port(
+        &mut self,
+        start: impl Fn(&mut Self) -> Result<(), InstanceError>,
+    ) -> Result<(), InstanceError> {
+        for _ in 1..PORTS_TRIED {
+            self.port = port::free()?;
+            match start(self) {
+                Err(InstanceError::Ended { log, .. }) if log.contains("Address already in use") => {}
+                result => return result,
+            }
+        }
+        self.port = port::free()?;
+        start(self)
+    }
+
+    /// Starts the process and waits until `is_ready`, which is asked with its number, says that it answers.
+    pub(crate) fn run(
+        &mut self,
+        mut command: Command,
+        mut is_ready: impl FnMut(u32) -> bool,
+    ) -> Result<(), InstanceError> {
+        if let Some(pid) = self.pid() {
+            return Err(InstanceError::Running { program: self.program, pid });
+        }
+        self.log_output_of(&mut command)?;
+        let process = self.process.insert(spawned(self.program, command)?);
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            let pid = process.id();
+            if let Some(status) = process.try_wait().map_err(wait_fault(pid))? {
+                self.process = None;
+                return Err(self.ended(self.program, status));
+            }
+            if is_ready(pid) {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                self.end_process()?;
+                return Err(self.too_slow("become ready"));
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Runs a program that prepares the directory, to its end.
+    pub(crate) fn prepare(&self, program: &'static str, mut command: Command) -> Result<(), InstanceError> {
+        self.log_output_of(&mut command)?;
+        let mut child = spawned(program, command)?;
+        let status = child.wait().map_err(wait_fault(child.id()))?;
+        if status.success() { Ok(()) } else { Err(self.ended(program, status)) }
+    }
+
+    /// Process of the server; `None` while it does not run.
+    pub(crate) fn pid(&mut self) -> Option<u32> {
+        let process = self.process.as_mut()?;
+        match process.try_wait() {
+            Ok(None) => Some(process.id()),
+            _ => None,
+        }
+    }
+
+    /// Asks the server to end by a signal and waits for it. A server that does not run is no error.
+    pub(crate) fn stop(&mut self, signal: Signal) -> Result<(), InstanceError> {
+        let Some(process) = &mut self.process else { return Ok(()) };
+        if let Some(handle) = Handle::open(process.id())? {
+            handle.signal(signal)?;
+            if !handle.wait(LIMIT)? {
+                return Err(self.too_slow("stop"));
+            }
+        }
+        process.wait().map_err(wait_fault(process.id()))?;
+        self.process = None;
+        Ok(())
+    }
+
+    /// Ends the process at once and waits until it is gone.
+    pub(crate) fn end_process(&mut self) -> Result<(), InstanceError> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        // It fails only on a process that has ended.
+        let _ = process.kill();
+        process.wait().map(drop).map_err(wait_fault(process.id()))
+    }
+
+    fn log_output_of(&self, command: &mut Command) -> Result<(), InstanceError> {
+        let log = self.directory.open_log()?;
+        let copy = log.try_clone().map_err(InstanceError::file("open", self.directory.log()))?;
+        command.stdout(log).stderr(copy);
+        Ok(())
+    }
+
+    fn ended(&self, program: &'static str, status: std::process::ExitStatus) -> InstanceError {
+        InstanceError::Ended { program, status: status.to_string(), log: self.directory.log_tail() }
+    }
+
+    fn too_slow(&self, action: &'static str) -> InstanceError {
+        let log = self.directory.log_tail();
+        InstanceError::TooSlow { program: self.program, action, limit_s: LIMIT.as_secs(), log }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Nobody is left who could be told.
+        let _ = self.end_process();
+    }
+}
+
+/// The address that clients are given.
+pub(crate) fn url(scheme: &str, port: u16, database: &str) -> String {
+    format!("{scheme}://{USER}:{PASSWORD}@127.0.0.1:{port}/{database}")
+}
+
+fn spawned(program: &'static str, command: Command) -> Result<Child, InstanceError> {
+    spawn(command).map_err(|source| InstanceError::Spawn { program: program.to_owned(), source })
+}
+
+fn wait_fault(pid: u32) -> impl FnOnce(std::io::Error) -> InstanceError {
+    move |source| InstanceError::Process { action: "wait for", pid, source }
+}

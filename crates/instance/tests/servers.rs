@@ -1,0 +1,162 @@
+//! Real servers: started, killed, started again, and gone without a trace.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails as the test does")]
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+use instance::{InstanceError, MariaDb, Options, Postgres};
+
+/// First bytes that the server on `port` says: to PostgreSQL a client speaks first (protocol 3.0, user `prony`).
+fn answer(port: u16, greeting: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.write_all(greeting)?;
+    let mut bytes = [0; 256];
+    let count = stream.read(&mut bytes)?;
+    Ok(bytes[..count].to_vec())
+}
+
+const POSTGRES_GREETING: &[u8] = b"\0\0\0\x14\0\x03\0\0user\0prony\0\0";
+
+fn postgres_asks_for_scram(port: u16) {
+    let answer = answer(port, POSTGRES_GREETING).unwrap();
+    assert_eq!(answer[0], b'R', "{answer:?}");
+    assert!(answer.windows(13).any(|word| word == b"SCRAM-SHA-256"), "{answer:?}");
+}
+
+fn mariadb_greets(port: u16) {
+    let answer = answer(port, b"").unwrap();
+    assert_eq!(answer[4], 10, "protocol version: {answer:?}");
+    assert!(answer.windows(7).any(|word| word == b"MariaDB"), "{answer:?}");
+}
+
+/// The processes of a cluster: its command lines name its directory.
+fn processes_of(directory: &Path) -> usize {
+    let wanted = directory.to_str().unwrap();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(wanted)).count()
+}
+
+#[test]
+fn postgres_is_reached_killed_started_again_and_leaves_no_trace() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let (data, port) = (server.data_directory(), server.port());
+    assert_eq!(server.url(), format!("postgres://prony:secret@127.0.0.1:{port}/postgres"));
+    postgres_asks_for_scram(port);
+    let pid = server.pid().unwrap();
+    assert!(
+        matches!(server.start_again(), Err(InstanceError::Running { pid: running, .. }) if running == pid)
+    );
+
+    server.kill().unwrap();
+    assert_eq!((server.pid(), processes_of(&data)), (None, 0));
+    assert!(answer(port, POSTGRES_GREETING).is_err());
+    server.kill().unwrap();
+
+    server.start_again().unwrap();
+    assert_eq!(server.port(), port);
+    assert_ne!(server.pid(), Some(pid));
+    postgres_asks_for_scram(port);
+
+    server.stop().unwrap();
+    assert_eq!(server.pid(), None);
+    assert!(!data.join("postmaster.pid").exists(), "it was not stopped in order");
+    server.start_again().unwrap();
+    drop(server);
+    assert!(!data.parent().unwrap().exists());
+    assert_eq!(processes_of(&data), 0);
+}
+
+#[test]
+fn mariadb_is_reached_killed_started_again_and_leaves_no_trace() {
+    let mut server = MariaDb::start(&Options::default()).unwrap();
+    let (data, port) = (server.data_directory(), server.port());
+    assert_eq!(server.url(), format!("mysql://prony:secret@127.0.0.1:{port}/mysql"));
+    mariadb_greets(port);
+    let pid = server.pid().unwrap();
+    assert!(
+        matches!(server.start_again(), Err(InstanceError::Running { pid: running, .. }) if running == pid)
+    );
+
+    server.kill().unwrap();
+    assert_eq!((server.pid(), processes_of(&data)), (None, 0));
+    assert!(answer(port, b"").is_err());
+
+    server.start_again().unwrap();
+    assert_eq!(server.port(), port);
+    mariadb_greets(port);
+
+    server.stop().unwrap();
+    assert_eq!(server.pid(), None);
+    server.start_again().unwrap();
+    mariadb_greets(port);
+    drop(server);
+    assert!(!data.parent().unwrap().exists());
+    assert_eq!(processes_of(&data), 0);
+}
+
+#[test]
+fn two_servers_stand_side_by_side_in_a_directory_of_choice() {
+    let parent = tempfile::tempdir().unwrap();
+    open_to_all(parent.path());
+    let options = Options::default().parent_directory(parent.path());
+    let (first, second) = (MariaDb::start(&options).unwrap(), MariaDb::start(&options).unwrap());
+    assert_ne!(first.port(), second.port());
+    for server in [&first, &second] {
+        assert!(server.data_directory().starts_with(parent.path()));
+        mariadb_greets(server.port());
+    }
+    drop((first, second));
+    assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn postgres_runs_with_the_settings_that_it_was_given_and_its_own_durability() {
+    let server = Postgres::start(&Options::default().setting("max_connections", "17")).unwrap();
+    let value = |name: &str| postgres_setting(&server, name);
+    assert_eq!(value("max_connections"), "17");
+    for name in ["fsync", "full_page_writes", "synchronous_commit"] {
+        assert_eq!(value(name), "on", "{name}");
+    }
+}
+
+#[test]
+fn a_setting_that_a_server_does_not_know_is_told_with_its_log() {
+    let options = Options::default().setting("no_such_setting", "1");
+    for (server, error) in [
+        ("postgres", Postgres::start(&options).unwrap_err().to_string()),
+        ("mariadbd", MariaDb::start(&options).unwrap_err().to_string()),
+    ] {
+        assert!(error.starts_with(server), "{error}");
+        assert!(error.contains("no_such_setting") || error.contains("no-such-setting"), "{error}");
+    }
+}
+
+#[test]
+fn a_parent_directory_that_is_not_there_or_too_deep_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let error =
+        |path: &Path| Postgres::start(&Options::default().parent_directory(path)).unwrap_err().to_string();
+    let missing = parent.path().join("missing");
+    assert!(error(&missing).contains(missing.to_str().unwrap()), "{}", error(&missing));
+    let deep = parent.path().join("d".repeat(90));
+    std::fs::create_dir(&deep).unwrap();
+    assert!(error(&deep).contains("too long for a server's socket"), "{}", error(&deep));
+}
+
+/// By the client that PostgreSQL brings, as the user whom the address names.
+fn postgres_setting(server: &Postgres, name: &str) -> String {
+    let mut psql = Command::new("psql");
+    psql.args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", &format!("SHOW {name}")]);
+    let output = psql.arg(server.url()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// So that the user of the servers may pass through it.
+fn open_to_all(directory: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -1,0 +1,22 @@
+//! What a workload tells while a trial runs, and what it is told in return.
+
+use record::{Interval, Setup};
+
+/// What is told while a trial runs.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a second")]
+pub enum Progress {
+    /// Everything is set up; the load begins now.
+    SetUp(Setup),
+    /// An interval has ended.
+    Interval(Interval),
+}
+
+/// Whether a trial goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// It does.
+    On,
+    /// It drains and ends.
+    Stop,
+}

@@ -1,0 +1,384 @@
+//! What several roles of a trial measure together: one interval of operations, filled under a lock, closed each second.
+//!
+//! For loads of which one operation is thousands of times dearer than a lock. A load thread of millions of operations a
+//! second has a [`crate::Meter`] of its own instead.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use record::{Interval, Latency, OperationInterval, Phase};
+
+use crate::{Completed, Phases};
+
+/// Most intervals that wait to be taken, about a megabyte each. If nobody takes them, the last one grows instead.
+const CLOSED_MAX: usize = 64;
+
+/// Counts operations of several roles.
+#[derive(Debug)]
+pub struct Recorder {
+    kinds: &'static [Kind],
+    shared: Mutex<Shared>,
+}
+
+/// A kind of operation, and which histograms it has besides the one of its service time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Name, as in the samples.
+    pub name: &'static str,
+    /// Whether operations have a due time, so that response time and lag are told.
+    pub open: bool,
+}
+
+/// Cuts the time of a trial into its intervals, one after the other. Whoever counts beside a [`Recorder`] cuts alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    phases: Phases,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+/// Access to the interval that is being filled.
+#[derive(Debug)]
+pub struct Recording<'a>(MutexGuard<'a, Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    cut: Cut,
+    operations: Vec<OperationInterval>,
+    closed: VecDeque<Closed>,
+    /// An empty interval, so that whoever closes one need not allocate.
+    spare: Option<Vec<OperationInterval>>,
+    kinds: &'static [Kind],
+}
+
+#[derive(Debug)]
+struct Closed {
+    cut: Cut,
+    operations: Vec<OperationInterval>,
+}
+
+impl Cut {
+    /// The first interval.
+    #[must_use]
+    pub fn new(phases: Phases) -> Self {
+        Self { phases, start_ns: 0, end_ns: phases.interval_end_ns(0) }
+    }
+
+    /// The interval after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self { start_ns: self.end_ns, end_ns: self.phases.interval_end_ns(self.end_ns), ..self }
+    }
+
+    /// Begin, in nanoseconds since the load began.
+    #[must_use]
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// End.
+    #[must_use]
+    pub fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    /// Phase that it belongs to.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phases.at(self.start_ns)
+    }
+
+    /// The load ends at `now_ns`, within this interval, and not when it was to: what follows is drain.
+    pub fn end_load(&mut self, now_ns: u64) {
+        if now_ns >= self.phases.end_ns() {
+            return;
+        }
+        let phase = self.phase();
+        self.phases.warm_up.ns = self.phases.warm_up.ns.min(now_ns);
+        self.phases.measure.ns = now_ns - self.phases.warm_up.ns;
+        if phase != Phase::Drain {
+            self.end_ns = self.end_ns.min(now_ns.max(self.start_ns));
+        }
+    }
+}
+
+impl Recorder {
+    /// For operations of these kinds in these phases.
+    #[must_use]
+    pub fn new(kinds: &'static [Kind], phases: Phases) -> Self {
+        let shared = Shared {
+            cut: Cut::new(phases),
+            operations: empty(kinds),
+            closed: VecDeque::with_capacity(CLOSED_MAX),
+            spare: Some(empty(kinds)),
+            kinds,
+        };
+        Self { kinds, shared: Mutex::new(shared) }
+    }
+
+    /// Access for the operations that were answered by `now_ns`, after every interval that ended by then is closed. A
+    /// moment that lies in a closed interval, because somebody else came first, counts in the one that is open.
+    pub fn at(&self, now_ns: u64) -> Recording<'_> {
+        let mut shared = self.lock();
+        shared.advance(now_ns);
+        Recording(shared)
+    }
+
+    /// The load ends at `now_ns` and not when it was to: what follows is drain.
+    pub fn end_load(&self, now_ns: u64) {
+        let mut shared = self.lock();
+        shared.advance(now_ns);
+        shared.cut.end_load(now_ns);
+        shared.advance(now_ns);
+    }
+
+    /// Every interval that ended by `now_ns` and was not taken yet, in order. CPU times and gauges are the caller's to
+    /// add.
+    #[must_use]
+    pub fn take_closed(&self, now_ns: u64) -> Vec<Interval> {
+        let (closed, spent) = {
+            let mut shared = self.lock();
+            shared.advance(now_ns);
+            let closed: Vec<Closed> = shared.closed.drain(..).collect();
+            (closed, shared.spare.is_none())
+        };
+        if spent {
+            let spare = empty(self.kinds);
+            self.lock().spare = Some(spare);
+        }
+        closed.into_iter().map(|closed| closed.interval(self.kinds)).collect()
+    }
+
+    /// Closes the open interval at `now_ns`, if it is longer than nothing, and gives what was not taken yet.
+    #[must_use]
+    pub fn finish(&self, now_ns: u64) -> Vec<Interval> {
+        {
+            let mut shared = self.lock();
+            shared.advance(now_ns);
+            let is_empty = shared.operations.iter().all(|operation| operation.count + operation.errors == 0);
+            if now_ns > shared.cut.start_ns || !is_empty {
+                shared.cut.end_ns = now_ns.max(shared.cut.start_ns + 1);
+                shared.close();
+            }
+        }
+        self.take_closed(now_ns)
+    }
+
+    // A role that panicked left counts that are whole: each is one addition.
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recording<'_> {
+    /// Counts an operation answered at `now_ns`.
+    #[inline]
+    pub fn complete(&mut self, now_ns: u64, completed: Completed) {
+        let operation = &mut self.0.operations[completed.kind];
+        operation.count += 1;
+        operation.bytes += completed.bytes;
+        operation.service.record_ns(now_ns.saturating_sub(completed.sent_ns));
+        if let Some(due_ns) = completed.due_ns {
+            if let Some(response) = &mut operation.response {
+                response.record_ns(now_ns.saturating_sub(due_ns));
+            }
+            if let Some(lag) = &mut operation.lag {
+                lag.record_ns(completed.sent_ns.saturating_sub(due_ns));
+            }
+        }
+    }
+
+    /// Counts operations that were sent together at `sent_ns` and answered together at `now_ns`, each with a due time of
+    /// its own. Their lag is counted where they were sent, see [`Recording::lags`].
+    #[inline]
+    pub fn complete_together(
+        &mut self,
+        kind: usize,
+        now_ns: u64,
+        sent_ns: u64,
+        bytes_each: u64,
+        due_ns: impl ExactSizeIterator<Item = u64>,
+    ) {
+        let operation = &mut self.0.operations[kind];
+        let count = due_ns.len() as u64;
+        operation.count += count;
+        operation.bytes += count * bytes_each;
+        let service_ns = now_ns.saturating_sub(sent_ns);
+        (0..count).for_each(|_| operation.service.record_ns(service_ns));
+        if let Some(response) = &mut operation.response {
+            due_ns.for_each(|due_ns| response.record_ns(now_ns.saturating_sub(due_ns)));
+        }
+    }
+
+    /// Counts how late operations were sent.
+    #[inline]
+    pub fn lags(&mut self, kind: usize, lags_ns: impl Iterator<Item = u64>) {
+        if let Some(lag) = &mut self.0.operations[kind].lag {
+            lags_ns.for_each(|lag_ns| lag.record_ns(lag_ns));
+        }
+    }
+
+    /// Counts operations that failed.
+    pub fn fail(&mut self, kind: usize, count: u64) {
+        self.0.operations[kind].errors += count;
+    }
+}
+
+impl Shared {
+    fn advance(&mut self, now_ns: u64) {
+        while now_ns >= self.cut.end_ns {
+            let next = self.cut.next();
+            if self.closed.len() >= CLOSED_MAX && next.phase() == self.cut.phase() {
+                self.cut.end_ns = next.end_ns;
+            } else {
+                self.close();
+            }
+        }
+    }
+
+    #[cold]
+    fn close(&mut self) {
+        let spare = self.spare.take().unwrap_or_else(|| empty(self.kinds));
+        let operations = std::mem::replace(&mut self.operations, spare);
+        self.closed.push_back(Closed { cut: self.cut, operations });
+        self.cut = self.cut.next();
+    }
+}
+
+impl Closed {
+    fn interval(self, kinds: &[Kind]) -> Interval {
+        let names = kinds.iter().map(|kind| kind.name.to_owned());
+        Interval {
+            end_s: self.cut.end_ns as f64 / 1e9,
+            length_s: (self.cut.end_ns - self.cut.start_ns) as f64 / 1e9,
+            phase: self.cut.phase(),
+            operations: names.zip(self.operations).collect::<BTreeMap<_, _>>(),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.0,
+        }
+    }
+}
+
+fn empty(kinds: &[Kind]) -> Vec<OperationInterval> {
+    let operation = |kind: &Kind| OperationInterval {
+        response: kind.open.then(Latency::new),
+        lag: kind.open.then(Latency::new),
+        ..OperationInterval::default()
+    };
+    kinds.iter().map(operation).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Span;
+    use proptest::prelude::*;
+
+    const MS: u64 = 1_000_000;
+    const KINDS: &[Kind] = &[Kind { name: "record", open: true }, Kind { name: "commit", open: false }];
+
+    fn phases(warm_up_ms: u64, measure_ms: u64) -> Phases {
+        Phases { warm_up: Span { ns: warm_up_ms * MS }, measure: Span { ns: measure_ms * MS } }
+    }
+
+    fn shape(intervals: &[Interval]) -> Vec<(Phase, f64, f64, u64)> {
+        intervals.iter().map(|i| (i.phase, i.end_s, i.length_s, i.operations["record"].count)).collect()
+    }
+
+    #[test]
+    fn operations_count_in_the_interval_in_which_they_are_answered() {
+        let recorder = Recorder::new(KINDS, phases(500, 1_500));
+        for answered_ms in [499, 500, 2_100] {
+            let now_ns = answered_ms * MS;
+            recorder.at(now_ns).complete_together(
+                0,
+                now_ns,
+                now_ns - MS,
+                8,
+                [now_ns - 2 * MS; 3].into_iter(),
+            );
+        }
+        let intervals = recorder.finish(2_200 * MS);
+        assert_eq!(
+            shape(&intervals),
+            [
+                (Phase::WarmUp, 0.5, 0.5, 3),
+                (Phase::Measure, 1.5, 1.0, 3),
+                (Phase::Measure, 2.0, 0.5, 0),
+                (Phase::Drain, 2.2, 0.2, 3)
+            ]
+        );
+        let record = &intervals[0].operations["record"];
+        let ms = |latency: &Latency| (latency.max_us().unwrap() / 1e3).round() as u64;
+        assert_eq!((ms(&record.service), ms(record.response.as_ref().unwrap()), record.bytes), (1, 2, 24));
+        assert_eq!(intervals[0].operations["commit"].response, None);
+    }
+
+    #[test]
+    fn a_load_that_is_ended_early_drains_from_then_on() {
+        let recorder = Recorder::new(KINDS, phases(1_000, 5_000));
+        recorder.end_load(1_700 * MS);
+        let intervals = recorder.finish(2_000 * MS);
+        assert_eq!(
+            shape(&intervals),
+            [(Phase::WarmUp, 1.0, 1.0, 0), (Phase::Measure, 1.7, 0.7, 0), (Phase::Drain, 2.0, 0.3, 0)]
+        );
+    }
+
+    #[test]
+    fn a_load_that_is_ended_in_its_warm_up_measured_nothing() {
+        let recorder = Recorder::new(KINDS, phases(1_000, 5_000));
+        recorder.end_load(0);
+        let intervals = recorder.finish(500 * MS);
+        assert!(intervals.iter().all(|interval| interval.phase == Phase::Drain), "{:?}", shape(&intervals));
+    }
+
+    #[test]
+    fn intervals_that_nobody_takes_have_a_bound() {
+        let recorder = Recorder::new(KINDS, phases(0, 10_000_000));
+        for second in 1..500 {
+            recorder.at(second * 1_000 * MS).fail(0, 1);
+        }
+        let intervals = recorder.finish(500_000 * MS);
+        assert!(intervals.len() <= CLOSED_MAX + 1, "{}", intervals.len());
+        assert_eq!(intervals.iter().map(|i| i.operations["record"].errors).sum::<u64>(), 499);
+        assert_eq!(intervals.iter().map(|i| i.length_s).sum::<f64>(), 500.0);
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_tile_the_time_and_lose_nothing(
+            warm_up_ms in 0u64..3_000,
+            measure_ms in 1u64..3_000,
+            mut answered_ms in prop::collection::vec(0u64..8_000, 0..60),
+            taken_after in 0usize..60,
+            ended_ms in prop::option::of(0u64..8_000),
+        ) {
+            answered_ms.sort_unstable();
+            let recorder = Recorder::new(KINDS, phases(warm_up_ms, measure_ms));
+            let mut intervals = Vec::new();
+            let mut ended_ms = ended_ms;
+            for (number, &ms) in answered_ms.iter().enumerate() {
+                if let Some(end_ms) = ended_ms.take_if(|end_ms| *end_ms <= ms) {
+                    recorder.end_load(end_ms * MS);
+                }
+                let completed = Completed { kind: 1, due_ns: None, sent_ns: 0, bytes: 1 };
+                recorder.at(ms * MS).complete(ms * MS, completed);
+                if number == taken_after {
+                    intervals.extend(recorder.take_closed(ms * MS));
+                }
+            }
+            intervals.extend(recorder.finish(8_000 * MS));
+            let mut end_s = 0.0;
+            for interval in &intervals {
+                prop_assert!((interval.end_s - interval.length_s - end_s).abs() < 1e-9);
+                prop_assert!(interval.length_s > 0.0 && interval.length_s <= 1.0);
+                end_s = interval.end_s;
+            }
+            prop_assert_eq!(end_s, 8.0);
+            let counted: u64 = intervals.iter().map(|interval| interval.operations["commit"].count).sum();
+            prop_assert_eq!(counted, answered_ms.len() as u64);
+        }
+    }
+}

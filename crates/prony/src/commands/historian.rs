@@ -1,0 +1,73 @@
+//! `prony historian`: the record rate of a database, of one test, a search, or a published study.
+
+use anyhow::anyhow;
+use study::{Existing, Study, historian_profiles};
+use workload::historian::{Rate, SourceChoice};
+
+use crate::arguments::Historian;
+use crate::exit::{Exit, Failure};
+use crate::session;
+
+pub(crate) fn run(historian: &Historian) -> Result<Exit, Failure> {
+    session::run(&study(historian)?, &historian.output)
+}
+
+/// The study that the arguments describe.
+pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
+    let mut study = match &historian.profile {
+        Some(name) => historian_profiles()
+            .into_iter()
+            .find(|profile| profile.name == name)
+            .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?
+            .study(historian.target.clone(), historian.quick),
+        None => one(historian),
+    };
+    if let Some(name) = &historian.database {
+        if historian.target.file().is_some() {
+            return Err(Failure::usage(anyhow!(
+                "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+            )));
+        }
+        study.target.database = Some(name.clone());
+    }
+    study.target.keep = historian.keep;
+    study.target.existing = if historian.reuse { Existing::Reuse } else { Existing::Refuse };
+    study.blocks = historian.repeats.unwrap_or(study.blocks);
+    study.pause = historian.pause.unwrap_or(study.pause);
+    study.disk_size = historian.disk_size;
+    study.narrow(&historian.settings).map_err(Failure::usage)?;
+    Ok(study)
+}
+
+fn one(historian: &Historian) -> Study {
+    let mut study = Study::of_historian(historian.target.clone());
+    if historian.find_max {
+        study.search_rate(historian.quick);
+    } else if historian.quick {
+        study.hasten();
+    }
+    if let Some(search) = &mut study.search {
+        search.start_per_s = historian.start_rate.unwrap_or(search.start_per_s);
+        search.confirm = historian.confirm.or(search.confirm);
+    }
+    study.title = title(historian).unwrap_or(study.title);
+    study
+}
+
+/// What is asked of the database, where it is one test.
+fn title(historian: &Historian) -> Option<String> {
+    if historian.find_max {
+        return None;
+    }
+    let settings = &historian.settings;
+    Some(match (&settings.source, settings.rate) {
+        (None | Some(SourceChoice::Random), Some(Rate::PerSecond(rate))) => {
+            format!("Historian at {}/s", report::format::figure(rate))
+        }
+        (_, Some(Rate::Max)) => "Historian, as fast as it goes".to_owned(),
+        (Some(source @ (SourceChoice::Modbus { .. } | SourceChoice::Csv(_))), _) => {
+            format!("Historian of {source}")
+        }
+        _ => "Historian".to_owned(),
+    })
+}

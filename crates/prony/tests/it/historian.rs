@@ -1,0 +1,208 @@
+//! `prony historian`: on the fake database, where an hour takes seconds, and on SQLite files.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::running::Running;
+use crate::workbench::{Workbench, json_file};
+
+/// A database that takes 25 flushes of 40 rows a second: 1,000 records/s.
+const FAKE: &str = "fake:?append=40ms";
+
+fn historian<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["historian", "--target", target, "--json"];
+    arguments.extend_from_slice(more);
+    arguments
+}
+
+/// The figures of the only historian trial.
+#[track_caller]
+fn figures(document: &Value) -> &Value {
+    assert_eq!(document["trials"].as_array().map(Vec::len), Some(1), "{document:#}");
+    &document["trials"][0]["historian"]
+}
+
+/// Whether a sentence of a rule is in a report.
+fn says(document: &Value, rule: &str) -> bool {
+    document["verdicts"].as_array().unwrap().iter().any(|verdict| verdict["rule"] == rule)
+}
+
+#[test]
+fn a_rate_that_the_database_takes_is_held() {
+    let bench = Workbench::new();
+    let outcome = bench.run(&historian(FAKE, &["--rate", "900", "--duration", "1m"])).ended_with(0);
+    let document = outcome.json();
+    let figures = figures(&document);
+    assert_eq!(figures["stable"], true, "{figures:#}");
+    let acknowledged = figures["acknowledged"].as_u64().unwrap();
+    assert!((80_999..=81_001).contains(&acknowledged), "{acknowledged}");
+    assert_eq!(figures["refused"], 0);
+    assert_eq!(figures["rows_found"], figures["rows_expected"]);
+    assert_eq!(document["state"], "complete");
+}
+
+#[test]
+fn a_rate_that_the_database_does_not_take_is_not_held_and_the_refused_events_are_counted() {
+    let bench = Workbench::new();
+    let rate = ["--rate", "1100", "--duration", "6m", "--max-buffered-events", "20000"];
+    let document = bench.run(&historian(FAKE, &rate)).ended_with(3).json();
+    let figures = figures(&document);
+    assert_eq!(figures["stable"], false);
+    assert!(figures["unstable_because"].as_array().is_some_and(|reasons| !reasons.is_empty()), "{figures:#}");
+    assert_eq!(figures["pending_max"], 20_000.0, "the buffer is full and no fuller");
+    let refused = figures["refused"].as_u64().unwrap();
+    // In nine minutes 54,000 more come than are written, of which 20,000 are pending at the end.
+    assert!((33_000..35_000).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_search_finds_what_the_database_takes_within_two_per_cent() {
+    let bench = Workbench::new();
+    // 200 records/s; the default lengths of the steps, in virtual time.
+    let search = ["--find-max", "--start-rate", "50", "--screens", "0", "--flush-rows", "8"];
+    let document = bench.run(&historian(FAKE, &search)).ended_with(0).json();
+    let search = &document["searches"][0];
+    let stable = search["stable_at"].as_f64().unwrap();
+    assert!((196.0..=200.5).contains(&stable), "{search:#}");
+    assert!(search["failed_at"].as_f64().unwrap() <= stable * 1.021, "{search:#}");
+    for step in search["steps"].as_array().unwrap() {
+        let rate = step["rate_per_s"].as_f64().unwrap();
+        assert!(rate < 204.0 || step["stable"] == false, "102 % is never stable: {step:#}");
+    }
+    let confirmed = search["steps"].as_array().unwrap().iter().filter(|step| step["confirms"] == true).count();
+    assert_eq!(confirmed, 3);
+    assert_eq!(search["quick"], false);
+}
+
+#[test]
+fn a_database_that_goes_away_loses_nothing_that_it_acknowledged() {
+    for (fault, found, again) in [("lose_committed_at=500", 40, 0), ("lose_at=500", 0, 40)] {
+        let bench = Workbench::new();
+        let target = format!("{FAKE}&{fault}&down=3s");
+        let document = bench.run(&historian(&target, &["--rate", "500", "--duration", "1m"])).json();
+        let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+        let outcome = &trial["historian"];
+        assert_eq!((&outcome["found_after_outage"], &outcome["written_again"]), (&found.into(), &again.into()));
+        assert_eq!(outcome["rows_found"], outcome["acknowledged"], "{outcome:#}");
+        assert_eq!(outcome["acknowledged"], outcome["accepted"], "{outcome:#}");
+        let outage = &outcome["outages"][0];
+        let length_s = outage["end_s"].as_f64().unwrap() - outage["start_s"].as_f64().unwrap();
+        assert!((2.9..6.0).contains(&length_s), "{outage:#}");
+        assert!(says(&document, "outage") || says(&document, "outages"), "{:#}", document["verdicts"]);
+    }
+}
+
+#[test]
+fn a_sqlite_file_of_our_own_is_made_and_removed() {
+    let bench = Workbench::new();
+    let short = ["--rate", "200", "--warm-up", "0s", "--duration", "2s"];
+    let outcome = bench.run(&historian("sqlite:h.db", &short));
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome:?}");
+    let figures = &outcome.json()["trials"][0]["historian"];
+    assert_eq!(figures["acknowledged"], 400);
+    assert_eq!(figures["rows_found"], 400);
+    assert_eq!(bench.names("."), ["prony-results"]);
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_refused_and_left_alone() {
+    let bench = Workbench::new();
+    let content = bench.foreign("theirs.db", 1);
+    for reuse in [&[][..], &["--reuse"]] {
+        let outcome = bench.run(&historian("sqlite:theirs.db", reuse)).ended_with(2);
+        assert!(outcome.stderr.contains("theirs.db"), "{}", outcome.stderr);
+    }
+    assert_eq!(fs::read(bench.path("theirs.db")).unwrap(), content);
+    assert_eq!(bench.names("."), ["theirs.db"], "no results, no files beside it");
+}
+
+#[test]
+fn a_kept_database_is_taken_up_only_when_asked() {
+    let bench = Workbench::new();
+    let short = ["--rate", "200", "--warm-up", "0s", "--duration", "1s", "--keep", "--results", "first"];
+    assert!(matches!(bench.run(&historian("sqlite:h.db", &short)).code, Some(0 | 3)));
+    bench.run(&historian("sqlite:h.db", &short)).ended_with(2).says("--reuse");
+    let again = ["--rate", "200", "--warm-up", "0s", "--duration", "1s", "--reuse"];
+    let document = bench.run(&historian("sqlite:h.db", &again)).json();
+    assert_eq!(document["trials"][0]["setup"]["rows_before"], 200);
+    assert!(!bench.path("h.db").exists(), "removed at the end, since it was not to be kept");
+}
+
+#[test]
+fn what_a_killed_check_leaves_is_taken_away_by_the_next() {
+    let bench = Workbench::new();
+    let mut arguments = vec!["check", "--duration", "1s", "--file-size", "16MiB"];
+    let mut run = Running::start(&bench, &arguments);
+    let database = bench.path("prony-check.sqlite");
+    run.wait_until("the database", || database.exists());
+    run.send(Signal::KILL);
+    run.ended();
+    assert!(database.exists());
+    arguments.extend(["--results", "second"]);
+    bench.run(&arguments).ended_with(0);
+    assert!(!database.exists());
+}
+
+#[test]
+fn a_recording_is_replayed_with_all_of_its_events() {
+    let bench = Workbench::new();
+    let mut text = "time,tag,value\n".to_owned();
+    for second in 0..20 {
+        // Two changes of one tag at one time are two rows.
+        text += &format!("2026-01-01T00:00:{second:02}Z,BOILER.FT101,1.5\n2026-01-01T00:00:{second:02}Z,BOILER.FT101,2\n");
+    }
+    bench.write("plant.csv", text);
+    let source = ["--source", "csv:plant.csv", "--speed", "20", "--screens", "0", "--warm-up", "0s", "--duration", "2s"];
+    let document = bench.run(&historian("sqlite:h.db", &source)).json();
+    let figures = figures(&document);
+    assert_eq!((&figures["acknowledged"], &figures["rows_found"]), (&40.into(), &40.into()), "{figures:#}");
+}
+
+#[test]
+fn mistakes_name_the_place_the_value_and_the_remedy() {
+    let bench = Workbench::new();
+    for (arguments, texts) in [
+        (&["--target", "oracle://db"][..], &["oracle", "postgres://"][..]),
+        (&["--target", "postgres://127.0.0.1:1/postgres"], &["127.0.0.1:1"]),
+        (&["--target", "sqlite:h.db", "--flush-rows", "0"], &["flush_rows", "1 to"]),
+        (&["--target", "sqlite:h.db", "--rate", "fast"], &["fast", "max"]),
+        (&["--target", "sqlite:h.db", "--find-max", "--rate", "10"], &["rate", "--find-max"]),
+        (&["--target", "sqlite:h.db", "--source", "counters", "--rate", "10"], &["--tags"]),
+        (&["--target", "sqlite:h.db", "--partition", "1h"], &["partition", "SQLite"]),
+        (&["--target", "sqlite:h.db", "--database", "x"], &["--database"]),
+        (&["--target", "sqlite:no/such/place/h.db"], &["no/such/place"]),
+        (&["--target", "sqlite:h.db", "--source", "csv:missing.csv"], &["missing.csv"]),
+    ] {
+        let mut all = vec!["historian"];
+        all.extend_from_slice(arguments);
+        let mut outcome = bench.run(&all);
+        for text in texts {
+            outcome = outcome.says(text);
+        }
+        assert!(matches!(outcome.code, Some(2)), "{arguments:?}: {outcome:?}");
+        assert_eq!(bench.names("."), [""; 0], "{arguments:?} leaves nothing");
+    }
+}
+
+#[test]
+fn a_plan_says_what_would_be_written_and_touches_nothing() {
+    let bench = Workbench::new();
+    let plan = bench.run(&["plan", "historian", "--target", "sqlite:h.db", "--rate", "5100"]).ended_with(0);
+    assert!(plan.stdout.contains("612,000 rows into h.db"), "{}", plan.stdout);
+    let search = bench.run(&["plan", "historian", "--target", "postgres://me:secret@db/postgres", "--find-max"]);
+    assert!(search.stdout.contains("a search on postgres://me@db"), "{}", search.stdout);
+    assert!(!search.stdout.contains("secret"), "{}", search.stdout);
+    assert_eq!(bench.names("."), [""; 0]);
+}
+
+#[test]
+fn a_password_is_nowhere_in_the_results() {
+    let bench = Workbench::new();
+    bench.run(&historian(FAKE, &["--rate", "100", "--duration", "5s"])).ended_with(0);
+    let mut arguments = historian("postgres://me:opensesame@127.0.0.1:1/postgres", &[]);
+    arguments.extend(["--results", "refused"]);
+    let outcome = bench.run(&arguments).ended_with(2);
+    assert!(!outcome.stderr.contains("opensesame"), "{}", outcome.stderr);
+}

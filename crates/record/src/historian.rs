@@ -1,0 +1,222 @@
+//! Setup and outcome of a historian trial: what was collected, buffered, written, read, purged and found again.
+//!
+//! Kinds of operation in the samples of such a trial:
+//!
+//! | kind | one operation | service | response | lag |
+//! |---|---|---|---|---|
+//! | `record` | one row committed | begin of its flush to commit | event to commit | event to acceptance by the buffer |
+//! | `commit` | one flush: a transaction of up to `flush_rows` rows | the transaction | – | – |
+//! | `trend` | a screen's read of a time window of its tags | the query, all rows received | due time to the last row | due time to the query |
+//! | `latest` | a screen's read of the latest values of its tags | the query | as `trend` | as `trend` |
+//! | `purge` | one statement of a purge: a block of rows or a partition | the statement | – | – |
+//! | `shrink` | one shrink | the statement | – | – |
+//!
+//! Where events come as fast as the buffer takes them, `record` has neither response nor lag. A kind stands in the samples
+//! only if the trial can have it: without readers there is neither `trend` nor `latest`.
+//!
+//! `bytes` of `record` is the size of the values in memory; those of the other kinds are zero, but for `trend` and
+//! `latest`, whose `bytes` is the number of rows that were read.
+//!
+//! Gauges: `pending_records` (mean over the interval), `pending_min_records`, `pending_max_records`,
+//! `offered_records` (events due in the interval), `refused_records`; where they were read, `database_bytes` and
+//! `log_bytes`; `maintenance_share` (0–1) is the share of the interval in which a purge or shrink ran.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Calibration, Loop};
+
+/// A setting of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerSetting {
+    /// Name as the server spells it.
+    pub name: String,
+    /// Value with its unit.
+    pub value: String,
+}
+
+/// A database server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Server {
+    /// Product and version, such as `PostgreSQL 15.18`.
+    pub version: String,
+    /// What a commit guarantees, as far as the settings tell: a sentence.
+    pub durability: String,
+    /// Whether a committed row survives a loss of power, as far as the settings tell.
+    pub is_durable: bool,
+    /// Settings that change figures: durability, caches, log sizes.
+    pub settings: Vec<ServerSetting>,
+    /// Directory of its data, where the server tells it and it is on this machine.
+    #[serde(default)]
+    pub data_directory: Option<String>,
+}
+
+/// Setup of a historian trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistorianSetup {
+    /// Address of the target without its password.
+    pub target: String,
+    /// Engine: `sqlite`, `postgres`, `mysql`, `fake`.
+    pub engine: String,
+    /// Database of our own that was written to.
+    pub database: String,
+    /// The server.
+    pub server: Server,
+    /// Where events come from: `counters`, `random`, `modbus://…`, `csv:…`.
+    pub source: String,
+    /// Tags.
+    pub tags: u32,
+    /// Closed: as fast as the buffer takes events. Open: at a rate.
+    #[serde(flatten)]
+    pub pacing: Loop,
+    /// Events accepted and not committed at which no more are accepted.
+    pub max_buffered_events: u64,
+    /// Rows of one flush.
+    pub flush_rows: u32,
+    /// Age at which buffered events are flushed though they are fewer, in milliseconds.
+    pub flush_interval_ms: f64,
+    /// How long events wait to be sorted by time and tag, in milliseconds.
+    pub time_sorting_period_ms: f64,
+    /// Writers.
+    pub writers: u32,
+    /// How rows are written: `multi_row`, `batch`, `bulk`.
+    pub write_method: String,
+    /// What that is in this engine, such as `COPY … BINARY`.
+    pub write_statement: String,
+    /// Whether the table of samples has its index over tag and time.
+    pub index: bool,
+    /// Length of a partition in seconds; none if the table is not partitioned.
+    pub partition_s: Option<f64>,
+    /// Readers; none if there were none.
+    pub readers: Option<ReaderSetup>,
+    /// Maintenance; none if there was none.
+    pub maintenance: Option<MaintenanceSetup>,
+    /// Time from an event to its commit that the 99th percentile must keep, in milliseconds.
+    pub p99_limit_ms: Option<f64>,
+    /// Rows that were in the table when the trial began.
+    pub rows_before: u64,
+    /// What collecting and buffering alone cost.
+    pub calibration: Option<Calibration>,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Screens that read while rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReaderSetup {
+    /// Screens that are opened in turn.
+    pub screens: u32,
+    /// Time from one screen to the next, in seconds.
+    pub screen_interval_s: f64,
+    /// Tags of a screen.
+    pub screen_tags: u32,
+    /// Time window that a screen reads when it is opened, in seconds.
+    pub trend_window_s: f64,
+    /// Time between two reads of the open screen's latest values, in seconds.
+    pub latest_interval_s: f64,
+}
+
+/// Purge and shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MaintenanceSetup {
+    /// Time between two purges, in seconds.
+    pub interval_s: f64,
+    /// Age of the rows that are purged, in seconds.
+    pub retention_s: f64,
+    /// Rows deleted by one statement; none where partitions are dropped.
+    pub purge_rows: Option<u64>,
+    /// Whether a shrink follows each purge.
+    pub shrink: bool,
+}
+
+/// One purge, with its shrink.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MaintenanceRun {
+    /// Begin, in seconds since the load began.
+    pub start_s: f64,
+    /// Length of the purge in seconds.
+    pub purge_s: f64,
+    /// Rows purged.
+    pub purged_rows: u64,
+    /// Statements that it took.
+    pub statements: u64,
+    /// Length of the shrink in seconds; none if there was none.
+    pub shrink_s: Option<f64>,
+    /// Most pending records while it ran.
+    pub pending_max: u64,
+    /// Their mean over its length.
+    pub pending_mean: f64,
+    /// Size of the database before, in bytes.
+    pub database_bytes_before: Option<u64>,
+    /// Size of the database after, in bytes.
+    pub database_bytes_after: Option<u64>,
+    /// Why it did not come to its end.
+    pub error: Option<String>,
+}
+
+impl MaintenanceRun {
+    /// End, in seconds since the load began.
+    #[must_use]
+    pub fn end_s(&self) -> f64 {
+        self.start_s + self.purge_s + self.shrink_s.unwrap_or(0.0)
+    }
+}
+
+/// A time in which the database, or the source of events, could not be reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outage {
+    /// When the first operation failed, in seconds since the load began.
+    pub start_s: f64,
+    /// When it could be used again; none if not before the end.
+    pub end_s: Option<f64>,
+    /// Attempts to connect.
+    pub attempts: u64,
+    /// First error.
+    pub error: String,
+}
+
+/// What became of a trial's events. All counts are of the whole trial, warm-up and drain included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HistorianOutcome {
+    /// Events that the source produced.
+    pub offered: u64,
+    /// Events that the buffer took.
+    pub accepted: u64,
+    /// Events that came while the buffer was full.
+    pub refused: u64,
+    /// Rows whose commit was answered, those of `found_after_outage` included.
+    pub acknowledged: u64,
+    /// Rows of flushes whose answer was lost and that were found in the database afterwards.
+    pub found_after_outage: u64,
+    /// Rows of flushes whose answer was lost, that were not in the database and were written again.
+    pub written_again: u64,
+    /// Accepted events that could not be written before the trial was given up.
+    pub abandoned: u64,
+    /// Time from the end of the load until nothing was pending, in seconds; none if that was not reached.
+    pub drain_s: Option<f64>,
+    /// Time within which a stable step drains, in seconds.
+    pub drain_limit_s: f64,
+    /// Acknowledged rows that no purge may have removed.
+    pub rows_expected: u64,
+    /// Those of them that were found in the database; none if it could not be asked.
+    pub rows_found: Option<u64>,
+    /// Rows purged.
+    pub purged: u64,
+    /// Times without a database.
+    pub outages: Vec<Outage>,
+    /// Times in which the source of events could not be reached, such as a PLC.
+    #[serde(default)]
+    pub source_outages: Vec<Outage>,
+    /// Purges and shrinks.
+    pub maintenance: Vec<MaintenanceRun>,
+    /// Size of the database before the trial, in bytes.
+    pub database_bytes_before: Option<u64>,
+    /// Size of the database after it, in bytes.
+    pub database_bytes_after: Option<u64>,
+    /// Rows in the table after it.
+    pub rows_after: Option<u64>,
+    /// Bytes that the server wrote to its log meanwhile, where it counts them.
+    pub log_bytes_written: Option<u64>,
+    /// What else is to be known of the trial, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,399 @@
+//! Every rule on historians: the record that raises it, its sentence, and a record beside it that does not.
+
+use record::State;
+
+use super::*;
+use crate::fixture::{Collected, search_rules};
+
+fn at() -> Collected {
+    Collected::at("H", 5_100.0)
+}
+
+fn closed() -> Collected {
+    Collected::closed("H", 60_000.0)
+}
+
+/// A study of a search with these steps.
+fn searched(steps: Vec<Collected>) -> StudyRecord {
+    let trials = (1..).zip(steps).map(|(number, step)| step.trial(number)).collect();
+    let mut study = fixture::study("historian", trials);
+    study.manifest.search = Some(search_rules());
+    study
+}
+
+#[track_caller]
+fn sentence(study: &StudyRecord, rule: &str) -> String {
+    one(study, rule).sentence
+}
+
+#[test]
+fn a_clean_historian_raises_its_findings_and_tells_what_it_left_out() {
+    let rules: Vec<(Level, String)> =
+        verdicts(&of(vec![at().trial(1)])).into_iter().map(|v| (v.level, v.rule)).collect();
+    let (finding, note) = (Level::Finding, Level::Note);
+    assert_eq!(
+        rules,
+        [(finding, "record_rate".into()), (finding, "growth".into()), (note, "no_purge".into())]
+    );
+}
+
+#[test]
+fn a_rate_that_was_held_is_told_with_its_interval_and_tail() {
+    let study = of(vec![at().trial(1)]);
+    let verdict = one(&study, "record_rate");
+    assert_eq!(verdict.figure.as_deref(), Some("5,100 records/s"));
+    let (before, after) = verdict.sentence.split_once("5,100 records/s").unwrap();
+    assert_eq!(before, "H: held: ");
+    assert!(after.starts_with(" written (") && after.ends_with(" from event to commit"), "{after}");
+    let limited = at().with(|setup| setup.p99_limit_ms = Some(60_000.0));
+    assert!(sentence(&of(vec![limited.trial(1)]), "record_rate").starts_with("H: held: "));
+}
+
+#[test]
+fn a_rate_that_was_not_held_is_told_with_all_reasons() {
+    let study = of(vec![at().growing(200.0).trial(1)]);
+    let sentence = sentence(&study, "record_rate");
+    for part in [
+        "H: not held: pending records grew by 200 a second (25 allowed); ",
+        "pending records fell to nearly nothing in 1 of 6 cycles; only 96 % of the offered records were written; ",
+        "4,900 records/s of 5,100 offered were written",
+    ] {
+        assert!(sentence.contains(part), "{part:?} is not in {sentence:?}");
+    }
+    let slow = at().with(|setup| setup.p99_limit_ms = Some(1.0));
+    assert!(super::verdicts(&of(vec![slow.trial(1)]))[0].sentence.contains("(1 ms allowed)"));
+}
+
+#[test]
+fn repeats_of_a_rate_tell_in_how_many_it_was_not_held() {
+    let repeat = |number: u32| at().block(number).trial(number);
+    let mut study = of(vec![repeat(1), repeat(2), repeat(3)]);
+    assert!(
+        sentence(&study, "record_rate")
+            .starts_with("H: held in all 3 runs: 5,100 records/s written (mean of 3")
+    );
+    study.trials[1] = at().block(2).outcome(|o| o.drain_s = None).trial(2);
+    let mixed = sentence(&study, "record_rate");
+    assert!(
+        mixed.starts_with("H: not held in 1 of 3 runs: what was pending did not drain within 12 s; "),
+        "{mixed}"
+    );
+}
+
+#[test]
+fn a_rate_whose_end_is_not_known_is_not_judged() {
+    let aborted = at().recorded(|r| r.state = State::Aborted);
+    let sentence = sentence(&of(vec![aborted.trial(1)]), "record_rate");
+    assert!(
+        sentence.contains("whether they are held is not known") && sentence.ends_with("cut short"),
+        "{sentence}"
+    );
+    let failed = at().recorded(|r| r.state = State::Failed);
+    quiet(failed.trial(1), "record_rate");
+}
+
+#[test]
+fn a_closed_loop_is_no_rate_that_is_held() {
+    let study = of(vec![closed().trial(1)]);
+    let rate = sentence(&study, "record_rate");
+    assert!(rate.contains("as fast as the buffer took them, 40 rows a commit, p99 "), "{rate}");
+    assert!(!rate.contains("held"), "{rate}");
+    raised(closed().trial(1), "closed_loop", Level::Note, &["no rate that the database is known to hold"]);
+    quiet(at().trial(1), "closed_loop");
+}
+
+#[test]
+fn a_search_is_never_told_without_the_rate_that_failed() {
+    let probe = |rate: f64| Collected::at("H", rate).probe();
+    let confirm = |rate: f64| Collected::at("H", rate).confirm();
+    let steps = || vec![probe(5_100.0), probe(5_200.0).growing(311.0), confirm(5_100.0), confirm(5_100.0)];
+    let mut all = steps();
+    all.push(confirm(5_100.0));
+    let mut study = searched(all);
+    assert_eq!(
+        sentence(&study, "search"),
+        "H: stable at 5,100 records/s, failed at 5,200: pending records grew by 312 a second (26 allowed); pending \
+         records fell to nearly nothing in 1 of 6 cycles; only 94 % of the offered records were written"
+    );
+    assert_eq!(one(&study, "search").figure.as_deref(), Some("5,100 records/s"));
+    if let Some(rules) = &mut study.manifest.search {
+        (rules.quick, rules.step_s) = (true, 15.0);
+    }
+    assert!(sentence(&study, "search").ends_with("(quick look: steps of 15 s instead of 120 s)"));
+    let unconfirmed = sentence(&searched(steps()), "search");
+    assert!(
+        unconfirmed.starts_with("H: not confirmed: 5,100 records/s was held, but not in 3 confirming steps"),
+        "{unconfirmed}"
+    );
+    assert!(
+        verdicts(&study).iter().all(|verdict| verdict.rule != "record_rate"),
+        "the search speaks for its steps"
+    );
+}
+
+#[test]
+fn a_search_that_could_not_go_higher_says_why() {
+    let confirm = || Collected::at("H", 5_100.0).confirm();
+    let invalid = |r: &mut record::TrialRecord| {
+        r.state = State::Invalid;
+        r.reason = Some("client-limited: a thread of load used 93 % of a core".to_owned());
+    };
+    let limited = Collected::at("H", 10_200.0).probe().recorded(invalid);
+    let study = searched(vec![Collected::at("H", 5_100.0).probe(), limited, confirm(), confirm(), confirm()]);
+    assert_eq!(
+        sentence(&study, "search"),
+        "H: stable at 5,100 records/s, no rate failed: 10,200 records/s could not be judged: client-limited: a thread \
+         of load used 93 % of a core"
+    );
+    let nothing = searched(vec![Collected::at("H", 1_000.0).probe().growing(500.0)]);
+    let text = sentence(&nothing, "search");
+    assert!(
+        text.starts_with("H: no rate was held; the lowest that was tried failed at 1,000: pending"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failure_below_the_confirmed_rate_is_doubted() {
+    let confirm = || Collected::at("H", 5_100.0).confirm();
+    let steps = |first: Collected| vec![first.probe(), confirm(), confirm(), confirm()];
+    let study = searched(steps(Collected::at("H", 1_000.0).growing(400.0)));
+    assert!(sentence(&study, "search_inconsistent").contains("(1,000 records/s)"));
+    let clean = searched(steps(Collected::at("H", 1_000.0)));
+    assert!(verdicts(&clean).iter().all(|verdict| verdict.rule != "search_inconsistent"));
+}
+
+#[test]
+fn a_purge_is_told_with_the_share_of_its_interval() {
+    let purged = |share: f64| at().seconds(300).maintenance(120.0, share);
+    raised(
+        purged(0.5).trial(1),
+        "maintenance",
+        Level::Finding,
+        &[
+            "the longest of 2 purges, of 612,000 rows, took 60 s, its shrink 6.00 s: less than the 2 min between two purges (55 %",
+        ],
+    );
+    raised(
+        purged(1.1).trial(1),
+        "maintenance_too_long",
+        Level::Warning,
+        &["longer than the 2 min between two purges: it will never catch up"],
+    );
+    quiet(purged(0.5).trial(1), "maintenance_too_long");
+    quiet(purged(0.5).trial(1), "no_purge");
+    quiet(at().trial(1), "maintenance");
+    raised(at().trial(1), "no_purge", Level::Note, &["none ran"]);
+    let hourly = at().seconds(4_000).maintenance(3_600.0, 46.0 / 60.0);
+    let sentence = sentence(&of(vec![hourly.trial(1)]), "maintenance");
+    assert!(
+        sentence.contains("took 46 min, its shrink 4 min 36 s: less than the hour between"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_purge_that_did_not_end_is_doubted() {
+    let failed = |error: Option<&str>| {
+        let error = error.map(str::to_owned);
+        let purged = at().seconds(300).maintenance(120.0, 0.5);
+        purged.outcome(|o| o.maintenance[1].error = error)
+    };
+    raised(
+        failed(Some("disk full")).trial(1),
+        "maintenance_failed",
+        Level::Warning,
+        &["1 of 2 purges did not come to their end: disk full"],
+    );
+    quiet(failed(None).trial(1), "maintenance_failed");
+}
+
+#[test]
+fn growth_is_told_with_the_time_until_the_disk_is_full() {
+    let mut study = of(vec![at().trial(1)]);
+    let without = sentence(&study, "growth");
+    assert!(without.contains("grows by 1.65 GB an hour, 39.7 GB a day, 278 GB a week"), "{without}");
+    assert!(!without.contains("is full"), "{without}");
+    study.manifest.disk_bytes = Some(4_000_000_000_000);
+    assert!(sentence(&study, "growth").ends_with("a disk of 4 TB is full in 101 days"));
+    quiet(Collected::at("few", 100.0).trial(1), "growth");
+}
+
+#[test]
+fn rows_that_are_not_what_was_acknowledged_are_failures() {
+    let found = |found: Option<u64>| at().outcome(|o| (o.rows_expected, o.rows_found) = (300_000, found));
+    raised(found(Some(299_960)).trial(1), "rows_lost", Level::Failure, &["40 of 300,000 acknowledged rows"]);
+    raised(found(Some(300_040)).trial(1), "rows_extra", Level::Failure, &["40 rows more than the 300,000"]);
+    raised(found(None).trial(1), "rows_unknown", Level::Warning, &["is not known"]);
+    for rule in ["rows_lost", "rows_extra", "rows_unknown"] {
+        quiet(found(Some(300_000)).trial(1), rule);
+    }
+}
+
+#[test]
+fn an_outage_is_told_with_what_waited_and_what_was_lost() {
+    let away = |end_s: Option<f64>| at().outage(30.0, end_s);
+    raised(
+        away(Some(33.2)).trial(1),
+        "outage",
+        Level::Warning,
+        &[
+            "could not be reached for 3.20 s (connection reset by peer); ",
+            " events waited, 0 were refused, 0 of ",
+        ],
+    );
+    raised(away(None).trial(1), "outage", Level::Warning, &["from second 30 to the end"]);
+    raised(
+        away(Some(33.2)).outage(40.0, Some(41.0)).trial(1),
+        "outage",
+        Level::Warning,
+        &["could not be reached 2 times, together for 4.20 s"],
+    );
+    quiet(at().trial(1), "outage");
+}
+
+#[test]
+fn commits_that_promise_nothing_are_doubted() {
+    let volatile = |setup: &mut record::HistorianSetup| {
+        setup.server.is_durable = false;
+        setup.server.durability = "synchronous_commit is off".to_owned();
+    };
+    raised(
+        at().with(volatile).trial(1),
+        "server_not_durable",
+        Level::Warning,
+        &["synchronous_commit is off", "cannot be compared"],
+    );
+    quiet(at().trial(1), "server_not_durable");
+}
+
+#[test]
+fn events_that_were_refused_or_abandoned_are_doubted() {
+    let lost = || at().outcome(|o| (o.refused, o.abandoned) = (1_234, 56));
+    raised(lost().trial(1), "refused", Level::Warning, &["1,234 events", "were refused"]);
+    raised(lost().trial(1), "abandoned", Level::Warning, &["56 accepted events"]);
+    for rule in ["refused", "abandoned"] {
+        quiet(at().trial(1), rule);
+        quiet(lost().probe().trial(1), rule);
+    }
+    quiet(lost().outage(30.0, Some(31.0)).trial(1), "refused");
+}
+
+#[test]
+fn screens_that_keep_people_waiting_are_doubted() {
+    raised(at().readers(9e6).trial(1), "slow_screens", Level::Warning, &["a screen waited ", "index"]);
+    quiet(at().readers(60_000.0).trial(1), "slow_screens");
+}
+
+#[test]
+fn a_busy_historian_makes_a_lower_bound() {
+    raised(
+        closed().busiest(0.9).trial(1),
+        "historian_cpu",
+        Level::Warning,
+        &["90 % of a core", "add writers"],
+    );
+    quiet(closed().busiest(0.8).trial(1), "historian_cpu");
+    let invalid = |r: &mut record::TrialRecord| r.state = State::Invalid;
+    quiet(closed().busiest(0.9).recorded(invalid).trial(1), "historian_cpu");
+    // The fixture's historian needs 120 ns an event: 8.3 million a second.
+    let calibrated = |ns: f64| {
+        closed().with(|s| s.calibration = Some(record::Calibration { generator_ns_per_operation: ns }))
+    };
+    raised(calibrated(10_000.0).trial(1), "historian_rate", Level::Warning, &["60 % of what collecting"]);
+    quiet(calibrated(8_000.0).trial(1), "historian_rate");
+}
+
+#[test]
+fn a_historian_without_a_database_is_noted() {
+    let fake = |setup: &mut record::HistorianSetup| setup.engine = "fake".to_owned();
+    raised(at().with(fake).trial(1), "no_database", Level::Note, &["of the historian alone"]);
+    quiet(at().trial(1), "no_database");
+}
+
+#[test]
+fn the_flush_that_writes_the_most_is_told_for_closed_loops_only() {
+    let level = |rows: u32, rate: f64, number: u32| {
+        Collected::closed(&format!("H {rows}"), rate).flush_rows(rows).trial(number)
+    };
+    let study = of(vec![level(40, 10_000.0, 1), level(1_000, 90_000.0, 2)]);
+    let sentence = sentence(&study, "flush_rows");
+    assert!(sentence.contains("1,000 rows a flush gave the most"), "{sentence}");
+    assert!(sentence.contains("times as many as with 40"), "{sentence}");
+    let offered =
+        |rows: u32, number: u32| Collected::at(&format!("H {rows}"), 5_100.0).flush_rows(rows).trial(number);
+    let at_rate = of(vec![offered(40, 1), offered(1_000, 2)]);
+    assert!(verdicts(&at_rate).iter().all(|verdict| verdict.rule != "flush_rows"));
+}
+
+#[test]
+fn errors_of_the_database_are_told_once() {
+    let errors = |made: Collected| {
+        let mut trial = made.readers(60_000.0).trial(1);
+        trial.measured.get_mut("trend").unwrap().errors = 3;
+        trial
+    };
+    raised(
+        errors(at()),
+        "operation_errors",
+        Level::Warning,
+        &["3 of 15 operations (trend) ended with an error"],
+    );
+    quiet(errors(at()), "io_errors");
+    quiet(errors(at().outage(30.0, Some(31.0))), "operation_errors");
+    quiet(at().trial(1), "operation_errors");
+}
+
+#[test]
+fn no_rule_for_disks_is_raised_by_a_historian() {
+    let everything = |made: Collected| {
+        let made = made.busiest(0.95).growing(900.0).readers(9e6).outcome(|o| o.refused = 5_000);
+        let mut trial = made.outage(30.0, None).trial(1);
+        trial.trial.unsent = 100_000;
+        trial
+    };
+    let disk = [
+        "rate",
+        "io_errors",
+        "generator_cpu",
+        "generator_cpu_all",
+        "generator_rate",
+        "unsent",
+        "sent_late",
+        "other_load",
+        "file_in_memory",
+        "never_written",
+        "written_by_others",
+        "written_unknown",
+        "above_interface",
+        "compressible",
+        "duplicate",
+        "not_durable",
+        "no_device",
+        "expectation",
+        "knee",
+        "steady_state",
+    ];
+    for trial in [everything(at()), everything(closed())] {
+        let mut study = of(vec![trial]);
+        for profile in ["quick", "steady", "sqlserver", "cdm3"] {
+            study.manifest.profile = Some(profile.to_owned());
+            let raised: Vec<String> = verdicts(&study).into_iter().map(|verdict| verdict.rule).collect();
+            assert!(raised.iter().all(|rule| !disk.contains(&rule.as_str())), "{profile}: {raised:?}");
+        }
+    }
+}
+
+#[test]
+fn scatter_of_commits_is_no_doubt_at_a_rate_and_one_in_a_closed_loop() {
+    let jumps = |made: Collected| {
+        let mut trial = made.trial(1);
+        for (index, sample) in trial.samples.iter_mut().enumerate() {
+            let record = sample.operations.get_mut("record").unwrap();
+            record.count = if index % 2 == 0 { 0 } else { record.count * 2 };
+        }
+        trial
+    };
+    quiet(jumps(at()), "noisy");
+    raised(jumps(closed()), "noisy", Level::Warning, &["scatter"]);
+}

@@ -1,0 +1,144 @@
+//! The database of a study: made before the first trial, removed after the last, and one historian run in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use database::{Error, Existing, Own, Url};
+use load::{Go, Progress};
+use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
+use stats::{Step, sustained};
+use study::{Study, Target};
+use tokio::runtime::Runtime;
+use workload::historian::{self, Job, TrialError};
+
+/// Age that 99 of 100 events may have when the buffer is offered them. A later event is no fault of the figures, since
+/// its response counts from when it was due; past this the offered load is another one than the one asked for.
+const LAG_LIMIT_MS: f64 = 100.0;
+/// Share of a core that a thread of load may use.
+const BUSY_LIMIT: f64 = 0.8;
+/// Share of the calibrated rate that may be claimed.
+const CALIBRATED_SHARE: f64 = 0.5;
+
+/// A database of our own, and the runtime that its connection lives on.
+pub(crate) struct Home {
+    runtime: Runtime,
+    own: Own,
+    keep: bool,
+    /// Whether the next trial makes the tables anew.
+    fresh: bool,
+}
+
+impl Home {
+    /// Makes the database that a study asks for.
+    pub(crate) fn make(target: &Target) -> Result<Option<Self>, Error> {
+        let Some(url) = &target.url else { return Ok(None) };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
+        let name = target.database.as_deref().unwrap_or("prony_historian");
+        let existing = match target.existing {
+            study::Existing::Refuse => Existing::Refuse,
+            study::Existing::Reuse => Existing::Reuse,
+            study::Existing::Replace => Existing::Replace,
+        };
+        let own = runtime.block_on(Own::make(url, name, existing))?;
+        let fresh = !own.was_there();
+        Ok(Some(Self { runtime, own, keep: target.keep, fresh }))
+    }
+
+    /// Where its data lies, if that is on this machine and the server tells.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        if let Some(file) = self.own.url().file() {
+            return Some(file.to_owned());
+        }
+        let server = self.runtime.block_on(async { self.own.session().await?.server().await }).ok()?;
+        server.data_directory.map(PathBuf::from).filter(|_| self.own.url().is_local())
+    }
+
+    /// Runs one historian. Every trial but the first of a database that was taken up begins with empty tables.
+    pub(crate) fn run(
+        &mut self,
+        job: &Job,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress) -> Go,
+    ) -> Result<HistorianOutcome, TrialError> {
+        let fresh = std::mem::replace(&mut self.fresh, true);
+        historian::run(job, &self.own, fresh, stop, on_progress)
+    }
+
+    /// Removes the database unless it is to be kept. Gives what is left of it and why, if something is.
+    pub(crate) fn leave(self) -> Result<(), Error> {
+        if self.keep { Ok(()) } else { self.runtime.block_on(self.own.remove()) }
+    }
+}
+
+/// The path whose file system a study's figures are about, where it is on this machine.
+pub(crate) fn place(study: &Study, home: Option<&Home>) -> Option<PathBuf> {
+    match (study.target.paths.first(), home) {
+        (Some(path), _) => Some(path.clone()),
+        (None, Some(home)) => home.place(),
+        (None, None) => Some(Path::new(".").to_owned()),
+    }
+}
+
+/// Whether the server of a study is on this machine.
+pub(crate) fn is_local(study: &Study) -> bool {
+    study.target.url.as_ref().is_none_or(Url::is_local)
+}
+
+/// The conditions of a held rate that a trial did not meet; none of a closed loop, which has no rate to hold.
+pub(crate) fn not_held_because(
+    setup: &HistorianSetup,
+    outcome: &HistorianOutcome,
+    samples: &[Sample],
+    measured: &Window,
+) -> Option<Vec<String>> {
+    let figures = IngestStep::of(setup, outcome, samples, measured.kind("record"))?;
+    let reasons = sustained(&Step {
+        end_s: &figures.end_s,
+        pending: &figures.pending,
+        pending_min: &figures.pending_min,
+        cycle_s: figures.cycle_s,
+        offered: figures.offered,
+        committed: figures.committed,
+        flush_slack: figures.flush_slack,
+        measured_s: figures.measured_s,
+        drain_s: figures.drain_s,
+        drain_limit_s: figures.drain_limit_s,
+        rows_expected: figures.rows_expected,
+        rows_found: figures.rows_found,
+        p99_ms: figures.p99_ms,
+        p99_limit_ms: figures.p99_limit_ms,
+    });
+    Some(reasons.iter().map(ToString::to_string).collect())
+}
+
+/// Why a trial's figures do not mean what they should, if so.
+pub(crate) fn invalid_because(setup: &HistorianSetup, measured: &Window) -> Option<String> {
+    let records = measured.operations();
+    let record::Loop::Open { rate_per_s, .. } = setup.pacing else {
+        let nothing = "no record was committed within the measured window; measure longer";
+        return (records.count == 0).then(|| nothing.to_owned());
+    };
+    let mut reasons = Vec::new();
+    let lag_ms = records.lag.as_ref().and_then(|lag| lag.percentile_us(99.0)).map(|us| us / 1e3);
+    if let Some(lag_ms) = lag_ms.filter(|&lag_ms| lag_ms > LAG_LIMIT_MS) {
+        reasons.push(format!(
+            "1 of 100 events came more than {lag_ms:.0} ms after it was due ({LAG_LIMIT_MS} ms allowed)"
+        ));
+    }
+    if let Some(share) = measured.busiest_share().filter(|&share| share > BUSY_LIMIT) {
+        reasons.push(format!("a thread of load used {:.0} % of a core", share * 100.0));
+    }
+    if let Some(calibration) = setup.calibration {
+        let limit_per_s = CALIBRATED_SHARE * 1e9 / calibration.generator_ns_per_operation.max(1e-3);
+        if rate_per_s > limit_per_s {
+            reasons.push(format!(
+                "{rate_per_s:.0} records/s are more than half of what this machine can collect and buffer \
+                 ({limit_per_s:.0})"
+            ));
+        }
+    }
+    (!reasons.is_empty()).then(|| format!("client-limited: {}", reasons.join("; ")))
+}

@@ -1,0 +1,158 @@
+//! One trial: runs the workload, tells what it measures, and says how it ended.
+
+use std::time::Instant;
+
+use disk::Outcome;
+use jiff::Timestamp;
+use load::{Go, Progress};
+use record::{Event, FORMAT_VERSION, HistorianOutcome, Sample, Setup, State, TrialRecord, Window};
+use study::{Trial, Work};
+
+use crate::historian;
+use crate::resources::Meter;
+use crate::rules::invalid_because;
+use crate::run::{Run, RunError};
+
+/// A trial that ran.
+pub(crate) struct Ran {
+    pub(crate) record: TrialRecord,
+    pub(crate) measured: Window,
+    /// All of its intervals.
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// How a workload ended.
+enum Ended {
+    Disk(Outcome),
+    Historian(Box<HistorianOutcome>),
+}
+
+impl Run<'_, '_> {
+    pub(crate) fn trial(&mut self, mut record: TrialRecord, work: &Work) -> Result<Ran, RunError> {
+        let number = record.number;
+        record.state = State::Running;
+        record.started = Some(Timestamp::now().to_string());
+        record.parameters = parameters(work);
+        self.tell(&Event::TrialStarted(record.clone()))?;
+        let mut measured = Window::default();
+        let mut samples = Vec::new();
+        let mut meter = Meter::new(self.device.as_deref());
+        let mut begin = Instant::now();
+        let mut told = Ok(());
+        let (listen, files, home) = (&mut *self.listen, &self.files, &mut self.home);
+        let mut on_progress = |progress| {
+            let events = match progress {
+                Progress::SetUp(setup) => {
+                    record.notes.extend(remark(&setup));
+                    record.setup = Some(setup.clone());
+                    begin = Instant::now();
+                    meter.read(0.0);
+                    vec![Event::TrialSetUp { number, setup }]
+                }
+                Progress::Interval(interval) => {
+                    measured.add(&interval);
+                    samples.push(interval.sample());
+                    let simulated = is_simulated(record.setup.as_ref());
+                    let resources = meter.read(begin.elapsed().as_secs_f64()).filter(|_| !simulated);
+                    let resources = resources.map(|resources| Event::Resources { number, resources });
+                    std::iter::once(Event::Interval { number, interval }).chain(resources).collect()
+                }
+            };
+            for event in events {
+                if told.is_ok() {
+                    told = listen(&event);
+                }
+            }
+            if told.is_ok() { Go::On } else { Go::Stop }
+        };
+        let result = match (work, files, home) {
+            (Work::Disk { job, .. }, Some(files), _) => {
+                disk::run(job, files, self.stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
+            }
+            (Work::Historian { job, .. }, _, Some(home)) => home
+                .run(job, self.stop, &mut on_progress)
+                .map(|outcome| Ended::Historian(Box::new(outcome)))
+                .map_err(|error| error.to_string()),
+            _ => unreachable!("the target of every trial was made ready before the first"),
+        };
+        told.map_err(RunError::Listener)?;
+        conclude(&mut record, result, &measured, self.stopped());
+        self.tell(&Event::TrialFinished(record.clone()))?;
+        Ok(Ran { record, measured, samples })
+    }
+}
+
+/// A trial as planned.
+pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
+    TrialRecord {
+        format: FORMAT_VERSION,
+        number,
+        name: trial.planned.name.clone(),
+        block: trial.planned.block,
+        levels: trial.planned.levels.clone(),
+        state: State::Planned,
+        reason: None,
+        notes: Vec::new(),
+        started: None,
+        parameters: parameters(&trial.work),
+        setup: None,
+        unsent: 0,
+        historian: None,
+        search: None,
+    }
+}
+
+fn parameters(work: &Work) -> serde_json::Value {
+    match work {
+        Work::Disk { settings, .. } => serde_json::to_value(settings),
+        Work::Historian { settings, .. } => serde_json::to_value(settings),
+    }
+    .unwrap_or_default()
+}
+
+/// What the setup lacks of what was asked for.
+fn remark(setup: &Setup) -> Option<String> {
+    let setup = setup.disk()?;
+    let reason = setup.buffers.strip_prefix("not registered: ")?;
+    let wanted = setup.engine == "uring" && !reason.starts_with("not asked for");
+    wanted
+        .then(|| format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
+}
+
+/// Whether the trial runs in a time of its own, in which the machine's counters mean nothing.
+fn is_simulated(setup: Option<&Setup>) -> bool {
+    match setup {
+        Some(Setup::Disk(setup)) => setup.engine == "simulated",
+        Some(Setup::Historian(setup)) => setup.engine == "fake",
+        None => false,
+    }
+}
+
+/// The final state of a trial that ran.
+fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &Window, stopped: bool) {
+    let invalid = match &result {
+        Ok(Ended::Disk(outcome)) => {
+            record.unsent = outcome.unsent;
+            invalid_because(measured, *outcome)
+        }
+        Ok(Ended::Historian(_)) => {
+            let setup = record.setup.as_ref().and_then(Setup::historian);
+            setup.and_then(|setup| historian::invalid_because(setup, measured))
+        }
+        Err(_) => None,
+    };
+    let error = match result {
+        Ok(Ended::Historian(outcome)) => {
+            record.historian = Some(*outcome);
+            None
+        }
+        Ok(Ended::Disk(_)) => None,
+        Err(error) => Some(error),
+    };
+    (record.state, record.reason) = match (error, stopped, invalid) {
+        (Some(error), _, _) => (State::Failed, Some(error)),
+        (None, true, _) => (State::Aborted, Some("interrupted by the user".to_owned())),
+        (None, false, Some(reason)) => (State::Invalid, Some(reason)),
+        (None, false, None) => (State::Complete, None),
+    };
+}

@@ -1,0 +1,217 @@
+//! What is called stable, and the clauses that say why something is not.
+
+use super::*;
+use crate::random::SplitMix64;
+
+/// A minute at 1,000 records a second that holds in every respect.
+struct Made {
+    end_s: Vec<f64>,
+    pending: Vec<f64>,
+    pending_min: Vec<f64>,
+    step: Step<'static>,
+}
+
+impl Made {
+    fn new(pending: impl Fn(f64) -> f64, pending_min: impl Fn(f64) -> f64) -> Self {
+        let end_s: Vec<f64> = (1..=60).map(|second| 40.0 + f64::from(second)).collect();
+        Self {
+            pending: end_s.iter().map(|end| pending(end - 40.0)).collect(),
+            pending_min: end_s.iter().map(|end| pending_min(end - 40.0)).collect(),
+            end_s,
+            step: Step {
+                end_s: &[],
+                pending: &[],
+                pending_min: &[],
+                cycle_s: 10.0,
+                offered: 60_000,
+                committed: 59_990,
+                flush_slack: 40,
+                measured_s: 60.0,
+                drain_s: Some(0.2),
+                drain_limit_s: 12.0,
+                rows_expected: 5_000,
+                rows_found: Some(5_000),
+                p99_ms: Some(30.0),
+                p99_limit_ms: Some(200.0),
+            },
+        }
+    }
+
+    fn steady() -> Self {
+        Self::new(|_| 20.0, |_| 0.0)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Step<'static>)) -> Self {
+        change(&mut self.step);
+        self
+    }
+
+    /// The clauses that this step is given.
+    #[track_caller]
+    fn check(self, clauses: &[&str]) {
+        let step =
+            Step { end_s: &self.end_s, pending: &self.pending, pending_min: &self.pending_min, ..self.step };
+        let found: Vec<String> = sustained(&step).iter().map(ToString::to_string).collect();
+        assert_eq!(found, clauses);
+    }
+}
+
+#[test]
+fn a_step_that_meets_all_conditions_is_stable() {
+    Made::steady().check(&[]);
+    Made::steady().with(|step| (step.p99_ms, step.p99_limit_ms) = (None, None)).check(&[]);
+    Made::new(|second| 5.0 * second, |_| 100.0).check(&[]);
+}
+
+#[test]
+fn growing_pending_records_are_told_with_what_is_allowed() {
+    Made::new(|second| 312.0 * second, |_| 0.0).check(&["pending records grew by 312 a second (5 allowed)"]);
+    Made::new(|second| 5.01 * second, |_| 0.0).check(&["pending records grew by 5.1 a second (5 allowed)"]);
+    let large = |step: &mut Step<'_>| (step.offered, step.committed) = (612_000, 612_000);
+    Made::new(|second| 2_312.0 * second, |_| 0.0)
+        .with(large)
+        .check(&["pending records grew by 2,312 a second (51 allowed)"]);
+    Made::new(|second| -30.0 * second, |_| 0.0).check(&[]);
+}
+
+#[test]
+fn pending_records_must_come_down_in_four_of_five_cycles() {
+    let low_until =
+        |until: f64| Made::new(|_| 900.0, move |second| if second <= until { 100.0 } else { 101.0 });
+    low_until(50.0).check(&[]);
+    low_until(40.0).check(&["pending records fell to nearly nothing in 4 of 6 cycles"]);
+    let in_fives = |step: &mut Step<'_>| step.cycle_s = 12.0;
+    low_until(48.0).with(in_fives).check(&[]);
+    low_until(36.0).with(in_fives).check(&["pending records fell to nearly nothing in 3 of 5 cycles"]);
+    // One low second is enough for a cycle.
+    Made::new(|_| 900.0, |second| if second % 10.0 == 3.0 { 0.0 } else { 700.0 }).check(&[]);
+}
+
+#[test]
+fn what_is_left_at_the_end_is_a_cycle_from_half_a_cycle_on() {
+    let high_at_the_end =
+        |from: f64| Made::new(|_| 900.0, move |second| if second > from { 700.0 } else { 0.0 });
+    // Cycles of 25 s: two, and 10 s that belong to the second.
+    high_at_the_end(50.0).with(|step| step.cycle_s = 25.0).check(&[]);
+    // Cycles of 24 s: two, and 12 s that are a third.
+    high_at_the_end(48.0)
+        .with(|step| step.cycle_s = 24.0)
+        .check(&["pending records fell to nearly nothing in 2 of 3 cycles"]);
+    // A cycle longer than the window is the window.
+    high_at_the_end(10.0).with(|step| step.cycle_s = 900.0).check(&[]);
+}
+
+#[test]
+fn what_was_not_written_is_told_but_for_the_rows_of_a_flush() {
+    Made::steady().with(|step| step.committed = 59_660).check(&[]);
+    Made::steady()
+        .with(|step| step.committed = 59_659)
+        .check(&["only 99.4 % of the offered records were written"]);
+    Made::steady()
+        .with(|step| step.committed = 58_320)
+        .check(&["only 97.2 % of the offered records were written"]);
+}
+
+#[test]
+fn a_slow_drain_and_none_at_all_are_told() {
+    Made::steady().with(|step| step.drain_s = Some(12.0)).check(&[]);
+    Made::steady()
+        .with(|step| step.drain_s = Some(40.7))
+        .check(&["it took 41 s to drain what was pending (12 s allowed)"]);
+    Made::steady().with(|step| step.drain_s = None).check(&["what was pending did not drain within 12 s"]);
+}
+
+#[test]
+fn rows_that_are_missing_too_many_or_not_countable_are_told() {
+    let found = |found: Option<u64>| Made::steady().with(move |step| step.rows_found = found);
+    found(Some(4_990)).check(&["the database holds 4,990 rows of 5,000 acknowledged ones"]);
+    found(Some(5_010)).check(&["the database holds 5,010 rows where 5,000 were acknowledged"]);
+    found(None).check(&["the database could not be asked for the 5,000 rows that it acknowledged"]);
+}
+
+#[test]
+fn a_limit_of_the_p99_is_kept_only_by_a_known_p99() {
+    let p99 = |p99_ms: Option<f64>| Made::steady().with(move |step| step.p99_ms = p99_ms);
+    p99(Some(200.0)).check(&[]);
+    p99(Some(311.2)).check(&["99 of 100 records took up to 312 ms (200 ms allowed)"]);
+    p99(None).check(&["how long 99 of 100 records took is not known (200 ms allowed)"]);
+}
+
+#[test]
+fn several_reasons_are_all_told() {
+    Made::new(|second| 312.0 * second, |second| 300.0 * second)
+        .with(|step| (step.committed, step.drain_s) = (30_000, None))
+        .check(&[
+            "pending records grew by 312 a second (5 allowed)",
+            "pending records fell to nearly nothing in 0 of 6 cycles",
+            "only 50 % of the offered records were written",
+            "what was pending did not drain within 12 s",
+        ]);
+}
+
+#[test]
+fn too_little_to_judge_is_never_stable() {
+    let mut short = Made::steady();
+    (short.step.measured_s, short.step.offered, short.step.committed) = (2.0, 2_000, 2_000);
+    short.end_s.truncate(2);
+    short.check(&["2 measured intervals are too few to judge (3 are needed)"]);
+    let mut unknown = Made::steady();
+    unknown.pending[7] = f64::NAN;
+    unknown.check(&["59 measured intervals are too few to judge (3 are needed)"]);
+    Made::steady().with(|step| step.offered = 0).check(&["no records were offered"]);
+    Made::steady().with(|step| step.measured_s = 0.0).check(&["no records were offered"]);
+    Made::steady().with(|step| step.measured_s = f64::NAN).check(&["no records were offered"]);
+}
+
+/// A queue whose server writes 10,000 records a second on average, more or less from second to second, filled at a
+/// share of that by random arrivals for five minutes.
+fn simulated(share: f64, seed: u64) -> Vec<Unstable> {
+    const CAPACITY_PER_S: f64 = 10_000.0;
+    const TICKS: usize = 50;
+    let mut random = SplitMix64::new(seed);
+    let (mut pending, mut committed, mut offered) = (0.0f64, 0.0, 0.0);
+    let (mut means, mut lowest, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for second in 1..=300 {
+        let speed = CAPACITY_PER_S * (1.0 + 0.03 * random.normal()) / TICKS as f64;
+        let (mut sum, mut least) = (0.0, f64::INFINITY);
+        for _ in 0..TICKS {
+            let due = CAPACITY_PER_S * share / TICKS as f64;
+            let arrived = (due + due.sqrt() * random.normal()).max(0.0).round();
+            let written = speed.max(0.0).min(pending + arrived);
+            (offered, committed, pending) =
+                (offered + arrived, committed + written, pending + arrived - written);
+            (sum, least) = (sum + pending, least.min(pending));
+        }
+        ends.push(f64::from(second));
+        means.push(sum / TICKS as f64);
+        lowest.push(least);
+    }
+    sustained(&Step {
+        end_s: &ends,
+        pending: &means,
+        pending_min: &lowest,
+        cycle_s: 10.0,
+        offered: offered as u64,
+        committed: committed as u64,
+        flush_slack: 40,
+        measured_s: 300.0,
+        drain_s: Some(pending / CAPACITY_PER_S),
+        drain_limit_s: 30.0,
+        rows_expected: committed as u64,
+        rows_found: Some(committed as u64),
+        p99_ms: None,
+        p99_limit_ms: None,
+    })
+}
+
+#[test]
+fn a_simulated_queue_is_stable_below_its_capacity_and_never_above_it() {
+    for seed in 0..20 {
+        for share in [0.80, 0.90, 0.95, 0.98] {
+            assert_eq!(simulated(share, seed), [], "a false alarm at {share} of the capacity, seed {seed}");
+        }
+        for share in [1.01, 1.02] {
+            assert_ne!(simulated(share, seed), [], "{share} of the capacity was not noticed, seed {seed}");
+        }
+    }
+}

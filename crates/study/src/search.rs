@@ -1,0 +1,97 @@
+//! The rules of a search for the highest rate that a historian holds. The search itself is run by the runner.
+
+use load::{Phases, Span};
+use record::SearchRules;
+use serde::{Deserialize, Serialize};
+use workload::historian::{self, SourceChoice};
+
+use crate::study::{StudyErrors, one_error};
+
+/// Shortest confirming step, and how many of the longest cycles it must hold.
+const CONFIRM_MIN: Span = Span::seconds(300);
+const CONFIRM_CYCLES: u64 = 5;
+/// The same for a quick look.
+const CONFIRM_QUICK: Span = Span::seconds(24);
+
+/// Doubling until a rate fails, bisecting to the resolution, confirming what is left. The lengths of the steps are the
+/// historian's `warm_up` and `duration`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Search {
+    /// Records a second of the first step.
+    pub start_per_s: f64,
+    /// The search ends when the lowest failed rate is at most this much above the highest stable one, in per cent.
+    pub resolution_per_cent: f64,
+    /// Length of a confirming step, warm-up included; 5 minutes or 5 maintenance intervals if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Span>,
+    /// Confirming steps that must all be stable.
+    pub confirmations: u32,
+    /// Rest between steps.
+    pub cool_down: Span,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            start_per_s: 1_000.0,
+            resolution_per_cent: 2.0,
+            confirm: None,
+            confirmations: 3,
+            cool_down: Span::seconds(5),
+        }
+    }
+}
+
+impl Search {
+    /// A quick look: one short confirmation, no rest.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { confirm: Some(CONFIRM_QUICK), confirmations: 1, cool_down: Span::ZERO, ..Self::default() }
+    }
+
+    /// Refuses what contradicts a search.
+    pub(crate) fn check(&self, settings: &historian::Settings) -> Result<(), StudyErrors> {
+        if settings.rate.is_some() {
+            return Err(one_error("rate", "is what a search looks for; leave it out, or leave out --find-max"));
+        }
+        if let Some(source) = settings.source.as_ref().filter(|source| **source != SourceChoice::Random) {
+            let problem = format!("{source} has a pace of its own, and a search needs one that it can set; use random");
+            return Err(one_error("source", problem));
+        }
+        for (place, value, low, high) in [
+            ("start_per_s", self.start_per_s, 1.0, 1e9),
+            ("resolution_per_cent", self.resolution_per_cent, 0.1, 50.0),
+            ("confirmations", f64::from(self.confirmations), 1.0, 100.0),
+        ] {
+            if !(low..=high).contains(&value) {
+                return Err(one_error(place, format!("cannot be {value}: give {low} to {high}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Warm-up and window of a confirming step: a third of it is warm-up, as of any step.
+    #[must_use]
+    pub fn confirm_phases(&self, job: &historian::Job) -> Phases {
+        let cycle_ns = job.maintenance.map_or(0, |maintenance| maintenance.interval.ns);
+        let longest_ns = CONFIRM_MIN.ns.max(CONFIRM_CYCLES * cycle_ns);
+        let total_ns = self.confirm.map_or(longest_ns, |confirm| confirm.ns);
+        let warm_up_ns = total_ns / 3;
+        Phases { warm_up: Span { ns: warm_up_ns }, measure: Span { ns: total_ns - warm_up_ns } }
+    }
+
+    /// As they are recorded.
+    #[must_use]
+    pub fn rules(&self, job: &historian::Job, quick: bool) -> SearchRules {
+        SearchRules {
+            start_per_s: self.start_per_s,
+            resolution_share: self.resolution_per_cent / 100.0,
+            step_s: job.phases.end_ns() as f64 / 1e9,
+            confirm_s: self.confirm_phases(job).end_ns() as f64 / 1e9,
+            confirmations: self.confirmations,
+            cool_down_s: self.cool_down.as_seconds(),
+            quick,
+        }
+    }
+}

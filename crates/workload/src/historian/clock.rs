@@ -1,0 +1,29 @@
+//! Time of a trial: nanoseconds since its load began, by tokio's clock, which a simulated trial runs ahead.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The clock of one trial.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    begin: Instant,
+}
+
+impl Clock {
+    /// A clock that reads zero at `begin`, and before it.
+    pub(crate) fn starting_at(begin: Instant) -> Self {
+        Self { begin }
+    }
+
+    /// Nanoseconds since the load began.
+    #[inline]
+    pub(crate) fn now_ns(self) -> u64 {
+        Instant::now().saturating_duration_since(self.begin).as_nanos() as u64
+    }
+
+    /// Waits until a moment; not at all if it is past.
+    pub(crate) async fn until(self, moment_ns: u64) {
+        tokio::time::sleep_until(self.begin + Duration::from_nanos(moment_ns)).await;
+    }
+}

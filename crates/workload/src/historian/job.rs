@@ -1,0 +1,383 @@
+//! A historian that can be run: settings with every default filled in and every contradiction refused.
+
+use std::path::PathBuf;
+
+use load::{Pacing, Phases, Span};
+
+use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
+
+/// Most tags of a plant.
+pub(crate) const TAGS_MAX: u32 = 10_000_000;
+/// Most rows of one flush.
+pub(crate) const FLUSH_ROWS_MAX: u32 = 1_000_000;
+/// Most events that the buffer holds: 32 bytes each.
+pub(crate) const BUFFERED_MAX: u64 = 100_000_000;
+/// Most writers.
+pub(crate) const WRITERS_MAX: u32 = 256;
+/// Shortest length of a partition.
+const PARTITION_MIN: Span = Span::seconds(1);
+/// Longest time of any parameter: all of them together are reckoned with in nanoseconds of 64 bits.
+const SPAN_MAX: Span = Span::seconds(365 * 24 * 3600);
+/// Length of the window where nothing else is said: with its warm-up a step of two minutes.
+const DURATION: Span = Span::seconds(80);
+/// Time between two purges, and age of what they remove, where nothing else is said.
+const MAINTENANCE_INTERVAL: Span = Span::seconds(3600);
+
+/// One historian, complete and without contradiction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Tags.
+    pub tags: u32,
+    /// Source.
+    pub source: Source,
+    /// Warm-up and window.
+    pub phases: Phases,
+    /// Seed.
+    pub seed: u64,
+    /// Events accepted and not committed at which no more are accepted.
+    pub max_buffered_events: u64,
+    /// Rows of one flush.
+    pub flush_rows: u32,
+    /// Age at which fewer are flushed.
+    pub flush_interval: Span,
+    /// How long events wait to be sorted.
+    pub time_sorting_period: Span,
+    /// Writers.
+    pub writers: u32,
+    /// How rows are written.
+    pub write_method: WriteMethod,
+    /// Limit of the 99th percentile from event to commit.
+    pub p99_limit: Option<Span>,
+    /// Whether samples are indexed by tag and time.
+    pub index: bool,
+    /// Length of a partition.
+    pub partition: Option<Span>,
+    /// Readers, if there are any.
+    pub readers: Option<Readers>,
+    /// Maintenance, if the trial is long enough for one.
+    pub maintenance: Option<Maintenance>,
+}
+
+/// Where events come from, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Each tag is a counter that steps once a second: as many events a second as there are tags.
+    Counters,
+    /// Tags chosen at random walk at random, at the pace given. Closed: as fast as the buffer takes them.
+    Random(Pacing),
+    /// A PLC is polled; its changes are the events.
+    Modbus {
+        /// Host and port.
+        address: String,
+        /// Time between two polls.
+        poll_interval: Span,
+    },
+    /// A recording is replayed.
+    Csv {
+        /// File.
+        path: PathBuf,
+        /// How many times faster than recorded.
+        speed: f64,
+    },
+}
+
+/// Screens that read while rows are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Readers {
+    /// Screens that are opened in turn.
+    pub screens: u32,
+    /// Time from one screen to the next.
+    pub screen_interval: Span,
+    /// Tags of a screen.
+    pub screen_tags: u32,
+    /// How far back trends reach.
+    pub trend_window: Span,
+    /// Time between two reads of the latest values.
+    pub latest_interval: Span,
+}
+
+/// Purge and shrink.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Maintenance {
+    /// Time between two purges.
+    pub interval: Span,
+    /// Age of the rows that are purged.
+    pub retention: Span,
+    /// Rows of one DELETE; none where partitions are dropped.
+    pub purge_rows: Option<u64>,
+    /// Whether a shrink follows.
+    pub shrink: bool,
+}
+
+/// A parameter that cannot be, or that contradicts another.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter} {problem}")]
+pub struct JobError {
+    /// Name of the parameter as in the study file.
+    pub parameter: &'static str,
+    /// Value, what is wrong with it, and what to do.
+    pub problem: String,
+}
+
+impl Source {
+    /// As the parameter spells it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Counters => "counters".to_owned(),
+            Self::Random(_) => "random".to_owned(),
+            Self::Modbus { address, .. } => format!("modbus://{address}"),
+            Self::Csv { path, .. } => format!("csv:{}", path.display()),
+        }
+    }
+}
+
+impl Job {
+    /// Fills in the defaults and checks everything.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
+        let mut problems = Problems::default();
+        problems.ranges(settings);
+        problems.sources(settings);
+        problems.storage(settings);
+        if problems.0.is_empty() { Ok(Self::defaulted(settings)) } else { Err(problems.0) }
+    }
+
+    /// The same historian at another rate of random changes; for a search.
+    #[must_use]
+    pub fn at_rate(&self, rate_per_s: f64) -> Self {
+        let pacing = match self.source {
+            Source::Random(Pacing::Poisson { .. }) => Pacing::Poisson { rate_per_s },
+            _ => Pacing::Fixed { rate_per_s },
+        };
+        Self { source: Source::Random(pacing), ..self.clone() }
+    }
+
+    /// Records offered a second, where that is known beforehand.
+    #[must_use]
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match &self.source {
+            Source::Counters => Some(f64::from(self.tags)),
+            Source::Random(pacing) => pacing.rate_per_s(),
+            Source::Modbus { .. } | Source::Csv { .. } => None,
+        }
+    }
+
+    /// Whether events come as fast as the buffer takes them.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.source, Source::Random(pacing) if !pacing.is_open())
+    }
+
+    fn defaulted(settings: &Settings) -> Self {
+        let measure = settings.duration.unwrap_or(DURATION);
+        let warm_up = settings.warm_up.unwrap_or(Span { ns: measure.ns / 2 });
+        let phases = Phases { warm_up, measure };
+        Self {
+            tags: settings.tags.unwrap_or(5_000),
+            source: source(settings),
+            phases,
+            seed: settings.seed.unwrap_or(42),
+            max_buffered_events: settings.max_buffered_events.unwrap_or(20_000),
+            flush_rows: settings.flush_rows.unwrap_or(40),
+            flush_interval: settings.flush_interval.unwrap_or(Span::seconds(1)),
+            time_sorting_period: settings.time_sorting_period.unwrap_or(Span::ZERO),
+            writers: settings.writers.unwrap_or(1),
+            write_method: settings.write_method.unwrap_or(WriteMethod::Bulk),
+            p99_limit: settings.p99_limit,
+            index: settings.index.unwrap_or(true),
+            partition: settings.partition,
+            readers: readers(settings),
+            maintenance: maintenance(settings, phases),
+        }
+    }
+}
+
+fn source(settings: &Settings) -> Source {
+    let choice = settings.source.clone().unwrap_or(match settings.rate {
+        Some(_) => SourceChoice::Random,
+        None => SourceChoice::Counters,
+    });
+    match choice {
+        SourceChoice::Counters => Source::Counters,
+        SourceChoice::Random => Source::Random(match (settings.rate, settings.poisson) {
+            (None | Some(Rate::Max), _) => Pacing::Closed { think_time: Span::ZERO },
+            (Some(Rate::PerSecond(rate_per_s)), Some(true)) => Pacing::Poisson { rate_per_s },
+            (Some(Rate::PerSecond(rate_per_s)), _) => Pacing::Fixed { rate_per_s },
+        }),
+        SourceChoice::Modbus { address } => {
+            Source::Modbus { address, poll_interval: settings.poll_interval.unwrap_or(Span::seconds(1)) }
+        }
+        SourceChoice::Csv(path) => Source::Csv { path, speed: settings.speed.unwrap_or(1.0) },
+    }
+}
+
+fn readers(settings: &Settings) -> Option<Readers> {
+    let screens = settings.screens.unwrap_or(10);
+    (screens > 0).then(|| Readers {
+        screens,
+        screen_interval: settings.screen_interval.unwrap_or(Span::seconds(30)),
+        screen_tags: settings.screen_tags.unwrap_or(8),
+        trend_window: settings.trend_window.unwrap_or(Span::seconds(3600)),
+        latest_interval: settings.latest_interval.unwrap_or(Span::seconds(1)),
+    })
+}
+
+fn maintenance(settings: &Settings, phases: Phases) -> Option<Maintenance> {
+    let interval = settings.maintenance_interval.unwrap_or(MAINTENANCE_INTERVAL);
+    let drops = settings.purge.map_or(settings.partition.is_some(), |purge| purge == Purge::Drop);
+    // One that is due when the load ends would not run any more.
+    (interval.ns < phases.end_ns()).then(|| Maintenance {
+        interval,
+        retention: settings.retention.unwrap_or(MAINTENANCE_INTERVAL),
+        purge_rows: (!drops).then(|| settings.purge_rows.unwrap_or(30_000)),
+        shrink: settings.shrink.unwrap_or(false),
+    })
+}
+
+#[derive(Default)]
+struct Problems(Vec<JobError>);
+
+impl Problems {
+    fn add(&mut self, parameter: &'static str, problem: impl Into<String>) {
+        self.0.push(JobError { parameter, problem: problem.into() });
+    }
+
+    fn within<T: PartialOrd + std::fmt::Display + Copy>(
+        &mut self,
+        parameter: &'static str,
+        given: Option<T>,
+        low: T,
+        high: T,
+    ) {
+        if let Some(value) = given.filter(|value| !(low..=high).contains(value)) {
+            self.add(parameter, format!("cannot be {value}: give {low} to {high}"));
+        }
+    }
+
+    fn some_time(&mut self, parameter: &'static str, given: Option<Span>) {
+        if given == Some(Span::ZERO) {
+            self.add(parameter, "cannot be 0s: give a duration such as 1s");
+        }
+    }
+
+    fn no_age(&mut self, parameter: &'static str, given: Option<Span>) {
+        if let Some(span) = given.filter(|&span| span > SPAN_MAX) {
+            self.add(parameter, format!("cannot be {span}: give at most {SPAN_MAX}"));
+        }
+    }
+
+    fn ranges(&mut self, settings: &Settings) {
+        self.within("tags", settings.tags, 1, TAGS_MAX);
+        self.within("max_buffered_events", settings.max_buffered_events, 1, BUFFERED_MAX);
+        self.within("flush_rows", settings.flush_rows, 1, FLUSH_ROWS_MAX);
+        self.within("writers", settings.writers, 1, WRITERS_MAX);
+        self.within("screens", settings.screens, 0, 10_000);
+        self.within("screen_tags", settings.screen_tags, 1, 1_000);
+        self.within("purge_rows", settings.purge_rows, 1, 1_000_000_000);
+        self.within("speed", settings.speed, 1e-6, 1e6);
+        if let Some(Rate::PerSecond(rate)) = settings.rate
+            && !(0.001..=1e9).contains(&rate)
+        {
+            self.add("rate", format!("cannot be {rate}: give 0.001 to 1e9 records a second, or max"));
+        }
+        self.times(settings);
+        let flush_rows = u64::from(settings.flush_rows.unwrap_or(40));
+        let buffered = settings.max_buffered_events.unwrap_or(20_000);
+        if flush_rows > buffered {
+            self.add(
+                "flush_rows",
+                format!(
+                    "cannot be {flush_rows} with max_buffered_events {buffered}: a flush would never be full"
+                ),
+            );
+        }
+    }
+
+    fn times(&mut self, settings: &Settings) {
+        for (parameter, given) in [
+            ("duration", settings.duration),
+            ("poll_interval", settings.poll_interval),
+            ("flush_interval", settings.flush_interval),
+            ("p99_limit", settings.p99_limit),
+            ("screen_interval", settings.screen_interval),
+            ("trend_window", settings.trend_window),
+            ("latest_interval", settings.latest_interval),
+            ("maintenance_interval", settings.maintenance_interval),
+        ] {
+            self.some_time(parameter, given);
+            self.no_age(parameter, given);
+        }
+        for (parameter, given) in [
+            ("warm_up", settings.warm_up),
+            ("time_sorting_period", settings.time_sorting_period),
+            ("partition", settings.partition),
+            ("retention", settings.retention),
+        ] {
+            self.no_age(parameter, given);
+        }
+    }
+
+    fn sources(&mut self, settings: &Settings) {
+        let choice = settings.source.as_ref();
+        let random =
+            matches!(choice, Some(SourceChoice::Random)) || (choice.is_none() && settings.rate.is_some());
+        if let (Some(choice), Some(rate), false) = (choice, settings.rate, random) {
+            let instead = match choice {
+                SourceChoice::Counters => {
+                    "counters step once a second, so the number of tags is their rate: use --tags"
+                }
+                SourceChoice::Csv(_) => "a recording has its own pace: use --speed",
+                SourceChoice::Modbus { .. } | SourceChoice::Random => "the PLC decides how much changes",
+            };
+            self.add("rate", format!("cannot be {rate} with source {choice}: {instead}"));
+        }
+        if random && settings.rate.is_none() {
+            self.add("source", "random needs a rate: give --rate with records a second, or --rate max");
+        }
+        if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
+            self.add("poisson", "has no effect without a rate a second");
+        }
+        if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
+            self.add("poll_interval", "has no effect without a modbus:// source");
+        }
+        let csv = matches!(choice, Some(SourceChoice::Csv(_)));
+        if settings.speed.is_some() && !csv {
+            self.add("speed", "has no effect without a csv: source");
+        }
+        if settings.tags.is_some() && csv {
+            self.add("tags", "has no effect with a csv: source, whose tags are those of the recording");
+        }
+    }
+
+    fn storage(&mut self, settings: &Settings) {
+        if let Some(partition) = settings.partition.filter(|&partition| partition < PARTITION_MIN) {
+            self.add("partition", format!("cannot be {partition}: give at least {PARTITION_MIN}"));
+        }
+        if settings.purge == Some(Purge::Drop) && settings.partition.is_none() {
+            self.add("purge", "cannot be drop without partitions: give --partition");
+        }
+        let drops = settings.purge.map_or(settings.partition.is_some(), |purge| purge == Purge::Drop);
+        if drops && settings.purge_rows.is_some() {
+            self.add("purge_rows", "has no effect where partitions are dropped: use --purge delete");
+        }
+        if settings.screens == Some(0) {
+            for (parameter, given) in [
+                ("screen_interval", settings.screen_interval.is_some()),
+                ("screen_tags", settings.screen_tags.is_some()),
+                ("trend_window", settings.trend_window.is_some()),
+                ("latest_interval", settings.latest_interval.is_some()),
+            ] {
+                if given {
+                    self.add(parameter, "has no effect with screens 0");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

@@ -1,0 +1,173 @@
+//! What a trial's outcome is made of: what was accepted, acknowledged, found again and purged, and when what was away.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use record::{MaintenanceRun, Outage};
+
+use super::buffer::Event;
+
+/// Most outages and runs of maintenance that are told one by one; a notes list has the same bound.
+const TOLD_MAX: usize = 10_000;
+
+/// The books of one trial, kept by all of its roles.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    epoch_us: i64,
+    entries: Mutex<Entries>,
+}
+
+/// What was counted so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) offered: u64,
+    pub(crate) accepted: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) found_after_outage: u64,
+    pub(crate) written_again: u64,
+    pub(crate) purged: u64,
+    pub(crate) outages: Outages,
+    pub(crate) source_outages: Outages,
+    pub(crate) maintenance: Vec<MaintenanceRun>,
+    pub(crate) notes: Vec<String>,
+    /// Rows acknowledged, by the second of their time since the epoch.
+    by_second: Vec<u64>,
+    /// Seconds since the epoch before which rows may have been purged.
+    cutoff_s: usize,
+}
+
+/// Times in which something could not be reached. The last one may still go on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outages {
+    pub(crate) all: Vec<Outage>,
+    goes_on: bool,
+}
+
+impl Ledger {
+    /// Books of a trial whose events begin at `epoch_us`.
+    pub(crate) fn new(epoch_us: i64) -> Self {
+        Self { epoch_us, entries: Mutex::default() }
+    }
+
+    /// Access to the entries.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Entries> {
+        // A role that panicked left counts that are whole: each is one addition.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn offered(&self, offered: u64, accepted: u64) {
+        let mut entries = self.lock();
+        entries.offered += offered;
+        entries.accepted += accepted;
+    }
+
+    /// Rows are known to be in the database. If a writer has just learned that, at `now_ns`, no outage goes on.
+    pub(crate) fn acknowledged(&self, events: &[Event], now_ns: Option<u64>) {
+        let mut entries = self.lock();
+        if let Some(now_ns) = now_ns {
+            entries.outages.ended(now_ns);
+        }
+        entries.acknowledged += events.len() as u64;
+        let mut start = 0;
+        // Nearly always all of a flush lie in one second or two.
+        while let Some(first) = events.get(start) {
+            let second = self.second(first.time_us);
+            let same =
+                events[start..].iter().take_while(|event| self.second(event.time_us) == second).count();
+            if entries.by_second.len() <= second {
+                entries.by_second.resize(second + 1, 0);
+            }
+            entries.by_second[second] += same as u64;
+            start += same;
+        }
+    }
+
+    /// Rows older than this time, a whole second since the epoch, may be gone from now on.
+    pub(crate) fn purging(&self, cutoff_us: i64) {
+        let mut entries = self.lock();
+        entries.cutoff_s = entries.cutoff_s.max(self.second(cutoff_us));
+    }
+
+    /// The time from which on no row was purged, and how many rows since then were acknowledged.
+    pub(crate) fn expected(&self) -> (i64, u64) {
+        let entries = self.lock();
+        let rows = entries.by_second.iter().skip(entries.cutoff_s).sum();
+        (self.epoch_us + entries.cutoff_s as i64 * 1_000_000, rows)
+    }
+
+    /// A sentence for whoever reads the record; each is told once.
+    pub(crate) fn note(&self, note: String) {
+        let mut entries = self.lock();
+        if entries.notes.len() < TOLD_MAX && !entries.notes.contains(&note) {
+            entries.notes.push(note);
+        }
+    }
+
+    fn second(&self, time_us: i64) -> usize {
+        ((time_us - self.epoch_us) / 1_000_000).max(0) as usize
+    }
+}
+
+impl Outages {
+    /// Something failed at `now_ns`: an outage begins, if there is none.
+    pub(crate) fn failed(&mut self, now_ns: u64, error: &str) {
+        if !self.goes_on && self.all.len() < TOLD_MAX {
+            let start_s = now_ns as f64 / 1e9;
+            self.all.push(Outage { start_s, end_s: None, attempts: 0, error: error.to_owned() });
+            self.goes_on = true;
+        }
+    }
+
+    /// It is tried again.
+    pub(crate) fn attempted(&mut self) {
+        if let Some(outage) = self.all.last_mut().filter(|_| self.goes_on) {
+            outage.attempts += 1;
+        }
+    }
+
+    /// It works again at `now_ns`.
+    pub(crate) fn ended(&mut self, now_ns: u64) {
+        if let Some(outage) = self.all.last_mut().filter(|_| self.goes_on) {
+            outage.end_s = Some(now_ns as f64 / 1e9);
+            self.goes_on = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(time_us: i64) -> Event {
+        Event { time_us, due_ns: 0, value: 0.0, tag: 0, quality: 192 }
+    }
+
+    #[test]
+    fn rows_since_the_cutoff_are_expected() {
+        let ledger = Ledger::new(5_000_000);
+        let events: Vec<Event> = [5_000_000, 5_999_999, 6_000_000, 8_500_000].map(event).to_vec();
+        ledger.acknowledged(&events, None);
+        assert_eq!(ledger.expected(), (5_000_000, 4));
+        ledger.purging(6_000_000);
+        assert_eq!(ledger.expected(), (6_000_000, 2));
+        ledger.purging(4_000_000);
+        assert_eq!(ledger.expected(), (6_000_000, 2), "what is gone does not come back");
+        ledger.purging(60_000_000);
+        assert_eq!(ledger.expected(), (60_000_000, 0));
+    }
+
+    #[test]
+    fn an_outage_lasts_from_the_first_failure_to_the_first_success() {
+        let mut outages = Outages::default();
+        outages.failed(1_000_000_000, "connection reset");
+        outages.failed(2_000_000_000, "connection refused");
+        outages.attempted();
+        outages.attempted();
+        outages.ended(3_500_000_000);
+        outages.ended(4_000_000_000);
+        outages.failed(9_000_000_000, "disk full");
+        let [first, second] = outages.all.as_slice() else { panic!("{outages:?}") };
+        assert_eq!((first.start_s, first.end_s, first.attempts), (1.0, Some(3.5), 2));
+        assert_eq!(first.error, "connection reset");
+        assert_eq!((second.start_s, second.end_s), (9.0, None));
+    }
+}

@@ -1,0 +1,31 @@
+//! The historian: tag changes are collected, buffered, flushed to a database, read by screens, purged and shrunk.
+
+mod backoff;
+mod buffer;
+mod clock;
+mod controller;
+mod generator_cpu;
+mod job;
+mod ledger;
+mod maintenance;
+pub mod modbus;
+mod pending;
+mod pipeline;
+mod reader;
+mod reconcile;
+pub mod recording;
+mod roles;
+mod running;
+mod settings;
+mod setup;
+mod signal;
+mod source;
+mod store;
+pub mod tags;
+mod trial;
+mod writer;
+
+pub use job::{Job, JobError, Maintenance, Readers, Source};
+pub use pipeline::{PipelineSpeed, pipeline_events_per_s, pipeline_only};
+pub use settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
+pub use trial::{TrialError, run};

@@ -1,0 +1,1 @@
+//! Polls a PLC over Modbus TCP.

@@ -1,0 +1,112 @@
+//! The end of a trial: what is in the database is counted and set against what was acknowledged.
+
+use std::time::Duration;
+
+use database::{Error, Session, Sizes};
+use record::HistorianOutcome;
+use tokio::time::Instant;
+
+use super::backoff::Backoff;
+use super::running::Running;
+use super::writer;
+
+/// How long a server that is away at the end is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How the drain went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drain {
+    /// From the end of the load until nothing was pending, in seconds.
+    pub(crate) seconds: Option<f64>,
+    /// Time that a stable step may take.
+    pub(crate) limit_s: f64,
+}
+
+/// What the database held at the end.
+#[derive(Debug, Default)]
+struct Found {
+    rows_since_cutoff: Option<u64>,
+    rows: Option<u64>,
+    sizes: Sizes,
+}
+
+/// The outcome of a trial whose roles have ended.
+pub(crate) async fn outcome(running: &Running, drain: Drain, before: Sizes) -> HistorianOutcome {
+    let found = match counted(running).await {
+        Ok(found) => found,
+        Err(error) => {
+            running.ledger.note(format!("the rows in the database could not be counted: {error}"));
+            Found::default()
+        }
+    };
+    let (_, rows_expected) = running.ledger.expected();
+    let entries = running.ledger.lock().clone();
+    let written = |before: u64, after: u64| after.checked_sub(before);
+    HistorianOutcome {
+        offered: entries.offered,
+        accepted: entries.accepted,
+        refused: entries.offered - entries.accepted,
+        acknowledged: entries.acknowledged,
+        found_after_outage: entries.found_after_outage,
+        written_again: entries.written_again,
+        abandoned: entries.accepted - entries.acknowledged,
+        drain_s: drain.seconds,
+        drain_limit_s: drain.limit_s,
+        rows_expected,
+        rows_found: found.rows_since_cutoff,
+        purged: entries.purged,
+        outages: entries.outages.all,
+        source_outages: entries.source_outages.all,
+        maintenance: entries.maintenance,
+        database_bytes_before: before.database_bytes,
+        database_bytes_after: found.sizes.database_bytes,
+        rows_after: found.rows,
+        // The counter of a server that was started again began anew.
+        log_bytes_written: before
+            .log_written_bytes
+            .zip(found.sizes.log_written_bytes)
+            .and_then(|(before, after)| written(before, after)),
+        notes: entries.notes,
+    }
+}
+
+/// Counts the rows, with patience for a server that comes back.
+async fn counted(running: &Running) -> Result<Found, Error> {
+    let give_up = Instant::now() + PATIENCE;
+    let mut backoff = Backoff::new();
+    loop {
+        match count(running).await {
+            Err(error) if error.is_lost() && Instant::now() < give_up => backoff.pause().await,
+            counted => return counted,
+        }
+    }
+}
+
+async fn count(running: &Running) -> Result<Found, Error> {
+    let mut session = running.own.session().await?;
+    settle_unfinished(running, &mut session).await?;
+    let (cutoff_us, _) = running.ledger.expected();
+    Ok(Found {
+        rows_since_cutoff: Some(running.store.count_since(&mut session, cutoff_us).await?),
+        rows: Some(running.store.count(&mut session).await?),
+        sizes: session.sizes().await?,
+    })
+}
+
+/// Flushes whose writer was told to stop are counted if they are there.
+async fn settle_unfinished(running: &Running, session: &mut Session) -> Result<(), Error> {
+    loop {
+        let Some(unfinished) = running.measured().unfinished.pop() else { return Ok(()) };
+        match writer::settle(running, session, &unfinished.connection, &unfinished.batch).await {
+            Ok(true) => {
+                running.ledger.acknowledged(&unfinished.batch, None);
+                running.ledger.lock().found_after_outage += unfinished.batch.len() as u64;
+            }
+            Ok(false) => {}
+            Err(error) => {
+                running.measured().unfinished.push(unfinished);
+                return Err(error);
+            }
+        }
+    }
+}

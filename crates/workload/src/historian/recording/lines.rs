@@ -1,0 +1,117 @@
+//! Lines of a CSV file, with its delimiter found out and the length of a line bounded.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use csv::{ByteRecord, ReaderBuilder};
+
+/// Longest line, with quoted line ends in it. Without a bound, a quote that is never closed would make the rest of the
+/// file one line in memory.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+/// What is looked at to find the delimiter.
+const BEGINNING_BYTES: u64 = 4_096;
+
+/// The records of a file, read into one that is used again and again.
+#[derive(Debug)]
+pub(super) struct Lines<R: Read> {
+    records: csv::Reader<Bounded<io::Chain<Cursor<Vec<u8>>, R>>>,
+    delimiter: u8,
+    since_record_bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Lines<R> {
+    /// Finds the delimiter in the first line.
+    pub(super) fn open(source: R) -> io::Result<Self> {
+        Self::new(source, None)
+    }
+
+    pub(super) fn with_delimiter(source: R, delimiter: u8) -> io::Result<Self> {
+        Self::new(source, Some(delimiter))
+    }
+
+    fn new(mut source: R, delimiter: Option<u8>) -> io::Result<Self> {
+        let mut beginning = Vec::new();
+        source.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+        if beginning.starts_with(&[0xff, 0xfe]) || beginning.starts_with(&[0xfe, 0xff]) {
+            return Err(io::Error::other("it is UTF-16: save it as CSV in UTF-8"));
+        }
+        let delimiter = match delimiter {
+            Some(delimiter) => delimiter,
+            None => delimiter_of(&beginning)?,
+        };
+        let since_record_bytes = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&since_record_bytes);
+        let bounded = Bounded { source: Cursor::new(beginning).chain(source), since_record_bytes: counter };
+        let records =
+            ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bounded);
+        Ok(Self { records, delimiter, since_record_bytes })
+    }
+
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// Number of the line that was read up to.
+    pub(super) fn line(&self) -> u64 {
+        self.records.position().line()
+    }
+
+    /// Reads the next record; false at the end. Empty lines are passed over.
+    pub(super) fn read(&mut self, record: &mut ByteRecord) -> io::Result<bool> {
+        let read = self.records.read_byte_record(record).map_err(into_io);
+        self.since_record_bytes.store(0, Ordering::Relaxed);
+        read
+    }
+}
+
+/// Fails when too much was read without a record being complete.
+#[derive(Debug)]
+struct Bounded<R> {
+    source: R,
+    /// Shared with whoever knows when a record is complete, which is on the other side of the CSV reader.
+    since_record_bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.since_record_bytes.load(Ordering::Relaxed) > LINE_BYTES_MAX {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it has a line of more than 1 MiB: close the quotes of each field",
+            ));
+        }
+        let count = self.source.read(buffer)?;
+        self.since_record_bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// What separates the fields of the first line that is not empty: what is there more often, outside quotes.
+fn delimiter_of(beginning: &[u8]) -> io::Result<u8> {
+    let mut line = Vec::new();
+    let mut lines = BufReader::new(beginning);
+    while line.trim_ascii().is_empty() {
+        line.clear();
+        if lines.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+    }
+    let (mut is_quoted, mut commas, mut semicolons) = (false, 0, 0);
+    for byte in line {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b',' if !is_quoted => commas += 1,
+            b';' if !is_quoted => semicolons += 1,
+            _ => {}
+        }
+    }
+    Ok(if semicolons > commas { b';' } else { b',' })
+}
+
+fn into_io(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,89 @@
+//! What the roles of a running trial share: the buffer, the counts, the signals, and where the database is.
+
+use std::sync::{Mutex, PoisonError};
+
+use database::{Own, Sizes};
+use load::{Kind, Phases, Recorder};
+
+use super::buffer::Buffer;
+use super::job::Job;
+use super::ledger::Ledger;
+use super::signal::Signal;
+use super::store::Store;
+
+/// Kind of operation: a row committed.
+pub(crate) const RECORD: usize = 0;
+/// Kind of operation: a flush.
+pub(crate) const COMMIT: usize = 1;
+/// Kind of operation: a purge's statement.
+pub(crate) const PURGE: usize = 2;
+/// Kind of operation: a shrink.
+pub(crate) const SHRINK: usize = 3;
+/// Kind of operation: a screen's trends.
+pub(crate) const TREND: usize = 4;
+/// Kind of operation: a screen's latest values.
+pub(crate) const LATEST: usize = 5;
+
+/// All kinds of a trial in an open loop, in the order of their numbers.
+pub(crate) const OPEN: &[Kind] = &kinds(true);
+/// All kinds of a trial in a closed loop. Screens are opened when they are due in both.
+pub(crate) const CLOSED: &[Kind] = &kinds(false);
+
+/// Everything that the roles share.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) job: Job,
+    pub(crate) own: Own,
+    pub(crate) store: Store,
+    /// Warm-up and window, which are shorter than the job's if a recording ends before.
+    pub(crate) phases: Phases,
+    /// Time of an event that is due when the load begins, in microseconds since 1970.
+    pub(crate) epoch_us: i64,
+    pub(crate) buffer: Buffer,
+    pub(crate) recorder: Recorder,
+    pub(crate) ledger: Ledger,
+    pub(crate) measured: Mutex<Measured>,
+    /// The load ends before its time. At its own time the source ends by itself, after all that was due.
+    pub(crate) stopped: Signal,
+    /// The load is over: no more reads and purges.
+    pub(crate) load_over: Signal,
+    /// Writers stop, whatever is left.
+    pub(crate) give_up: Signal,
+    /// Everything stops, whatever it is doing.
+    pub(crate) over: Signal,
+}
+
+/// What is measured beside operations, for the gauges.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// Sizes, and when they were read.
+    pub(crate) sizes: Vec<(u64, Sizes)>,
+    /// Begin and end of each purge with its shrink; the last one may go on.
+    pub(crate) maintenance_ns: Vec<(u64, Option<u64>)>,
+    /// Kernel's numbers of the threads that make the load.
+    pub(crate) threads: Vec<i32>,
+    /// Flushes that were under way when their writer had to stop.
+    pub(crate) unfinished: Vec<super::writer::Unfinished>,
+}
+
+impl Running {
+    pub(crate) fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Time of an event at a moment of the load, in microseconds since 1970.
+    pub(crate) fn time_us(&self, now_ns: u64) -> i64 {
+        self.epoch_us + (now_ns / 1_000) as i64
+    }
+}
+
+const fn kinds(open: bool) -> [Kind; 6] {
+    [
+        Kind { name: "record", open },
+        Kind { name: "commit", open: false },
+        Kind { name: "purge", open: false },
+        Kind { name: "shrink", open: false },
+        Kind { name: "trend", open: true },
+        Kind { name: "latest", open: true },
+    ]
+}

@@ -1,0 +1,191 @@
+//! What is settled before a trial begins: tables, tags, the time its events begin at, and how all of it is recorded.
+
+use std::sync::Mutex;
+
+use database::{Error, Own, Session, Sizes};
+use load::{Phases, Recorder};
+use record::{HistorianSetup, Loop, MaintenanceSetup, ReaderSetup};
+
+use super::buffer::{Buffer, Limits};
+use super::job::{self, Job};
+use super::ledger::Ledger;
+use super::pipeline;
+use super::reader::screen_tag_count;
+use super::running::{CLOSED, Measured, OPEN, Running};
+use super::settings::WriteMethod;
+use super::signal::Signal;
+use super::source::Source;
+use super::store::{Layout, Store};
+use super::trial::TrialError;
+
+/// Most partitions of a trial: each costs the server memory and time to plan.
+const PARTITIONS_MAX: u64 = 1_000;
+/// Events of a database that is taken up again begin so much after its newest one.
+const AFTER_NEWEST_US: i64 = 1_000_000;
+
+/// Everything that a trial needs to begin.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) running: Running,
+    pub(crate) source: Source,
+    pub(crate) setup: HistorianSetup,
+    /// Sizes before the trial.
+    pub(crate) sizes: Sizes,
+}
+
+/// Prepares a trial whose events begin at `now_us`, or later if there are newer ones already.
+///
+/// # Errors
+/// When the source cannot be read, or the database cannot be used as asked.
+pub(crate) async fn prepare(
+    job: &Job,
+    own: &Own,
+    fresh: bool,
+    now_us: i64,
+    simulated: bool,
+) -> Result<Prepared, TrialError> {
+    let source = Source::open(job)?;
+    let job = &source.job(job);
+    let store = store(job, own)?;
+    let ledger_note = source.note();
+    let mut session = own.session().await?;
+    store.make(&mut session, fresh).await?;
+    store.add_tags(&mut session, job.tags, |tag| source.tag_name(tag)).await?;
+    let rows_before = store.count(&mut session).await?;
+    let newest_us = store.newest_us(&mut session).await?;
+    let epoch_us = newest_us.map_or(now_us, |newest_us| now_us.max(newest_us + AFTER_NEWEST_US));
+    let length_us = (job.phases.end_ns() / 1_000) as i64;
+    store.add_partitions(&mut session, epoch_us, epoch_us + length_us).await?;
+    let sizes = session.sizes().await?;
+    let setup = describe(job, own, &mut session, rows_before, &source, simulated).await?;
+    let ledger = Ledger::new(epoch_us);
+    ledger_note.into_iter().for_each(|note| ledger.note(note));
+    if epoch_us > now_us {
+        ledger.note(format!(
+            "the table holds rows newer than the clock: events begin {:.1} s ahead of it, so that times never go back",
+            (epoch_us - now_us) as f64 / 1e6
+        ));
+    }
+    let running = Running {
+        buffer: Buffer::new(limits(job), job.phases),
+        recorder: Recorder::new(if job.is_closed() { CLOSED } else { OPEN }, job.phases),
+        ledger,
+        phases: job.phases,
+        job: job.clone(),
+        own: own.clone(),
+        store,
+        epoch_us,
+        measured: Mutex::new(Measured::default()),
+        stopped: Signal::new(),
+        load_over: Signal::new(),
+        give_up: Signal::new(),
+        over: Signal::new(),
+    };
+    Ok(Prepared { running, source, setup, sizes })
+}
+
+/// What a job's buffer holds.
+pub(crate) fn limits(job: &Job) -> Limits {
+    Limits {
+        max_events: job.max_buffered_events as usize,
+        flush_rows: job.flush_rows as usize,
+        flush_interval_ns: job.flush_interval.ns,
+        sorting_ns: job.time_sorting_period.ns,
+    }
+}
+
+fn store(job: &Job, own: &Own) -> Result<Store, TrialError> {
+    let engine = own.url().engine();
+    let layout = Layout {
+        index: job.index,
+        partition_us: job.partition.map(|partition| (partition.ns / 1_000) as i64),
+        shrink: job.maintenance.is_some_and(|maintenance| maintenance.shrink),
+    };
+    let screen_tags = job.readers.map_or(1, |readers| screen_tag_count(&readers, job.tags));
+    let store = Store::new(engine.dialect(), layout, screen_tags as usize);
+    let Some(partition) = job.partition else { return Ok(store) };
+    if !store.has_partitions() {
+        return Err(TrialError::Load(format!(
+            "partition cannot be {partition} with {}, which has no partitions: leave it out",
+            engine.name()
+        )));
+    }
+    let partitions = job.phases.end_ns() / partition.ns.max(1) + 1;
+    if partitions > PARTITIONS_MAX {
+        return Err(TrialError::Load(format!(
+            "partition cannot be {partition} in a trial of {}: that makes {partitions} partitions, and {PARTITIONS_MAX} \
+             are the most; make them longer",
+            length(job.phases)
+        )));
+    }
+    Ok(store)
+}
+
+fn length(phases: Phases) -> load::Span {
+    load::Span { ns: phases.end_ns() }
+}
+
+async fn describe(
+    job: &Job,
+    own: &Own,
+    session: &mut Session,
+    rows_before: u64,
+    source: &Source,
+    simulated: bool,
+) -> Result<HistorianSetup, Error> {
+    Ok(HistorianSetup {
+        target: own.url().to_string(),
+        engine: own.url().engine().name().to_owned(),
+        database: own.name().to_owned(),
+        server: session.server().await?,
+        source: job.source.name(),
+        tags: job.tags,
+        pacing: pacing(job, source),
+        max_buffered_events: job.max_buffered_events,
+        flush_rows: job.flush_rows,
+        flush_interval_ms: job.flush_interval.ns as f64 / 1e6,
+        time_sorting_period_ms: job.time_sorting_period.ns as f64 / 1e6,
+        writers: job.writers,
+        write_method: write_method_name(job.write_method).to_owned(),
+        write_statement: session.statement_name(job.write_method.of_database()).to_owned(),
+        index: job.index,
+        partition_s: job.partition.map(load::Span::as_seconds),
+        readers: job.readers.map(|readers| ReaderSetup {
+            screens: readers.screens,
+            screen_interval_s: readers.screen_interval.as_seconds(),
+            screen_tags: readers.screen_tags,
+            trend_window_s: readers.trend_window.as_seconds(),
+            latest_interval_s: readers.latest_interval.as_seconds(),
+        }),
+        maintenance: job.maintenance.map(|maintenance| MaintenanceSetup {
+            interval_s: maintenance.interval.as_seconds(),
+            retention_s: maintenance.retention.as_seconds(),
+            purge_rows: maintenance.purge_rows,
+            shrink: maintenance.shrink,
+        }),
+        p99_limit_ms: job.p99_limit.map(|limit| limit.ns as f64 / 1e6),
+        rows_before,
+        calibration: (!simulated).then(|| pipeline::calibrate(job)),
+        seed: job.seed,
+    })
+}
+
+/// As it is recorded. What changes in a PLC is known only afterwards: the registers polled a second are the most.
+fn pacing(job: &Job, source: &Source) -> Loop {
+    match &job.source {
+        job::Source::Random(pacing) => pacing.recorded(),
+        job::Source::Counters => Loop::Open { rate_per_s: f64::from(job.tags), poisson: false },
+        job::Source::Modbus { poll_interval, .. } => {
+            Loop::Open { rate_per_s: f64::from(job.tags) / poll_interval.as_seconds(), poisson: false }
+        }
+        job::Source::Csv { .. } => Loop::Open { rate_per_s: source.recorded_per_s(), poisson: false },
+    }
+}
+
+fn write_method_name(method: WriteMethod) -> &'static str {
+    match method {
+        WriteMethod::MultiRow => "multi_row",
+        WriteMethod::Batch => "batch",
+        WriteMethod::Bulk => "bulk",
+    }
+}

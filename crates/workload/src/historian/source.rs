@@ -1,0 +1,287 @@
+//! The source of events: counters, random changes, a PLC or a recording.
+//!
+//! In an open loop due times depend on nothing that the database does: what is due is offered, and refused if the buffer
+//! is full. Everything that fell due meanwhile is offered as one batch, so that the source is never what limits.
+
+use load::{Arrivals, Pacing};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::buffer::Event;
+use super::clock::Clock;
+use super::job::{self, Job};
+use super::running::{RECORD, Running};
+use super::trial::TrialError;
+
+/// Most events that are offered at once: as many as fit into a processor's cache of the second level.
+pub(crate) const BATCH_EVENTS: usize = 4_096;
+/// Quality of a value that is good, as OPC spells it.
+pub(crate) const GOOD: u8 = 192;
+/// Most events of one moment in a closed loop. Real time always goes on between two batches; simulated time does not,
+/// if the database takes none, and would stand still for ever.
+const MOMENT_EVENTS_MAX: usize = 20_000;
+/// How late events are still offered after the end of the load. A source that is later than this could not keep its rate,
+/// which its lag tells.
+const LATE_NS_MAX: u64 = 1_000_000_000;
+
+/// Where events come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Counters or random changes.
+    MadeUp(MadeUp),
+}
+
+/// Makes events, each in its turn.
+#[derive(Clone, Debug)]
+pub(crate) enum Generator {
+    /// Each tag steps in turn.
+    Counters { tags: u32, tag: u32, step: f64 },
+    /// A tag at random takes a step of its own walk.
+    Random { random: Xoshiro256PlusPlus, values: Vec<f64> },
+}
+
+/// Offers made-up events until the load ends.
+#[derive(Debug)]
+pub(crate) struct MadeUp {
+    generator: Generator,
+    pacing: Pacing,
+    seed: u64,
+}
+
+impl Source {
+    /// Opens what events come from, as far as it is on this machine.
+    ///
+    /// # Errors
+    /// When a recording cannot be read.
+    pub(crate) fn open(job: &Job) -> Result<Self, TrialError> {
+        match &job.source {
+            job::Source::Counters | job::Source::Random(_) => Ok(Self::MadeUp(MadeUp::of(job))),
+            job::Source::Modbus { .. } | job::Source::Csv { .. } => {
+                Err(TrialError::Source(format!("{} is not there yet", job.source.name())))
+            }
+        }
+    }
+
+    /// The job as this source can do it.
+    pub(crate) fn job(&self, job: &Job) -> Job {
+        job.clone()
+    }
+
+    /// What is to be said of it in the record.
+    pub(crate) fn note(&self) -> Option<String> {
+        None
+    }
+
+    /// Name of a tag.
+    pub(crate) fn tag_name(&self, tag: u32) -> String {
+        format!("TAG{tag}")
+    }
+
+    /// Mean rate of a recording as it is replayed.
+    pub(crate) fn recorded_per_s(&self) -> f64 {
+        0.0
+    }
+
+    /// Connects to what is not on this machine.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub(crate) async fn connect(&mut self) -> Result<(), TrialError> {
+        Ok(())
+    }
+
+    /// Offers events until the load ends.
+    ///
+    /// # Errors
+    /// When a recording cannot be read any further.
+    pub(crate) async fn run(self, running: &Running, clock: Clock) -> Result<(), TrialError> {
+        let all = async {
+            match self {
+                Self::MadeUp(source) => source.run(running, clock).await,
+            }
+            Ok(())
+        };
+        let result = tokio::select! {
+            result = all => result,
+            () = running.stopped.wait() => Ok(()),
+            () = clock.until(running.phases.end_ns() + LATE_NS_MAX) => Ok(()),
+        };
+        running.buffer.end(clock.now_ns());
+        result
+    }
+}
+
+impl Generator {
+    pub(crate) fn of(job: &Job) -> Self {
+        match job.source {
+            job::Source::Random(_) => Self::Random {
+                random: Xoshiro256PlusPlus::seed_from_u64(job.seed),
+                values: vec![0.0; job.tags as usize],
+            },
+            _ => Self::Counters { tags: job.tags, tag: 0, step: 0.0 },
+        }
+    }
+
+    /// The next event, due at `due_ns`.
+    #[inline]
+    pub(crate) fn event(&mut self, due_ns: u64, epoch_us: i64) -> Event {
+        let (tag, value) = match self {
+            Self::Counters { tags, tag, step } => {
+                let event = (*tag, *step);
+                *tag += 1;
+                if *tag == *tags {
+                    *tag = 0;
+                    *step += 1.0;
+                }
+                event
+            }
+            Self::Random { random, values } => {
+                let bits = random.next_u64();
+                // The upper half chooses the tag, the lower one the step, both with 32 bits.
+                let tag = ((bits >> 32) * values.len() as u64) >> 32;
+                let step = (bits & 0xffff_ffff) as f64 / f64::from(u32::MAX) - 0.5;
+                let value = &mut values[tag as usize];
+                *value += step;
+                (tag as u32, *value)
+            }
+        };
+        Event { time_us: epoch_us + (due_ns / 1_000) as i64, due_ns, value, tag, quality: GOOD }
+    }
+}
+
+impl MadeUp {
+    pub(crate) fn of(job: &Job) -> Self {
+        let pacing = match job.source {
+            job::Source::Random(pacing) => pacing,
+            _ => Pacing::Fixed { rate_per_s: f64::from(job.tags) },
+        };
+        // Not the seed of the values: due times and values are not to follow from the same numbers.
+        Self { generator: Generator::of(job), pacing, seed: job.seed ^ 0xa5a5_5a5a }
+    }
+
+    /// Offers events until the load ends.
+    pub(crate) async fn run(mut self, running: &Running, clock: Clock) {
+        match Arrivals::of(self.pacing, 0, 1, self.seed) {
+            Some(arrivals) => self.open(arrivals, running, clock).await,
+            None => self.closed(running, clock).await,
+        }
+    }
+
+    async fn open(&mut self, mut arrivals: Arrivals, running: &Running, clock: Clock) {
+        let end_ns = running.phases.end_ns();
+        let mut batch = Vec::with_capacity(BATCH_EVENTS);
+        loop {
+            let now_ns = clock.now_ns();
+            if now_ns > end_ns + LATE_NS_MAX {
+                return;
+            }
+            let until_ns = end_ns.min(now_ns + 1);
+            while arrivals.next_ns() < until_ns && batch.len() < BATCH_EVENTS {
+                batch.push(self.generator.event(arrivals.take(), running.epoch_us));
+            }
+            if !batch.is_empty() {
+                running.offer(&batch, clock.now_ns());
+            }
+            batch.clear();
+            running.buffer.passed(arrivals.next_ns());
+            if arrivals.next_ns() >= end_ns {
+                return clock.until(end_ns).await;
+            }
+            clock.until(arrivals.next_ns()).await;
+        }
+    }
+
+    async fn closed(&mut self, running: &Running, clock: Clock) {
+        let end_ns = running.phases.end_ns();
+        let mut batch = Vec::with_capacity(BATCH_EVENTS);
+        let (mut moment_ns, mut in_moment) = (0, 0);
+        loop {
+            let room = tokio::select! {
+                room = running.buffer.room() => room,
+                () = clock.until(end_ns) => return,
+            };
+            let now_ns = clock.now_ns();
+            if now_ns >= end_ns || running.stopped.is_set() {
+                return;
+            }
+            in_moment = if now_ns == moment_ns { in_moment } else { 0 };
+            moment_ns = now_ns;
+            batch.clear();
+            let events = room.min(BATCH_EVENTS);
+            batch.extend((0..events).map(|_| self.generator.event(now_ns, running.epoch_us)));
+            running.offer(&batch, now_ns);
+            running.buffer.passed(now_ns);
+            in_moment += events;
+            if in_moment >= MOMENT_EVENTS_MAX {
+                clock.until(now_ns + 1).await;
+            }
+        }
+    }
+}
+
+impl Running {
+    /// Offers events to the buffer and counts how late the accepted ones are.
+    pub(crate) fn offer(&self, events: &[Event], now_ns: u64) -> usize {
+        let accepted = self.buffer.offer(events, now_ns);
+        let lags_ns = events[..accepted].iter().map(|event| now_ns.saturating_sub(event.due_ns));
+        self.recorder.at(now_ns).lags(RECORD, lags_ns);
+        self.ledger.offered(events.len() as u64, accepted as u64);
+        accepted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::historian::{Rate, Settings, SourceChoice};
+
+    fn job(source: SourceChoice, tags: u32, seed: u64) -> Job {
+        let rate = (source == SourceChoice::Random).then_some(Rate::PerSecond(1_000.0));
+        let settings = Settings {
+            source: Some(source),
+            rate,
+            tags: Some(tags),
+            seed: Some(seed),
+            ..Settings::default()
+        };
+        Job::of(&settings).unwrap()
+    }
+
+    fn made(job: &Job, count: u64) -> Vec<Event> {
+        let mut generator = Generator::of(job);
+        (0..count).map(|number| generator.event(number * 1_500, 7_000_000)).collect()
+    }
+
+    #[test]
+    fn counters_step_tag_by_tag() {
+        let events = made(&job(SourceChoice::Counters, 3, 1), 7);
+        let steps: Vec<(u32, f64, i64)> =
+            events.iter().map(|event| (event.tag, event.value, event.time_us - 7_000_000)).collect();
+        assert_eq!(
+            steps,
+            [(0, 0.0, 0), (1, 0.0, 1), (2, 0.0, 3), (0, 1.0, 4), (1, 1.0, 6), (2, 1.0, 7), (0, 2.0, 9)]
+        );
+    }
+
+    #[test]
+    fn random_changes_follow_from_the_seed() {
+        let events = made(&job(SourceChoice::Random, 50, 1), 1_000);
+        assert_eq!(events, made(&job(SourceChoice::Random, 50, 1), 1_000));
+        assert_ne!(events, made(&job(SourceChoice::Random, 50, 2), 1_000));
+    }
+
+    #[test]
+    fn random_changes_reach_every_tag_and_walk_by_small_steps() {
+        let events = made(&job(SourceChoice::Random, 50, 1), 50_000);
+        let mut values = vec![0.0; 50];
+        let mut counts = vec![0u32; 50];
+        for event in events {
+            let tag = event.tag as usize;
+            let step: f64 = event.value - values[tag];
+            assert!(step.abs() <= 0.5, "{step}");
+            values[tag] = event.value;
+            counts[tag] += 1;
+        }
+        assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
+    }
+}

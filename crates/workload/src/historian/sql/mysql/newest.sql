@@ -1,0 +1,1 @@
+SELECT max(time_us) FROM samples

@@ -1,0 +1,1 @@
+SELECT count(*) FROM samples PARTITION (samples_until_{until_us})

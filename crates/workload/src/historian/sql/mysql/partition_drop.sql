@@ -1,0 +1,1 @@
+ALTER TABLE samples DROP PARTITION samples_until_{until_us}

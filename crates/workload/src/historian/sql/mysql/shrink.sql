@@ -1,0 +1,2 @@
+-- For InnoDB this writes the table anew.
+OPTIMIZE TABLE samples

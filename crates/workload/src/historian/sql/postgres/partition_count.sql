@@ -1,0 +1,1 @@
+SELECT count(*) FROM samples_until_{until_us}

@@ -1,0 +1,1 @@
+DROP TABLE samples_until_{until_us}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM samples WHERE time_us >= ?1

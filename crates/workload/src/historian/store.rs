@@ -1,0 +1,424 @@
+//! Where samples are stored: the tables, and every statement that the historian runs.
+//!
+//! SQL stands in files, one folder a dialect. Nobody else knows which dialect a database speaks; another one is one more
+//! folder and its line in [`Sql::of`].
+
+use database::{Column, Dialect, Error, Kind, Rows, Session, Table, Value};
+
+use super::buffer::Event;
+
+/// Rows of a batch that are looked up to tell whether it was committed. A transaction is there as a whole or not at all;
+/// more than one is looked up because rows of the same tag and time may have been written before.
+const LOOKED_UP: usize = 16;
+/// Tags that are inserted at once.
+const TAGS_AT_ONCE: usize = 10_000;
+/// Name of a partition, followed by the time at which it ends.
+const PARTITION_NAME: &str = "samples_until_";
+
+/// Table of samples.
+pub(crate) static SAMPLES: Table = Table {
+    name: "samples",
+    columns: &[
+        Column { name: "tag_id", kind: Kind::I32 },
+        Column { name: "time_us", kind: Kind::I64 },
+        Column { name: "value", kind: Kind::F64 },
+        Column { name: "quality", kind: Kind::I16 },
+    ],
+};
+
+/// Table of tags.
+static TAGS: Table = Table {
+    name: "tags",
+    columns: &[Column { name: "tag_id", kind: Kind::I32 }, Column { name: "name", kind: Kind::Text }],
+};
+/// Table of one row: how the others were made.
+static LAYOUT: Table = Table { name: "layout", columns: &[Column { name: "layout", kind: Kind::Text }] };
+
+/// The tables of one historian.
+#[derive(Debug)]
+pub(crate) struct Store {
+    sql: &'static Sql,
+    /// How the tables are made.
+    pub(crate) layout: Layout,
+    trend: String,
+    latest: String,
+    lookup: String,
+}
+
+/// How the tables are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Whether samples are indexed by tag and time.
+    pub(crate) index: bool,
+    /// Length of a partition in microseconds.
+    pub(crate) partition_us: Option<i64>,
+    /// Whether a shrink has to be possible.
+    pub(crate) shrink: bool,
+}
+
+/// The statements of a dialect, each from the file of its name.
+#[derive(Debug)]
+struct Sql {
+    dialect: Dialect,
+    drop: &'static str,
+    create: &'static str,
+    index: &'static str,
+    exists: &'static str,
+    layout: &'static str,
+    count: &'static str,
+    count_since: &'static str,
+    count_tags: &'static str,
+    newest: &'static str,
+    lookup: &'static str,
+    trend: &'static str,
+    latest: &'static str,
+    latest_without_index: &'static str,
+    purge: &'static str,
+    shrink: &'static str,
+    /// Before tables are made, where they have to be made otherwise to be shrunk.
+    shrinkable: Option<&'static str>,
+    /// For the session that purges, where its settings matter.
+    purge_session: Option<&'static str>,
+    /// None where there are no partitions.
+    partitions: Option<PartitionSql>,
+}
+
+#[derive(Debug)]
+struct PartitionSql {
+    create: &'static str,
+    list: &'static str,
+    add: &'static str,
+    drop: &'static str,
+    count: &'static str,
+}
+
+macro_rules! sql {
+    ($folder:literal, $dialect:expr, $shrinkable:expr, $purge_session:expr, $partitions:expr) => {
+        Sql {
+            dialect: $dialect,
+            drop: include_str!(concat!("sql/", $folder, "/drop.sql")),
+            create: include_str!(concat!("sql/", $folder, "/create.sql")),
+            index: include_str!(concat!("sql/", $folder, "/index.sql")),
+            exists: include_str!(concat!("sql/", $folder, "/exists.sql")),
+            layout: include_str!(concat!("sql/", $folder, "/layout.sql")),
+            count: include_str!(concat!("sql/", $folder, "/count.sql")),
+            count_since: include_str!(concat!("sql/", $folder, "/count_since.sql")),
+            count_tags: include_str!(concat!("sql/", $folder, "/count_tags.sql")),
+            newest: include_str!(concat!("sql/", $folder, "/newest.sql")),
+            lookup: include_str!(concat!("sql/", $folder, "/lookup.sql")),
+            trend: include_str!(concat!("sql/", $folder, "/trend.sql")),
+            latest: include_str!(concat!("sql/", $folder, "/latest.sql")),
+            latest_without_index: include_str!(concat!("sql/", $folder, "/latest_without_index.sql")),
+            purge: include_str!(concat!("sql/", $folder, "/purge.sql")),
+            shrink: include_str!(concat!("sql/", $folder, "/shrink.sql")),
+            shrinkable: $shrinkable,
+            purge_session: $purge_session,
+            partitions: $partitions,
+        }
+    };
+}
+
+macro_rules! partition_sql {
+    ($folder:literal) => {
+        PartitionSql {
+            create: include_str!(concat!("sql/", $folder, "/create_partitioned.sql")),
+            list: include_str!(concat!("sql/", $folder, "/partitions.sql")),
+            add: include_str!(concat!("sql/", $folder, "/partition_add.sql")),
+            drop: include_str!(concat!("sql/", $folder, "/partition_drop.sql")),
+            count: include_str!(concat!("sql/", $folder, "/partition_count.sql")),
+        }
+    };
+}
+
+static SQLITE: Sql =
+    sql!("sqlite", Dialect::Sqlite, Some(include_str!("sql/sqlite/shrinkable.sql")), None, None);
+static POSTGRES: Sql = sql!("postgres", Dialect::Postgres, None, None, Some(partition_sql!("postgres")));
+static MYSQL: Sql = sql!(
+    "mysql",
+    Dialect::Mysql,
+    None,
+    Some(include_str!("sql/mysql/purge_session.sql")),
+    Some(partition_sql!("mysql"))
+);
+
+impl Sql {
+    fn of(dialect: Dialect) -> &'static Self {
+        match dialect {
+            Dialect::Sqlite => &SQLITE,
+            Dialect::Postgres => &POSTGRES,
+            Dialect::Mysql => &MYSQL,
+        }
+    }
+
+    /// Parameters `first` to `first + count - 1` as the dialect writes them.
+    fn parameters(&self, first: usize, count: usize) -> String {
+        let one = |number: usize| match self.dialect {
+            Dialect::Sqlite => format!("?{number}"),
+            Dialect::Postgres => format!("${number}"),
+            Dialect::Mysql => "?".to_owned(),
+        };
+        (first..first + count).map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Store {
+    /// Statements for a database of this dialect; screens show so many tags.
+    pub(crate) fn new(dialect: Dialect, layout: Layout, screen_tags: usize) -> Self {
+        let sql = Sql::of(dialect);
+        let latest = if layout.index { sql.latest } else { sql.latest_without_index };
+        let lookup = sql.lookup.replace("{times}", &sql.parameters(1, LOOKED_UP));
+        Self {
+            sql,
+            layout,
+            trend: sql.trend.replace("{tags}", &sql.parameters(2, screen_tags)),
+            latest: latest.replace("{tags}", &sql.parameters(1, screen_tags)),
+            lookup: lookup.replace("{tags}", &sql.parameters(1 + LOOKED_UP, LOOKED_UP)),
+        }
+    }
+
+    /// Whether the dialect has partitions.
+    pub(crate) fn has_partitions(&self) -> bool {
+        self.sql.partitions.is_some()
+    }
+
+    /// Makes the tables: anew if `fresh`, else only if there are none. Gives whether they were there.
+    ///
+    /// # Errors
+    /// When tables are there that were made otherwise.
+    pub(crate) async fn make(&self, session: &mut Session, fresh: bool) -> Result<bool, Error> {
+        if fresh {
+            session.script(self.sql.drop).await?;
+        } else if self.number(session, self.sql.exists, &[]).await? > 0 {
+            self.check_layout(session).await?;
+            return Ok(true);
+        }
+        if let Some(shrinkable) = self.sql.shrinkable.filter(|_| self.layout.shrink) {
+            session.script(shrinkable).await?;
+        }
+        let create = match (&self.sql.partitions, self.layout.partition_us) {
+            (Some(partitions), Some(_)) => partitions.create,
+            _ => self.sql.create,
+        };
+        session.script(create).await?;
+        if self.layout.index {
+            session.script(self.sql.index).await?;
+        }
+        let mut rows = Rows::with_capacity(1, 1);
+        rows.push([Value::Text(self.layout.to_string())]);
+        session.append(&LAYOUT, &mut rows, database::WriteMethod::MultiRow).await?;
+        Ok(false)
+    }
+
+    async fn check_layout(&self, session: &mut Session) -> Result<(), Error> {
+        let rows = session.query(self.sql.layout, &[]).await?;
+        let found = match rows.first().and_then(|row| row.first()) {
+            Some(Value::Text(text)) => text.clone(),
+            _ => "not told, because making them was broken off".to_owned(),
+        };
+        let wanted = self.layout.to_string();
+        if found == wanted {
+            return Ok(());
+        }
+        Err(Error::NoDatabase(format!(
+            "the tables that are there were made otherwise ({found}; wanted: {wanted}): give the parameters that they \
+             were made with, or begin with an empty database"
+        )))
+    }
+
+    /// Adds the tags that are not there yet.
+    pub(crate) async fn add_tags(
+        &self,
+        session: &mut Session,
+        tags: u32,
+        name: impl Fn(u32) -> String,
+    ) -> Result<(), Error> {
+        let there = self.number(session, self.sql.count_tags, &[]).await? as u32;
+        let mut rows = Rows::with_capacity(2, TAGS_AT_ONCE.min(tags as usize));
+        let mut next = there;
+        while next < tags {
+            let end = tags.min(next + TAGS_AT_ONCE as u32);
+            rows.clear();
+            (next..end).for_each(|tag| rows.push([Value::I32(tag as i32), Value::Text(name(tag))]));
+            session.append(&TAGS, &mut rows, database::WriteMethod::Bulk).await?;
+            next = end;
+        }
+        Ok(())
+    }
+
+    /// Reads a time window of tags, and gives the number of rows.
+    pub(crate) async fn trend(
+        &self,
+        session: &mut Session,
+        tags: &[Value],
+        since_us: i64,
+    ) -> Result<u64, Error> {
+        let parameters: Vec<Value> =
+            std::iter::once(Value::I64(since_us)).chain(tags.iter().cloned()).collect();
+        session.count_rows(&self.trend, &parameters).await
+    }
+
+    /// Reads the latest values of tags, and gives the number of rows.
+    pub(crate) async fn latest(&self, session: &mut Session, tags: &[Value]) -> Result<u64, Error> {
+        session.count_rows(&self.latest, tags).await
+    }
+
+    /// Rows in the table.
+    pub(crate) async fn count(&self, session: &mut Session) -> Result<u64, Error> {
+        Ok(self.number(session, self.sql.count, &[]).await? as u64)
+    }
+
+    /// Rows in the table from a time on.
+    pub(crate) async fn count_since(&self, session: &mut Session, time_us: i64) -> Result<u64, Error> {
+        Ok(self.number(session, self.sql.count_since, &[Value::I64(time_us)]).await? as u64)
+    }
+
+    /// Time of the newest row, if there is one.
+    pub(crate) async fn newest_us(&self, session: &mut Session) -> Result<Option<i64>, Error> {
+        let rows = session.query(self.sql.newest, &[]).await?;
+        Ok(rows.first().and_then(|row| row.first()).and_then(whole))
+    }
+
+    /// Whether a batch was committed, judged by some of its rows.
+    pub(crate) async fn holds(&self, session: &mut Session, batch: &[Event]) -> Result<bool, Error> {
+        let Some(looked_up) = looked_up(batch) else { return Ok(true) };
+        let key = |number: usize| looked_up[number.min(looked_up.len() - 1)].0;
+        let times = (0..LOOKED_UP).map(|number| Value::I64(key(number).0));
+        let tags = (0..LOOKED_UP).map(|number| Value::I32(key(number).1 as i32));
+        let parameters: Vec<Value> = times.chain(tags).collect();
+        let found = session.query(&self.lookup, &parameters).await?;
+        let in_database = |(time_us, tag): (i64, u32)| {
+            found
+                .iter()
+                .find(|row| {
+                    row.first().and_then(whole) == Some(i64::from(tag)) && whole(&row[1]) == Some(time_us)
+                })
+                .and_then(|row| whole(&row[2]))
+                .unwrap_or(0)
+        };
+        Ok(looked_up.iter().all(|&(key, count)| in_database(key) >= count))
+    }
+
+    /// Makes a session ready to purge.
+    pub(crate) async fn prepare_purge(&self, session: &mut Session) -> Result<(), Error> {
+        match self.sql.purge_session {
+            Some(sql) => session.script(sql).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes up to `rows` rows that are older than `cutoff_us`, and gives how many. Fewer: there are no more.
+    pub(crate) async fn purge(&self, session: &mut Session, cutoff_us: i64, rows: u64) -> Result<u64, Error> {
+        session.execute(self.sql.purge, &[Value::I64(cutoff_us), Value::I64(rows as i64)]).await
+    }
+
+    /// Gives room back to the file system.
+    pub(crate) async fn shrink(&self, session: &mut Session) -> Result<(), Error> {
+        // SQLite frees one page a step: a statement has to be run to its end, which a script is not.
+        for statement in self.sql.shrink.split(';') {
+            session.execute(statement, &[]).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends of the partitions, rising, in microseconds since 1970. Rows beyond the last one are in a rest that stays.
+    pub(crate) async fn partitions(&self, session: &mut Session) -> Result<Vec<i64>, Error> {
+        let Some(sql) = &self.sql.partitions else { return Ok(Vec::new()) };
+        let rows = session.query(sql.list, &[]).await?;
+        let until_us = |row: &Vec<Value>| match row.first() {
+            Some(Value::Text(name)) => name.strip_prefix(PARTITION_NAME)?.parse().ok(),
+            _ => None,
+        };
+        let mut ends: Vec<i64> = rows.iter().filter_map(until_us).collect();
+        ends.sort_unstable();
+        Ok(ends)
+    }
+
+    /// Makes the partitions from `from_us` to `until_us` that are not there yet.
+    pub(crate) async fn add_partitions(
+        &self,
+        session: &mut Session,
+        from_us: i64,
+        until_us: i64,
+    ) -> Result<(), Error> {
+        let (Some(sql), Some(length_us)) = (&self.sql.partitions, self.layout.partition_us) else {
+            return Ok(());
+        };
+        let there = self.partitions(session).await?.last().copied().unwrap_or(i64::MIN);
+        let mut start_us = there.max(from_us.div_euclid(length_us) * length_us);
+        while start_us < until_us {
+            let end_us = start_us + length_us;
+            let add = sql.add.replace("{from_us}", &start_us.to_string());
+            session.script(&add.replace("{until_us}", &end_us.to_string())).await?;
+            start_us = end_us;
+        }
+        Ok(())
+    }
+
+    /// Rows in the partition that ends at `until_us`.
+    pub(crate) async fn count_partition(&self, session: &mut Session, until_us: i64) -> Result<u64, Error> {
+        let Some(sql) = &self.sql.partitions else { return Ok(0) };
+        let count = sql.count.replace("{until_us}", &until_us.to_string());
+        let rows = session.query(&count, &[]).await?;
+        Ok(rows.first().and_then(|row| row.first()).and_then(whole).unwrap_or(0) as u64)
+    }
+
+    /// Drops the partition that ends at `until_us`.
+    pub(crate) async fn drop_partition(&self, session: &mut Session, until_us: i64) -> Result<(), Error> {
+        let Some(sql) = &self.sql.partitions else { return Ok(()) };
+        session.script(&sql.drop.replace("{until_us}", &until_us.to_string())).await
+    }
+
+    async fn number(&self, session: &mut Session, sql: &str, parameters: &[Value]) -> Result<i64, Error> {
+        let rows = session.query(sql, parameters).await?;
+        Ok(rows.first().and_then(|row| row.first()).and_then(whole).unwrap_or(0).max(0))
+    }
+}
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.index { "with index" } else { "without index" })?;
+        match self.partition_us {
+            Some(us) => write!(f, ", partitions of {}", load::Span::microseconds(us as u64)),
+            None => f.write_str(", no partitions"),
+        }
+    }
+}
+
+/// Fills rows with a batch, in the order of [`SAMPLES`].
+pub(crate) fn fill(rows: &mut Rows, batch: &[Event]) {
+    debug_assert_eq!(SAMPLES.columns.len(), 4);
+    rows.clear();
+    for event in batch {
+        rows.push([
+            Value::I32(event.tag as i32),
+            Value::I64(event.time_us),
+            Value::F64(event.value),
+            Value::I16(i16::from(event.quality)),
+        ]);
+    }
+}
+
+/// Times and tags of some rows spread over a batch, and how often each is in it; none of an empty batch.
+fn looked_up(batch: &[Event]) -> Option<Vec<((i64, u32), i64)>> {
+    let mut keys: Vec<(i64, u32)> = (0..LOOKED_UP.min(batch.len()))
+        .map(|number| &batch[number * batch.len() / LOOKED_UP.min(batch.len())])
+        .map(|event| (event.time_us, event.tag))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let count =
+        |key: &(i64, u32)| batch.iter().filter(|event| (event.time_us, event.tag) == *key).count() as i64;
+    let counted: Vec<_> = keys.iter().map(|key| (*key, count(key))).collect();
+    (!counted.is_empty()).then_some(counted)
+}
+
+/// A whole number, whatever its width.
+fn whole(value: &Value) -> Option<i64> {
+    match *value {
+        Value::I16(number) => Some(i64::from(number)),
+        Value::I32(number) => Some(i64::from(number)),
+        Value::I64(number) => Some(number),
+        Value::F64(number) => Some(number as i64),
+        Value::Null | Value::Text(_) => None,
+    }
+}

@@ -1,0 +1,99 @@
+//! Runs one trial of a historian: its roles, each on a thread of its own, the intervals they fill, the count at the end.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use database::{Engine, Own};
+use load::{Go, Progress};
+use record::{HistorianOutcome, Setup};
+
+use super::controller::Controller;
+use super::job::{Job, Source};
+use super::reconcile;
+use super::roles::{Role, Roles};
+use super::setup::{self, Prepared};
+
+/// Why a trial did not run, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The database cannot be used as asked.
+    #[error(transparent)]
+    Database(#[from] database::Error),
+    /// The source of events cannot be read.
+    #[error("{0}")]
+    Source(String),
+    /// The load could not be made.
+    #[error("{0}")]
+    Load(String),
+}
+
+/// Runs a historian against a database of our own until its end, `stop`, or until `on_progress` says so. Tables are made,
+/// or emptied where they are there already and `fresh` says so. With the fake, everything runs in virtual time.
+///
+/// # Errors
+/// When the trial could not begin, or the source failed. A database that goes away is no error: it is an outage.
+pub fn run(
+    job: &Job,
+    own: &Own,
+    fresh: bool,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<HistorianOutcome, TrialError> {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    run_from(job, own, fresh, since_1970.as_micros() as i64, stop, on_progress)
+}
+
+/// [`run`] by a wall clock that reads `now_us`, microseconds since 1970, when it begins.
+pub(crate) fn run_from(
+    job: &Job,
+    own: &Own,
+    fresh: bool,
+    now_us: i64,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<HistorianOutcome, TrialError> {
+    // A PLC answers in real time, whatever stores its values.
+    let simulated = own.url().engine() == Engine::Fake && !matches!(job.source, Source::Modbus { .. });
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all();
+    if simulated {
+        builder.start_paused(true);
+    }
+    let runtime =
+        builder.build().map_err(|error| TrialError::Load(format!("cannot wait for events: {error}")))?;
+    let trial = async {
+        let prepared = setup::prepare(job, own, fresh, now_us, simulated).await?;
+        play(prepared, simulated, stop, on_progress).await
+    };
+    tokio::task::LocalSet::new().block_on(&runtime, trial)
+}
+
+async fn play(
+    prepared: Prepared,
+    simulated: bool,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<HistorianOutcome, TrialError> {
+    let Prepared { running, source, setup, sizes } = prepared;
+    let running = Arc::new(running);
+    let mut cast: Vec<Role> = vec![Role::Source(Box::new(source)), Role::Sampler];
+    cast.extend((0..running.job.writers).map(|_| Role::Writer));
+    cast.extend(running.job.readers.map(Role::Reader));
+    cast.extend(running.job.maintenance.map(Role::Keeper));
+    let mut roles = Roles::start(&running, cast, simulated)?;
+    roles.ready().await?;
+    let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
+    let clock = roles.begin();
+    let mut controller = Controller::new(&running, clock, stop, on_progress);
+    if go == Go::Stop {
+        controller.stop(0);
+    }
+    let drain = controller.conduct(&mut roles).await?;
+    drop(roles);
+    Ok(reconcile::outcome(&running, drain, sizes).await)
+}
+
+#[cfg(test)]
+#[path = "trial_tests.rs"]
+mod tests;
