@@ -92,7 +92,8 @@ pub(crate) mod remedy {
     /// No room.
     pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
     /// Nothing listens, or nothing answers.
-    pub(crate) const UNREACHABLE: &str = "check host and port, and that the server is running and lets this machine in";
+    pub(crate) const UNREACHABLE: &str =
+        "check host and port, and that the server is running and lets this machine in";
 }
 
 #[cfg(test)]

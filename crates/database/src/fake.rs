@@ -222,8 +222,9 @@ impl FakeSession {
 
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
         let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-        let rows =
-            self.run(Doing::Run(sql), |database, attempt| statements::query(database, sql, &[], attempt)).await?;
+        let rows = self
+            .run(Doing::Run(sql), |database, attempt| statements::query(database, sql, &[], attempt))
+            .await?;
         let bytes = match rows.first().and_then(|row| row.first()) {
             Some(Value::I64(bytes)) => u64::try_from(*bytes).ok(),
             _ => None,
@@ -249,7 +250,11 @@ impl FakeSession {
     }
 
     fn alive(&self, doing: Doing<'_>) -> Result<(), Error> {
-        if self.is_lost || self.server.state().crashes != self.crashes { Err(self.lost(doing)) } else { Ok(()) }
+        if self.is_lost || self.server.state().crashes != self.crashes {
+            Err(self.lost(doing))
+        } else {
+            Ok(())
+        }
     }
 
     fn lose(&mut self, state: &mut State, doing: Doing<'_>) -> Error {

@@ -146,7 +146,8 @@ fn in_use(place: &str) -> Error {
 
 async fn has_mark(session: &mut Session, count_tables: &str, parameters: &[Value]) -> Result<bool, Error> {
     let is_one = |rows: Vec<Vec<Value>>| rows == [[Value::I64(1)]];
-    Ok(is_one(session.query(count_tables, parameters).await?) && is_one(session.query(COUNT_MARKS, &[]).await?))
+    Ok(is_one(session.query(count_tables, parameters).await?)
+        && is_one(session.query(COUNT_MARKS, &[]).await?))
 }
 
 struct FakeHold {

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::error::{Attempt, Doing};
-use crate::url::{Encryption, Host, ServerAddress};
+use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use values::Received;
 
@@ -58,6 +58,7 @@ pub(crate) struct PostgresSession {
 impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
+        address.check_encryption(attempt)?;
         let client = match timeout(CONNECT_TIMEOUT, connect(address)).await {
             Ok(Ok(client)) => client,
             Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
@@ -112,8 +113,9 @@ impl PostgresSession {
             let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
             while let Some(row) = rows.next().await {
                 let row = row?;
-                let values: Result<Vec<Value>, _> =
-                    (0..width).map(|column| row.try_get::<_, Received>(column).map(|received| received.0)).collect();
+                let values: Result<Vec<Value>, _> = (0..width)
+                    .map(|column| row.try_get::<_, Received>(column).map(|received| received.0))
+                    .collect();
                 found.push(values?);
             }
             Ok(())
@@ -162,7 +164,8 @@ impl PostgresSession {
             Some(statement) => statement.clone(),
             None => {
                 let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, names(table));
-                let statement = self.client.prepare(&sql).await.map_err(|error| self.failed(&error, doing))?;
+                let statement =
+                    self.client.prepare(&sql).await.map_err(|error| self.failed(&error, doing))?;
                 self.copies.insert(table.name, statement.clone());
                 statement
             }
@@ -427,14 +430,10 @@ async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Erro
         .tcp_user_timeout(SILENCE)
         .keepalives_idle(SILENCE)
         .ssl_mode(tokio_postgres::config::SslMode::Disable);
-    match address.encryption() {
-        Encryption::Disable | Encryption::Require | Encryption::VerifyFull => {
-            let (client, connection) = config.connect(NoTls).await?;
-            // How it ends, whoever waits for an answer is told.
-            tokio::spawn(async { drop(connection.await) });
-            Ok(client)
-        }
-    }
+    let (client, connection) = config.connect(NoTls).await?;
+    // How it ends, whoever waits for an answer is told.
+    tokio::spawn(async { drop(connection.await) });
+    Ok(client)
 }
 
 /// Source: <https://www.postgresql.org/docs/current/runtime-config-wal.html>, `fsync` and `synchronous_commit`.

@@ -77,7 +77,7 @@ impl Rows {
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        if self.width == 0 { 0 } else { self.values.len() / self.width }
+        self.values.len().checked_div(self.width).unwrap_or(0)
     }
 
     /// Whether there is none.

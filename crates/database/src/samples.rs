@@ -89,7 +89,13 @@ pub(crate) fn odd_rows() -> Rows {
         rows.push([Value::Null, Value::I64(time), Value::Null, Value::Null, Value::Text(note.to_owned())]);
         time += 1;
     }
-    rows.push([Value::I32(-1), Value::I64(-1), Value::F64(-1.0), Value::I16(-1), Value::Text("-1".to_owned())]);
+    rows.push([
+        Value::I32(-1),
+        Value::I64(-1),
+        Value::F64(-1.0),
+        Value::I16(-1),
+        Value::Text("-1".to_owned()),
+    ]);
     rows.push([
         Value::I32(0),
         Value::I64(i64::MAX),

@@ -1,5 +1,6 @@
 //! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
@@ -72,19 +73,31 @@ impl Running {
     }
 }
 
-/// Runs a claim against PostgreSQL and against MariaDB, each with a server of its own.
+/// A server that all claims use that run at the same time.
+fn shared(engine: Engine) -> Arc<Running> {
+    static SERVERS: [Mutex<Weak<Running>>; 2] = [const { Mutex::new(Weak::new()) }; 2];
+    let mut server =
+        SERVERS[usize::from(engine == Engine::Mysql)].lock().unwrap_or_else(PoisonError::into_inner);
+    server.upgrade().unwrap_or_else(|| {
+        let started = Arc::new(Running::start(engine));
+        *server = Arc::downgrade(&started);
+        started
+    })
+}
+
+/// Tests a claim against PostgreSQL and against MariaDB.
 macro_rules! on_each_server {
     ($($claim:ident),* $(,)?) => {
         mod postgres {
             $(#[tokio::test]
             async fn $claim() {
-                super::$claim(super::Running::start(crate::Engine::Postgres)).await;
+                super::$claim(crate::Engine::Postgres).await;
             })*
         }
         mod mariadb {
             $(#[tokio::test]
             async fn $claim() {
-                super::$claim(super::Running::start(crate::Engine::Mysql)).await;
+                super::$claim(crate::Engine::Mysql).await;
             })*
         }
     };
@@ -100,7 +113,8 @@ on_each_server!(
     settings_and_sizes_are_read,
 );
 
-async fn statements_do_what_they_say(server: Running) {
+async fn statements_do_what_they_say(engine: Engine) {
+    let server = shared(engine);
     let own = server.samples("prony_values").await;
     let mut session = own.session().await.unwrap();
     for method in METHODS {
@@ -140,13 +154,17 @@ async fn all_or_nothing(session: &mut Session) {
     for method in METHODS {
         for count in [10, 15_000] {
             let error = session.append(&SAMPLES, &mut plain_rows(count), method).await.unwrap_err();
-            assert!(matches!(&error, Error::Statement(text) if text.contains("`samples`")), "{method:?} {error}");
+            assert!(
+                matches!(&error, Error::Statement(text) if text.contains("`samples`")),
+                "{method:?} {error}"
+            );
             assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(3)]], "{method:?}");
         }
     }
 }
 
-async fn mistakes_are_told_apart(server: Running) {
+async fn mistakes_are_told_apart(engine: Engine) {
+    let server = shared(engine);
     let open = async |text: String| Session::open(&text.parse().unwrap()).await.map(|_| ()).unwrap_err();
     let text = server.text();
     let wrong = open(text.replace(":secret@", ":wrong77@")).await;
@@ -160,6 +178,8 @@ async fn mistakes_are_told_apart(server: Running) {
     assert!(matches!(&closed, Error::Unreachable(text) if text.contains("refused")), "{closed}");
     let unknown = open(text.replace("127.0.0.1", "no-such-host.invalid") + "?sslmode=disable").await;
     assert!(matches!(unknown, Error::Unreachable(_)), "{unknown}");
+    let plain = open(text.replace("127.0.0.1", "192.0.2.1")).await;
+    assert!(matches!(&plain, Error::Refused(text) if text.contains("sslmode=disable")), "{plain}");
     let mut session = Session::open(&server.url()).await.unwrap();
     for sql in ["SELECT * FROM nothing_of_that_name", "SELEKT 1"] {
         let error = session.query(sql, &[]).await.unwrap_err();
@@ -171,7 +191,8 @@ async fn mistakes_are_told_apart(server: Running) {
     assert_eq!(session.query("SELECT 1", &[]).await.unwrap(), [[Value::I64(1)]]);
 }
 
-async fn a_killed_server_is_lost_then_unreachable_then_back(mut server: Running) {
+async fn a_killed_server_is_lost_then_unreachable_then_back(engine: Engine) {
+    let mut server = Running::start(engine);
     let own = server.samples("prony_kill").await;
     let mut session = own.session().await.unwrap();
     let mut committed = 0;
@@ -203,7 +224,8 @@ async fn a_killed_server_is_lost_then_unreachable_then_back(mut server: Running)
     own.remove().await.unwrap();
 }
 
-async fn another_connection_can_be_ended(server: Running) {
+async fn another_connection_can_be_ended(engine: Engine) {
+    let server = shared(engine);
     let own = server.samples("prony_end").await;
     let mut lost = own.session().await.unwrap();
     lost.script("BEGIN; INSERT INTO samples (time) VALUES (1)").await.unwrap();
@@ -224,7 +246,8 @@ async fn another_connection_can_be_ended(server: Running) {
     own.remove().await.unwrap();
 }
 
-async fn databases_of_our_own_are_made_and_removed(server: Running) {
+async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
+    let server = shared(engine);
     let own = server.samples("prony_Own").await;
     assert!(!own.was_there());
     assert_eq!(own.url().database(), Some("prony_Own"));
@@ -273,7 +296,8 @@ async fn reused(server: &Running, name: &str) -> Own {
     }
 }
 
-async fn what_others_made_is_never_touched(server: Running) {
+async fn what_others_made_is_never_touched(engine: Engine) {
+    let server = shared(engine);
     let mut session = Session::open(&server.url()).await.unwrap();
     let makes = [
         ("theirs", "CREATE TABLE theirs (x integer); INSERT INTO theirs VALUES (1)"),
@@ -294,7 +318,8 @@ async fn what_others_made_is_never_touched(server: Running) {
     Session::open(&server.url().with_database("empty")).await.unwrap();
 }
 
-async fn settings_and_sizes_are_read(server: Running) {
+async fn settings_and_sizes_are_read(engine: Engine) {
+    let server = shared(engine);
     let own = server.samples("prony_sizes").await;
     let mut session = own.session().await.unwrap();
     let about = session.server().await.unwrap();
@@ -303,7 +328,7 @@ async fn settings_and_sizes_are_read(server: Running) {
     let product = if server.dialect() == Dialect::Postgres { "PostgreSQL " } else { "MariaDB " };
     let number = about.version.strip_prefix(product).unwrap();
     assert!(number.starts_with(|first: char| first.is_ascii_digit()), "{}", about.version);
-    let directory = match &server {
+    let directory = match &*server {
         Running::Postgres(server) => server.data_directory(),
         Running::MariaDb(server) => server.data_directory(),
     };

@@ -60,8 +60,8 @@ impl SqliteSession {
             }
         });
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let thread =
-            spawned.map_err(|error| Error::Unreachable(attempt.text(error, "allow this program more threads")))?;
+        let thread = spawned
+            .map_err(|error| Error::Unreachable(attempt.text(error, "allow this program more threads")))?;
         let interrupt = match opened.await {
             Ok(Ok(interrupt)) => interrupt,
             Ok(Err(error)) => return Err(not_opened(file, &error, attempt)),
@@ -131,7 +131,9 @@ impl SqliteSession {
         let is_wal = settings.get("journal_mode").is_some_and(|mode| mode == "wal");
         let is_durable = settings.get("synchronous").is_some_and(|level| level == "2" || level == "3");
         let durability = match (is_durable, is_wal) {
-            (true, true) => "each commit is synced to the WAL before it returns (journal_mode=wal, synchronous=full)",
+            (true, true) => {
+                "each commit is synced to the WAL before it returns (journal_mode=wal, synchronous=full)"
+            }
             (true, false) => "each commit is synced before it returns (synchronous=full)",
             (false, _) => "a commit may be lost with the power: synchronous is neither full nor extra",
         };

@@ -11,8 +11,9 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use crate::Fake;
+use crate::error::Attempt;
 use crate::fake::FakeServer;
+use crate::{Error, Fake};
 
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +72,7 @@ pub enum Dialect {
 /// - `sqlite:FILE`: the rest is the path as it stands, relative or absolute.
 /// - `postgres://[user[:password]@][host][:port][/database][?options]`, also `postgresql://`; options `host` (a
 ///   directory with a socket), `port`, `user`, `sslmode`. Without a host: localhost. Without a password:
-///   `PGPASSWORD`. Without a database: `postgres`.
+///   `PGPASSWORD`. Without a database: `postgres`. Without a mode: `disable` on this machine, else `verify-full`.
 /// - `mysql://…` or `mariadb://…`, the same with the options `socket` and `ssl-mode`. Without a password: `MYSQL_PWD`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url(pub(crate) Address);
@@ -239,6 +240,19 @@ impl ServerAddress {
         let default = if self.host.is_local() { Encryption::Disable } else { Encryption::VerifyFull };
         self.encryption.unwrap_or(default)
     }
+
+    /// Refuses what is not there yet, rather than to send a password in the clear without having been told to.
+    pub(crate) fn check_encryption(&self, attempt: Attempt<'_>) -> Result<(), Error> {
+        let wanted = self.encryption();
+        if wanted == Encryption::Disable {
+            return Ok(());
+        }
+        let words =
+            format!("prony does not encrypt connections yet, and this one is to be ({})", wanted.name());
+        let remedy =
+            "add ?sslmode=disable to the address if the network is trusted, or connect through a tunnel";
+        Err(Error::Refused(attempt.text(words, remedy)))
+    }
 }
 
 impl fmt::Display for Url {
@@ -267,7 +281,11 @@ impl ServerAddress {
         let mut options = Vec::new();
         match &self.host {
             Host::Tcp { name, port } => {
-                if name.contains(':') { write!(f, "[{name}]")? } else { write!(f, "{}", Encoded(name))? }
+                if name.contains(':') {
+                    write!(f, "[{name}]")?
+                } else {
+                    write!(f, "{}", Encoded(name))?
+                }
                 if *port != engine.default_port() {
                     write!(f, ":{port}")?;
                 }

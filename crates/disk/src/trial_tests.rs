@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use record::{Interval, Phase, Setup};
+use record::{Interval, Phase};
 
 use super::*;
 use crate::settings::Settings;

@@ -4,7 +4,6 @@ use record::{Interval, Setup};
 
 /// What is told while a trial runs.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one a second")]
 pub enum Progress {
     /// Everything is set up; the load begins now.
     SetUp(Setup),

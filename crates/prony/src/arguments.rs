@@ -178,8 +178,8 @@ pub(crate) struct Historian {
 
 #[derive(Debug, Args)]
 pub(crate) struct Plc {
-    #[arg(long)]
-    pub(crate) settings: bool,
+    #[command(flatten)]
+    pub(crate) settings: workload::plc::Settings,
 }
 
 #[derive(Debug, Args)]

@@ -36,7 +36,9 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     let directory = results.writer.directory().to_owned();
     match result {
         Ok(_) => {}
-        Err(error @ (RunError::Target(_) | RunError::Database(_))) => return Err(not_begun(error, Some(results), &stop)),
+        Err(error @ (RunError::Target(_) | RunError::Database(_))) => {
+            return Err(not_begun(error, Some(results), &stop));
+        }
         Err(error @ RunError::Listener(_)) => {
             show_what_there_is(&directory, output.format);
             return Err(error.into());
@@ -48,8 +50,13 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::of(&report))
 }
 
-/// What the disk tests of a plan would find; none if it has none.
+/// What the disk tests of a plan would find; none if it has none. Mistakes that can be known beforehand are found here.
 pub(crate) fn survey(study: &Study, plan: &Plan) -> Result<Option<Survey>, Failure> {
+    if let Some(url) = &study.target.url {
+        for job in plan.trials.iter().filter_map(|trial| trial.work.historian()) {
+            workload::historian::check(job, url.engine()).map_err(Failure::usage)?;
+        }
+    }
     let jobs = plan.disk_jobs();
     if jobs.is_empty() {
         return Ok(None);

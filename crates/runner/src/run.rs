@@ -160,7 +160,8 @@ impl Run<'_, '_> {
         for trial in &plan.trials {
             if let Some(reason) = rules.skip_because(trial) {
                 let number = self.next_number();
-                let record = TrialRecord { state: State::Skipped, reason: Some(reason), ..planned(trial, number) };
+                let record =
+                    TrialRecord { state: State::Skipped, reason: Some(reason), ..planned(trial, number) };
                 self.tell(&Event::TrialFinished(record))?;
                 continue;
             }

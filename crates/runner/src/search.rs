@@ -98,8 +98,7 @@ impl Search {
                 confirmed: 0,
                 steps_down: confirming.steps_down + 1,
             };
-            self.done =
-                confirming.steps_down >= STEPS_DOWN_MAX || confirming.rate_per_s < RATE_MIN_PER_S;
+            self.done = confirming.steps_down >= STEPS_DOWN_MAX || confirming.rate_per_s < RATE_MIN_PER_S;
         }
         self.confirming = Some(confirming);
     }

@@ -29,7 +29,8 @@ pub(crate) fn next(search: &Search, rules: &Rules, work: &Work) -> Option<(Searc
 /// Whether a step held its rate.
 pub(crate) fn held(ran: &Ran) -> Held {
     let setup = ran.record.setup.as_ref().and_then(record::Setup::historian);
-    let (Some(setup), Some(outcome), State::Complete) = (setup, &ran.record.historian, ran.record.state) else {
+    let (Some(setup), Some(outcome), State::Complete) = (setup, &ran.record.historian, ran.record.state)
+    else {
         return Held::Unknown;
     };
     match not_held_because(setup, outcome, &ran.samples, &ran.measured) {

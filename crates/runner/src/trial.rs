@@ -142,7 +142,8 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
         Err(_) => None,
     };
     let error = match result {
-        Ok(Ended::Historian(outcome)) => {
+        Ok(Ended::Historian(mut outcome)) => {
+            record.notes.append(&mut outcome.notes);
             record.historian = Some(*outcome);
             None
         }

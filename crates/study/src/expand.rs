@@ -7,8 +7,8 @@ use load::Size;
 use toml::Value;
 use workload::historian;
 
-use crate::settings;
 use crate::plan::Work;
+use crate::settings;
 use crate::study::{Axis, Configuration, Study, StudyError, StudyErrors, Varied, Workload, one_error};
 
 /// One configuration at one combination of levels.
@@ -116,8 +116,9 @@ fn at<S: Varied>(
 
 fn disk(mut settings: disk::Settings, study: &Study) -> Result<Work, StudyErrors> {
     settings.seed.get_or_insert(study.seed);
-    let job = disk::Job::of(&settings)
-        .map_err(|problems| errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem))))?;
+    let job = disk::Job::of(&settings).map_err(|problems| {
+        errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem)))
+    })?;
     Ok(Work::Disk { settings: Box::new(settings), job: Box::new(job) })
 }
 
@@ -127,8 +128,9 @@ fn historian(mut settings: historian::Settings, study: &Study) -> Result<Work, S
         search.check(&settings)?;
         settings.rate = Some(historian::Rate::PerSecond(search.start_per_s));
     }
-    let job = historian::Job::of(&settings)
-        .map_err(|problems| errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem))))?;
+    let job = historian::Job::of(&settings).map_err(|problems| {
+        errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem)))
+    })?;
     // Written out, so that a record tells how long its trial was to be.
     settings.warm_up = Some(job.phases.warm_up);
     settings.duration = Some(job.phases.measure);

@@ -69,8 +69,7 @@ impl Study {
         let mut study = Self::of_disk(Vec::new());
         study.title = "Historian".to_owned();
         study.slug = "historian".to_owned();
-        study.target =
-            Target { url: Some(url), database: Some(DATABASE.to_owned()), ..Target::default() };
+        study.target = Target { url: Some(url), database: Some(DATABASE.to_owned()), ..Target::default() };
         study.workload.historian = Some(Settings::default());
         study
     }

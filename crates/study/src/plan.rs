@@ -163,7 +163,10 @@ fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
         return Err(one_error("target.url", problem));
     }
     if study.search.is_some() && points.iter().any(|point| point.work.disk().is_some()) {
-        return Err(one_error("search", "is of a historian's rate, and there is a disk test; leave one of them out"));
+        return Err(one_error(
+            "search",
+            "is of a historian's rate, and there is a disk test; leave one of them out",
+        ));
     }
     Ok(())
 }
@@ -309,7 +312,11 @@ mod tests {
         let shorter: disk::Settings = toml::from_str("duration = \"1s\"").unwrap();
         cdm.narrow(&shorter).unwrap();
         assert!(
-            Plan::of(&cdm).unwrap().trials.iter().all(|trial| trial.work.phases().measure == Span::seconds(1))
+            Plan::of(&cdm)
+                .unwrap()
+                .trials
+                .iter()
+                .all(|trial| trial.work.phases().measure == Span::seconds(1))
         );
     }
 

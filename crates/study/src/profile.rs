@@ -107,7 +107,11 @@ fn row(name: &str, block: Size, pattern: Pattern, read_share: f64, outstanding: 
         outstanding: Some(outstanding),
         ..Settings::default()
     };
-    Configuration { name: name.to_owned(), workload: Workload { disk, ..Workload::default() }, axis: Vec::new() }
+    Configuration {
+        name: name.to_owned(),
+        workload: Workload { disk, ..Workload::default() },
+        axis: Vec::new(),
+    }
 }
 
 /// Reads first, then the log, then what bursts: a log write right after a burst of writes measures the burst.
@@ -204,7 +208,8 @@ fn sweep(study: &mut Study) {
     study.latency_tolerance = Some(Span::microseconds(20_000));
     study.workload.disk.warm_up = Some(Span::seconds(2));
     study.workload.disk.duration = Some(Span::seconds(10));
-    let sizes = |kib: [u64; 3]| Axis::of::<Settings>("block_size", kib.map(|kib| Size::kib(kib).to_string().into()));
+    let sizes =
+        |kib: [u64; 3]| Axis::of::<Settings>("block_size", kib.map(|kib| Size::kib(kib).to_string().into()));
     let small = sizes([8, 16, 32]);
     let large = sizes([64, 128, 256]);
     let scenarios = [
@@ -217,7 +222,11 @@ fn sweep(study: &mut Study) {
         .map(|(name, pattern, read_share, sizes)| {
             let disk =
                 Settings { pattern: Some(pattern), read_share: Some(read_share), ..Settings::default() };
-            Configuration { name: name.to_owned(), workload: Workload { disk, ..Workload::default() }, axis: vec![sizes.clone()] }
+            Configuration {
+                name: name.to_owned(),
+                workload: Workload { disk, ..Workload::default() },
+                axis: vec![sizes.clone()],
+            }
         })
         .to_vec();
     study.axis = vec![small, Axis::of::<Settings>("outstanding", DEPTHS.map(Value::from))];

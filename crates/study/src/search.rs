@@ -53,10 +53,14 @@ impl Search {
     /// Refuses what contradicts a search.
     pub(crate) fn check(&self, settings: &historian::Settings) -> Result<(), StudyErrors> {
         if settings.rate.is_some() {
-            return Err(one_error("rate", "is what a search looks for; leave it out, or leave out --find-max"));
+            return Err(one_error(
+                "rate",
+                "is what a search looks for; leave it out, or leave out --find-max",
+            ));
         }
         if let Some(source) = settings.source.as_ref().filter(|source| **source != SourceChoice::Random) {
-            let problem = format!("{source} has a pace of its own, and a search needs one that it can set; use random");
+            let problem =
+                format!("{source} has a pace of its own, and a search needs one that it can set; use random");
             return Err(one_error("source", problem));
         }
         for (place, value, low, high) in [

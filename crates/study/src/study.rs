@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use database::Url;
 use load::{Size, Span};
-use workload::historian;
 use serde::{Deserialize, Serialize};
 use toml::Value;
+use workload::historian;
 
 use crate::search::Search;
 use crate::settings::{self, Settings};
@@ -309,7 +309,9 @@ impl Study {
     /// Whether the outstanding I/Os are varied.
     #[must_use]
     pub fn has_depths(&self) -> bool {
-        self.axis.iter().any(|axis| axis.parameter::<disk::Settings>() == Some("outstanding") && axis.levels.len() > 1)
+        self.axis
+            .iter()
+            .any(|axis| axis.parameter::<disk::Settings>() == Some("outstanding") && axis.levels.len() > 1)
     }
 
     /// As a file.

@@ -2,7 +2,11 @@
 //!
 //! `bare URL ROWS SECONDS [STATEMENT]` empties the table `samples` that a historian left in the database of URL, writes
 //! transactions of ROWS rows into it for so long, and prints rows a second. Every row was encoded before the clock started.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for one benchmark, not a part of prony")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program for one benchmark, not a part of prony"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -154,7 +158,8 @@ async fn mysql(url: &str, rows: usize, length: Duration, load_data: bool) -> f64
     let mut connection = mysql_async::Conn::new(options).await.unwrap();
     connection.query_drop("TRUNCATE samples").await.unwrap();
     let batches = batches(rows);
-    let texts: Vec<Bytes> = batches.iter().map(|batch| if load_data { lines(batch) } else { insert(batch) }).collect();
+    let texts: Vec<Bytes> =
+        batches.iter().map(|batch| if load_data { lines(batch) } else { insert(batch) }).collect();
     let mut speed = Speed::new(length);
     for text in texts.iter().cycle() {
         if load_data {

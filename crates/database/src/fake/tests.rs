@@ -104,7 +104,8 @@ async fn a_lost_connection_is_followed_by_a_time_without_server() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_under_way_when_the_server_goes_is_not_committed() {
-    let (url, mut session) = made(Fake { lose_at: Some(1), append: ms(5), down: ms(10), ..Fake::default() }).await;
+    let (url, mut session) =
+        made(Fake { lose_at: Some(1), append: ms(5), down: ms(10), ..Fake::default() }).await;
     let mut other = Session::open(&url).await.unwrap();
     let (first, second) = tokio::join!(append(&mut session, 1), append(&mut other, 1));
     assert!(matches!((first, second), (Err(Error::Lost(_)), Err(Error::Lost(_)))));
@@ -133,8 +134,12 @@ async fn discarded_rows_are_counted() {
 fn a_new_clock_finds_the_server_free_and_up() {
     let runtime =
         || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let (url, mut session) = runtime()
-        .block_on(made(Fake { append: ms(1), lose_at: Some(3), down: ms(3_600_000), ..Fake::default() }));
+    let (url, mut session) = runtime().block_on(made(Fake {
+        append: ms(1),
+        lose_at: Some(3),
+        down: ms(3_600_000),
+        ..Fake::default()
+    }));
     runtime().block_on(async {
         tokio::time::advance(ms(3_600_000)).await;
         append(&mut session, 1).await.unwrap();

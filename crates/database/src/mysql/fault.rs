@@ -14,7 +14,9 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
     match error {
         Driver::Server(answer) => match answer.code {
             // The server shuts down, or somebody ended the connection.
-            1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => Error::Lost(text(remedy::LOST)),
+            1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => {
+                Error::Lost(text(remedy::LOST))
+            }
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
             1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
@@ -35,7 +37,9 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     match error {
         Driver::Server(answer) => match answer.code {
-            1049 => Error::NoDatabase(text("leave the database out of the address, or name one that is there")),
+            1049 => {
+                Error::NoDatabase(text("leave the database out of the address, or name one that is there"))
+            }
             1044 | 1045 | 1130 | 1251 | 1698 | 1820 | 4151 => {
                 Error::Refused(text("check user and password of the address, and MYSQL_PWD"))
             }
@@ -52,9 +56,7 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
 
 /// A server that lets a connection wait.
 pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(
-        attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE),
-    )
+    Error::Unreachable(attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE))
 }
 
 /// 28 is ENOSPC, which the server hands on from its storage engine or file system.

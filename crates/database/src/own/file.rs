@@ -37,7 +37,10 @@ pub(super) async fn make(url: &Url, file: &Path, existing: Existing) -> Result<(
     let lock = Lock::take(file)?.ok_or_else(|| in_use(&place))?;
     let is_there = fs::symlink_metadata(file).is_ok();
     if is_there {
-        if !is_ours(file) {
+        // One that was killed between making a file and marking it leaves an empty one, which is worth nothing to anybody.
+        let is_leftover =
+            existing == Existing::Replace && fs::metadata(file).is_ok_and(|file| file.len() == 0);
+        if !is_ours(file) && !is_leftover {
             return Err(of_somebody_else(&place, "give another file"));
         }
         match existing {
@@ -126,7 +129,8 @@ fn is_ours(file: &Path) -> bool {
         }
     }
     uri.push_str("?immutable=1");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let read = || -> rusqlite::Result<bool> {
         let database = Database::open_with_flags(&uri, flags)?;
         let id: i32 = database.query_row("PRAGMA application_id", [], |row| row.get(0))?;

@@ -64,7 +64,9 @@ impl Keeper {
         let (answer, answered) = oneshot::channel();
         let (end, ended) = oneshot::channel::<()>();
         let failed = |error: std::io::Error| {
-            Error::Unreachable(format!("cannot hold the lock of {own}: {error}; allow this program more threads"))
+            Error::Unreachable(format!(
+                "cannot hold the lock of {own}: {error}; allow this program more threads"
+            ))
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let address = own.clone();
@@ -109,7 +111,11 @@ impl Keeper {
             drop_database(&mut admin, &self.url, name).await
         };
         result.await.map_err(|error| {
-            let text = format!("{} is left: {error}; remove it with `{}`", place(&self.url, name), removal(&self.url, name));
+            let text = format!(
+                "{} is left: {error}; remove it with `{}`",
+                place(&self.url, name),
+                removal(&self.url, name)
+            );
             match error {
                 Error::Unreachable(_) => Error::Unreachable(text),
                 Error::Lost(_) => Error::Lost(text),
@@ -217,8 +223,11 @@ async fn end_sessions(admin: &mut Session, url: &Url, name: &str) -> Result<(), 
     }
     for row in admin.query(sessions_sql(url), &[Value::Text(name.to_owned())]).await? {
         let Some(Value::I64(id)) = row.first() else { continue };
-        let sql =
-            if is_postgres(url) { format!("SELECT pg_terminate_backend({id})") } else { format!("KILL {id}") };
+        let sql = if is_postgres(url) {
+            format!("SELECT pg_terminate_backend({id})")
+        } else {
+            format!("KILL {id}")
+        };
         match admin.script(&sql).await {
             Err(error) if error.is_lost() => return Err(error),
             // It may be gone by now; if it is not, the next statement says so.

@@ -34,10 +34,12 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) ->
     let text = |remedy| attempt.text(words(error), remedy);
     if let Some(answer) = error.as_db_error() {
         return match answer.code().code() {
-            "3D000" => Error::NoDatabase(text("name one that is there at the end of the address, such as /postgres")),
-            "28P01" | "28000" => {
-                Error::Refused(text("check user and password of the address, PGPASSWORD, and the server's pg_hba.conf"))
+            "3D000" => {
+                Error::NoDatabase(text("name one that is there at the end of the address, such as /postgres"))
             }
+            "28P01" | "28000" => Error::Refused(text(
+                "check user and password of the address, PGPASSWORD, and the server's pg_hba.conf",
+            )),
             "42501" => Error::Refused(text("give the login the right to connect to this database")),
             "57P03" => Error::Unreachable(text("wait until the server is up")),
             "53300" => Error::Unreachable(text("end other connections, or raise max_connections")),
@@ -54,9 +56,7 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) ->
 
 /// A server that lets a connection wait.
 pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(
-        attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE),
-    )
+    Error::Unreachable(attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE))
 }
 
 /// The words of the server, or of the system, without the driver's around them.

@@ -35,7 +35,10 @@ async fn more_rows_than_a_statement_has_parameters_are_appended() {
     let mut session = own.session().await.unwrap();
     session.script(&make_sql(Dialect::Sqlite)).await.unwrap();
     session.append(&SAMPLES, &mut plain_rows(20_001), WriteMethod::MultiRow).await.unwrap();
-    assert_eq!(session.count_rows("SELECT * FROM samples WHERE tag >= ?1", &[Value::I32(0)]).await, Ok(20_001));
+    assert_eq!(
+        session.count_rows("SELECT * FROM samples WHERE tag >= ?1", &[Value::I32(0)]).await,
+        Ok(20_001)
+    );
 }
 
 #[tokio::test]
@@ -48,7 +51,9 @@ async fn a_failed_append_leaves_nothing_and_the_session_goes_on() {
     session.append(&SAMPLES, &mut plain_rows(3), WriteMethod::Bulk).await.unwrap();
     for method in [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk] {
         let error = session.append(&SAMPLES, &mut plain_rows(10), method).await.unwrap_err();
-        assert!(matches!(&error, Error::Statement(text) if text.contains("append rows to `samples` in sqlite:")));
+        assert!(
+            matches!(&error, Error::Statement(text) if text.contains("append rows to `samples` in sqlite:"))
+        );
         assert_eq!(session.query("SELECT count(*) FROM samples", &[]).await.unwrap(), [[Value::I64(3)]]);
     }
 }
@@ -123,7 +128,10 @@ async fn sizes_grow_and_a_closed_session_leaves_no_wal() {
 async fn what_cannot_be_opened_is_told_apart() {
     let directory = TempDir::new().unwrap();
     let missing = Session::open(&url(&directory)).await.unwrap_err();
-    assert!(matches!(&missing, Error::NoDatabase(text) if text.contains("there is no such file")), "{missing}");
+    assert!(
+        matches!(&missing, Error::NoDatabase(text) if text.contains("there is no such file")),
+        "{missing}"
+    );
     let deeper: Url = format!("sqlite:{}/no/h.db", directory.path().display()).parse().unwrap();
     let missing = Session::open(&deeper).await.unwrap_err();
     assert!(matches!(&missing, Error::NoDatabase(text) if text.contains("make the directory")), "{missing}");

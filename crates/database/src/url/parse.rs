@@ -34,9 +34,13 @@ impl FromStr for Url {
 
 fn file(path: &str) -> Result<PathBuf, UrlError> {
     match path {
-        "" => Err(UrlError("`sqlite:` needs a file: give sqlite:FILE, such as sqlite:historian.db".to_owned())),
+        "" => {
+            Err(UrlError("`sqlite:` needs a file: give sqlite:FILE, such as sqlite:historian.db".to_owned()))
+        }
         // Each session would have a database of its own, and none would be written to a disk.
-        ":memory:" => Err(UrlError("`sqlite::memory:` is no file: give one, on the disk in question".to_owned())),
+        ":memory:" => {
+            Err(UrlError("`sqlite::memory:` is no file: give one, on the disk in question".to_owned()))
+        }
         _ => Ok(PathBuf::from(path)),
     }
 }
@@ -55,7 +59,10 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(rest: &'a str, engine: Engine) -> Result<Self, UrlError> {
         let Some(rest) = rest.strip_prefix("//") else {
-            return Err(UrlError(format!("`{0}:` needs two slashes: give {0}://host/database", engine.name())));
+            return Err(UrlError(format!(
+                "`{0}:` needs two slashes: give {0}://host/database",
+                engine.name()
+            )));
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -86,7 +93,9 @@ impl<'a> Parts<'a> {
         let name = if name.is_empty() { "localhost".to_owned() } else { name };
         let socket = if self.engine == Engine::Mysql { self.option("socket") } else { self.option("host") };
         let host = match socket {
-            Some("") => return Err(UrlError("the socket has no path: give one that begins with /".to_owned())),
+            Some("") => {
+                return Err(UrlError("the socket has no path: give one that begins with /".to_owned()));
+            }
             Some(path) if path.starts_with('/') => Host::Socket { path: PathBuf::from(path), port },
             Some(_) if self.engine == Engine::Mysql => {
                 return Err(UrlError("the path of a socket begins with /".to_owned()));
@@ -114,7 +123,9 @@ impl<'a> Parts<'a> {
         let Some(given) = self.option("sslmode").or(self.option("ssl-mode")) else { return Ok(None) };
         let known = Encryption::ALL.into_iter().find(|one| one.name() == given.to_ascii_lowercase());
         known.map(Some).ok_or_else(|| {
-            UrlError(format!("`{given}` is no encryption that is known: give disable, require or verify-full"))
+            UrlError(format!(
+                "`{given}` is no encryption that is known: give disable, require or verify-full"
+            ))
         })
     }
 
@@ -180,7 +191,9 @@ fn decoded(text: &str, what: &str) -> Result<String, UrlError> {
                 .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
                 .and_then(|digits| u8::from_str_radix(digits, 16).ok());
             let Some(number) = number else {
-                return Err(UrlError(format!("{what} has a % without two hexadecimal digits: write % as %25")));
+                return Err(UrlError(format!(
+                    "{what} has a % without two hexadecimal digits: write % as %25"
+                )));
             };
             bytes.push(number);
             rest = &after[2..];

@@ -5,6 +5,7 @@ mod disk;
 mod historian;
 mod manual;
 mod plan;
+mod plc;
 mod report;
 
 use crate::arguments::{Arguments, Command, Planned};
@@ -17,7 +18,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Check(check) => check::run(&check),
         Command::Disk(disk) => disk::run(&disk),
         Command::Historian(historian) => historian::run(&historian),
-        Command::Plc(_) => Ok(Exit::Pass),
+        Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),
         Command::Plan(Planned::Disk(disk)) => plan::print(&disk::study(&disk)?, disk.output.format),

@@ -56,7 +56,9 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     });
     let state = match result {
         Ok(manifest) => manifest.state,
-        Err(error @ (RunError::Target(_) | RunError::Database(_))) => return Err(session::not_begun(error, results, &stop)),
+        Err(error @ (RunError::Target(_) | RunError::Database(_))) => {
+            return Err(session::not_begun(error, results, &stop));
+        }
         Err(error @ RunError::Listener(_)) => return Err(error.into()),
     };
     // A parser takes what follows for a result, which a failed test is not.

@@ -52,7 +52,11 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
         }
     };
     sentence.push_str(&format!(", {}", finding::tail(figures, "records")));
-    sentence.push_str(if figures.latency.mean_us.is_some() { " from event to commit" } else { "" });
+    sentence.push_str(match (figures.latency.mean_us, open) {
+        (Some(_), true) => " from event to commit",
+        (Some(_), false) => " from the begin of a flush to its commit",
+        (None, _) => "",
+    });
     sentence.push_str(if configuration.cut_short { ", cut short" } else { "" });
     Some(Verdict {
         figure: figure.cloned(),

@@ -1,6 +1,8 @@
 //! Doubts about a historian: rows that are not what was acknowledged, events that were refused, times without a
 //! database, commits that promise nothing, purges that did not run.
 
+use record::Outage;
+
 use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format::{self, grouped};
@@ -13,6 +15,7 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
     let mut verdicts: Vec<Verdict> = report.historians().filter_map(rows_differ).collect();
     verdicts.extend(report.historians().filter_map(outage));
+    verdicts.extend(report.historians().filter_map(source_outage));
     verdicts.extend(report.historians().filter_map(maintenance_failed));
     let doubts = [
         not_durable(trials),
@@ -90,16 +93,7 @@ fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
 fn outage(trial: &Trial) -> Option<Verdict> {
     let historian = trial.historian.as_ref()?;
     let first = historian.outages.first()?;
-    let (back, away): (Vec<_>, Vec<_>) = historian.outages.iter().partition(|outage| outage.end_s.is_some());
-    let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
-    let several = match historian.outages.len() {
-        1 => String::new(),
-        times => format!(" {times} times, together"),
-    };
-    let length = match away.first() {
-        Some(last) => format!(" from second {} to the end", format::plain(last.start_s.round())),
-        None => format!("{several} for {}", format::duration(away_s)),
-    };
+    let length = length_of(&historian.outages);
     let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), count);
     let lost = match historian.rows_lost {
         Some(lost) => {
@@ -114,6 +108,30 @@ fn outage(trial: &Trial) -> Option<Verdict> {
         grouped(historian.refused)
     );
     Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "outage", sentence) })
+}
+
+/// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
+fn length_of(outages: &[Outage]) -> String {
+    let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());
+    let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
+    match (away.first(), outages.len()) {
+        (Some(last), _) => format!(" from second {} to the end", format::plain(last.start_s.round())),
+        (None, 1) => format!(" for {}", format::duration(away_s)),
+        (None, times) => format!(" {times} times, together for {}", format::duration(away_s)),
+    }
+}
+
+/// What changed while a source was away is not known to anybody.
+fn source_outage(trial: &Trial) -> Option<Verdict> {
+    let historian = trial.historian.as_ref()?;
+    let first = historian.source_outages.first()?;
+    let sentence = format!(
+        "{}: the source of events could not be reached{} ({}); what changed there meanwhile is not in these figures",
+        trial.name,
+        length_of(&historian.source_outages),
+        first.error
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "source_outage", sentence) })
 }
 
 fn maintenance_failed(trial: &Trial) -> Option<Verdict> {

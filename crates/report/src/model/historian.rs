@@ -51,7 +51,7 @@ pub struct Historian {
     pub rows_per_commit: Option<f64>,
     /// Length of a flush: one transaction.
     pub flush: Option<Summary>,
-    /// From event to commit.
+    /// From event to commit; none of a closed loop, whose events come when there is room.
     pub record: Option<Summary>,
     /// Mean of the pending records.
     pub pending_mean: Option<f64>,
@@ -73,6 +73,8 @@ pub struct Historian {
     pub drain_s: Option<f64>,
     /// Times without a database.
     pub outages: Vec<Outage>,
+    /// Times without the source of events.
+    pub source_outages: Vec<Outage>,
     /// Most pending records while the database could not be reached; none if there was no outage.
     pub waited_in_outages: Option<f64>,
     /// Purges and shrinks.
@@ -168,7 +170,7 @@ impl Historian {
             commits_per_s,
             rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
             flush: latency(COMMIT),
-            record: latency(RECORD),
+            record: latency(RECORD).filter(|_| open),
             pending_mean: mean_gauge(&window, PENDING),
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
@@ -180,6 +182,7 @@ impl Historian {
             drain_s: outcome.drain_s,
             waited_in_outages: waited(&measured.samples, &outcome.outages),
             outages: outcome.outages.clone(),
+            source_outages: outcome.source_outages.clone(),
             maintenance: outcome.maintenance.iter().map(|run| maintenance(run, setup)).collect(),
             storage: storage(measured, setup, outcome, records_per_s, disk_bytes),
             trend: kinds.get(TREND).map(reads),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use load::{Pacing, Phases, Span};
 
+use crate::plc::REGISTERS_MAX;
+
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
 
 /// Most tags of a plant.
@@ -339,6 +341,16 @@ impl Problems {
         }
         if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
             self.add("poisson", "has no effect without a rate a second");
+        }
+        if let (Some(SourceChoice::Modbus { .. }), Some(tags)) = (choice, settings.tags)
+            && (REGISTERS_MAX + 1..=TAGS_MAX).contains(&tags)
+        {
+            self.add(
+                "tags",
+                format!(
+                    "cannot be {tags} with a modbus:// source: a PLC has at most {REGISTERS_MAX} registers"
+                ),
+            );
         }
         if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
             self.add("poll_interval", "has no effect without a modbus:// source");

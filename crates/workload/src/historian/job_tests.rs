@@ -168,7 +168,7 @@ fn a_time_beyond_what_can_be_reckoned_with_is_refused() {
 }
 
 #[test]
-fn contradictions_are_named_with_what_to_do() {
+fn contradictions_of_the_source_are_named_with_what_to_do() {
     let none = Settings::default;
     let rate = Some(Rate::PerSecond(10.0));
     for (settings, said) in [
@@ -207,6 +207,19 @@ fn contradictions_are_named_with_what_to_do() {
             Settings { source: csv(), tags: Some(10), ..none() },
             "tags has no effect with a csv: source, whose tags are those of the recording",
         ),
+        (
+            Settings { source: modbus(), tags: Some(65_537), ..none() },
+            "tags cannot be 65537 with a modbus:// source: a PLC has at most 65536 registers",
+        ),
+    ] {
+        assert_eq!(problems(settings), [said]);
+    }
+}
+
+#[test]
+fn contradictions_of_the_storage_are_named_with_what_to_do() {
+    let none = Settings::default;
+    for (settings, said) in [
         (
             Settings { purge: Some(Purge::Drop), ..none() },
             "purge cannot be drop without partitions: give --partition",

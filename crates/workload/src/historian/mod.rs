@@ -1,5 +1,6 @@
 //! The historian: tag changes are collected, buffered, flushed to a database, read by screens, purged and shrunk.
 
+mod acquisition;
 mod backoff;
 mod buffer;
 mod clock;
@@ -14,6 +15,7 @@ mod pipeline;
 mod reader;
 mod reconcile;
 pub mod recording;
+mod replay;
 mod roles;
 mod running;
 mod settings;
@@ -28,4 +30,5 @@ mod writer;
 pub use job::{Job, JobError, Maintenance, Readers, Source};
 pub use pipeline::{PipelineSpeed, pipeline_events_per_s, pipeline_only};
 pub use settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
+pub use setup::check;
 pub use trial::{TrialError, run};

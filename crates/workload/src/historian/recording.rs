@@ -86,14 +86,14 @@ pub enum RecordingError {
     },
     /// It is not what it was when it was opened.
     #[error(
-        "the recording {path} was changed while it was replayed (line {line}): copy it and replay the copy",
+        "the recording {path} was changed while it was replayed, at event {event} or before: replay a copy of it",
         path = path.display()
     )]
     Changed {
         /// The file.
         path: PathBuf,
-        /// Where that was noticed.
-        line: u64,
+        /// Number of the event, from 1, at which that was noticed.
+        event: u64,
     },
 }
 
@@ -220,12 +220,16 @@ impl Events {
         let line = fields::parse(&self.record, Some(recording.form)).ok()?;
         let tag = *recording.numbers.get(line.tag)?;
         let in_range = (recording.first_ns..=recording.last_ns).contains(&line.time_ns);
-        let offset_ns = if line.time_ns < recording.begin_ns { 0 } else { line.time_ns.abs_diff(recording.begin_ns) };
+        let offset_ns =
+            if line.time_ns < recording.begin_ns { 0 } else { line.time_ns.abs_diff(recording.begin_ns) };
         in_range.then_some(Recorded { tag, offset_ns, value: line.value, quality: line.quality })
     }
 
     fn changed(&self) -> RecordingError {
-        RecordingError::Changed { path: self.recording.path.clone(), line: self.lines.line() }
+        RecordingError::Changed {
+            path: self.recording.path.clone(),
+            event: self.recording.events - self.left + 1,
+        }
     }
 }
 
@@ -242,7 +246,8 @@ struct Pass {
     first_ns: i64,
     last_ns: i64,
     late_events: u64,
-    mistakes: Vec<Mistake>,
+    /// With the place of the line: bytes from the beginning of the file.
+    mistakes: Vec<(u64, Fault)>,
     mistake_count: u64,
 }
 
@@ -281,16 +286,15 @@ impl Pass {
     fn add_mistake(&mut self, record: &ByteRecord, fault: Fault) {
         self.mistake_count += 1;
         if self.mistakes.len() < MISTAKES_TOLD {
-            let line = record.position().map_or(0, csv::Position::line);
-            self.mistakes.push(Mistake { line, text: fault.text, remedy: fault.remedy.to_owned() });
+            self.mistakes.push((record.position().map_or(0, csv::Position::byte), fault));
         }
     }
 
     fn finish(self, path: &Path, delimiter: u8) -> Result<Recording, RecordingError> {
-        let path = path.to_owned();
         if self.mistake_count > 0 {
-            return Err(RecordingError::Mistakes { path, first: self.mistakes, count: self.mistake_count });
+            return Err(self.mistakes(path));
         }
+        let path = path.to_owned();
         let Some(form) = self.form else {
             return Err(RecordingError::Empty { path, has_header: self.has_header });
         };
@@ -307,6 +311,25 @@ impl Pass {
             last_ns: self.last_ns,
             late_events: self.late_events,
         })
+    }
+}
+
+impl Pass {
+    /// The mistakes with the numbers of their lines. These are looked up afterwards: the CSV reader counts the lines of
+    /// some files wrongly (empty ones, and line ends of two bytes).
+    fn mistakes(self, path: &Path) -> RecordingError {
+        let places: Vec<u64> = self.mistakes.iter().map(|(place, _)| *place).collect();
+        let numbers = File::open(path).and_then(|file| lines::numbers(file, &places));
+        let path = path.to_owned();
+        let numbers = match numbers {
+            Ok(numbers) => numbers,
+            Err(source) => return RecordingError::Read { path, source },
+        };
+        let mistakes = numbers.into_iter().zip(self.mistakes);
+        let first = mistakes
+            .map(|(line, (_, fault))| Mistake { line, text: fault.text, remedy: fault.remedy.to_owned() })
+            .collect();
+        RecordingError::Mistakes { path, first, count: self.mistake_count }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Mutex;
 
-use database::{Error, Own, Session, Sizes};
+use database::{Engine, Error, Own, Session, Sizes};
 use load::{Phases, Recorder};
-use record::{HistorianSetup, Loop, MaintenanceSetup, ReaderSetup};
+use record::{HistorianSetup, MaintenanceSetup, ReaderSetup};
 
 use super::buffer::{Buffer, Limits};
-use super::job::{self, Job};
+use super::job::Job;
 use super::ledger::Ledger;
 use super::pipeline;
 use super::reader::screen_tag_count;
@@ -45,9 +45,9 @@ pub(crate) async fn prepare(
     simulated: bool,
 ) -> Result<Prepared, TrialError> {
     let source = Source::open(job)?;
+    let notes = source.notes(job);
     let job = &source.job(job);
-    let store = store(job, own)?;
-    let ledger_note = source.note();
+    let store = store(job, own.url().engine())?;
     let mut session = own.session().await?;
     store.make(&mut session, fresh).await?;
     store.add_tags(&mut session, job.tags, |tag| source.tag_name(tag)).await?;
@@ -59,7 +59,7 @@ pub(crate) async fn prepare(
     let sizes = session.sizes().await?;
     let setup = describe(job, own, &mut session, rows_before, &source, simulated).await?;
     let ledger = Ledger::new(epoch_us);
-    ledger_note.into_iter().for_each(|note| ledger.note(note));
+    notes.into_iter().for_each(|note| ledger.note(note));
     if epoch_us > now_us {
         ledger.note(format!(
             "the table holds rows newer than the clock: events begin {:.1} s ahead of it, so that times never go back",
@@ -94,8 +94,16 @@ pub(crate) fn limits(job: &Job) -> Limits {
     }
 }
 
-fn store(job: &Job, own: &Own) -> Result<Store, TrialError> {
-    let engine = own.url().engine();
+/// Refuses what can be known to be wrong without a database: a source that cannot be read, storage that an engine has not.
+///
+/// # Errors
+/// Names the parameter, its value and the remedy.
+pub fn check(job: &Job, engine: Engine) -> Result<(), TrialError> {
+    Source::open(job)?;
+    store(job, engine).map(drop)
+}
+
+fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
     let layout = Layout {
         index: job.index,
         partition_us: job.partition.map(|partition| (partition.ns / 1_000) as i64),
@@ -140,7 +148,7 @@ async fn describe(
         server: session.server().await?,
         source: job.source.name(),
         tags: job.tags,
-        pacing: pacing(job, source),
+        pacing: source.pacing(),
         max_buffered_events: job.max_buffered_events,
         flush_rows: job.flush_rows,
         flush_interval_ms: job.flush_interval.ns as f64 / 1e6,
@@ -168,18 +176,6 @@ async fn describe(
         calibration: (!simulated).then(|| pipeline::calibrate(job)),
         seed: job.seed,
     })
-}
-
-/// As it is recorded. What changes in a PLC is known only afterwards: the registers polled a second are the most.
-fn pacing(job: &Job, source: &Source) -> Loop {
-    match &job.source {
-        job::Source::Random(pacing) => pacing.recorded(),
-        job::Source::Counters => Loop::Open { rate_per_s: f64::from(job.tags), poisson: false },
-        job::Source::Modbus { poll_interval, .. } => {
-            Loop::Open { rate_per_s: f64::from(job.tags) / poll_interval.as_seconds(), poisson: false }
-        }
-        job::Source::Csv { .. } => Loop::Open { rate_per_s: source.recorded_per_s(), poisson: false },
-    }
 }
 
 fn write_method_name(method: WriteMethod) -> &'static str {

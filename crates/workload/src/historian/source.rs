@@ -6,11 +6,15 @@
 use load::{Arrivals, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use record::Loop;
 
+use super::acquisition::Acquisition;
 use super::buffer::Event;
 use super::clock::Clock;
 use super::job::{self, Job};
+use super::replay::Replay;
 use super::running::{RECORD, Running};
+use super::tags;
 use super::trial::TrialError;
 
 /// Most events that are offered at once: as many as fit into a processor's cache of the second level.
@@ -29,6 +33,10 @@ const LATE_NS_MAX: u64 = 1_000_000_000;
 pub(crate) enum Source {
     /// Counters or random changes.
     MadeUp(MadeUp),
+    /// A recording.
+    Replay(Replay),
+    /// A PLC.
+    Plc(Acquisition),
 }
 
 /// Makes events, each in its turn.
@@ -56,30 +64,44 @@ impl Source {
     pub(crate) fn open(job: &Job) -> Result<Self, TrialError> {
         match &job.source {
             job::Source::Counters | job::Source::Random(_) => Ok(Self::MadeUp(MadeUp::of(job))),
-            job::Source::Modbus { .. } | job::Source::Csv { .. } => {
-                Err(TrialError::Source(format!("{} is not there yet", job.source.name())))
+            job::Source::Csv { path, speed } => Ok(Self::Replay(Replay::open(path, *speed)?)),
+            job::Source::Modbus { address, poll_interval } => {
+                Ok(Self::Plc(Acquisition::of(address, job.tags, poll_interval.ns)))
             }
         }
     }
 
     /// The job as this source can do it.
     pub(crate) fn job(&self, job: &Job) -> Job {
-        job.clone()
+        match self {
+            Self::MadeUp(_) | Self::Plc(_) => job.clone(),
+            Self::Replay(replay) => replay.job(job),
+        }
     }
 
     /// What is to be said of it in the record.
-    pub(crate) fn note(&self) -> Option<String> {
-        None
+    pub(crate) fn notes(&self, job: &Job) -> Vec<String> {
+        match self {
+            Self::MadeUp(_) | Self::Plc(_) => Vec::new(),
+            Self::Replay(replay) => replay.notes(job),
+        }
     }
 
     /// Name of a tag.
     pub(crate) fn tag_name(&self, tag: u32) -> String {
-        format!("TAG{tag}")
+        match self {
+            Self::MadeUp(_) | Self::Plc(_) => tags::name(tag),
+            Self::Replay(replay) => replay.tag_name(tag),
+        }
     }
 
-    /// Mean rate of a recording as it is replayed.
-    pub(crate) fn recorded_per_s(&self) -> f64 {
-        0.0
+    /// Events a second, on average or at most, as far as that is known beforehand.
+    pub(crate) fn pacing(&self) -> Loop {
+        match self {
+            Self::MadeUp(source) => source.pacing.recorded(),
+            Self::Replay(replay) => Loop::Open { rate_per_s: replay.events_per_s(), poisson: false },
+            Self::Plc(plc) => Loop::Open { rate_per_s: plc.registers_per_s(), poisson: false },
+        }
     }
 
     /// Connects to what is not on this machine.
@@ -87,19 +109,26 @@ impl Source {
     /// # Errors
     /// When it cannot be reached.
     pub(crate) async fn connect(&mut self) -> Result<(), TrialError> {
-        Ok(())
+        match self {
+            Self::MadeUp(_) | Self::Replay(_) => Ok(()),
+            Self::Plc(plc) => plc.connect().await,
+        }
     }
 
     /// Offers events until the load ends.
     ///
     /// # Errors
-    /// When a recording cannot be read any further.
+    /// When a recording cannot be read any further, or a PLC cannot do what is asked.
     pub(crate) async fn run(self, running: &Running, clock: Clock) -> Result<(), TrialError> {
         let all = async {
             match self {
-                Self::MadeUp(source) => source.run(running, clock).await,
+                Self::MadeUp(source) => {
+                    source.run(running, clock).await;
+                    Ok(())
+                }
+                Self::Replay(replay) => replay.run(running, clock).await,
+                Self::Plc(plc) => plc.run(running, clock).await,
             }
-            Ok(())
         };
         let result = tokio::select! {
             result = all => result,
@@ -195,6 +224,8 @@ impl MadeUp {
         let end_ns = running.phases.end_ns();
         let mut batch = Vec::with_capacity(BATCH_EVENTS);
         let (mut moment_ns, mut in_moment) = (0, 0);
+        // What is offered is due when it is: no interval need wait for it.
+        running.buffer.passed(u64::MAX);
         loop {
             let room = tokio::select! {
                 room = running.buffer.room() => room,
@@ -210,7 +241,6 @@ impl MadeUp {
             let events = room.min(BATCH_EVENTS);
             batch.extend((0..events).map(|_| self.generator.event(now_ns, running.epoch_us)));
             running.offer(&batch, now_ns);
-            running.buffer.passed(now_ns);
             in_moment += events;
             if in_moment >= MOMENT_EVENTS_MAX {
                 clock.until(now_ns + 1).await;

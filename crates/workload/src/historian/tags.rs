@@ -4,18 +4,8 @@
 //! meant. Length and shared beginnings are those of real names, which is what a database stores and compares.
 
 /// Units that a plant has, each several times.
-const UNITS: [&str; 10] = [
-    "BOILER",
-    "TURBINE",
-    "REACTOR",
-    "COLUMN",
-    "TANK",
-    "PUMP",
-    "COMPRESSOR",
-    "COOLER",
-    "DRYER",
-    "MIXER",
-];
+const UNITS: [&str; 10] =
+    ["BOILER", "TURBINE", "REACTOR", "COLUMN", "TANK", "PUMP", "COMPRESSOR", "COOLER", "DRYER", "MIXER"];
 
 /// Units of one kind in a plant.
 const UNITS_OF_A_KIND: u32 = 8;

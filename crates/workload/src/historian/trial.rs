@@ -97,3 +97,7 @@ async fn play(
 #[cfg(test)]
 #[path = "trial_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod server_tests;

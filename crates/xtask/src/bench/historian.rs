@@ -159,7 +159,17 @@ impl Bench<'_> {
         again: bool,
     ) -> Result<f64> {
         let mut command = Command::new(&self.prony);
-        command.args(["historian", "--target", target, "--rate", "max", "--screens", "0", "--keep", "--json"]);
+        command.args([
+            "historian",
+            "--target",
+            target,
+            "--rate",
+            "max",
+            "--screens",
+            "0",
+            "--keep",
+            "--json",
+        ]);
         command.args(["--warm-up", "1s", "--duration", &format!("{}s", self.options.seconds)]);
         command.args(["--flush-rows", &benchmark.flush_rows.to_string()]);
         command.args(["--index", &benchmark.index.to_string()]);

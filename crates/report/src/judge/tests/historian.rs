@@ -253,6 +253,17 @@ fn an_outage_is_told_with_what_waited_and_what_was_lost() {
 }
 
 #[test]
+fn a_source_that_went_away_is_told() {
+    raised(
+        at().source_outage(30.0, Some(33.2)).trial(1),
+        "source_outage",
+        Level::Warning,
+        &["source of events could not be reached for 3.20 s (connection refused)", "not in these figures"],
+    );
+    quiet(at().outage(30.0, Some(33.2)).trial(1), "source_outage");
+}
+
+#[test]
 fn commits_that_promise_nothing_are_doubted() {
     let volatile = |setup: &mut record::HistorianSetup| {
         setup.server.is_durable = false;

@@ -49,27 +49,37 @@ pub(super) struct Fault {
 pub(super) fn parse(record: &ByteRecord, form: Option<TimeForm>) -> Result<Line<'_>, Fault> {
     if !(3..=4).contains(&record.len()) {
         let whole: Vec<_> = record.iter().map(String::from_utf8_lossy).collect();
-        return Err(fault(whole.join(" ").as_bytes(), "give time, tag and value, and quality if there is one"));
+        return Err(fault(
+            whole.join(" ").as_bytes(),
+            "give time, tag and value, and quality if there is one",
+        ));
     }
     let [time, tag, value] = [0, 1, 2].map(|index| field(record, index));
     let quality = field(record, 3);
     let form = form.or_else(|| form_of(time));
     let form = form.ok_or_else(|| {
-        fault(time, "give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970")
+        fault(
+            time,
+            "give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970",
+        )
     })?;
     let time_ns = time_ns(time, form).ok_or_else(|| {
-        fault(time, match form {
-            TimeForm::Rfc3339 => "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset",
-            TimeForm::Unix { .. } => "give a time as a number since 1970, as the first line does",
-        })
+        fault(
+            time,
+            match form {
+                TimeForm::Rfc3339 => {
+                    "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset"
+                }
+                TimeForm::Unix { .. } => "give a time as a number since 1970, as the first line does",
+            },
+        )
     })?;
     Ok(Line {
         form,
         time_ns,
         tag: tag_of(tag)?,
-        value: value_of(value).ok_or_else(|| {
-            fault(value, "give a number with a decimal point, or true or false")
-        })?,
+        value: value_of(value)
+            .ok_or_else(|| fault(value, "give a number with a decimal point, or true or false"))?,
         quality: quality_of(quality).ok_or_else(|| {
             fault(quality, "give a quality from 0 to 255, or good, uncertain or bad, or nothing")
         })?,
@@ -98,10 +108,12 @@ fn fault(text: &[u8], remedy: &'static str) -> Fault {
 /// The form that a time has, by itself.
 fn form_of(time: &[u8]) -> Option<TimeForm> {
     if let Some((whole, _)) = decimal(time) {
-        let unit_ns = match whole {
-            ..MILLISECONDS_FROM => 1_000_000_000,
-            ..MICROSECONDS_FROM => 1_000_000,
-            _ => 1_000,
+        let unit_ns = if whole < MILLISECONDS_FROM {
+            1_000_000_000
+        } else if whole < MICROSECONDS_FROM {
+            1_000_000
+        } else {
+            1_000
         };
         return Some(TimeForm::Unix { unit_ns });
     }
@@ -225,7 +237,9 @@ mod tests {
 
     #[test]
     fn qualities_are_words_numbers_or_nothing() {
-        for (text, quality) in [("", 192), ("Good", 192), ("UNCERTAIN", 64), ("bad", 0), ("17", 17), ("255", 255)] {
+        for (text, quality) in
+            [("", 192), ("Good", 192), ("UNCERTAIN", 64), ("bad", 0), ("17", 17), ("255", 255)]
+        {
             assert_eq!(quality_of(text.as_bytes()), Some(quality), "{text}");
         }
         for wrong in ["256", "-1", "fine", "1.0"] {

@@ -52,11 +52,6 @@ impl<R: Read> Lines<R> {
         self.delimiter
     }
 
-    /// Number of the line that was read up to.
-    pub(super) fn line(&self) -> u64 {
-        self.records.position().line()
-    }
-
     /// Reads the next record; false at the end. Empty lines are passed over.
     pub(super) fn read(&mut self, record: &mut ByteRecord) -> io::Result<bool> {
         let read = self.records.read_byte_record(record).map_err(into_io);
@@ -107,6 +102,26 @@ fn delimiter_of(beginning: &[u8]) -> io::Result<u8> {
         }
     }
     Ok(if semicolons > commas { b';' } else { b',' })
+}
+
+/// Numbers, from 1, of the lines that begin at these places, which ascend: bytes from the beginning of the file. From a
+/// place, empty lines and the rest of a line's end are passed over, as the CSV reader does.
+pub(super) fn numbers(source: impl Read, places: &[u64]) -> io::Result<Vec<u64>> {
+    let (mut numbers, mut line, mut previous) = (Vec::new(), 1, b' ');
+    for (place, byte) in BufReader::new(source).bytes().enumerate() {
+        let byte = byte?;
+        // A line ends with \n, or with an \r that no \n follows.
+        line += u64::from(previous == b'\n' || (previous == b'\r' && byte != b'\n'));
+        let is_due = places.get(numbers.len()).is_some_and(|due| place as u64 >= *due);
+        if is_due && byte != b'\n' && byte != b'\r' {
+            numbers.push(line);
+        }
+        if numbers.len() == places.len() {
+            break;
+        }
+        previous = byte;
+    }
+    Ok(numbers)
 }
 
 fn into_io(error: csv::Error) -> io::Error {

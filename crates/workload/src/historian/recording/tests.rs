@@ -79,8 +79,12 @@ fn a_tag_may_hold_the_delimiter_in_quotes() {
 #[test]
 fn qualities_and_truths_are_read() {
     let (_, events) = read("0,A,true,bad\n1,A,FALSE,\n2,A,3,17\n3,A,4\n").unwrap();
-    let expected =
-        [recorded(0, 0, 1.0, 0), recorded(0, 1_000, 0.0, 192), recorded(0, 2_000, 3.0, 17), recorded(0, 3_000, 4.0, 192)];
+    let expected = [
+        recorded(0, 0, 1.0, 0),
+        recorded(0, 1_000, 0.0, 192),
+        recorded(0, 2_000, 3.0, 17),
+        recorded(0, 3_000, 4.0, 192),
+    ];
     assert_eq!(events, expected);
 }
 
@@ -103,34 +107,71 @@ fn message(content: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn mistakes_are_told_with_line_text_and_remedy() {
-    let content = "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"");
+    let content =
+        "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
+    insta::assert_snapshot!(message(content), @r"
+    the recording plant.csv has 7 mistakes:
+      line 4: `yesterday`: give a time as a number since 1970, as the first line does
+      line 5: ``: give the name of a tag
+      line 6: `1,5`: give a number with a decimal point, or true or false
+      line 7: `4 A`: give time, tag and value, and quality if there is one
+      line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing
+      and 2 more
+    ");
+}
+
+#[test]
+fn lines_are_numbered_as_an_editor_does() {
+    let wrong = "1,A,1\n\n\n2,A,x\n3,\"B\n\nB\",x\n4,A,x\n";
+    for content in
+        [wrong.to_owned(), wrong.replace('\n', "\r\n"), wrong.replace('\n', "\r"), format!("\u{feff}{wrong}")]
+    {
+        let file = file(&content);
+        let Err(RecordingError::Mistakes { first, .. }) = Recording::open(file.path()) else {
+            panic!("{content:?}");
+        };
+        let lines: Vec<u64> = first.iter().map(|mistake| mistake.line).collect();
+        assert_eq!(lines, [4, 5, 8], "{content:?}");
+    }
 }
 
 #[test]
 fn a_time_of_another_form_than_the_first_is_a_mistake() {
-    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @"");
+    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @r"
+    the recording plant.csv has 2 mistakes:
+      line 2: `1700000000`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset
+      line 3: `2026-03-01T07:00:00`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset
+    ");
 }
 
 #[test]
 fn a_first_line_with_a_wrong_time_and_a_value_is_no_header() {
-    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"");
+    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @r"
+    the recording plant.csv has 1 mistake:
+      line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970
+    ");
 }
 
 #[test]
 fn a_recording_without_events_says_so() {
     for content in ["", "\n\n", "\u{feff}"] {
-        insta::allow_duplicates! { insta::assert_snapshot!(message(content), @""); }
+        assert_eq!(
+            message(content),
+            "the recording plant.csv has no events: give a line `time,tag,value` for each"
+        );
     }
-    insta::assert_snapshot!(message("time,tag,value\n"), @"");
+    insta::assert_snapshot!(message("time,tag,value\n"), @"the recording plant.csv has no events, only a header: give a line `time,tag,value` for each");
 }
 
 #[test]
 fn other_encodings_and_endless_quotes_are_told() {
-    insta::assert_snapshot!(message([0xff, 0xfe, b't', 0]), @"");
-    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @"");
+    insta::assert_snapshot!(message([0xff, 0xfe, b't', 0]), @"cannot read the recording plant.csv: it is UTF-16: save it as CSV in UTF-8");
+    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @r"
+    the recording plant.csv has 1 mistake:
+      line 1: `K�hler`: save the file as UTF-8
+    ");
     let endless = format!("1,A,1\n2,\"A,1\n{}", "3,A,1\n".repeat(400_000));
-    insta::assert_snapshot!(message(endless), @"");
+    insta::assert_snapshot!(message(endless), @"cannot read the recording plant.csv: it has a line of more than 1 MiB: close the quotes of each field");
 }
 
 #[test]
@@ -144,7 +185,7 @@ fn a_file_that_is_not_there_is_named() {
 
 #[test]
 fn a_file_that_changes_between_the_passes_is_an_error() {
-    for (changed, line) in [
+    for (changed, event) in [
         (PLAIN.replace("P1.TT101.PV", "P1.NEW"), 2),
         (PLAIN.replace("20", "twenty"), 2),
         (format!("{PLAIN}1700000001,P1.FT101.PV,3\n"), 4),
@@ -157,10 +198,10 @@ fn a_file_that_changes_between_the_passes_is_an_error() {
         std::fs::write(file.path(), &changed).unwrap();
         let mut events = recording.events().unwrap();
         let error = events.by_ref().find_map(Result::err);
-        let Some(RecordingError::Changed { line: told, .. }) = error else {
+        let Some(RecordingError::Changed { event: told, .. }) = error else {
             panic!("{error:?} of {changed}");
         };
-        assert!(told.abs_diff(line) <= 1, "line {told} of {changed}");
+        assert_eq!(told, event, "{changed}");
         assert!(events.next().is_none());
     }
     let removed = file(PLAIN);

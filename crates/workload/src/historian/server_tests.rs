@@ -1,0 +1,192 @@
+//! Whole trials on real servers: PostgreSQL and MariaDB, each started for the test.
+
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+
+use database::{Existing, Own};
+use instance::{InstanceError, MariaDb, Options, Postgres};
+use load::{Go, Progress, Span};
+use record::{HistorianOutcome, Interval, Setup};
+
+use super::*;
+use crate::historian::{Purge, Rate, Settings, WriteMethod};
+
+/// A server that can be killed.
+trait Server {
+    fn url(&self) -> String;
+    fn kill(&mut self) -> Result<(), InstanceError>;
+    fn start_again(&mut self) -> Result<(), InstanceError>;
+}
+
+impl Server for Postgres {
+    fn url(&self) -> String {
+        self.url()
+    }
+    fn kill(&mut self) -> Result<(), InstanceError> {
+        self.kill()
+    }
+    fn start_again(&mut self) -> Result<(), InstanceError> {
+        self.start_again()
+    }
+}
+
+impl Server for MariaDb {
+    fn url(&self) -> String {
+        self.url()
+    }
+    fn kill(&mut self) -> Result<(), InstanceError> {
+        self.kill()
+    }
+    fn start_again(&mut self) -> Result<(), InstanceError> {
+        self.start_again()
+    }
+}
+
+fn postgres() -> Postgres {
+    Postgres::start(&Options::default()).unwrap()
+}
+
+fn mariadb() -> MariaDb {
+    MariaDb::start(&Options::default()).unwrap()
+}
+
+fn settings(rate: Rate, duration_ms: u64) -> Settings {
+    Settings {
+        tags: Some(50),
+        rate: Some(rate),
+        warm_up: Some(Span::ZERO),
+        duration: Some(Span { ns: duration_ms * 1_000_000 }),
+        screens: Some(2),
+        screen_interval: Some(Span { ns: 500_000_000 }),
+        latest_interval: Some(Span { ns: 100_000_000 }),
+        ..Settings::default()
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// What a trial came to in a database of its own, with its intervals.
+fn ran(
+    url: &str,
+    settings: &Settings,
+    mut on_interval: impl FnMut(&Interval),
+) -> (HistorianOutcome, Vec<Interval>) {
+    let own = runtime().block_on(Own::make(&url.parse().unwrap(), "historian", Existing::Replace)).unwrap();
+    let mut intervals = Vec::new();
+    let job = Job::of(settings).unwrap();
+    let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
+        match progress {
+            Progress::SetUp(Setup::Historian(setup)) => assert!(!setup.server.version.is_empty()),
+            Progress::SetUp(other) => panic!("{other:?}"),
+            Progress::Interval(interval) => {
+                on_interval(&interval);
+                intervals.push(interval);
+            }
+        }
+        Go::On
+    })
+    .unwrap();
+    runtime().block_on(own.remove()).unwrap();
+    (outcome, intervals)
+}
+
+fn count(intervals: &[Interval], kind: &str) -> u64 {
+    intervals.iter().filter_map(|interval| interval.operations.get(kind)).map(|kind| kind.count).sum()
+}
+
+fn holds_what_was_acknowledged(url: &str) {
+    for (method, writers, index) in
+        [(WriteMethod::Bulk, 2, true), (WriteMethod::MultiRow, 1, true), (WriteMethod::Batch, 1, false)]
+    {
+        let settings = Settings {
+            write_method: Some(method),
+            writers: Some(writers),
+            index: Some(index),
+            ..settings(Rate::Max, 1_500)
+        };
+        let (outcome, intervals) = ran(url, &settings, |_| {});
+        assert!(outcome.acknowledged >= 40, "{method:?}: {outcome:?}");
+        assert_eq!(outcome.acknowledged, outcome.accepted, "{method:?}");
+        assert_eq!(outcome.rows_found, Some(outcome.acknowledged), "{method:?}");
+        assert_eq!(outcome.rows_after, Some(outcome.acknowledged), "{method:?}");
+        assert!(count(&intervals, "trend") >= 2 && count(&intervals, "latest") >= 5, "{method:?}");
+        assert!(outcome.outages.is_empty() && outcome.notes.is_empty(), "{outcome:?}");
+    }
+}
+
+/// A purge a second, in blocks or by partitions, each followed by a shrink.
+fn purges(url: &str, partition: Option<Span>, purge: Purge) {
+    let settings = Settings {
+        partition,
+        purge: Some(purge),
+        purge_rows: (purge == Purge::Delete).then_some(300),
+        maintenance_interval: Some(Span::seconds(1)),
+        retention: Some(Span { ns: 500_000_000 }),
+        shrink: Some(true),
+        ..settings(Rate::PerSecond(1_000.0), 4_500)
+    };
+    let (outcome, intervals) = ran(url, &settings, |_| {});
+    assert_eq!(outcome.rows_found, Some(outcome.rows_expected), "{outcome:?}");
+    assert_eq!(outcome.rows_after.unwrap() + outcome.purged, outcome.acknowledged, "{outcome:?}");
+    assert_eq!(outcome.acknowledged, 4_500);
+    assert!(outcome.purged >= 1_000, "{outcome:?}");
+    assert!(outcome.maintenance.iter().all(|run| run.error.is_none()), "{:?}", outcome.maintenance);
+    assert!(count(&intervals, "purge") >= 3 && count(&intervals, "shrink") >= 3);
+}
+
+/// The server is ended with SIGKILL while it is written to, and started again a second later.
+fn loses_nothing_when_killed(mut server: impl Server) {
+    let url = server.url();
+    let settings = Settings { writers: Some(2), ..settings(Rate::PerSecond(2_000.0), 5_000) };
+    let server = RefCell::new(&mut server);
+    let (outcome, intervals) = ran(&url, &settings, |interval| {
+        if interval.end_s == 2.0 {
+            server.borrow_mut().kill().unwrap();
+        } else if interval.end_s == 3.0 {
+            server.borrow_mut().start_again().unwrap();
+        }
+    });
+    assert_eq!(outcome.offered, 10_000);
+    assert_eq!(outcome.accepted, outcome.acknowledged, "{outcome:?}");
+    assert_eq!((outcome.rows_found, outcome.rows_after), (Some(outcome.acknowledged), outcome.rows_found));
+    let [outage] = outcome.outages.as_slice() else { panic!("{outcome:?}") };
+    assert!((1.9..3.0).contains(&outage.start_s) && outage.end_s.unwrap() > 3.0, "{outage:?}");
+    let failed: u64 = intervals.iter().map(|interval| interval.operations["commit"].errors).sum();
+    assert!(failed >= 1);
+}
+
+#[test]
+fn postgres_holds_what_was_acknowledged() {
+    holds_what_was_acknowledged(&postgres().url());
+}
+
+#[test]
+fn mariadb_holds_what_was_acknowledged() {
+    holds_what_was_acknowledged(&mariadb().url());
+}
+
+#[test]
+fn postgres_is_purged_in_blocks_and_by_partitions() {
+    let server = postgres();
+    purges(&server.url(), None, Purge::Delete);
+    purges(&server.url(), Some(Span::seconds(1)), Purge::Drop);
+}
+
+#[test]
+fn mariadb_is_purged_in_blocks_and_by_partitions() {
+    let server = mariadb();
+    purges(&server.url(), None, Purge::Delete);
+    purges(&server.url(), Some(Span::seconds(1)), Purge::Drop);
+}
+
+#[test]
+fn postgres_loses_nothing_when_it_is_killed() {
+    loses_nothing_when_killed(postgres());
+}
+
+#[test]
+fn mariadb_loses_nothing_when_it_is_killed() {
+    loses_nothing_when_killed(mariadb());
+}
