@@ -33,7 +33,7 @@ const PARAMETERS: usize = 65_535;
 /// Rows of a batch that are under way at once: each takes some hundred bytes here.
 const UNDER_WAY: usize = 10_000;
 /// Size of the pieces in which rows are sent.
-const PIECE_BYTES: usize = 256 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 /// Prepared statements that are kept; each takes memory on the server.
 const PREPARED: usize = 64;
 
@@ -170,18 +170,33 @@ impl PostgresSession {
                 statement
             }
         };
-        copy::encode(table, rows, &mut self.buffer)
-            .map_err(|words| Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))?;
-        let mut encoded = self.buffer.split().freeze();
+        let client = &self.client;
+        let mut encoder = copy::Encoder::new(table, rows);
+        let buffer = &mut self.buffer;
         let run = async {
-            let mut sink = pin!(self.client.copy_in::<_, Bytes>(&statement).await?);
-            while !encoded.is_empty() {
-                sink.feed(encoded.split_to(encoded.len().min(PIECE_BYTES))).await?;
+            // The server begins while the first piece is encoded, and works on each while the next is.
+            let mut start = pin!(client.copy_in::<_, Bytes>(&statement));
+            let started = poll_immediate(start.as_mut()).await;
+            tokio::task::yield_now().await;
+            let mut piece = encoder.piece(PIECE_BYTES, buffer);
+            let sink = match started {
+                Some(sink) => sink,
+                None => start.await,
+            };
+            let mut sink = pin!(sink.map_err(Unsent::Driver)?);
+            while let Some(bytes) = piece.map_err(Unsent::Value)? {
+                sink.feed(bytes).await.map_err(Unsent::Driver)?;
+                piece = encoder.piece(PIECE_BYTES, buffer);
             }
-            sink.finish().await
+            sink.finish().await.map(|_| ()).map_err(Unsent::Driver)
         };
         let result = run.await;
-        result.map(|_| ()).map_err(|error| self.failed(&error, doing))
+        result.map_err(|unsent| match unsent {
+            Unsent::Driver(error) => self.failed(&error, doing),
+            Unsent::Value(words) => {
+                Error::Statement(Attempt { doing, target: &self.target }.text(words, "none was stored"))
+            }
+        })
     }
 
     /// As few INSERTs as parameters allow; if there is one, it is a transaction of its own.
@@ -395,6 +410,13 @@ async fn send_each(
         }
     }
     Ok(())
+}
+
+/// Why rows did not go out. A COPY that is not finished stores nothing.
+enum Unsent {
+    Driver(tokio_postgres::Error),
+    /// A value is not of its column's kind.
+    Value(String),
 }
 
 type UnderWay<F> = Pin<Box<MaybeDone<F>>>;

@@ -44,65 +44,59 @@ pub(crate) fn plain_rows(count: i64) -> Rows {
     rows
 }
 
+/// Numbers that lose something where they go through too few digits.
+const ODD_NUMBERS: [f64; 13] = [
+    0.0,
+    -0.0,
+    0.1,
+    -1.0 / 3.0,
+    1.5e-323,
+    f64::MIN_POSITIVE,
+    f64::MAX,
+    f64::MIN,
+    f64::EPSILON,
+    123_456_789.012_345_67,
+    1e22,
+    1e23,
+    9_007_199_254_740_993.0,
+];
+
+/// Texts that mean something else where they are not sent as they are.
+const ODD_TEXTS: [&str; 15] = [
+    "",
+    " ",
+    "-1",
+    "\\",
+    "\\N",
+    "\\.",
+    "NULL",
+    "tab\there",
+    "line\nfeed",
+    "carriage\rreturn\r\n",
+    "\\t \\n \\\\",
+    "quote ' double \" back ` % ?",
+    "µ → 漢字 🏭",
+    "\u{8}\u{1a}\u{7f}\u{1}",
+    "trailing\\",
+];
+
 /// Rows with everything that could go wrong on its way.
 pub(crate) fn odd_rows() -> Rows {
-    let numbers = [
-        0.0,
-        -0.0,
-        0.1,
-        -1.0 / 3.0,
-        1.5e-323,
-        f64::MIN_POSITIVE,
-        f64::MAX,
-        f64::MIN,
-        f64::EPSILON,
-        123_456_789.012_345_67,
-        1e22,
-        1e23,
-        9_007_199_254_740_993.0,
-    ];
-    let notes = [
-        "",
-        " ",
-        "\\",
-        "\\N",
-        "\\.",
-        "NULL",
-        "tab\there",
-        "line\nfeed",
-        "carriage\rreturn\r\n",
-        "\\t \\n \\\\",
-        "quote ' double \" back ` % ?",
-        "µ → 漢字 🏭",
-        "\u{8}\u{1a}\u{7f}\u{1}",
-        "trailing\\",
-    ];
     let mut rows = Rows::with_capacity(COLUMNS.len(), 64);
     let mut time = i64::MIN;
-    for (index, value) in numbers.into_iter().enumerate() {
+    for (index, value) in ODD_NUMBERS.into_iter().enumerate() {
         let tag = if index % 2 == 0 { i32::MIN } else { i32::MAX };
         let quality = if index % 2 == 0 { i16::MAX } else { i16::MIN };
         rows.push([Value::I32(tag), Value::I64(time), Value::F64(value), Value::I16(quality), Value::Null]);
         time += 1;
     }
-    for note in notes {
-        rows.push([Value::Null, Value::I64(time), Value::Null, Value::Null, Value::Text(note.to_owned())]);
+    for text in ODD_TEXTS {
+        rows.push([Value::Null, Value::I64(time), Value::Null, Value::Null, Value::Text(text.to_owned())]);
         time += 1;
     }
-    rows.push([
-        Value::I32(-1),
-        Value::I64(-1),
-        Value::F64(-1.0),
-        Value::I16(-1),
-        Value::Text("-1".to_owned()),
-    ]);
-    rows.push([
-        Value::I32(0),
-        Value::I64(i64::MAX),
-        Value::F64(0.0),
-        Value::I16(0),
-        Value::Text("x".repeat(2_000)),
-    ]);
+    rows.push([Value::I32(-1), Value::I64(-1), Value::F64(-1.0), Value::I16(-1), Value::Null]);
+    let long = Value::Text("x".repeat(2_000));
+    rows.push([Value::I32(0), Value::I64(i64::MAX), Value::F64(0.0), Value::I16(0), long]);
     rows
 }
 

@@ -20,7 +20,10 @@ enum Running {
 }
 
 impl Running {
+    /// One after the other: a MariaDB that starts removes the temporary tables of another that is being made.
     fn start(engine: Engine) -> Self {
+        static STARTING: Mutex<()> = Mutex::new(());
+        let _one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         match engine {
             Engine::Postgres => Self::Postgres(Postgres::start(&Options::default()).unwrap()),
             _ => Self::MariaDb(MariaDb::start(&Options::default()).unwrap()),

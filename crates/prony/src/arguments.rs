@@ -123,7 +123,7 @@ pub(crate) struct Historian {
     /// database named here is only logged in to; a new one is made for the test. A password can be in the address, in
     /// PGPASSWORD or in MYSQL_PWD
     #[arg(long, value_name = "URL", help_heading = "Target")]
-    pub(crate) target: database::Url,
+    pub(crate) target: String,
 
     /// Name of the database that is made on the server [default: prony_historian]
     #[arg(long, value_name = "NAME", help_heading = "Target")]

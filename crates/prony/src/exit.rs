@@ -39,9 +39,7 @@ impl Exit {
         match report.state {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
-            _ if historians(report).any(|historian| historian.rows_lost.is_some_and(|rows| rows > 0)) => {
-                Self::Runtime
-            }
+            _ if historians(report).any(is_unaccounted) => Self::Runtime,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
             // A search that found a rate has steps that were not held, and may have found the generator's limit.
             _ if !report.searches.is_empty() => Self::Pass,
@@ -55,6 +53,14 @@ impl Exit {
             _ => Self::Pass,
         }
     }
+}
+
+/// Whether the rows in the database are not those that were acknowledged, or nobody knows. A rate that was not held says so
+/// itself.
+fn is_unaccounted(historian: &report::Historian) -> bool {
+    let counted = historian.rows_found == Some(historian.rows_expected);
+    let lost = historian.rows_lost.is_some_and(|rows| rows > 0);
+    lost || (!counted && historian.acknowledged > 0 && historian.stable != Some(false))
 }
 
 fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {

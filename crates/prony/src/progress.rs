@@ -57,7 +57,7 @@ impl Progress {
         if self.stop.load(Ordering::Relaxed) && !self.acknowledged {
             self.acknowledged = true;
             self.lasting(
-                "stopping: what is in flight is awaited, what was measured is saved; once more aborts",
+                "stopping: what is in flight is awaited, what was measured is saved; once more aborts, and a database that was made then stays",
             );
         }
         match event {

@@ -110,7 +110,19 @@ fn show_what_there_is(directory: &Path, format: Format) {
 pub(crate) fn context() -> runner::Context {
     runner::Context {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: std::env::args_os().map(|argument| without_password(&argument.to_string_lossy())).collect(),
+    }
+}
+
+/// An argument as it may be stored: the address of a database keeps its password to itself.
+fn without_password(argument: &str) -> String {
+    let (option, value) = match argument.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
+        _ => (String::new(), argument),
+    };
+    match value.parse::<database::Url>() {
+        Ok(url) => format!("{option}{url}"),
+        Err(_) => argument.to_owned(),
     }
 }
 

@@ -14,6 +14,8 @@ pub const PENDING_MAX: &str = "pending_max_records";
 
 /// Gauge: events due in an interval.
 const OFFERED: &str = "offered_records";
+/// Gauge: events of an interval that were not accepted.
+const REFUSED: &str = "refused_records";
 /// Cycles of a step without maintenance: as many as there are lengths of this in it.
 const CYCLE_S: f64 = 10.0;
 /// A step has at least so many cycles, if it has so many samples.
@@ -26,9 +28,10 @@ pub struct IngestStep {
     pub end_s: Vec<f64>,
     /// Mean of the pending records in each interval.
     pub pending: Vec<f64>,
-    /// Fewest pending records in each interval.
+    /// Fewest pending records in each interval, without those that wait to be sorted.
     pub pending_min: Vec<f64>,
-    /// Length of a cycle in seconds: from maintenance to maintenance, or a tenth or so of the step.
+    /// Length of a cycle in seconds: from maintenance to maintenance, or ten seconds or a fifth of the step; at least the
+    /// time after which a flush is due.
     pub cycle_s: f64,
     /// Events that were due.
     pub offered: u64,
@@ -46,7 +49,7 @@ pub struct IngestStep {
     pub rows_expected: u64,
     /// See [`HistorianOutcome::rows_found`].
     pub rows_found: Option<u64>,
-    /// Events refused in the whole trial.
+    /// Events that were not accepted.
     pub refused: u64,
     /// 99th percentile from event to commit, in milliseconds, if there were enough.
     pub p99_ms: Option<f64>,
@@ -66,16 +69,20 @@ impl IngestStep {
         let Loop::Open { .. } = setup.pacing else { return None };
         let window: Vec<&Sample> = samples.iter().filter(|sample| sample.phase == Phase::Measure).collect();
         let gauge = |name: &str| -> Vec<f64> {
-            window.iter().map(|sample| sample.gauges.get(name).copied().unwrap_or(0.0)).collect()
+            window.iter().map(|sample| sample.gauges.get(name).copied().unwrap_or(f64::NAN)).collect()
         };
+        let sum = |name: &str| window.iter().filter_map(|sample| sample.gauges.get(name)).sum::<f64>() as u64;
         let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
         let committed = window.iter().filter_map(|sample| sample.operations.get("record"));
+        let offered = sum(OFFERED);
+        // Events that wait to be sorted are pending by order.
+        let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;
         Some(Self {
             end_s: window.iter().map(|sample| sample.end_s).collect(),
             pending: gauge(PENDING),
-            pending_min: gauge(PENDING_MIN),
+            pending_min: gauge(PENDING_MIN).into_iter().map(|least| (least - sorting).max(0.0)).collect(),
             cycle_s: cycle_s(setup, measured_s),
-            offered: gauge(OFFERED).iter().sum::<f64>() as u64,
+            offered,
             committed: committed.map(|operation| operation.count).sum(),
             flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
             measured_s,
@@ -83,7 +90,7 @@ impl IngestStep {
             drain_limit_s: outcome.drain_limit_s,
             rows_expected: outcome.rows_expected,
             rows_found: outcome.rows_found,
-            refused: outcome.refused,
+            refused: sum(REFUSED),
             p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
             p99_limit_ms: setup.p99_limit_ms,
         })
@@ -97,6 +104,6 @@ fn p99_ms(latency: &Latency) -> Option<f64> {
 fn cycle_s(setup: &HistorianSetup, measured_s: f64) -> f64 {
     match &setup.maintenance {
         Some(maintenance) if maintenance.interval_s * 2.0 <= measured_s => maintenance.interval_s,
-        _ => CYCLE_S.min(measured_s / CYCLES_MIN).max(1.0),
+        _ => CYCLE_S.min(measured_s / CYCLES_MIN).max(setup.flush_interval_ms / 1e3),
     }
 }

@@ -60,6 +60,9 @@ pub struct TrialRecord {
     /// What became of the events of a historian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub historian: Option<HistorianOutcome>,
+    /// Workload, known also of a trial that was never set up: `disk`, `historian`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
     /// Its part in the search for the highest sustainable rate, if it is a step of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,

@@ -56,7 +56,7 @@ impl Home {
         server.data_directory.map(PathBuf::from).filter(|_| self.own.url().is_local())
     }
 
-    /// Runs one historian. Every trial but the first of a database that was taken up begins with empty tables.
+    /// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
     pub(crate) fn run(
         &mut self,
         job: &Job,
@@ -67,9 +67,9 @@ impl Home {
         historian::run(job, &self.own, fresh, stop, on_progress)
     }
 
-    /// Removes the database unless it is to be kept. Gives what is left of it and why, if something is.
+    /// Removes the database unless it is to be kept, or was there before. Gives what is left of it and why, if something is.
     pub(crate) fn leave(self) -> Result<(), Error> {
-        if self.keep { Ok(()) } else { self.runtime.block_on(self.own.remove()) }
+        if self.keep || self.own.was_there() { Ok(()) } else { self.runtime.block_on(self.own.remove()) }
     }
 }
 
@@ -102,6 +102,7 @@ pub(crate) fn not_held_because(
         cycle_s: figures.cycle_s,
         offered: figures.offered,
         committed: figures.committed,
+        refused: figures.refused,
         flush_slack: figures.flush_slack,
         measured_s: figures.measured_s,
         drain_s: figures.drain_s,

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use disk::{Target, TargetError};
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, State, TrialRecord};
-use study::{Plan, Study, Trial, Work};
+use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
+use study::{Plan, Study, Trial};
 
 use crate::environment;
 use crate::historian::{Home, is_local, place};
@@ -78,8 +78,7 @@ pub fn run(
 }
 
 fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
-    let searched = plan.trials.iter().find_map(|trial| trial.work.historian());
-    let search = study.search.as_ref().zip(searched).map(|(search, job)| search.rules(job, study.quick));
+    let search = plan.trials.iter().find_map(|trial| trial.search_rules(study));
     Manifest {
         format: FORMAT_VERSION,
         tool_version: context.tool_version.clone(),
@@ -169,8 +168,8 @@ impl Run<'_, '_> {
             if self.stopped() {
                 return Ok(State::Aborted);
             }
-            if let (Some(search), Work::Historian { job, .. }) = (&study.search, &trial.work) {
-                failed |= self.search(search, study.quick, trial, job)? == State::Failed;
+            if let (Some(search), Some(rules)) = (&study.search, trial.search_rules(study)) {
+                failed |= self.search(search, rules, trial)? == State::Failed;
                 continue;
             }
             let number = self.next_number();
@@ -208,11 +207,10 @@ impl Run<'_, '_> {
     fn search(
         &mut self,
         search: &study::Search,
-        quick: bool,
+        rules: SearchRules,
         trial: &Trial,
-        job: &workload::historian::Job,
     ) -> Result<State, RunError> {
-        let mut steps = crate::search::Search::new(search.rules(job, quick));
+        let mut steps = crate::search::Search::new(rules);
         let mut state = State::Complete;
         let mut first = true;
         while let Some((step, work)) = crate::steps::next(&steps, search, &trial.work) {

@@ -2,7 +2,7 @@
 
 use record::{SearchStep, State};
 use study::{Search as Rules, Work};
-use workload::historian::Rate;
+use workload::historian::{Job, Rate};
 
 use crate::historian::not_held_because;
 use crate::search::{Held, Next, Search};
@@ -14,15 +14,17 @@ pub(crate) fn next(search: &Search, rules: &Rules, work: &Work) -> Option<(Searc
     let (step, phases) = match search.next() {
         Next::Done => return None,
         Next::Probe(rate_per_s) => (SearchStep::Probe { rate_per_s }, job.phases),
-        Next::Confirm(rate_per_s) => (SearchStep::Confirm { rate_per_s }, rules.confirm_phases(job)),
+        Next::Confirm(rate_per_s) => (SearchStep::Confirm { rate_per_s }, rules.confirm_phases(settings)),
     };
-    let rate_per_s = step.rate_per_s();
     let mut settings = settings.clone();
-    settings.rate = Some(Rate::PerSecond(rate_per_s));
+    settings.rate = Some(Rate::PerSecond(step.rate_per_s()));
     settings.warm_up = Some(phases.warm_up);
     settings.duration = Some(phases.measure);
-    let mut job = Box::new(job.at_rate(rate_per_s));
-    job.phases = phases;
+    // Made anew: a step that is longer than the time between two purges has purges.
+    let job = match Job::of(&settings) {
+        Ok(made) => Box::new(Job { seed: job.seed, ..made }),
+        Err(problems) => unreachable!("the plan checked all but rate and length: {problems:?}"),
+    };
     Some((step, Work::Historian { settings, job }))
 }
 

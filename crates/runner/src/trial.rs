@@ -98,6 +98,7 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         setup: None,
         unsent: 0,
         historian: None,
+        workload: Some(if trial.work.disk().is_some() { "disk" } else { "historian" }.to_owned()),
         search: None,
     }
 }

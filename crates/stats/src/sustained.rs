@@ -36,6 +36,8 @@ pub struct Step<'a> {
     pub offered: u64,
     /// Records that were committed.
     pub committed: u64,
+    /// Records that were offered and not accepted.
+    pub refused: u64,
     /// Records by which `committed` may be off by chance, because they are committed in lots.
     pub flush_slack: u64,
     /// Length of the window in seconds.
@@ -174,9 +176,12 @@ fn lowest_of_cycles(step: &Step<'_>) -> Vec<f64> {
 }
 
 fn behind(step: &Step<'_>) -> Option<Unstable> {
-    let committed = step.committed.saturating_add(step.flush_slack);
+    // What was refused is behind for good; no flush that is under way makes up for it.
+    let accepted = step.offered.saturating_sub(step.refused);
+    let committed = step.committed.saturating_add(step.flush_slack).min(accepted);
     let enough = committed as f64 >= step.offered as f64 * ACHIEVED_SHARE_MIN;
-    (!enough).then(|| Unstable::Behind { achieved_share: step.committed as f64 / step.offered as f64 })
+    let achieved = step.committed.min(accepted);
+    (!enough).then(|| Unstable::Behind { achieved_share: achieved as f64 / step.offered as f64 })
 }
 
 fn not_drained(step: &Step<'_>) -> Option<Unstable> {

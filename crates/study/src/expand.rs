@@ -131,10 +131,33 @@ fn historian(mut settings: historian::Settings, study: &Study) -> Result<Work, S
     let job = historian::Job::of(&settings).map_err(|problems| {
         errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem)))
     })?;
+    check_maintenance(&settings, &job, study.search.is_some())?;
     // Written out, so that a record tells how long its trial was to be.
     settings.warm_up = Some(job.phases.warm_up);
     settings.duration = Some(job.phases.measure);
     Ok(Work::Historian { settings: Box::new(settings), job: Box::new(job) })
+}
+
+/// Refuses what only a purge can heed where none is run: it would be ignored in silence.
+fn check_maintenance(
+    settings: &historian::Settings,
+    job: &historian::Job,
+    is_search: bool,
+) -> Result<(), StudyErrors> {
+    // The steps that confirm are as long as five intervals.
+    let runs = job.maintenance.is_some() || (is_search && settings.maintenance_interval.is_some());
+    let given = [
+        ("maintenance_interval", settings.maintenance_interval.is_some()),
+        ("retention", settings.retention.is_some()),
+        ("purge_rows", settings.purge_rows.is_some()),
+        ("purge", settings.purge.is_some()),
+        ("shrink", settings.shrink == Some(true)),
+    ];
+    let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !runs);
+    let problem = "has no effect in a trial that is shorter than the time between two purges: measure longer, or give a \
+                   shorter maintenance_interval";
+    let errors = errors(ignored.map(|(place, _)| (place, problem.to_owned())));
+    if errors.0.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 fn errors<'a>(problems: impl Iterator<Item = (&'a str, String)>) -> StudyErrors {

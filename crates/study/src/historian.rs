@@ -171,7 +171,7 @@ fn minutes_for_hours(study: &mut Study) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Plan;
+    use crate::{Plan, Work};
 
     fn url() -> Url {
         "sqlite:/data/historian.db".parse().unwrap()
@@ -234,7 +234,8 @@ mod tests {
         study.search_rate(false);
         let confirm_s = |study: &Study| {
             let plan = Plan::of(study).unwrap();
-            study.search.as_ref().unwrap().rules(plan.trials[0].work.historian().unwrap(), false).confirm_s
+            let Work::Historian { settings, job } = &plan.trials[0].work else { panic!("no historian") };
+            study.search.as_ref().unwrap().rules(settings, job, false).confirm_s
         };
         assert_eq!(confirm_s(&study), 300.0);
         study.narrow::<Settings>(&toml::from_str("maintenance_interval = \"110s\"").unwrap()).unwrap();

@@ -1,11 +1,11 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
 use load::{Phases, Span};
-use record::PlannedTrial;
+use record::{PlannedTrial, SearchRules};
 use workload::historian;
 
 use crate::expand::{self, Point};
-use crate::study::{Order, Study, StudyError, StudyErrors, one_error};
+use crate::study::{Existing, Order, Study, StudyError, StudyErrors, one_error};
 
 /// The trials of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,19 @@ pub struct Trial {
     pub pause: Span,
     /// What is run.
     pub work: Work,
+}
+
+impl Trial {
+    /// The rules of its search, if it is one.
+    #[must_use]
+    pub fn search_rules(&self, study: &Study) -> Option<SearchRules> {
+        match (&study.search, &self.work) {
+            (Some(search), Work::Historian { settings, job }) => {
+                Some(search.rules(settings, job, study.quick))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What one trial runs: parameters as given, and what they come to.
@@ -121,7 +134,8 @@ impl Plan {
             .into_iter()
             .enumerate()
             .map(|(position, (block, point))| trial(study, position, block, point))
-            .collect();
+            .collect::<Vec<_>>();
+        check_reuse(study, &trials)?;
         let stop = match (&study.steady, study.latency_tolerance) {
             (Some(_), _) => Stop::WhenSteady,
             (None, Some(tolerance)) => Stop::PastLatency(tolerance),
@@ -169,6 +183,17 @@ fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
         ));
     }
     Ok(())
+}
+
+/// A database that is taken up has one trial: the next one would begin with empty tables.
+fn check_reuse(study: &Study, trials: &[Trial]) -> Result<(), StudyErrors> {
+    let historians = trials.iter().filter(|trial| trial.work.historian().is_some()).count();
+    if study.target.existing != Existing::Reuse || (historians <= 1 && study.search.is_none()) {
+        return Ok(());
+    }
+    let problem = "is taken up again by one trial only, since every further one begins with empty tables: leave out \
+                   --reuse, or measure one rate";
+    Err(one_error("target.existing", problem))
 }
 
 /// Refuses what only writes can heed where no trial writes: it would be ignored in silence.

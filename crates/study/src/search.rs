@@ -12,6 +12,8 @@ const CONFIRM_MIN: Span = Span::seconds(300);
 const CONFIRM_CYCLES: u64 = 5;
 /// The same for a quick look.
 const CONFIRM_QUICK: Span = Span::seconds(24);
+/// No confirming step can be shorter: a rate is judged by some seconds at least.
+const CONFIRM_SHORTEST: Span = Span::seconds(15);
 
 /// Doubling until a rate fails, bisecting to the resolution, confirming what is left. The lengths of the steps are the
 /// historian's `warm_up` and `duration`.
@@ -63,6 +65,12 @@ impl Search {
                 format!("{source} has a pace of its own, and a search needs one that it can set; use random");
             return Err(one_error("source", problem));
         }
+        if let Some(confirm) = self.confirm.filter(|&confirm| confirm < CONFIRM_SHORTEST) {
+            return Err(one_error(
+                "confirm",
+                format!("cannot be {confirm}: give at least {CONFIRM_SHORTEST}"),
+            ));
+        }
         for (place, value, low, high) in [
             ("start_per_s", self.start_per_s, 1.0, 1e9),
             ("resolution_per_cent", self.resolution_per_cent, 0.1, 50.0),
@@ -77,8 +85,8 @@ impl Search {
 
     /// Warm-up and window of a confirming step: a third of it is warm-up, as of any step.
     #[must_use]
-    pub fn confirm_phases(&self, job: &historian::Job) -> Phases {
-        let cycle_ns = job.maintenance.map_or(0, |maintenance| maintenance.interval.ns);
+    pub fn confirm_phases(&self, settings: &historian::Settings) -> Phases {
+        let cycle_ns = settings.maintenance_interval.map_or(0, |interval| interval.ns);
         let longest_ns = CONFIRM_MIN.ns.max(CONFIRM_CYCLES * cycle_ns);
         let total_ns = self.confirm.map_or(longest_ns, |confirm| confirm.ns);
         let warm_up_ns = total_ns / 3;
@@ -87,12 +95,12 @@ impl Search {
 
     /// As they are recorded.
     #[must_use]
-    pub fn rules(&self, job: &historian::Job, quick: bool) -> SearchRules {
+    pub fn rules(&self, settings: &historian::Settings, job: &historian::Job, quick: bool) -> SearchRules {
         SearchRules {
             start_per_s: self.start_per_s,
             resolution_share: self.resolution_per_cent / 100.0,
             step_s: job.phases.end_ns() as f64 / 1e9,
-            confirm_s: self.confirm_phases(job).end_ns() as f64 / 1e9,
+            confirm_s: self.confirm_phases(settings).end_ns() as f64 / 1e9,
             confirmations: self.confirmations,
             cool_down_s: self.cool_down.as_seconds(),
             quick,

@@ -1,6 +1,7 @@
 //! `prony historian`: the record rate of a database, of one test, a search, or a published study.
 
 use anyhow::anyhow;
+use database::Url;
 use study::{Existing, Study, historian_profiles};
 use workload::historian::{Rate, SourceChoice};
 
@@ -14,16 +15,18 @@ pub(crate) fn run(historian: &Historian) -> Result<Exit, Failure> {
 
 /// The study that the arguments describe.
 pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
+    // Read here and not by clap, whose message would show a password.
+    let target: Url = historian.target.parse().map_err(Failure::usage)?;
     let mut study = match &historian.profile {
         Some(name) => historian_profiles()
             .into_iter()
             .find(|profile| profile.name == name)
             .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?
-            .study(historian.target.clone(), historian.quick),
-        None => one(historian),
+            .study(target.clone(), historian.quick),
+        None => one(historian, target.clone()),
     };
     if let Some(name) = &historian.database {
-        if historian.target.file().is_some() {
+        if target.file().is_some() {
             return Err(Failure::usage(anyhow!(
                 "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
             )));
@@ -39,8 +42,8 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
     Ok(study)
 }
 
-fn one(historian: &Historian) -> Study {
-    let mut study = Study::of_historian(historian.target.clone());
+fn one(historian: &Historian, target: Url) -> Study {
+    let mut study = Study::of_historian(target);
     if historian.find_max {
         study.search_rate(historian.quick);
     } else if historian.quick {

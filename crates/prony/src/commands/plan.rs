@@ -64,8 +64,7 @@ fn parameters(work: &Work) -> serde_json::Value {
 }
 
 fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
-    let job = plan.trials.iter().find_map(|trial| trial.work.historian())?;
-    study.search.as_ref().map(|search| search.rules(job, study.quick))
+    plan.trials.iter().find_map(|trial| trial.search_rules(study))
 }
 
 /// The plan in a few lines.

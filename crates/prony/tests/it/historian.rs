@@ -133,7 +133,8 @@ fn a_kept_database_is_taken_up_only_when_asked() {
     let again = ["--rate", "200", "--warm-up", "0s", "--duration", "1s", "--reuse"];
     let document = bench.run(&historian("sqlite:h.db", &again)).json();
     assert_eq!(document["trials"][0]["setup"]["rows_before"], 200);
-    assert!(!bench.path("h.db").exists(), "removed at the end, since it was not to be kept");
+    assert!(bench.path("h.db").exists(), "what was there before stays");
+    bench.run(&historian("sqlite:h.db", &["--reuse", "--find-max"])).ended_with(2).says("--reuse");
 }
 
 #[test]
@@ -190,6 +191,7 @@ fn mistakes_name_the_place_the_value_and_the_remedy() {
         (&["--target", "sqlite:h.db", "--find-max", "--rate", "10"], &["rate", "--find-max"]),
         (&["--target", "sqlite:h.db", "--source", "counters", "--rate", "10"], &["--tags"]),
         (&["--target", "sqlite:h.db", "--partition", "1h"], &["partition", "no partitions"]),
+        (&["--target", "sqlite:h.db", "--rate", "10", "--shrink"], &["shrink", "maintenance_interval"]),
         (&["--target", "sqlite:h.db", "--database", "x"], &["--database"]),
         (&["--target", "sqlite:no/such/place/h.db"], &["no/such/place"]),
         (&["--target", "sqlite:h.db", "--source", "csv:missing.csv"], &["missing.csv"]),
@@ -220,9 +222,128 @@ fn a_plan_says_what_would_be_written_and_touches_nothing() {
 #[test]
 fn a_password_is_nowhere_in_the_results() {
     let bench = Workbench::new();
-    bench.run(&historian(FAKE, &["--rate", "100", "--duration", "5s"])).ended_with(0);
-    let mut arguments = historian("postgres://me:opensesame@127.0.0.1:1/postgres", &[]);
-    arguments.extend(["--results", "refused"]);
-    let outcome = bench.run(&arguments).ended_with(2);
-    assert!(!outcome.stderr.contains("opensesame"), "{}", outcome.stderr);
+    let server = crate::servers::postgres();
+    assert!(server.url().contains(":secret@"), "{}", server.url());
+    let target = format!("--target={}", server.url());
+    let short = [
+        "historian",
+        &target,
+        "--rate",
+        "100",
+        "--warm-up",
+        "0s",
+        "--duration",
+        "1s",
+        "--database",
+        "passwordless",
+    ];
+    let outcome = bench.run(&short);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome:?}");
+    let mut looked_at = 0;
+    let mut directories = vec![bench.results().unwrap()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let content = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+            assert!(!content.contains("secret"), "{}", path.display());
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 5 && !outcome.stdout.contains("secret") && !outcome.stderr.contains("secret"));
+}
+
+#[test]
+fn a_refused_login_and_a_missing_database_are_told_apart() {
+    let bench = Workbench::new();
+    for url in [crate::servers::postgres().url(), crate::servers::mariadb().url()] {
+        let refused = url.replace(":secret@", ":wrong@");
+        let outcome = bench.run(&["historian", "--target", &refused]).ended_with(2);
+        assert!(
+            !outcome.stderr.contains("wrong@") && outcome.stderr.contains("127.0.0.1"),
+            "{}",
+            outcome.stderr
+        );
+        let (server, _) = url.rsplit_once('/').unwrap();
+        let missing = format!("{server}/no_such_database");
+        bench.run(&["historian", "--target", &missing]).ended_with(2).says("no_such_database");
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_in_the_middle_loses_nothing_that_it_acknowledged() {
+    let bench = Workbench::new();
+    let mut server = instance::Postgres::start(&instance::Options::default()).unwrap();
+    let url = server.url();
+    let load = [
+        "--rate",
+        "2000",
+        "--warm-up",
+        "0s",
+        "--duration",
+        "8s",
+        "--max-buffered-events",
+        "200000",
+        "--json",
+    ];
+    let mut arguments = vec!["historian", "--target", &url];
+    arguments.extend(load);
+    let mut run = Running::start(&bench, &arguments);
+    run.wait_for_samples(&bench);
+    server.kill().unwrap();
+    server.start_again().unwrap();
+    let outcome = run.ended();
+    assert!(matches!(outcome.code, Some(0 | 3 | 5)), "{outcome:?}");
+    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    let figures = &trial["historian"];
+    assert!(figures["outages"].as_array().is_some_and(|outages| !outages.is_empty()), "{figures:#}");
+    assert!(figures["acknowledged"].as_u64().unwrap() > 2_000, "{figures:#}");
+    assert_eq!(figures["rows_found"], figures["rows_expected"], "{figures:#}");
+    assert_eq!(figures["acknowledged"], figures["accepted"], "{figures:#}");
+    let database = bench.run(&[
+        "historian",
+        "--target",
+        &url,
+        "--rate",
+        "10",
+        "--warm-up",
+        "0s",
+        "--duration",
+        "1s",
+        "--results",
+        "again",
+    ]);
+    assert!(matches!(database.code, Some(0 | 3)), "the database was removed at the end: {database:?}");
+}
+
+#[test]
+fn a_plc_is_polled_and_its_changes_are_written() {
+    let bench = Workbench::new();
+    let plc = ["plc", "--listen", "127.0.0.1:0", "--registers", "300"];
+    let mut plc = Running::start(&bench, &plc);
+    let source = plc.word_of_line("modbus://");
+    let poll = [
+        "--tags",
+        "300",
+        "--poll-interval",
+        "500ms",
+        "--screens",
+        "0",
+        "--warm-up",
+        "0s",
+        "--duration",
+        "3s",
+    ];
+    let mut arguments = historian("sqlite:h.db", &["--source", &source]);
+    arguments.extend(poll);
+    let document = bench.run(&arguments).json();
+    let figures = figures(&document);
+    let written = figures["acknowledged"].as_u64().unwrap();
+    assert!(written >= 600, "all registers once, and what changed since: {figures:#}");
+    assert_eq!(figures["rows_found"], written);
+    plc.send(Signal::INT);
+    plc.ended().ended_with(0);
 }

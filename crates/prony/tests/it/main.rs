@@ -22,5 +22,6 @@ mod profiles;
 mod report;
 mod running;
 mod safety;
+mod servers;
 mod sqlio;
 mod workbench;

@@ -85,6 +85,14 @@ impl Running {
         }
     }
 
+    /// Waits for a line on stderr with a word that begins so, and gives the word.
+    #[track_caller]
+    pub(crate) fn word_of_line(&mut self, begin: &str) -> String {
+        self.wait_for_line(begin);
+        let words = || self.printed.iter().flat_map(|line| line.split_whitespace());
+        words().find(|word| word.starts_with(begin)).unwrap().to_owned()
+    }
+
     /// Waits until the first trial has samples on disk.
     #[track_caller]
     pub(crate) fn wait_for_samples(&mut self, bench: &Workbench) {

@@ -207,7 +207,7 @@ pub(crate) fn is_historian(measured: &MeasuredTrial) -> bool {
         None => {
             record.historian.is_some()
                 || record.search.is_some()
-                || record.parameters.pointer("/workload/historian").is_some_and(|given| !given.is_null())
+                || record.workload.as_deref() == Some("historian")
         }
     }
 }
@@ -241,6 +241,7 @@ fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unst
         cycle_s: step.cycle_s,
         offered: step.offered,
         committed: step.committed,
+        refused: step.refused,
         flush_slack: step.flush_slack,
         measured_s: step.measured_s,
         drain_s: step.drain_s,

@@ -147,16 +147,6 @@ impl Job {
         if problems.0.is_empty() { Ok(Self::defaulted(settings)) } else { Err(problems.0) }
     }
 
-    /// The same historian at another rate of random changes; for a search.
-    #[must_use]
-    pub fn at_rate(&self, rate_per_s: f64) -> Self {
-        let pacing = match self.source {
-            Source::Random(Pacing::Poisson { .. }) => Pacing::Poisson { rate_per_s },
-            _ => Pacing::Fixed { rate_per_s },
-        };
-        Self { source: Source::Random(pacing), ..self.clone() }
-    }
-
     /// Records offered a second, where that is known beforehand.
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {

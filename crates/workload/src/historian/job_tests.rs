@@ -70,17 +70,6 @@ fn a_rate_makes_the_source_random() {
 }
 
 #[test]
-fn a_search_keeps_everything_but_the_rate() {
-    let settings = Settings { rate: Some(Rate::PerSecond(10.0)), poisson: Some(true), ..Settings::default() };
-    let job = Job::of(&settings).unwrap();
-    let faster = job.at_rate(20.0);
-    assert_eq!(faster.source, Source::Random(Pacing::Poisson { rate_per_s: 20.0 }));
-    assert_eq!(Job { source: job.source.clone(), ..faster }, job);
-    let counters = Job::of(&Settings::default()).unwrap();
-    assert_eq!(counters.at_rate(20.0).source, Source::Random(Pacing::Fixed { rate_per_s: 20.0 }));
-}
-
-#[test]
 fn a_trial_has_maintenance_if_it_is_longer_than_the_interval() {
     let maintenance = |duration_s| {
         let settings = Settings {

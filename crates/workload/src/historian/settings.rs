@@ -87,7 +87,7 @@ pub struct Settings {
     pub writers: Option<u32>,
 
     /// How rows are written: multi-row (INSERT with many rows), batch (one prepared INSERT a row, sent together), bulk
-    /// (COPY BINARY, LOAD DATA, prepared in one transaction) [default: bulk]
+    /// (COPY BINARY, the fastest INSERT, prepared in one transaction) [default: bulk]
     #[arg(long, value_name = "METHOD", help_heading = "Buffer")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_method: Option<WriteMethod>,
@@ -154,7 +154,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
 
-    /// Shrink the database after each purge: VACUUM FULL, VACUUM or OPTIMIZE TABLE [default: false]
+    /// Shrink the database after each purge: VACUUM FULL, incremental vacuum or OPTIMIZE TABLE [default: false]
     #[arg(long, help_heading = "Maintenance", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shrink: Option<bool>,

@@ -223,7 +223,7 @@ impl MadeUp {
     async fn closed(&mut self, running: &Running, clock: Clock) {
         let end_ns = running.phases.end_ns();
         let mut batch = Vec::with_capacity(BATCH_EVENTS);
-        let (mut moment_ns, mut in_moment) = (0, 0);
+        let (mut moment_ns, mut in_moment, mut last_ns) = (0, 0, 0);
         // What is offered is due when it is: no interval need wait for it.
         running.buffer.passed(u64::MAX);
         loop {
@@ -239,7 +239,11 @@ impl MadeUp {
             moment_ns = now_ns;
             batch.clear();
             let events = room.min(BATCH_EVENTS);
-            batch.extend((0..events).map(|_| self.generator.event(now_ns, running.epoch_us)));
+            // Spread over the time since the last batch: a flush is known by its tags and times.
+            let since_ns = now_ns - last_ns;
+            let time_ns = |event: usize| last_ns + since_ns * (event as u64 + 1) / events as u64;
+            batch.extend((0..events).map(|event| self.generator.event(time_ns(event), running.epoch_us)));
+            last_ns = now_ns;
             running.offer(&batch, now_ns);
             in_moment += events;
             if in_moment >= MOMENT_EVENTS_MAX {

@@ -85,12 +85,13 @@ impl Writer {
 
     /// Tries until the batch is in the database.
     async fn write_batch(&mut self) {
-        store::fill(&mut self.rows, &self.batch);
         let method = self.running.job.write_method.of_database();
         let mut backoff = Backoff::new();
         let mut again = false;
         loop {
             let sent_ns = self.clock.now_ns();
+            // Each time: rows that were on their way when a session was lost do not come back.
+            store::fill(&mut self.rows, &self.batch);
             let error = match self.session.append(&SAMPLES, &mut self.rows, method).await {
                 Ok(()) => {
                     let rewritten = if again { self.batch.len() as u64 } else { 0 };

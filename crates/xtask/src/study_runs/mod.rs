@@ -48,9 +48,14 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &["historian.db"],
     },
     StudyRun {
-        arguments: "historian --target sqlite:historian.db --reuse --profile flush-rows --warm-up 0s --duration 1s --json",
+        arguments: "historian --target sqlite:historian.db --reuse --rate max --warm-up 0s --duration 1s --json",
         gives: &[Gives::Json, Gives::Report],
-        leaves: &[],
+        leaves: &["historian.db"],
+    },
+    StudyRun {
+        arguments: "historian --target sqlite:sweep.db --profile flush-rows --warm-up 0s --duration 1s --screens 0",
+        gives: &[Gives::Text("2013"), Gives::Report],
+        leaves: &["historian.db"],
     },
     StudyRun {
         arguments: "sqlio -kR -s1 -frandom -b8 -LS -Fparam.txt",
