@@ -67,8 +67,8 @@ impl Search {
         match (self.stable, self.upper) {
             (None, None) => Next::Probe(self.rules.start_per_s),
             (Some(stable), None) => Next::Probe(2.0 * stable),
-            (None, Some(upper)) if upper / 2.0 < RATE_MIN_PER_S => Next::Done,
-            (None, Some(upper)) => Next::Probe(upper / 2.0),
+            (None, Some(upper)) if upper <= RATE_MIN_PER_S => Next::Done,
+            (None, Some(upper)) => Next::Probe(RATE_MIN_PER_S.max(upper / 2.0)),
             (Some(stable), Some(upper)) => match between(stable, upper) {
                 Some(rate) if upper / stable - 1.0 > self.rules.resolution_share => Next::Probe(rate),
                 _ => Next::Confirm(stable),

@@ -213,5 +213,6 @@ fn disk_line(job: &disk::Job) -> String {
 
 fn historian_line(job: &Job) -> String {
     let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
-    format!("{rate:>8}  {:>5} rows a flush  {} writers", job.flush_rows, job.writers)
+    let writers = if job.writers == 1 { "writer" } else { "writers" };
+    format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
 }

@@ -23,6 +23,18 @@ fn help_of_disk() {
 }
 
 #[test]
+fn help_of_historian() {
+    let text = printed(&["historian", "--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn help_of_plc() {
+    let text = printed(&["plc", "--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn help_of_check() {
     let text = printed(&["check", "--help"]);
     insta::assert_snapshot!(text);
@@ -45,6 +57,20 @@ fn plan_of_disk() {
 }
 
 #[test]
+fn plan_of_historian() {
+    let plan = |options: &[&str]| {
+        printed(&[&["plan", "historian", "--target", "sqlite:history.db"], options].concat())
+    };
+    let plans = [
+        plan(&[]),
+        plan(&["--find-max", "--quick"]),
+        plan(&["--profile", "flush-rows"]),
+        plan(&["--profile", "real-project"]),
+    ];
+    insta::assert_snapshot!(plans.join("\n----\n\n"));
+}
+
+#[test]
 fn plan_of_check() {
     let text = printed(&["plan", "check", ".", "--file-size", "16MiB"]);
     insta::assert_snapshot!(text);
@@ -59,9 +85,20 @@ fn manual_begins_with_name_and_synopsis() {
 
 #[test]
 fn every_command_has_a_manual_page_and_help() {
-    for command in
-        ["check", "disk", "sqlio", "plan", "plan-check", "plan-disk", "report", "completions", "man"]
-    {
+    for command in [
+        "check",
+        "disk",
+        "historian",
+        "plc",
+        "sqlio",
+        "plan",
+        "plan-check",
+        "plan-disk",
+        "plan-historian",
+        "report",
+        "completions",
+        "man",
+    ] {
         let page = printed(&["man", command]);
         assert!(page.contains(&format!(".SH NAME\nprony\\-{}", command.replace('-', "\\-"))), "{page}");
     }
