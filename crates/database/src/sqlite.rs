@@ -22,6 +22,11 @@ use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
 
 /// How long a statement waits for another session that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
+const CACHE_KIB: i64 = -64 * 1024;
+/// Pages of the log at which a commit copies them into the file: 64 MiB of them. At SQLite's own 1,000 a page that many
+/// commits change is written again and again; together with the cache, commits of 1,000 rows are 1.7 times as fast.
+const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// How often something that nobody waits for any more is interrupted until it ends.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -222,6 +227,8 @@ fn open(file: &Path) -> rusqlite::Result<Database> {
     database.busy_timeout(BUSY_TIMEOUT)?;
     database.pragma_update(None, "journal_mode", "wal")?;
     database.pragma_update(None, "synchronous", "full")?;
+    database.pragma_update(None, "cache_size", CACHE_KIB)?;
+    database.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     statements::prepare(&database)?;
     Ok(database)
 }

@@ -133,6 +133,8 @@ fn sqlite(file: &str, rows: usize, length: Duration) -> f64 {
     let mut connection = rusqlite::Connection::open(file).unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
     connection.pragma_update(None, "synchronous", "FULL").unwrap();
+    connection.pragma_update(None, "cache_size", -64 * 1024).unwrap();
+    connection.pragma_update(None, "wal_autocheckpoint", 16 * 1024).unwrap();
     let batches = batches(rows);
     let mut speed = Speed::new(length);
     for batch in batches.iter().cycle() {
