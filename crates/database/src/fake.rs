@@ -221,15 +221,8 @@ impl FakeSession {
     }
 
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
-        let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-        let rows = self
-            .run(Doing::Run(sql), |database, attempt| statements::query(database, sql, &[], attempt))
-            .await?;
-        let bytes = match rows.first().and_then(|row| row.first()) {
-            Some(Value::I64(bytes)) => u64::try_from(*bytes).ok(),
-            _ => None,
-        };
-        Ok(Sizes { database_bytes: bytes, log_bytes: None, log_written_bytes: None })
+        let bytes = self.run(Doing::Run("PRAGMA page_count"), statements::page_bytes).await?;
+        Ok(Sizes { database_bytes: Some(bytes), log_bytes: None, log_written_bytes: None })
     }
 
     /// Waits until the server has done what takes so long.

@@ -160,12 +160,14 @@ impl SqliteSession {
         })
     }
 
+    /// The database is as large as its pages, wherever they are: the file has those that are only in the WAL later.
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
         let file = self.file.clone();
-        self.run(move |_, _| {
-            let bytes = |path: &Path| fs::metadata(path).ok().map(|data| data.len());
-            let log_bytes = bytes(&beside(&file, "-wal"));
-            Ok(Sizes { database_bytes: bytes(&file), log_bytes, log_written_bytes: None })
+        self.run(move |database, target| {
+            let attempt = Attempt { doing: Doing::Run("PRAGMA page_count"), target };
+            let database_bytes = statements::page_bytes(database, attempt)?;
+            let log_bytes = fs::metadata(beside(&file, "-wal")).ok().map(|data| data.len());
+            Ok(Sizes { database_bytes: Some(database_bytes), log_bytes, log_written_bytes: None })
         })
         .await
     }

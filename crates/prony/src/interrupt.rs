@@ -9,7 +9,8 @@ use signal_hook::flag;
 use crate::exit::{Exit, Failure};
 
 /// A flag that the first signal sets; the second ends the process. Test files have no name by then, and a results
-/// directory says how far it came, so that nothing is left to clean up. Nothing is printed here: that could wait for a
+/// directory says how far it came; a database that was made for the run stays, is known by its mark, and is taken away or
+/// up again by the next run. Nothing is printed here: that could wait for a
 /// reader that does not read, and the second signal with it.
 pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));

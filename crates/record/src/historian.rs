@@ -161,7 +161,7 @@ impl MaintenanceRun {
     }
 }
 
-/// A time in which the database, or the source of events, could not be reached.
+/// A time in which the database could not be written, or the source of events not be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outage {
     /// When the first operation failed, in seconds since the load began.

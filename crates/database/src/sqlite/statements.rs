@@ -234,6 +234,13 @@ pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
     }
 }
 
+/// Bytes of all pages, used and free.
+pub(crate) fn page_bytes(database: &Database, attempt: Attempt<'_>) -> Result<u64, Error> {
+    let number = |pragma| database.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let bytes = || Ok(u64::from(number("page_count")?) * u64::from(number("page_size")?));
+    bytes().map_err(|error| fault(&error, attempt))
+}
+
 /// Settings that change figures, with their units.
 pub(crate) fn settings(
     database: &Database,

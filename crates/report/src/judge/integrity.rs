@@ -88,7 +88,7 @@ fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// `the database could not be reached for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
+/// `the database could not be written for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
 /// were lost`.
 fn outage(trial: &Trial) -> Option<Verdict> {
     let historian = trial.historian.as_ref()?;
@@ -102,7 +102,7 @@ fn outage(trial: &Trial) -> Option<Verdict> {
         None => "how many acknowledged rows were lost is not known".to_owned(),
     };
     let sentence = format!(
-        "{}: the database could not be reached{length} ({}); {waited} events waited, {} were refused, {lost}",
+        "{}: the database could not be written{length} ({}); {waited} events waited, {} were refused, {lost}",
         trial.name,
         first.error,
         grouped(historian.refused)

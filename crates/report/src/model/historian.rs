@@ -75,7 +75,7 @@ pub struct Historian {
     pub outages: Vec<Outage>,
     /// Times without the source of events.
     pub source_outages: Vec<Outage>,
-    /// Most pending records while the database could not be reached; none if there was no outage.
+    /// Most pending records while the database could not be written; none if there was no outage.
     pub waited_in_outages: Option<f64>,
     /// Purges and shrinks.
     pub maintenance: Vec<Maintenance>,

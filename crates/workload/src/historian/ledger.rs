@@ -35,7 +35,7 @@ pub(crate) struct Entries {
     cutoff_s: usize,
 }
 
-/// Times in which something could not be reached. The last one may still go on.
+/// Times in which something could not be used. The last one may still go on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages {
     pub(crate) all: Vec<Outage>,

@@ -35,6 +35,8 @@ struct Done {
 enum Broken {
     #[error("the load ended before it was done")]
     LoadOver,
+    #[error("it was not done a while after the load, and was given up")]
+    GivenUp,
     #[error("{0}")]
     Database(#[from] Error),
 }
@@ -70,7 +72,11 @@ impl Keeper {
         running.buffer.watch(start_ns);
         running.measured().maintenance_ns.push((start_ns, None));
         let mut done = Done::default();
-        let error = self.purge_and_shrink(&mut done).await.err();
+        let error = tokio::select! {
+            biased;
+            ended = self.purge_and_shrink(&mut done) => ended.err(),
+            () = running.over.wait() => Some(self.given_up()),
+        };
         if let Some(Broken::Database(error)) = &error
             && error.is_lost()
         {
@@ -97,6 +103,13 @@ impl Keeper {
             database_bytes_after: done.bytes_after,
             error: error.map(|error| error.to_string()),
         });
+    }
+
+    /// A server may go on with what nobody waits for any more.
+    fn given_up(&mut self) -> Broken {
+        let connection = self.session.take().map(|session| session.connection().clone());
+        self.running.measured().given_up = connection;
+        Broken::GivenUp
     }
 
     async fn purge_and_shrink(&mut self, done: &mut Done) -> Result<(), Broken> {

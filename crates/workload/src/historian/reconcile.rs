@@ -84,6 +84,10 @@ async fn counted(running: &Running) -> Result<Found, Error> {
 
 async fn count(running: &Running) -> Result<Found, Error> {
     let mut session = running.own.session().await?;
+    let given_up = running.measured().given_up.clone();
+    if let Some(connection) = given_up {
+        session.end(&connection).await?;
+    }
     settle_unfinished(running, &mut session).await?;
     let (cutoff_us, _) = running.ledger.expected();
     Ok(Found {

@@ -192,6 +192,7 @@ impl Role {
     async fn play(self, running: Arc<Running>, gate: Gate) {
         let mut last_words = LastWords { name: self.name(), messages: gate.messages.clone(), result: None };
         let result = tokio::select! {
+            biased;
             result = self.act(&running, gate) => result,
             () = running.over.wait() => Ok(()),
         };

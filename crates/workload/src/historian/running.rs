@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use database::{Own, Sizes};
+use database::{Connection, Own, Sizes};
 use load::{Kind, Phases, Recorder};
 
 use super::buffer::Buffer;
@@ -64,6 +64,8 @@ pub(crate) struct Measured {
     pub(crate) threads: Vec<i32>,
     /// Flushes that were under way when their writer had to stop.
     pub(crate) unfinished: Vec<super::writer::Unfinished>,
+    /// Connection of maintenance that was under way when everything had to stop.
+    pub(crate) given_up: Option<Connection>,
 }
 
 impl Running {

@@ -69,7 +69,7 @@ fn settings(rate_per_s: f64, duration_s: u64) -> Settings {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
 fn own(url: &str) -> Own {
@@ -272,6 +272,17 @@ fn events_that_wait_to_be_sorted_are_written_later() {
         })
         .collect();
     assert!(keys.is_sorted());
+}
+
+#[test]
+fn maintenance_that_outlives_the_load_is_given_up_and_told() {
+    // Each look at the sizes, and each statement, takes 100 s: the purge is sent at 200 s, and writers give up at 281 s.
+    let settings =
+        Settings { maintenance_interval: Some(Span::seconds(20)), screens: Some(0), ..settings(100.0, 221) };
+    let outcome = run_on(&settings, &own("fake:?append=2ms&query=100s")).adds_up().outcome;
+    let [run] = outcome.maintenance.as_slice() else { panic!("{outcome:?}") };
+    assert_eq!(run.error.as_deref(), Some("it was not done a while after the load, and was given up"), "{run:?}");
+    assert!(run.start_s >= 20.0 && run.purge_s > 280.0, "{run:?}");
 }
 
 #[test]

@@ -238,7 +238,7 @@ fn an_outage_is_told_with_what_waited_and_what_was_lost() {
         "outage",
         Level::Warning,
         &[
-            "could not be reached for 3.20 s (connection reset by peer); ",
+            "could not be written for 3.20 s (connection reset by peer); ",
             " events waited, 0 were refused, 0 of ",
         ],
     );
@@ -247,7 +247,7 @@ fn an_outage_is_told_with_what_waited_and_what_was_lost() {
         away(Some(33.2)).outage(40.0, Some(41.0)).trial(1),
         "outage",
         Level::Warning,
-        &["could not be reached 2 times, together for 4.20 s"],
+        &["could not be written 2 times, together for 4.20 s"],
     );
     quiet(at().trial(1), "outage");
 }
