@@ -281,7 +281,11 @@ fn maintenance_that_outlives_the_load_is_given_up_and_told() {
         Settings { maintenance_interval: Some(Span::seconds(20)), screens: Some(0), ..settings(100.0, 221) };
     let outcome = run_on(&settings, &own("fake:?append=2ms&query=100s")).adds_up().outcome;
     let [run] = outcome.maintenance.as_slice() else { panic!("{outcome:?}") };
-    assert_eq!(run.error.as_deref(), Some("it was not done a while after the load, and was given up"), "{run:?}");
+    assert_eq!(
+        run.error.as_deref(),
+        Some("it was not done a while after the load, and was given up"),
+        "{run:?}"
+    );
     assert!(run.start_s >= 20.0 && run.purge_s > 280.0, "{run:?}");
 }
 
