@@ -18,7 +18,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A rate was not held.
     NotHeld = 3,
-    /// No rate was found that is held.
+    /// No rate was found that is held, or a rate could not be judged.
     Inconclusive = 4,
     /// A trial was measured, but does not mean what it should.
     Invalid = 5,
@@ -45,11 +45,9 @@ impl Exit {
             _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,
             // A profile asks which rates are held; a rate that was given is one that should be.
-            _ if report.profile.is_none()
-                && historians(report).any(|historian| historian.stable == Some(false)) =>
-            {
-                Self::NotHeld
-            }
+            _ if report.profile.is_some() => Self::Pass,
+            _ if historians(report).any(|historian| historian.stable == Some(false)) => Self::NotHeld,
+            _ if historians(report).any(is_unjudged) => Self::Inconclusive,
             _ => Self::Pass,
         }
     }
@@ -61,6 +59,10 @@ fn is_unaccounted(historian: &report::Historian) -> bool {
     let counted = historian.rows_found == Some(historian.rows_expected);
     let lost = historian.rows_lost.is_some_and(|rows| rows > 0);
     lost || (!counted && historian.acknowledged > 0 && historian.stable != Some(false))
+}
+
+fn is_unjudged(historian: &report::Historian) -> bool {
+    historian.stable.is_none() && !historian.unstable_because.is_empty()
 }
 
 fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {

@@ -106,7 +106,7 @@ pub enum Unstable {
         limit_ms: f64,
     },
     /// Too little was measured to say that pending records do not grow.
-    #[error("{intervals} measured intervals are too few to judge ({INTERVALS_MIN} are needed)")]
+    #[error("too few measured intervals to judge: {intervals}, at least {INTERVALS_MIN} are needed")]
     TooShort {
         /// Intervals whose pending records are known.
         intervals: usize,

@@ -155,10 +155,10 @@ fn too_little_to_judge_is_never_stable() {
     let mut short = Made::steady();
     (short.step.measured_s, short.step.offered, short.step.committed) = (2.0, 2_000, 2_000);
     short.end_s.truncate(2);
-    short.check(&["2 measured intervals are too few to judge (3 are needed)"]);
+    short.check(&["too few measured intervals to judge: 2, at least 3 are needed"]);
     let mut unknown = Made::steady();
     unknown.pending[7] = f64::NAN;
-    unknown.check(&["59 measured intervals are too few to judge (3 are needed)"]);
+    unknown.check(&["too few measured intervals to judge: 59, at least 3 are needed"]);
     Made::steady().with(|step| step.offered = 0).check(&["no records were offered"]);
     Made::steady().with(|step| step.measured_s = 0.0).check(&["no records were offered"]);
     Made::steady().with(|step| step.measured_s = f64::NAN).check(&["no records were offered"]);

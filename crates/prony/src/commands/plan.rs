@@ -139,7 +139,7 @@ fn written_to_database(study: &Study, plan: &Plan) -> Option<String> {
     let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
     let known: Option<f64> = jobs().map(rows).sum();
     let amount = match known.filter(|_| study.search.is_none()) {
-        Some(rows) => format!("{} rows", report::format::figure(rows)),
+        Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
         None => "rows as fast as they are taken".to_owned(),
     };
     Some(format!("{amount} into {name}, {fate}"))

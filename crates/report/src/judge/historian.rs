@@ -47,8 +47,10 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
             // A rate that was not held is no figure to be remembered.
             (None, format!("{name}: not held{how}: {reasons}; {of_offered}"))
         }
-        (true, Held::Unknown) => {
-            (Some(&written), format!("{name}: {written} written {range}; whether they are held is not known"))
+        (true, Held::Unknown(why)) => {
+            let sentence =
+                format!("{name}: {written} written {range}; whether they are held is not known{why}");
+            (Some(&written), sentence)
         }
     };
     sentence.push_str(&format!(", {}", finding::tail(figures, "records")));
@@ -69,14 +71,17 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
 enum Held {
     Yes(String),
     No(String, String),
-    Unknown,
+    Unknown(String),
 }
 
 fn not_held(of: &[&Historian]) -> Held {
     let judged: Vec<&&Historian> = of.iter().filter(|historian| historian.stable.is_some()).collect();
     let failed: Vec<&&&Historian> = judged.iter().filter(|h| h.stable == Some(false)).collect();
     match (judged.len(), failed.first()) {
-        (0, _) => Held::Unknown,
+        (0, _) => {
+            let why = of.iter().find_map(|historian| historian.unstable_because.first());
+            Held::Unknown(why.map(|why| format!(" ({why})")).unwrap_or_default())
+        }
         (1, None) => Held::Yes(String::new()),
         (runs, None) => Held::Yes(format!(" in all {runs} runs")),
         (1, Some(only)) => Held::No(String::new(), only.unstable_because.join("; ")),

@@ -85,9 +85,9 @@ pub struct Historian {
     pub trend: Option<Reads>,
     /// Reads of a screen's latest values.
     pub latest: Option<Reads>,
-    /// Whether the rate was held; none of a closed loop, and where the trial was not measured to its end.
+    /// Whether the rate was held; none of a closed loop, and where too little was measured to say so.
     pub stable: Option<bool>,
-    /// Why it was not held.
+    /// Why it was not held, or why that is not known.
     pub unstable_because: Vec<String>,
     /// Setup, for the sentences on it.
     #[serde(skip)]
@@ -187,7 +187,7 @@ impl Historian {
             storage: storage(measured, setup, outcome, records_per_s, disk_bytes),
             trend: kinds.get(TREND).map(reads),
             latest: kinds.get(LATEST).map(reads),
-            stable: reasons.as_ref().map(Vec::is_empty),
+            stable: reasons.as_ref().filter(|reasons| !is_too_short(reasons)).map(Vec::is_empty),
             unstable_because: reasons.unwrap_or_default().iter().map(ToString::to_string).collect(),
             setup: Some(setup.clone()),
         })
@@ -227,6 +227,11 @@ fn offered_per_s(window: &[&Sample], seconds: f64) -> Option<f64> {
     let offered = window.iter().filter_map(|sample| sample.gauges.get(OFFERED)).copied();
     let offered = offered.reduce(|sum, events| sum + events)?;
     (seconds > 0.0).then(|| offered / seconds)
+}
+
+/// Whether nothing speaks against a rate but that too little was measured of it.
+fn is_too_short(reasons: &[Unstable]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(|reason| matches!(reason, Unstable::TooShort { .. }))
 }
 
 /// The conditions of a stable step that were not met; none where there is no rate to hold or no end was measured.

@@ -43,7 +43,7 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &[],
     },
     StudyRun {
-        arguments: "historian --target sqlite:historian.db --rate 500 --warm-up 1s --duration 2s --keep",
+        arguments: "historian --target sqlite:historian.db --rate max --warm-up 1s --duration 2s --keep",
         gives: &[Gives::Text("record"), Gives::Report],
         leaves: &["historian.db"],
     },
@@ -60,7 +60,7 @@ const STUDY_RUNS: &[StudyRun] = &[
     StudyRun {
         arguments: "sqlio -kR -s1 -frandom -b8 -LS -Fparam.txt",
         gives: &[Gives::Text("IOs/sec:"), Gives::Text("Avg_Latency(ms):"), Gives::Text("24+")],
-        leaves: &["testfile.dat"],
+        leaves: &["historian.db", "testfile.dat"],
     },
 ];
 

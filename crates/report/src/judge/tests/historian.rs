@@ -93,6 +93,17 @@ fn a_rate_whose_end_is_not_known_is_not_judged() {
 }
 
 #[test]
+fn a_rate_that_was_measured_too_short_is_not_judged() {
+    let study = of(vec![at().seconds(2).trial(1)]);
+    let sentence = sentence(&study, "record_rate");
+    let why =
+        "whether they are held is not known (too few measured intervals to judge: 2, at least 3 are needed)";
+    assert!(sentence.contains(why), "{sentence}");
+    let behind = at().seconds(2).outcome(|o| o.drain_s = None);
+    assert!(super::verdicts(&of(vec![behind.trial(1)]))[0].sentence.contains("not held"));
+}
+
+#[test]
 fn a_closed_loop_is_no_rate_that_is_held() {
     let study = of(vec![closed().trial(1)]);
     let rate = sentence(&study, "record_rate");
