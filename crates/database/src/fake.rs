@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::Connection as Database;
 use tokio::time::{Instant, sleep_until};
 
-use crate::error::{Attempt, Doing};
+use crate::error::{Attempt, Doing, remedy};
 use crate::sqlite::statements;
 use crate::{Error, Rows, Sizes, Table, WriteMethod};
 
@@ -34,8 +34,10 @@ pub struct Fake {
     pub lose_at: Option<u64>,
     /// How long the server cannot be reached after that. If that is any time, all other sessions are lost too.
     pub down: Duration,
-    /// The append at which the disk is full.
+    /// The append at which the disk is full, once.
     pub full_at: Option<u64>,
+    /// Rows that the disk has room for: it is full for good when they are there.
+    pub room: Option<u64>,
     /// Rows are counted and thrown away, so that nothing but the caller takes time.
     pub discard: bool,
 }
@@ -204,9 +206,9 @@ impl FakeSession {
         state.appends += 1;
         let number = Some(state.appends);
         let fake = server.fake();
-        if number == fake.full_at {
+        if number == fake.full_at || fake.room.is_some_and(|room| state.rows + count > room) {
             let attempt = Attempt { doing, target: &self.target };
-            return Err(Error::Full(attempt.text("the fake's disk is full", "go on: it is full once")));
+            return Err(Error::Full(attempt.text("the fake's disk is full", remedy::FULL)));
         }
         if number == fake.lose_at {
             return Err(self.lose(&mut state, doing));

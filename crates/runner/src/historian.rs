@@ -115,12 +115,25 @@ pub(crate) fn not_held_because(
     Some(reasons.iter().map(ToString::to_string).collect())
 }
 
+/// A closed loop has no rate that would not be held: that it stood still makes its figure a wrong one.
+fn closed_invalid_because(outcome: &HistorianOutcome, records: u64) -> Option<String> {
+    if outcome.abandoned > 0 {
+        let first = outcome.outages.iter().find(|outage| outage.end_s.is_none());
+        let why = first.map(|outage| format!(": {}", outage.error)).unwrap_or_default();
+        return Some(format!("the database could not be written to the end{why}"));
+    }
+    (records == 0).then(|| "no record was committed within the measured window; measure longer".to_owned())
+}
+
 /// Why a trial's figures do not mean what they should, if so.
-pub(crate) fn invalid_because(setup: &HistorianSetup, measured: &Window) -> Option<String> {
+pub(crate) fn invalid_because(
+    setup: &HistorianSetup,
+    outcome: &HistorianOutcome,
+    measured: &Window,
+) -> Option<String> {
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {
-        let nothing = "no record was committed within the measured window; measure longer";
-        return (records.count == 0).then(|| nothing.to_owned());
+        return closed_invalid_because(outcome, records.count);
     };
     let mut reasons = Vec::new();
     let lag_ms = records.lag.as_ref().and_then(|lag| lag.percentile_us(99.0)).map(|us| us / 1e3);

@@ -136,9 +136,9 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
             record.unsent = outcome.unsent;
             invalid_because(measured, *outcome)
         }
-        Ok(Ended::Historian(_)) => {
+        Ok(Ended::Historian(outcome)) => {
             let setup = record.setup.as_ref().and_then(Setup::historian);
-            setup.and_then(|setup| historian::invalid_because(setup, measured))
+            setup.and_then(|setup| historian::invalid_because(setup, outcome, measured))
         }
         Err(_) => None,
     };

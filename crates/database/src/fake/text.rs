@@ -28,11 +28,12 @@ impl FromStr for Fake {
                 "lose_committed_at" => fake.lose_committed_at = Some(number(name, value)?),
                 "lose_at" => fake.lose_at = Some(number(name, value)?),
                 "full_at" => fake.full_at = Some(number(name, value)?),
+                "room" => fake.room = Some(number(name, value)?),
                 "discard" => fake.discard = truth(name, value)?,
                 _ => {
                     return Err(UrlError(format!(
                         "the option `{name}` is not known: give append, row, query, down, lose_committed_at, lose_at, \
-                         full_at or discard"
+                         full_at, room or discard"
                     )));
                 }
             }
@@ -54,7 +55,8 @@ fn duration(name: &str, value: &str) -> Result<Duration, UrlError> {
 }
 
 fn number(name: &str, value: &str) -> Result<u64, UrlError> {
-    let wrong = || UrlError(format!("`{name}={value}` is no count from 1: appends are counted from 1"));
+    let wrong =
+        || UrlError(format!("`{name}={value}` is no count from 1: appends and rows are counted from 1"));
     value.parse().ok().filter(|&number| number > 0).ok_or_else(wrong)
 }
 
@@ -70,6 +72,7 @@ impl fmt::Display for Fake {
             ("lose_committed_at", self.lose_committed_at),
             ("lose_at", self.lose_at),
             ("full_at", self.full_at),
+            ("room", self.room),
         ];
         let mut options: Vec<String> = Vec::new();
         for (name, duration) in durations.into_iter().filter(|(_, duration)| !duration.is_zero()) {

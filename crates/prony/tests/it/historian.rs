@@ -125,6 +125,19 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_closed_loop_on_a_full_disk_is_no_figure() {
+    let bench = Workbench::new();
+    let short = ["--rate", "max", "--warm-up", "0s", "--duration", "5s"];
+    let document = bench.run(&historian("fake:?append=10ms&room=9000", &short)).ended_with(5).json();
+    let trial = &document["trials"][0];
+    assert_eq!(trial["state"], "invalid");
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(reason.contains("could not be written to the end") && reason.contains("full"), "{reason}");
+    assert_eq!(trial["historian"]["rows_found"], 4_000);
+    assert!(trial["historian"]["abandoned"].as_u64().unwrap() > 0);
+}
+
+#[test]
 fn a_kept_database_is_taken_up_only_when_asked() {
     let bench = Workbench::new();
     let short = ["--rate", "200", "--warm-up", "0s", "--duration", "1s", "--keep", "--results", "first"];
