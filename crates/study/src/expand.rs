@@ -83,9 +83,16 @@ fn point(
     let name = match (&*configuration.name, &work) {
         ("", Work::Disk { job, .. }) => describe(job),
         ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
-        (name, _) => name.to_owned(),
+        (name, Work::Historian { .. }) => with_levels(name, &levels),
+        (name, Work::Disk { .. }) => name.to_owned(),
     };
     Ok(Point { name, levels, values, work })
+}
+
+/// `5100/s, flush rows 40`: a sentence on a historian names no more than this.
+fn with_levels(name: &str, levels: &BTreeMap<String, String>) -> String {
+    let words = levels.iter().map(|(parameter, level)| format!(", {} {level}", parameter.replace('_', " ")));
+    std::iter::once(name.to_owned()).chain(words).collect()
 }
 
 /// A configuration is of the workload whose parameters it gives; one that gives none is of the study's.

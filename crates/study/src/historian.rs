@@ -129,7 +129,7 @@ fn flush_rows(study: &mut Study) {
     let at = |rate: Rate| Settings { rate: Some(rate), ..Settings::default() };
     study.configuration = vec![
         configuration("5100/s", at(Rate::PerSecond(PUBLISHED_RATE_PER_S))),
-        configuration("as fast as it goes", at(Rate::Max)),
+        configuration("max", at(Rate::Max)),
     ];
     study.axis = vec![Axis::of::<Settings>("flush_rows", PUBLISHED_FLUSH_ROWS.map(Value::from))];
 }
@@ -204,6 +204,7 @@ mod tests {
         assert_eq!(found.len(), 12);
         assert_eq!(found[1], (40, Some(5_100.0)));
         assert_eq!(found[11], (5_000, None));
+        assert_eq!(plan.trials[1].planned.name, "5100/s, flush rows 40", "sentences are told apart by it");
     }
 
     #[test]

@@ -67,9 +67,12 @@ fn summary(trial: &Trial) -> String {
 
 /// How it was measured and how far it can be trusted, in one line.
 fn facts(trial: &Trial) -> String {
-    let mut facts = vec![format!("Measured for {}", format::duration(trial.measured_s))];
+    let mut facts = vec![match trial.measured_s {
+        seconds if seconds > 0.0 => format!("Measured for {}", format::duration(seconds)),
+        _ => "Not measured".to_owned(),
+    }];
     if let Some(started) = &trial.started {
-        facts.push(format!("from {}", parts::instant(started)));
+        facts.push(format!("begun {}", parts::instant(started)));
     }
     if trial.block > 1 {
         facts.push(format!("block {}", trial.block));

@@ -14,7 +14,7 @@ pub(super) fn figures(report: &Report) -> Option<Markup> {
     let others = [table::screens(report), table::maintenance(report), table::storage(report)];
     Some(html! {
         (parts::table(&main))
-        p.meta { (main.legend()) "." }
+        @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
         @for series in &report.flush_rows { (parts::table(&table::flush_rows(series))) }
         @for search in &report.searches {
             details { summary { "Every step: " (search.configuration) } (parts::table(&table::steps(search))) }

@@ -128,7 +128,7 @@ fn figures(report: &Report) -> Markup {
             }
         }
         @if let Some(open) = &open { (parts::table(open)) }
-        p.meta { (main.legend()) "." }
+        @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
         p.meta { "A dash stands where a figure is unknown or too few operations support it." }
     }
 }

@@ -306,7 +306,7 @@ fn storage(
     }
 }
 
-/// Growth of the database over the rows that it kept; with purges, up to the first of them, because what a purge leaves
+/// Growth of a new database over the rows that it kept: one that was there may have room for more. With purges, up to the first of them, because what a purge leaves
 /// free is filled again and is no growth.
 fn bytes_per_record(
     measured: &MeasuredTrial,
@@ -314,11 +314,12 @@ fn bytes_per_record(
     outcome: &HistorianOutcome,
 ) -> Option<f64> {
     let (after, rows) = match outcome.maintenance.first() {
-        None => (outcome.database_bytes_after?, outcome.rows_after?.saturating_sub(setup.rows_before)),
+        None => (outcome.database_bytes_after?, outcome.rows_after?),
         Some(first) => (first.database_bytes_before?, committed_before(&measured.samples, first.start_s)),
     };
+    let is_new = setup.rows_before == 0;
     let grown = after.checked_sub(outcome.database_bytes_before?).filter(|&grown| grown > 0)?;
-    (rows >= ROWS_FOR_SIZE_MIN).then(|| grown as f64 / rows as f64)
+    (is_new && rows >= ROWS_FOR_SIZE_MIN).then(|| grown as f64 / rows as f64)
 }
 
 fn committed_before(samples: &[Sample], end_s: f64) -> u64 {

@@ -611,6 +611,25 @@ fn a_file_of_sqlite_is_shorter_after_a_shrink() {
 }
 
 #[test]
+fn a_file_that_is_emptied_gives_its_pages_back() {
+    // Rows of the second trial filled free pages of the first: the database did not seem to grow.
+    let directory = tempfile::tempdir().unwrap();
+    let own = own(&format!("sqlite:{}", directory.path().join("historian.db").display()));
+    let settings = Settings {
+        rate: Some(Rate::PerSecond(20_000.0)),
+        flush_rows: Some(1_000),
+        warm_up: Some(Span::ZERO),
+        duration: Some(Span::seconds(1)),
+        ..settings(1.0, 10)
+    };
+    let job = Job::of(&settings).unwrap();
+    let trial = || run(&job, &own, true, &AtomicBool::new(false), &mut |_| Go::On).unwrap();
+    let (first, second) = (trial(), trial());
+    assert_eq!(second.database_bytes_before, first.database_bytes_before);
+    assert!(second.database_bytes_after.unwrap() > 20 * second.database_bytes_before.unwrap(), "{second:?}");
+}
+
+#[test]
 fn files_of_sqlite_hold_what_was_acknowledged() {
     for (method, writers, index) in
         [(WriteMethod::Bulk, 1, true), (WriteMethod::MultiRow, 2, true), (WriteMethod::Batch, 1, false)]
