@@ -1,7 +1,8 @@
 //! `cargo xtask`: everything that a change must pass, and the benchmarks against other tools.
 //!
-//! It sees the workspace from outside, through cargo, the sources and the built program. It links no crate of
-//! the workspace, so that a crate that does not compile is reported by a step instead of hiding the others.
+//! It sees the workspace from outside, through cargo, the sources and the built program. Of its crates it links only
+//! `instance`, for the servers of the benchmarks, so that another one that does not compile is reported by a step instead of
+//! hiding the others.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 use std::process::ExitCode;
