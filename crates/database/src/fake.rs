@@ -4,6 +4,7 @@
 //! the caller's thread, because a clock that runs ahead would not wait for another one.
 
 mod text;
+mod transaction;
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection as Database;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing};
 use crate::sqlite::statements;
-use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Error, Rows, Sizes, Table, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub(crate) struct FakeServer(Arc<Shared>);
 struct Shared {
     fake: Fake,
     state: Mutex<State>,
+    /// Held by the session whose transaction is open: there is one database, and it has one.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -71,7 +75,7 @@ const TICK: Duration = Duration::from_millis(1);
 
 impl FakeServer {
     pub(crate) fn new(fake: Fake) -> Self {
-        Self(Arc::new(Shared { fake, state: Mutex::default() }))
+        Self(Arc::new(Shared { fake, state: Mutex::default(), turn: Arc::default() }))
     }
 
     pub(crate) fn fake(&self) -> &Fake {
@@ -153,6 +157,8 @@ pub(crate) struct FakeSession {
     /// How often the server had lost everybody when this began.
     crashes: u64,
     is_lost: bool,
+    /// While a transaction is open.
+    turn: Option<OwnedMutexGuard<()>>,
 }
 
 impl fmt::Debug for FakeSession {
@@ -172,7 +178,7 @@ impl FakeSession {
         }
         let crashes = state.crashes;
         drop(state);
-        Ok(Self { server: server.clone(), target, crashes, is_lost: false })
+        Ok(Self { server: server.clone(), target, crashes, is_lost: false, turn: None })
     }
 
     /// Runs something in the database when the server has had its time for it.
@@ -182,6 +188,7 @@ impl FakeSession {
         work: impl FnOnce(&Database, Attempt<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.serve(doing, self.server.fake().query).await?;
+        let _turn = self.other_turn().await;
         let attempt = Attempt { doing, target: &self.target };
         let mut state = self.server.state();
         let database = state.database().map_err(|error| statements::fault(&error, attempt))?;
@@ -199,6 +206,7 @@ impl FakeSession {
         let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
         let service = fake.append + fake.row.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
         self.serve(doing, service).await?;
+        let _turn = self.other_turn().await;
         let server = self.server.clone();
         let mut state = server.state();
         state.appends += 1;
