@@ -1,7 +1,11 @@
 //! Purchases in each other's way.
 
-use database::Error;
+use std::sync::Arc;
 
+use database::Error;
+use instance::Options;
+
+use super::known::Place;
 use super::*;
 
 /// Two clients buy the same products in opposite order. A third one holds a product between those until both wait for it:
