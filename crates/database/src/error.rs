@@ -20,6 +20,10 @@ pub enum Error {
     /// The server has no more room on its disk.
     #[error("{0}")]
     Full(String),
+    /// Something else that was under way was in the way: a deadlock, a serialization failure, or a lock that was waited for
+    /// too long. The same may succeed when it is tried again.
+    #[error("{0}")]
+    Conflict(String),
     /// The server refused a statement.
     #[error("{0}")]
     Statement(String),
@@ -89,6 +93,8 @@ impl fmt::Display for Doing<'_> {
 pub(crate) mod remedy {
     /// The connection broke.
     pub(crate) const LOST: &str = "the connection is gone: whether this was done is not known; connect again";
+    /// Others were in the way.
+    pub(crate) const CONFLICT: &str = "try again";
     /// No room.
     pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
     /// Nothing listens, or nothing answers.

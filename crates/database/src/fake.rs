@@ -4,6 +4,7 @@
 //! the caller's thread, because a clock that runs ahead would not wait for another one.
 
 mod text;
+mod transaction;
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection as Database;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing, remedy};
@@ -49,6 +51,8 @@ pub(crate) struct FakeServer(Arc<Shared>);
 struct Shared {
     fake: Fake,
     state: Mutex<State>,
+    /// Held by the session whose transaction is open: there is one database, and it has one.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -73,7 +77,7 @@ const TICK: Duration = Duration::from_millis(1);
 
 impl FakeServer {
     pub(crate) fn new(fake: Fake) -> Self {
-        Self(Arc::new(Shared { fake, state: Mutex::default() }))
+        Self(Arc::new(Shared { fake, state: Mutex::default(), turn: Arc::default() }))
     }
 
     pub(crate) fn fake(&self) -> &Fake {
@@ -155,6 +159,8 @@ pub(crate) struct FakeSession {
     /// How often the server had lost everybody when this began.
     crashes: u64,
     is_lost: bool,
+    /// While a transaction is open.
+    turn: Option<OwnedMutexGuard<()>>,
 }
 
 impl fmt::Debug for FakeSession {
@@ -174,7 +180,7 @@ impl FakeSession {
         }
         let crashes = state.crashes;
         drop(state);
-        Ok(Self { server: server.clone(), target, crashes, is_lost: false })
+        Ok(Self { server: server.clone(), target, crashes, is_lost: false, turn: None })
     }
 
     /// Runs something in the database when the server has had its time for it.
@@ -184,6 +190,7 @@ impl FakeSession {
         work: impl FnOnce(&Database, Attempt<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.serve(doing, self.server.fake().query).await?;
+        let _turn = self.other_turn().await;
         let attempt = Attempt { doing, target: &self.target };
         let mut state = self.server.state();
         let database = state.database().map_err(|error| statements::fault(&error, attempt))?;
@@ -201,6 +208,7 @@ impl FakeSession {
         let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
         let service = fake.append + fake.row.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
         self.serve(doing, service).await?;
+        let _turn = self.other_turn().await;
         let server = self.server.clone();
         let mut state = server.state();
         state.appends += 1;

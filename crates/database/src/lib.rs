@@ -15,6 +15,7 @@ mod samples;
 mod server_tests;
 mod session;
 mod sqlite;
+mod transaction;
 mod url;
 
 pub use error::Error;
@@ -22,4 +23,5 @@ pub use fake::Fake;
 pub use own::{Existing, Own};
 pub use rows::{Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
+pub use transaction::Transaction;
 pub use url::{Dialect, Engine, Url, UrlError};

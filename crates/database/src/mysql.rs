@@ -3,6 +3,7 @@
 //! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
 
 mod fault;
+mod transaction;
 mod values;
 
 use std::collections::HashMap;
@@ -271,10 +272,11 @@ impl MysqlSession {
     fn done<T>(&mut self, result: mysql_async::Result<T>, doing: Doing<'_>) -> Result<T, Error> {
         self.is_busy = false;
         result.map_err(|error| {
-            if let Doing::Run(sql) = doing {
+            let error = fault::of(&error, Attempt { doing, target: &self.target });
+            if let (Doing::Run(sql), false) = (doing, matches!(error, Error::Conflict(_))) {
                 self.prepared.remove(sql);
             }
-            fault::of(&error, Attempt { doing, target: &self.target })
+            error
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod copy;
 mod fault;
+mod transaction;
 mod values;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use crate::error::{Attempt, Doing};
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use transaction::after_begin;
 use values::Received;
 
 /// How long a server may take to let somebody in.
@@ -51,6 +53,8 @@ pub(crate) struct PostgresSession {
     buffer: BytesMut,
     /// Whether a transaction may be open that nobody waits for any more.
     is_unfinished: bool,
+    /// Whether the next statement is the first of a transaction.
+    is_to_begin: bool,
     /// Whether the sizes of the WAL's files can be read.
     sees_wal: bool,
 }
@@ -73,6 +77,7 @@ impl PostgresSession {
             copies: HashMap::new(),
             buffer: BytesMut::new(),
             is_unfinished: false,
+            is_to_begin: false,
             sees_wal: true,
         };
         let connection = session.identify().await?;
@@ -100,7 +105,9 @@ impl PostgresSession {
     pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         self.settle().await?;
         let statement = self.prepare(sql, parameters).await?;
-        let result = self.client.execute_raw(&statement, parameters).await;
+        let is_first = std::mem::take(&mut self.is_to_begin);
+        let run = self.client.execute_raw(&statement, parameters);
+        let result = after_begin(&self.client, is_first, run).await;
         result.map_err(|error| self.forget(sql, &error))
     }
 
@@ -109,6 +116,7 @@ impl PostgresSession {
         let statement = self.prepare(sql, parameters).await?;
         let width = statement.columns().len();
         let mut found = Vec::new();
+        let is_first = std::mem::take(&mut self.is_to_begin);
         let run = async {
             let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
             while let Some(row) = rows.next().await {
@@ -120,13 +128,14 @@ impl PostgresSession {
             }
             Ok(())
         };
-        let result = run.await;
+        let result = after_begin(&self.client, is_first, run).await;
         result.map(|()| found).map_err(|error| self.forget(sql, &error))
     }
 
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         self.settle().await?;
         let statement = self.prepare(sql, parameters).await?;
+        let is_first = std::mem::take(&mut self.is_to_begin);
         let run = async {
             let mut count = 0;
             let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
@@ -136,7 +145,7 @@ impl PostgresSession {
             }
             Ok(count)
         };
-        let result = run.await;
+        let result = after_begin(&self.client, is_first, run).await;
         result.map_err(|error| self.forget(sql, &error))
     }
 
@@ -290,10 +299,14 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// A statement that failed is prepared anew the next time: its tables may be others now.
+    /// A statement that failed is prepared anew the next time, because its tables may be others now; not if others were
+    /// in its way.
     fn forget(&mut self, sql: &str, error: &tokio_postgres::Error) -> Error {
-        self.prepared.remove(sql);
-        self.failed(error, Doing::Run(sql))
+        let error = self.failed(error, Doing::Run(sql));
+        if !matches!(error, Error::Conflict(_)) {
+            self.prepared.remove(sql);
+        }
+        error
     }
 
     fn failed(&self, error: &tokio_postgres::Error, doing: Doing<'_>) -> Error {

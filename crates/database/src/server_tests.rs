@@ -1,11 +1,18 @@
 //! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
 
+mod transactions;
+
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future::poll_immediate;
 use instance::{MariaDb, Options, Postgres};
 use tokio::time::{Instant, timeout};
+
+use transactions::{
+    a_deadlock_is_a_conflict_for_one_of_two, a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
+    a_transaction_is_done_as_a_whole_or_not_at_all, an_insert_gives_the_id_that_the_database_made,
+};
 
 use crate::samples::{READ, SAMPLES, as_stored, make_sql, odd_rows, plain_rows};
 use crate::{Dialect, Engine, Error, Existing, Own, Session, Url, Value, WriteMethod};
@@ -114,6 +121,10 @@ on_each_server!(
     databases_of_our_own_are_made_and_removed,
     what_others_made_is_never_touched,
     settings_and_sizes_are_read,
+    a_transaction_is_done_as_a_whole_or_not_at_all,
+    a_deadlock_is_a_conflict_for_one_of_two,
+    a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
+    an_insert_gives_the_id_that_the_database_made,
 );
 
 async fn statements_do_what_they_say(engine: Engine) {

@@ -8,7 +8,7 @@ use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
 use crate::sqlite::{SqliteSession, statements};
 use crate::url::Address;
-use crate::{Error, Rows, Table, Url, Value};
+use crate::{Dialect, Error, Rows, Table, Transaction, Url, Value};
 
 /// One connection.
 #[derive(Debug)]
@@ -151,6 +151,66 @@ impl Session {
         }
     }
 
+    /// Runs one INSERT of one row, prepared once and kept, and gives the id that the database made for it; none if it
+    /// inserted no row. Where a dialect can, the statement returns the id (`RETURNING`), which is then all that it returns;
+    /// MySQL sends it with the answer.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn insert(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
+        if let Opened::Mysql(session) = &mut self.opened {
+            return session.insert_one(sql, parameters).await;
+        }
+        let rows = self.query(sql, parameters).await?;
+        Ok(rows.first().and_then(|row| row.first()).and_then(|id| match id {
+            Value::I64(id) => Some(*id),
+            _ => None,
+        }))
+    }
+
+    /// Begins a transaction of several statements, with the isolation that the server has; on SQLite it is the only one
+    /// that writes.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn begin(&mut self) -> Result<Transaction<'_>, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.begin_transaction().await?,
+            Opened::Postgres(session) => session.begin_transaction().await?,
+            Opened::Mysql(session) => session.begin_transaction().await?,
+            Opened::Fake(session) => session.begin_transaction().await?,
+        }
+        Ok(Transaction::new(self))
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.commit().await,
+            Opened::Postgres(session) => session.commit().await,
+            Opened::Mysql(session) => session.commit().await,
+            Opened::Fake(session) => session.commit().await,
+        }
+    }
+
+    pub(crate) async fn rollback(&mut self) -> Result<(), Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.rollback().await,
+            Opened::Postgres(session) => session.rollback().await,
+            Opened::Mysql(session) => session.rollback().await,
+            Opened::Fake(session) => session.rollback().await,
+        }
+    }
+
+    /// The transaction that was begun is undone before anything else is done.
+    pub(crate) fn abandon(&mut self) {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.abandon(),
+            Opened::Postgres(session) => session.abandon(),
+            Opened::Mysql(session) => session.abandon(),
+            Opened::Fake(session) => session.abandon(),
+        }
+    }
+
     /// Appends rows in one transaction. They are committed when this returns, with the durability that the server has.
     /// The rows are the same afterwards, unless the future was dropped before its end.
     ///
@@ -217,6 +277,16 @@ impl Session {
             Opened::Postgres(session) => session.sizes().await,
             Opened::Mysql(session) => session.sizes().await,
             Opened::Fake(session) => session.sizes().await,
+        }
+    }
+
+    /// The SQL that it speaks.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        match &self.opened {
+            Opened::Sqlite(_) | Opened::Fake(_) => Dialect::Sqlite,
+            Opened::Postgres(_) => Dialect::Postgres,
+            Opened::Mysql(_) => Dialect::Mysql,
         }
     }
 

@@ -172,6 +172,34 @@ impl SqliteSession {
         .await
     }
 
+    /// The lock on the file is taken now: a transaction that had only read could find that another wrote meanwhile, and
+    /// could not go on.
+    pub(crate) async fn begin_transaction(&mut self) -> Result<(), Error> {
+        self.execute("BEGIN IMMEDIATE", &[]).await.map(drop)
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), Error> {
+        self.execute("COMMIT", &[]).await.map(drop)
+    }
+
+    pub(crate) async fn rollback(&mut self) -> Result<(), Error> {
+        self.run(|database, target| {
+            statements::rollback(database, Attempt { doing: Doing::Run("ROLLBACK"), target })
+        })
+        .await
+    }
+
+    /// Nobody ends the transaction that was begun; the thread does it before anything else that it is given.
+    pub(crate) fn abandon(&mut self) {
+        let rollback: Command = Box::new(|database| {
+            let attempt = Attempt { doing: Doing::Run("ROLLBACK"), target: "" };
+            // If this fails, the next BEGIN will tell.
+            let _ = statements::rollback(database, attempt);
+        });
+        // Without its thread the connection is closed, and with it the transaction.
+        let _ = self.commands.as_ref().map(|commands| commands.send(rollback));
+    }
+
     async fn run<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&Database, &str) -> Result<T, Error> + Send + 'static,
@@ -229,6 +257,7 @@ fn open(file: &Path) -> rusqlite::Result<Database> {
     database.busy_timeout(BUSY_TIMEOUT)?;
     database.pragma_update(None, "journal_mode", "wal")?;
     database.pragma_update(None, "synchronous", "full")?;
+    database.pragma_update(None, "foreign_keys", true)?;
     database.pragma_update(None, "cache_size", CACHE_KIB)?;
     database.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     statements::prepare(&database)?;

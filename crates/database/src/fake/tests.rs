@@ -174,3 +174,33 @@ async fn it_is_a_database_of_our_own_too() {
     drop(own);
     assert!(!Own::make(&url, "plant", Existing::Replace).await.unwrap().was_there());
 }
+
+/// One adds to a row in a transaction with time between its statements, the other reads: never what is not committed.
+#[tokio::test(start_paused = true)]
+async fn a_transaction_keeps_others_waiting_until_it_has_ended() {
+    let (url, mut session) = made(Fake { query: ms(10), ..Fake::default() }).await;
+    let mut other = Session::open(&url).await.unwrap();
+    let insert = "INSERT INTO samples (time) VALUES (1)";
+    for (is_committed, expected) in [(true, 2), (false, 2)] {
+        let write = async {
+            let mut transaction = session.begin().await.unwrap();
+            transaction.execute(insert, &[]).await.unwrap();
+            transaction.execute(insert, &[]).await.unwrap();
+            if is_committed {
+                transaction.commit().await.unwrap();
+            }
+        };
+        let read = async {
+            tokio::time::sleep(ms(25)).await;
+            count(&mut other).await.unwrap()
+        };
+        assert_eq!(tokio::join!(write, read).1, [[Value::I64(expected)]]);
+    }
+    let begin = Instant::now();
+    let mut transaction = session.begin().await.unwrap();
+    transaction.execute(insert, &[]).await.unwrap();
+    assert!(transaction.execute("SELEKT", &[]).await.is_err());
+    drop(transaction);
+    assert_eq!(count(&mut other).await.unwrap(), [[Value::I64(2)]]);
+    assert_eq!(begin.elapsed(), ms(50));
+}

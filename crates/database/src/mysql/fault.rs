@@ -18,6 +18,11 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
                 Error::Lost(text(remedy::LOST))
             }
             1021 | 1114 => Error::Full(text(remedy::FULL)),
+            // A lock waited for too long, a deadlock, a row that changed since the transaction's snapshot.
+            1205 | 1213 | 1020 => Error::Conflict(text(remedy::CONFLICT)),
+            1419 => Error::Statement(text(
+                "on the server, SET GLOBAL log_bin_trust_function_creators = 1, or give the login the right SUPER",
+            )),
             1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
             1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
             _ => Error::Statement(text("")),
@@ -84,13 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_from_other_errors_of_the_engine() {
+    fn errors_are_told_apart_by_number_and_words() {
         let full = "Got error 28 \"No space left on device\" from storage engine InnoDB";
         assert!(matches!(meaning(1030, full), Error::Full(_)));
         assert!(matches!(meaning(1026, "Error writing file 'x' (Errcode: 28 \"No space\")"), Error::Full(_)));
         assert!(matches!(meaning(1114, "The table 'samples' is full"), Error::Full(_)));
         assert!(matches!(meaning(1030, "Got error 128 from storage engine"), Error::Statement(_)));
         assert!(matches!(meaning(1927, "Connection was killed"), Error::Lost(_)));
+        assert!(matches!(meaning(1020, "Record has changed since last read"), Error::Conflict(_)));
         assert!(matches!(meaning(1146, "Table 'x.samples' doesn't exist"), Error::Statement(_)));
     }
 }

@@ -118,6 +118,11 @@ pub(crate) fn append(
     })
 }
 
+/// Ends a transaction, unless an error has ended it already.
+pub(crate) fn rollback(database: &Database, attempt: Attempt<'_>) -> Result<(), Error> {
+    if database.is_autocommit() { Ok(()) } else { script(database, "ROLLBACK", attempt) }
+}
+
 /// Two statements do for any number of rows.
 fn insert_bulk(database: &Database, table: &Table, values: &[Value]) -> rusqlite::Result<()> {
     let width = table.columns.len().max(1);
@@ -227,9 +232,9 @@ pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
         Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
             Error::Refused(text("let this user write the file and its directory"))
         }
-        Some(ErrorCode::DatabaseBusy) => {
-            Error::Statement(text("another program holds the file locked: wait until it has ended"))
-        }
+        Some(ErrorCode::DatabaseBusy) => Error::Conflict(text(
+            "another session holds the file locked: try again, or wait until it has ended",
+        )),
         _ => Error::Statement(text("")),
     }
 }

@@ -166,3 +166,53 @@ async fn a_caller_that_gives_up_leaves_no_rows_behind() {
     let mut session = own.session().await.unwrap();
     assert_eq!(session.count_rows("SELECT * FROM samples", &[]).await, Ok(0));
 }
+
+#[tokio::test]
+async fn a_transaction_is_done_as_a_whole_or_not_at_all() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let (mut session, mut other) = (own.session().await.unwrap(), own.session().await.unwrap());
+    session.script("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE)").await.unwrap();
+    let insert = "INSERT INTO t (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING id";
+    let name = |name: &str| [Value::Text(name.to_owned())];
+    let mut transaction = session.begin().await.unwrap();
+    assert_eq!(transaction.insert(insert, &name("a")).await, Ok(Some(1)));
+    assert_eq!(transaction.insert(insert, &name("a")).await, Ok(None));
+    assert_eq!(other.count_rows("SELECT id FROM t", &[]).await, Ok(0));
+    transaction.commit().await.unwrap();
+    assert_eq!(other.count_rows("SELECT id FROM t", &[]).await, Ok(1));
+    let mut transaction = session.begin().await.unwrap();
+    transaction.insert(insert, &name("b")).await.unwrap();
+    transaction.rollback().await.unwrap();
+    let mut transaction = session.begin().await.unwrap();
+    transaction.insert(insert, &name("b")).await.unwrap();
+    assert!(matches!(
+        transaction.execute("INSERT INTO t VALUES (1, 'c')", &[]).await,
+        Err(Error::Statement(_))
+    ));
+    assert!(transaction.execute(insert, &name("d")).await.is_err());
+    drop(transaction);
+    let mut transaction = session.begin().await.unwrap();
+    transaction.insert(insert, &name("e")).await.unwrap();
+    drop(transaction);
+    // The file is not locked any more: the other one writes without waiting.
+    other.script("PRAGMA busy_timeout = 0").await.unwrap();
+    assert_eq!(session.count_rows("SELECT id FROM t", &[]).await, Ok(1));
+    assert_eq!(other.insert(insert, &name("f")).await, Ok(Some(2)));
+}
+
+#[tokio::test]
+async fn a_file_that_another_session_writes_is_a_conflict() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let (mut session, mut other) = (own.session().await.unwrap(), own.session().await.unwrap());
+    session.script("CREATE TABLE t (id INTEGER PRIMARY KEY)").await.unwrap();
+    other.script("PRAGMA busy_timeout = 0").await.unwrap();
+    let mut transaction = session.begin().await.unwrap();
+    transaction.execute("INSERT INTO t VALUES (1)", &[]).await.unwrap();
+    assert!(matches!(other.begin().await.map(drop), Err(Error::Conflict(_))));
+    let error = other.execute("INSERT INTO t VALUES (2)", &[]).await.unwrap_err();
+    assert!(matches!(&error, Error::Conflict(text) if text.contains("try again")), "{error}");
+    transaction.commit().await.unwrap();
+    assert_eq!(other.execute("INSERT INTO t VALUES (2)", &[]).await, Ok(1));
+}

@@ -1,0 +1,147 @@
+//! Transactions on real servers: whole or not at all, and in each other's way.
+
+use super::*;
+
+const PLACES: &str = "CREATE TABLE places (id integer PRIMARY KEY, held integer NOT NULL); \
+                      INSERT INTO places VALUES (1, 0), (2, 0)";
+const READ_PLACES: &str = "SELECT held FROM places ORDER BY id";
+
+async fn places(server: &Running, name: &str) -> (Own, Session, Session) {
+    let own = server.own(name, Existing::Refuse).await.unwrap();
+    let (mut one, other) = (own.session().await.unwrap(), own.session().await.unwrap());
+    one.script(PLACES).await.unwrap();
+    (own, one, other)
+}
+
+fn add_to(server: &Running) -> String {
+    server.sql("UPDATE places SET held = held + 1 WHERE id = ?")
+}
+
+async fn held(session: &mut Session) -> [i64; 2] {
+    match session.query(READ_PLACES, &[]).await.unwrap().as_slice() {
+        [one, two] => match (&one[..], &two[..]) {
+            ([Value::I64(one)], [Value::I64(two)]) => [*one, *two],
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) async fn a_transaction_is_done_as_a_whole_or_not_at_all(engine: Engine) {
+    let server = shared(engine);
+    let (own, mut session, mut other) = places(&server, "prony_whole").await;
+    let add = add_to(&server);
+    session.begin().await.unwrap().commit().await.unwrap();
+    let mut transaction = session.begin().await.unwrap();
+    assert_eq!(transaction.execute(&add, &[Value::I64(1)]).await, Ok(1));
+    assert_eq!(transaction.execute(&add, &[Value::I64(2)]).await, Ok(1));
+    assert_eq!(transaction.query(READ_PLACES, &[]).await.unwrap(), [[Value::I64(1)], [Value::I64(1)]]);
+    assert_eq!(held(&mut other).await, [0, 0]);
+    transaction.commit().await.unwrap();
+    assert_eq!(held(&mut other).await, [1, 1]);
+    let mut transaction = session.begin().await.unwrap();
+    transaction.execute(&add, &[Value::I64(1)]).await.unwrap();
+    transaction.rollback().await.unwrap();
+    assert_eq!(held(&mut session).await, [1, 1]);
+    let mut transaction = session.begin().await.unwrap();
+    transaction.execute(&add, &[Value::I64(1)]).await.unwrap();
+    drop(transaction);
+    assert_eq!(held(&mut session).await, [1, 1]);
+    let mut transaction = session.begin().await.unwrap();
+    transaction.execute(&add, &[Value::I64(1)]).await.unwrap();
+    let error = transaction.execute("INSERT INTO places VALUES (2, 7)", &[]).await.unwrap_err();
+    assert!(matches!(error, Error::Statement(_)), "{error}");
+    // Its locks are gone before anything else is done with it.
+    assert_eq!(other.execute(&add, &[Value::I64(1)]).await, Ok(1));
+    let error = transaction.execute(&add, &[Value::I64(2)]).await.unwrap_err();
+    assert!(error.to_string().contains("begin another"), "{error}");
+    assert!(transaction.commit().await.is_err());
+    assert_eq!(held(&mut session).await, [2, 1]);
+    drop((session, other));
+    own.remove().await.unwrap();
+}
+
+pub(super) async fn a_deadlock_is_a_conflict_for_one_of_two(engine: Engine) {
+    let server = shared(engine);
+    let (own, mut one, mut other) = places(&server, "prony_deadlock").await;
+    let add = add_to(&server);
+    for round in 1..=3 {
+        let mut first = one.begin().await.unwrap();
+        let mut second = other.begin().await.unwrap();
+        first.execute(&add, &[Value::I64(1)]).await.unwrap();
+        second.execute(&add, &[Value::I64(2)]).await.unwrap();
+        let done =
+            tokio::join!(first.execute(&add, &[Value::I64(2)]), second.execute(&add, &[Value::I64(1)]));
+        let (error, survivor, victim) = match done {
+            (Err(error), Ok(1)) => (error, second, first),
+            (Ok(1), Err(error)) => (error, first, second),
+            both => panic!("{both:?}"),
+        };
+        assert!(matches!(&error, Error::Conflict(text) if text.contains("try again")), "{error}");
+        drop(victim);
+        survivor.commit().await.unwrap();
+        assert_eq!(held(&mut one).await, [round, round]);
+        assert_eq!(held(&mut other).await, [round, round]);
+    }
+    drop((one, other));
+    own.remove().await.unwrap();
+}
+
+pub(super) async fn a_lock_that_is_not_to_be_had_in_time_is_a_conflict(engine: Engine) {
+    let server = shared(engine);
+    let (own, mut one, mut other) = places(&server, "prony_lock").await;
+    let add = add_to(&server);
+    let (limit, is_postgres) = match engine {
+        Engine::Postgres => ("SET lock_timeout = '10ms'", true),
+        _ => ("SET SESSION innodb_lock_wait_timeout = 1", false),
+    };
+    other.script(limit).await.unwrap();
+    let mut holder = one.begin().await.unwrap();
+    holder.execute(&add, &[Value::I64(1)]).await.unwrap();
+    let mut waiter = other.begin().await.unwrap();
+    waiter.execute(&add, &[Value::I64(2)]).await.unwrap();
+    let error = waiter.execute(&add, &[Value::I64(1)]).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict(_)), "{error}");
+    drop(waiter);
+    holder.commit().await.unwrap();
+    // MySQL itself would keep what the waiter did before.
+    assert_eq!(held(&mut other).await, [1, 0]);
+    if is_postgres {
+        let mut reader = one.begin().await.unwrap();
+        reader.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", &[]).await.unwrap();
+        reader.query(READ_PLACES, &[]).await.unwrap();
+        other.execute(&add, &[Value::I64(2)]).await.unwrap();
+        let error = reader.execute(&add, &[Value::I64(2)]).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict(_)), "{error}");
+    }
+    drop((one, other));
+    own.remove().await.unwrap();
+}
+
+pub(super) async fn an_insert_gives_the_id_that_the_database_made(engine: Engine) {
+    let server = shared(engine);
+    let own = server.own("prony_insert", Existing::Refuse).await.unwrap();
+    let mut session = own.session().await.unwrap();
+    let (make, insert) = match engine {
+        Engine::Postgres => (
+            "CREATE TABLE names (id integer GENERATED BY DEFAULT AS IDENTITY (START WITH 7), name text UNIQUE)",
+            "INSERT INTO names (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id",
+        ),
+        _ => (
+            "CREATE TABLE names (id integer PRIMARY KEY AUTO_INCREMENT, name varchar(9) UNIQUE) AUTO_INCREMENT = 7",
+            "INSERT INTO names (name) VALUES (?) ON DUPLICATE KEY UPDATE id = id",
+        ),
+    };
+    session.script(make).await.unwrap();
+    let name = |name: &str| [Value::Text(name.to_owned())];
+    assert_eq!(session.insert(insert, &name("a")).await, Ok(Some(7)));
+    assert_eq!(session.insert(insert, &name("a")).await, Ok(None));
+    let mut transaction = session.begin().await.unwrap();
+    let id = transaction.insert(insert, &name("b")).await.unwrap().unwrap();
+    assert!(id > 7, "{id}");
+    assert_eq!(transaction.insert(insert, &name("b")).await, Ok(None));
+    transaction.commit().await.unwrap();
+    assert_eq!(session.query("SELECT count(*) FROM names", &[]).await.unwrap(), [[Value::I64(2)]]);
+    drop(session);
+    own.remove().await.unwrap();
+}

@@ -1,0 +1,3 @@
+//! The order store: customers log in, browse, and buy.
+
+pub mod store;

@@ -1,0 +1,16 @@
+//! The order store in a database: its tables and keys, and the operations of its clients, as server-side procedures or as
+//! prepared statements. Each operation means the same on every engine and in both styles.
+//!
+//! It loads nothing, paces nothing and tries nothing again: an operation is one call, and what is in its way is
+//! [`database::Error::Conflict`].
+
+mod client;
+mod loaded;
+mod schema;
+mod statements;
+#[cfg(test)]
+mod tests;
+
+pub use client::{Amounts, By, Client, NewCustomer, Purchased, Style};
+pub use loaded::{Loaded, State, read_loaded, write_loaded};
+pub use schema::{create_keys, create_tables, drop_tables, prepare_load, refresh_statistics};

@@ -1,0 +1,1 @@
+CALL browse_by_title(?, ?)

@@ -1,0 +1,1 @@
+CALL prices({products})

@@ -1,0 +1,1 @@
+INSERT INTO cust_hist (customerid, orderid, prod_id) VALUES {rows}
