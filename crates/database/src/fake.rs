@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing};
 use crate::sqlite::statements;
-use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Error, Rows, Sizes, Table, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
