@@ -3,7 +3,12 @@
 //! Sizes, tables, rates and distributions are those of DVD Store, so that published figures can be compared with; code and
 //! word lists are our own.
 
+pub mod csv;
+mod data;
+mod decimal;
 mod size;
 pub mod tables;
+pub mod words;
 
+pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
 pub use size::{SizeError, StoreSize};
