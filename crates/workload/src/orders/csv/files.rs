@@ -60,6 +60,17 @@ fn estimated_table_bytes(data: &StoreData, table: StoreTable) -> u64 {
     rows * sample.bytes().len() as u64 / sample.rows().max(1)
 }
 
+/// Looks whether the files can be made, and touches nothing.
+///
+/// # Errors
+/// When one of them exists or is being made, or the directory is none and cannot become one.
+pub fn check(directory: &Path) -> Result<(), CsvError> {
+    check_directory(directory)?;
+    let final_paths = StoreTable::ALL.map(|table| directory.join(file_name(table)));
+    refuse_existing(final_paths.to_vec(), CsvError::Exists)?;
+    refuse_existing(StoreTable::ALL.map(|table| first_path(directory, table)).to_vec(), CsvError::Unfinished)
+}
+
 /// Makes all files of a store in a directory, which is made too if only it itself does not exist. `progress` is told of the
 /// rows that were written, in lots, by whichever thread wrote them.
 ///
@@ -163,12 +174,7 @@ struct UnfinishedFile {
 
 impl Unfinished {
     fn begin(directory: &Path) -> Result<Self, CsvError> {
-        let final_paths = StoreTable::ALL.map(|table| directory.join(file_name(table)));
-        refuse_existing(final_paths.to_vec(), CsvError::Exists)?;
-        refuse_existing(
-            StoreTable::ALL.map(|table| first_path(directory, table)).to_vec(),
-            CsvError::Unfinished,
-        )?;
+        check(directory)?;
         let made_directory = make_directory(directory)?;
         let mut begun = Self { directory: directory.to_owned(), made_directory, files: Vec::new() };
         for table in StoreTable::ALL {
@@ -221,7 +227,8 @@ impl UnfinishedFile {
     fn begin(directory: &Path, table: StoreTable) -> Result<Self, CsvError> {
         let path = first_path(directory, table);
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        let file = file.map_err(|error| CsvError::file(&path, "cannot make it", error))?;
+        let what = "cannot make files in it";
+        let file = file.map_err(|source| CsvError::Directory { path: directory.to_owned(), what, source })?;
         let mut begun = Self { table, path, file, rows: 0, bytes: 0 };
         begun.append(&CsvRows::header(table.table()))?;
         Ok(begun)
@@ -247,14 +254,25 @@ fn refuse_existing(mut paths: Vec<PathBuf>, error: fn(Vec<PathBuf>) -> CsvError)
     if paths.is_empty() { Ok(()) } else { Err(error(paths)) }
 }
 
+fn check_directory(path: &Path) -> Result<(), CsvError> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_new = matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+    let (path, what) =
+        if is_new { (parent, "cannot make a directory in it") } else { (path, "cannot make files in it") };
+    let problem = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => io::ErrorKind::NotADirectory.into(),
+        Err(error) => error,
+    };
+    Err(CsvError::Directory { path: path.to_owned(), what, source: problem })
+}
+
 /// Makes the directory if it does not exist, and tells whether it did.
 fn make_directory(path: &Path) -> Result<bool, CsvError> {
     match fs::create_dir(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
-        Err(source) => {
-            Err(CsvError::Directory { path: path.to_owned(), what: "cannot make this directory", source })
-        }
+        Err(source) => Err(CsvError::Directory { path: path.to_owned(), what: "cannot make it", source }),
     }
 }
 

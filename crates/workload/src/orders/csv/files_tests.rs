@@ -76,10 +76,7 @@ fn a_directory_is_made_but_not_its_parent() {
     let bench = TempDir::new().unwrap();
     generate_in(&bench.path().join("new"), 1).unwrap();
     let error = generate_in(&bench.path().join("no/parent"), 1).unwrap_err();
-    assert!(
-        error.is_usage() && error.to_string().contains("no/parent: cannot make this directory"),
-        "{error}"
-    );
+    assert!(error.is_usage() && error.to_string().contains("no: cannot make a directory in it"), "{error}");
     fs::write(bench.path().join("file"), "precious").unwrap();
     assert!(generate_in(&bench.path().join("file"), 1).unwrap_err().is_usage());
     assert_eq!(fs::read(bench.path().join("file")).unwrap(), b"precious");

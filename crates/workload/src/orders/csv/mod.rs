@@ -6,4 +6,4 @@ mod files;
 
 pub use csv_rows::CsvRows;
 pub use error::CsvError;
-pub use files::{CsvFile, estimated_bytes, file_name, generate};
+pub use files::{CsvFile, check, estimated_bytes, file_name, generate};
