@@ -15,7 +15,7 @@ use super::csv_rows::CsvRows;
 use super::error::CsvError;
 use crate::orders::data::{Piece, StoreData, StoreTable};
 
-/// Rows of a piece: a few hundred KiB, which a thread makes in some milliseconds.
+/// Rows of a piece: a few hundred KiB, which a thread makes in about a millisecond.
 const PIECE_ROWS: u32 = 4_096;
 /// Rows of a table by which the length of all is estimated.
 const SAMPLED_ROWS: u32 = 512;
