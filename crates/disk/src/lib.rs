@@ -18,5 +18,5 @@ mod worker;
 pub use affinity::usable_cpus;
 pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
-pub use target::{Survey, Target, TargetError, data_bytes};
+pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::{Outcome, TrialError, run};

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use disk::Settings;
 use load::{Size, Span};
 use workload::historian;
+use workload::orders::StoreSize;
 
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
@@ -30,6 +31,9 @@ pub(crate) enum Command {
     Disk(Box<Disk>),
     /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
     Historian(Box<Historian>),
+    /// The order store: customers who log in, browse and buy, as in DVD Store 2.1
+    #[command(subcommand)]
+    Orders(Orders),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
@@ -174,6 +178,33 @@ pub(crate) struct Historian {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Orders {
+    /// Write the rows of a store to CSV files, one a table, without a database
+    Generate(GenerateOrders),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateOrders {
+    /// Directory of the files: customers.csv, orders.csv and so on (RFC 4180, with a header line). None of them may exist. A
+    /// directory is made if only it itself does not exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: PathBuf,
+
+    /// Size of the store, from 1MB to 1000GB. It is a name: 10MB are 20,000 customers, 12,000 orders and 10,000 products;
+    /// 1GB and sizes above it follow rules of their own, those of DVD Store
+    #[arg(long, value_name = "SIZE", default_value_t)]
+    pub(crate) size: StoreSize,
+
+    /// Seed of the rows: the same seed and size make the same files, with any number of threads
+    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    pub(crate) seed: u64,
+
+    /// Threads that make rows [default: one for each CPU]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod device;
 mod error;
 mod fill;
 mod marker;
+mod space;
 mod survey;
 
 use std::fs::File;
@@ -20,6 +21,7 @@ use record::{CacheMode, Written};
 use rustix::fs::{Mode, OFlags};
 
 pub use error::TargetError;
+pub use space::{Lack, lack as lack_of_space};
 pub use survey::Survey;
 
 use crate::job::Job;

@@ -11,11 +11,8 @@ use rustix::fs::{Mode, OFlags};
 use super::device;
 use super::error::TargetError;
 use super::marker::{DATA_BEGIN, Marker};
+use super::space;
 use crate::job::Job;
-
-/// Share of a file system that is kept free, and the least that is.
-const KEPT_FREE_SHARE: f64 = 0.05;
-const KEPT_FREE_BYTES: u64 = 1 << 30;
 
 /// What a run will find and do.
 #[derive(Debug)]
@@ -97,36 +94,22 @@ impl Survey {
             let (Some(directory), bytes) = (item.directory(), item.new_bytes()) else { continue };
             let error = |error| TargetError::system(directory, "cannot read its free space", &error);
             let device = rustix::fs::stat(directory).map_err(error)?.st_dev;
-            let space = rustix::fs::statvfs(directory).map_err(error)?;
             let position = needed.iter().position(|&(other, _)| other == device).unwrap_or_else(|| {
                 needed.push((device, 0));
                 needed.len() - 1
             });
             needed[position].1 = needed[position].1.saturating_add(bytes);
-            let free = space.f_bavail * space.f_frsize;
-            let capacity = space.f_blocks * space.f_frsize;
-            check_free(directory, needed[position].1, free, capacity)?;
+            if let Some(lack) = space::lack(directory, needed[position].1)? {
+                return Err(TargetError::usage(
+                    directory,
+                    format!(
+                        "test files of {lack}; use a smaller --file-size, fewer --files, or another directory"
+                    ),
+                ));
+            }
         }
         Ok(())
     }
-}
-
-fn check_free(directory: &Path, needed: u64, free: u64, capacity: u64) -> Result<(), TargetError> {
-    let keep = KEPT_FREE_BYTES.max((capacity as f64 * KEPT_FREE_SHARE) as u64);
-    if needed == 0 || needed.saturating_add(keep) <= free {
-        return Ok(());
-    }
-    let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
-    Err(TargetError::usage(
-        directory,
-        format!(
-            "test files of {} do not fit: {} are free, of which {} (the larger of 1 GiB and 5 %) stay free; use a \
-             smaller --file-size, fewer --files, or another directory",
-            mib(needed),
-            mib(free),
-            mib(keep)
-        ),
-    ))
 }
 
 /// The same file twice would be loaded twice as hard as was asked for.
@@ -342,22 +325,4 @@ fn block_device(path: &Path, jobs: &[Job]) -> Result<(Item, Vec<String>), Target
     // A device is large: it is written over only where that was asked for, not by default.
     let overwrite = writes && fill_passes(jobs) > 1;
     Ok((Item::Device { path: path.to_owned(), file, bytes, overwrite }, warnings))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GIB: u64 = 1 << 30;
-
-    #[test]
-    fn five_per_cent_or_a_gibibyte_stay_free() {
-        let check = |needed, free, capacity| check_free(Path::new("/data"), needed, free, capacity);
-        assert!(check(9 * GIB, 10 * GIB, 20 * GIB).is_ok(), "1 GiB stays free");
-        assert!(check(9 * GIB + 1, 10 * GIB, 20 * GIB).is_err());
-        assert!(check(5 * GIB, 10 * GIB, 100 * GIB).is_ok(), "5 GiB stay free");
-        let message = check(6 * GIB, 10 * GIB, 100 * GIB).unwrap_err().to_string();
-        assert!(message.contains("6144 MiB") && message.contains("--file-size"), "{message}");
-        assert!(check(0, 0, 100 * GIB).is_ok(), "a full disk can be read");
-    }
 }

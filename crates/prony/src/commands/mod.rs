@@ -4,11 +4,12 @@ mod check;
 mod disk;
 mod historian;
 mod manual;
+mod orders;
 mod plan;
 mod plc;
 mod report;
 
-use crate::arguments::{Arguments, Command, Planned};
+use crate::arguments::{Arguments, Command, Orders, Planned};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::summary as plan_summary;
@@ -18,6 +19,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Check(check) => check::run(&check),
         Command::Disk(disk) => disk::run(&disk),
         Command::Historian(historian) => historian::run(&historian),
+        Command::Orders(Orders::Generate(generate)) => orders::generate(&generate),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),

@@ -29,6 +29,13 @@ fn help_of_historian() {
 }
 
 #[test]
+fn help_of_orders() {
+    let text =
+        [printed(&["orders", "--help"]), printed(&["orders", "generate", "--help"])].join("\n----\n\n");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn help_of_plc() {
     let text = printed(&["plc", "--help"]);
     insta::assert_snapshot!(text);
@@ -89,6 +96,8 @@ fn every_command_has_a_manual_page_and_help() {
         "check",
         "disk",
         "historian",
+        "orders",
+        "orders-generate",
         "plc",
         "sqlio",
         "plan",

@@ -18,6 +18,7 @@ mod historian;
 mod interrupt;
 mod mistakes;
 mod mounts;
+mod orders;
 mod profiles;
 mod report;
 mod running;

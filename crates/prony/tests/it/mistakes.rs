@@ -82,6 +82,22 @@ fn contradictions_are_refused() {
 }
 
 #[test]
+fn mistakes_in_orders_are_refused() {
+    let table = refusals(&[
+        &["orders"],
+        &["orders", "generate"],
+        &["orders", "generate", "--csv", ".", "--size", "10"],
+        &["orders", "generate", "--csv", ".", "--size", "1.3GB"],
+        &["orders", "generate", "--csv", ".", "--size", "2000GB"],
+        &["orders", "generate", "--csv", ".", "--threads", "0"],
+        &["orders", "generate", "--csv", ".", "--seed", "today"],
+        &["orders", "generate", "--csv", "small", "--size", "1MB"],
+        &["orders", "generate", "--csv", "no/parent", "--size", "1MB"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
 fn options_that_a_profile_fixes_are_told_once_each() {
     let bench = Workbench::new();
     let arguments = ["disk", ".", "--profile", "cdm3", "--outstanding", "4", "--read-share", "50"];

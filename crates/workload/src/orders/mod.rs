@@ -1,3 +1,15 @@
-//! The order store: customers log in, browse, and buy.
+//! The order store: customers who log in, browse and buy, as in DVD Store 2.1.
+//!
+//! Sizes, tables, rates and distributions are those of DVD Store, so that published figures can be compared with; code and
+//! word lists are our own.
 
+pub mod csv;
+mod data;
+mod decimal;
+mod size;
 pub mod store;
+pub mod tables;
+pub mod words;
+
+pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
+pub use size::{SizeError, StoreSize};

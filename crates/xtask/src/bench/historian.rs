@@ -5,14 +5,15 @@
 //! settings that the packages come with.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use instance::{MariaDb, Options, Postgres};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::HistorianOptions;
+use super::program::{number, output};
 use super::ratio;
 use crate::workspace::{Workspace, line_of, run as run_command};
 
@@ -184,20 +185,4 @@ impl Bench<'_> {
         let rate = report.pointer("/configurations/0/figures/0/per_s").and_then(Value::as_f64);
         rate.with_context(|| format!("`{}` measured nothing", line_of(&command)))
     }
-}
-
-/// The number that a program prints.
-fn number(command: &mut Command) -> Result<f64> {
-    let text = output(command)?;
-    text.trim().parse().with_context(|| format!("`{}` printed `{}`", line_of(command), text.trim()))
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let line = line_of(command);
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{line}`"))?;
-    if !output.status.success() {
-        bail!("`{line}` ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr));
-    }
-    ensure!(!output.stdout.is_empty(), "`{line}` printed nothing");
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -11,6 +11,8 @@ use crate::workspace::Workspace;
 
 mod disk;
 mod historian;
+mod orders;
+mod program;
 mod ratio;
 mod read_limit;
 mod report;
@@ -23,6 +25,8 @@ pub(crate) enum Bench {
     Disk(DiskOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
     Historian(HistorianOptions),
+    /// Rows of the order store that one core makes
+    Orders(OrdersOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
 }
@@ -65,11 +69,19 @@ pub(crate) struct HistorianOptions {
     only: String,
 }
 
+#[derive(Args)]
+pub(crate) struct OrdersOptions {
+    /// Runs of each kind
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+}
+
 impl Bench {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
         match self {
             Self::Disk(options) => disk::run(options, workspace),
             Self::Historian(options) => historian::run(options, workspace),
+            Self::Orders(options) => orders::run(options, workspace),
             Self::Report => report::run(workspace),
         }
     }

@@ -1,0 +1,103 @@
+//! `prony orders generate`: whole files, or none.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use crate::mounts::{private_mounts, shell};
+use crate::running::Running;
+use crate::workbench::{Workbench, finish};
+
+const TABLES: [&str; 7] =
+    ["categories", "cust_hist", "customers", "inventory", "orderlines", "orders", "products"];
+
+/// What is in a directory of files of ours, by name.
+fn contents(bench: &Workbench, directory: &str) -> Vec<Vec<u8>> {
+    assert_eq!(bench.names(directory), TABLES.map(|table| format!("{table}.csv")));
+    TABLES.map(|table| fs::read(bench.path(directory).join(format!("{table}.csv"))).unwrap()).into()
+}
+
+#[test]
+fn a_store_is_written_and_told_a_line_a_file() {
+    let bench = Workbench::new();
+    let outcome = bench.run(&["orders", "generate", "--csv", "store"]).ended_with(0);
+    insta::assert_snapshot!(outcome.stdout);
+    let told: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!(told[0], "order store of 10MB, seed 42: about 172,000 rows");
+    assert!(told[1].starts_with("writes about ") && told[1].ends_with(" into store, which stay"), "{told:?}");
+    assert!(told[2].starts_with("took ") && told.len() == 3, "{told:?}");
+    let customers = fs::read_to_string(bench.path("store/customers.csv")).unwrap();
+    assert_eq!(customers.lines().count(), 20_001);
+    assert!(customers.starts_with("customerid,firstname,lastname,") && customers.ends_with("\r\n"));
+}
+
+#[test]
+fn seed_and_size_make_the_files_and_threads_do_not() {
+    let bench = Workbench::new();
+    let generate = |directory: &str, options: &[&str]| {
+        let arguments = ["orders", "generate", "--size", "1MB", "--csv", directory];
+        bench.run(&[&arguments, options].concat()).ended_with(0);
+        contents(&bench, directory)
+    };
+    let one = generate("one", &["--threads", "1"]);
+    assert!(generate("three", &["--threads", "3", "--seed", "42"]) == one);
+    assert!(generate("other", &["--seed", "43"]) != one);
+}
+
+#[test]
+fn files_that_exist_are_refused_and_kept() {
+    let bench = Workbench::new();
+    bench.write("orders.csv", "precious");
+    bench.write("products.csv.partial", "precious");
+    let generate = || bench.run(&["orders", "generate", "--csv", ".", "--size", "1MB"]).ended_with(2);
+    assert_eq!(
+        generate().stderr,
+        "prony: ./orders.csv is already there; remove it, or name another directory\n"
+    );
+    fs::remove_file(bench.path("orders.csv")).unwrap();
+    generate()
+        .says("./products.csv.partial is left by a run that was killed, or written by one that is under way");
+    assert_eq!(bench.names("."), ["products.csv.partial"]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_file() {
+    let bench = Workbench::new();
+    let arguments = ["orders", "generate", "--csv", "store", "--size", "500MB"];
+    let mut run = Running::start(&bench, &arguments);
+    run.wait_until("files", || bench.path("store/orders.csv.partial").exists());
+    run.send(Signal::INT);
+    run.ended().ended_with(130).says("prony: interrupted; the files that were begun are removed");
+    assert!(!bench.path("store").exists());
+}
+
+/// A run that is killed can remove nothing; what it leaves has no final name, and the next run says what to remove.
+#[test]
+fn a_killed_run_leaves_no_file_of_a_final_name() {
+    let bench = Workbench::new();
+    let arguments = ["orders", "generate", "--csv", "store", "--size", "500MB"];
+    let mut run = Running::start(&bench, &arguments);
+    run.wait_until("files", || bench.path("store/products.csv.partial").exists());
+    run.send(Signal::KILL);
+    assert_eq!(run.ended().code, None);
+    assert!(bench.names("store").iter().all(|name| name.ends_with(".csv.partial")));
+    bench
+        .run(&arguments)
+        .ended_with(2)
+        .says("store/products.csv.partial")
+        .says("are left by a run that was killed");
+}
+
+#[test]
+fn a_file_system_without_the_space_is_refused_before_anything_is_written() {
+    let bench = Workbench::new();
+    let Some(way) = private_mounts() else {
+        eprintln!("not tried: a small file system, for which mounts are needed");
+        return;
+    };
+    let script = "mkdir small; mount -t tmpfs -o size=32m none small
+        \"$prony\" orders generate --csv small/store || code=$?; ls -A small; exit ${code:-0}";
+    let outcome = finish(shell(&bench, way, script)).ended_with(2);
+    assert_eq!(outcome.stdout, "", "nothing is left");
+    outcome.says("small/store: files of ").says("do not fit: 32 MiB are free").says("use a smaller --size");
+}

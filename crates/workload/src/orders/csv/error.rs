@@ -1,0 +1,84 @@
+//! What can be wrong with writing a store's files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there are no files. Those that were begun are removed.
+#[derive(Debug, thiserror::Error)]
+pub enum CsvError {
+    /// Files that would be overwritten.
+    #[error("{} already there; remove {}, or name another directory", are(.0), them(.0))]
+    Exists(Vec<PathBuf>),
+    /// Unfinished files of a run that is under way or was killed.
+    #[error(
+        "{} left by a run that was killed, or written by one that is under way; if none is, remove {}",
+        are(.0),
+        them(.0)
+    )]
+    Unfinished(Vec<PathBuf>),
+    /// A directory that cannot be used.
+    #[error("{}: {what}: {source}; name a directory that can be written to", path.display())]
+    Directory {
+        /// Directory.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is no more room.
+    #[error(
+        "{}: the file system is full after {written_bytes} bytes of this file; what was written is removed: make room, \
+         choose a smaller --size, or name a directory elsewhere",
+        path.display()
+    )]
+    Full {
+        /// File.
+        path: PathBuf,
+        /// Bytes that it had.
+        written_bytes: u64,
+    },
+    /// A file that cannot be written.
+    #[error("{}: {what}: {source}; what was written is removed", path.display())]
+    File {
+        /// File.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The user ended it.
+    #[error("interrupted; the files that were begun are removed")]
+    Interrupted,
+}
+
+impl CsvError {
+    /// Whether the user asked for something that cannot be, rather than something having failed.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Exists(_) | Self::Unfinished(_) | Self::Directory { .. })
+    }
+
+    /// A file could not be written.
+    pub(super) fn write(path: &Path, written_bytes: u64, source: io::Error) -> Self {
+        let is_full = matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        if is_full {
+            return Self::Full { path: path.to_owned(), written_bytes };
+        }
+        Self::file(path, "cannot write", source)
+    }
+
+    pub(super) fn file(path: &Path, what: &'static str, source: io::Error) -> Self {
+        Self::File { path: path.to_owned(), what, source }
+    }
+}
+
+fn are(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    format!("{} {}", names.join(", "), if paths.len() == 1 { "is" } else { "are" })
+}
+
+fn them(paths: &[PathBuf]) -> &'static str {
+    if paths.len() == 1 { "it" } else { "them" }
+}
