@@ -30,8 +30,16 @@ fn help_of_historian() {
 
 #[test]
 fn help_of_orders() {
-    let text =
-        [printed(&["orders", "--help"]), printed(&["orders", "generate", "--help"])].join("\n----\n\n");
+    let text = ["", "generate", "load", "verify"]
+        .map(|command| {
+            printed(
+                &["orders", command, "--help"]
+                    .into_iter()
+                    .filter(|word| !word.is_empty())
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .join("\n----\n\n");
     insta::assert_snapshot!(text);
 }
 
@@ -98,6 +106,8 @@ fn every_command_has_a_manual_page_and_help() {
         "historian",
         "orders",
         "orders-generate",
+        "orders-load",
+        "orders-verify",
         "plc",
         "sqlio",
         "plan",
