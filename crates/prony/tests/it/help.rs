@@ -30,16 +30,9 @@ fn help_of_historian() {
 
 #[test]
 fn help_of_orders() {
-    let text = ["", "generate", "load", "verify"]
-        .map(|command| {
-            printed(
-                &["orders", command, "--help"]
-                    .into_iter()
-                    .filter(|word| !word.is_empty())
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .join("\n----\n\n");
+    let of = |command: &str| printed(&["orders", command, "--help"]);
+    let texts = [printed(&["orders", "--help"]), of("generate"), of("load"), of("verify")];
+    let text = texts.join("\n----\n\n");
     insta::assert_snapshot!(text);
 }
 
