@@ -193,9 +193,11 @@ fn append_all(
                 }
             }
         }
-        let ended = started.into_iter().map(|thread| thread.join());
         // A panic of a loader is one of ours, and is ours to show.
-        ended.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let ended = |loader: thread::ScopedJoinHandle<'_, _>| {
+            loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().try_for_each(ended)
     })
 }
 

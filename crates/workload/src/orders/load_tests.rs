@@ -1,10 +1,12 @@
+//! Loads and their verification, on SQLite and on throwaway servers.
+
 use std::sync::atomic::AtomicU64;
 
 use instance::{MariaDb, Options, Postgres};
 
 use super::*;
 use crate::orders::StoreSize;
-use crate::orders::verify::verify;
+use crate::orders::verify::{Check, verify};
 
 fn data() -> StoreData {
     StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7)

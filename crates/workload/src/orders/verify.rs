@@ -91,7 +91,11 @@ async fn count(session: &mut Session) -> Result<Option<(Loaded, Vec<Check>)>, Er
             Some(Value::I64(number)) => number.cast_unsigned(),
             // MySQL's sums are decimal numbers.
             Some(Value::F64(number)) => *number as u64,
-            _ => 0,
+            // The sum or the largest of nothing.
+            Some(Value::Null) => 0,
+            other => {
+                return Err(Error::Statement(format!("`{sql}` answered with {other:?} instead of a number")));
+            }
         };
         checks.push(Check { what, expected: expected(&loaded), found });
     }
