@@ -127,7 +127,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 /// A database of ours that another run left, and how to remove it.
 fn from_earlier(place: &str, removal: &str) -> Error {
     Error::NoDatabase(format!(
-        "{place} is there from an earlier run of prony: take it up again with --reuse, or remove it with `{removal}`"
+        "{place} is there from an earlier run of prony: take it up again with --reuse, replace it where there is --replace, or remove it with `{removal}`"
     ))
 }
 

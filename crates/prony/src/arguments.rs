@@ -184,6 +184,65 @@ pub(crate) struct Historian {
 pub(crate) enum Orders {
     /// Write the rows of a store to CSV files, one a table, without a database
     Generate(GenerateOrders),
+    /// Load a store into a database, which is made for it and stays
+    Load(LoadOrders),
+    /// Count what is in a loaded store, and set it against what was loaded
+    Verify(VerifyOrders),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Store {
+    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (MariaDB too). On a server the
+    /// database named here is only logged in to; the store has one of its own. A password can be in the address, in
+    /// PGPASSWORD or in MYSQL_PWD
+    #[arg(long, value_name = "URL")]
+    pub(crate) target: String,
+
+    /// Name of the store's database on the server [default: prony_orders]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadOrders {
+    #[command(flatten)]
+    pub(crate) store: Store,
+
+    /// Load again if there is a store already, or one whose load was broken off: it is removed first
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) rows: StoreRows,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyOrders {
+    #[command(flatten)]
+    pub(crate) store: Store,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreRows {
+    /// Size of the store, from 1MB to 1000GB. It is a name: 10MB are 20,000 customers, 12,000 orders and 10,000 products;
+    /// 1GB and sizes above it follow rules of their own, those of DVD Store
+    #[arg(long, value_name = "SIZE", default_value_t)]
+    pub(crate) size: StoreSize,
+
+    /// Seed of the rows: the same seed and size make the same rows, with any number of threads
+    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    pub(crate) seed: u64,
+
+    /// Threads that make rows, and in a load send them [default: one for each CPU]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+impl StoreRows {
+    /// Threads, as given or as there are CPUs.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or_else(|| ::disk::usable_cpus().len().max(1), usize::from)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -193,18 +252,8 @@ pub(crate) struct GenerateOrders {
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: PathBuf,
 
-    /// Size of the store, from 1MB to 1000GB. It is a name: 10MB are 20,000 customers, 12,000 orders and 10,000 products;
-    /// 1GB and sizes above it follow rules of their own, those of DVD Store
-    #[arg(long, value_name = "SIZE", default_value_t)]
-    pub(crate) size: StoreSize,
-
-    /// Seed of the rows: the same seed and size make the same files, with any number of threads
-    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
-    pub(crate) seed: u64,
-
-    /// Threads that make rows [default: one for each CPU]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) rows: StoreRows,
 }
 
 #[derive(Debug, Args)]

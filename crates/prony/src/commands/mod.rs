@@ -8,6 +8,7 @@ mod orders;
 mod plan;
 mod plc;
 mod report;
+mod store;
 
 use crate::arguments::{Arguments, Command, Orders, Planned};
 use crate::exit::{Exit, Failure};
@@ -20,6 +21,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Disk(disk) => disk::run(&disk),
         Command::Historian(historian) => historian::run(&historian),
         Command::Orders(Orders::Generate(generate)) => orders::generate(&generate),
+        Command::Orders(Orders::Load(load)) => store::load(&load),
+        Command::Orders(Orders::Verify(verify)) => store::verify(&verify),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),

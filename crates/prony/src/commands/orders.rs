@@ -21,22 +21,23 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// `prony orders generate`.
 pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
-    let GenerateOrders { csv: directory, size, seed, .. } = arguments;
+    let GenerateOrders { csv: directory, rows } = arguments;
     csv::check(directory)?;
-    let data = StoreData::new(*size, *seed);
-    let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
+    let (data, threads) = (StoreData::new(rows.size, rows.seed), rows.threads());
+    let expected: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let bytes = csv::estimated_bytes(&data);
     tell!(
-        "order store of {size}, seed {seed}: about {} rows\nwrites about {} into {}, which stay",
-        format::figure(rows as f64),
+        "order store of {}, seed {}: about {} rows\nwrites about {} into {}, which stay",
+        data.size(),
+        data.seed(),
+        format::figure(expected as f64),
         format::bytes(bytes),
         directory.display()
     );
     check_space(directory, bytes)?;
-    let threads = arguments.threads.map_or_else(|| disk::usable_cpus().len().max(1), usize::from);
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
-    let progress = RowsWritten::new(rows);
+    let progress = RowsWritten::new(expected);
     let result = csv::generate(&data, directory, threads, &stop, &|rows| progress.add(rows));
     progress.finish();
     let files = result?;
@@ -86,7 +87,7 @@ fn table(files: &[CsvFile]) -> String {
 }
 
 /// How far it is: a bar on a terminal, else a plain line every ten seconds.
-struct RowsWritten {
+pub(super) struct RowsWritten {
     rows: AtomicU64,
     total: u64,
     live: Option<ProgressBar>,
@@ -94,7 +95,7 @@ struct RowsWritten {
 }
 
 impl RowsWritten {
-    fn new(total: u64) -> Self {
+    pub(super) fn new(total: u64) -> Self {
         let live = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total);
             // The template is constant; without it the bar has indicatif's own look.
@@ -107,7 +108,7 @@ impl RowsWritten {
         Self { rows: AtomicU64::new(0), total, live, last_plain: Mutex::new(Instant::now()) }
     }
 
-    fn add(&self, rows: u64) {
+    pub(super) fn add(&self, rows: u64) {
         let done = self.rows.fetch_add(rows, Ordering::Relaxed) + rows;
         if let Some(bar) = &self.live {
             return bar.set_position(done);
@@ -125,7 +126,7 @@ impl RowsWritten {
         }
     }
 
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         if let Some(bar) = &self.live {
             bar.finish_and_clear();
         }

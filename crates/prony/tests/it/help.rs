@@ -30,8 +30,9 @@ fn help_of_historian() {
 
 #[test]
 fn help_of_orders() {
-    let text =
-        [printed(&["orders", "--help"]), printed(&["orders", "generate", "--help"])].join("\n----\n\n");
+    let of = |command: &str| printed(&["orders", command, "--help"]);
+    let texts = [printed(&["orders", "--help"]), of("generate"), of("load"), of("verify")];
+    let text = texts.join("\n----\n\n");
     insta::assert_snapshot!(text);
 }
 
@@ -98,6 +99,8 @@ fn every_command_has_a_manual_page_and_help() {
         "historian",
         "orders",
         "orders-generate",
+        "orders-load",
+        "orders-verify",
         "plc",
         "sqlio",
         "plan",

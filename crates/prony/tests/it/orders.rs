@@ -101,3 +101,37 @@ fn a_file_system_without_the_space_is_refused_before_anything_is_written() {
     assert_eq!(outcome.stdout, "", "nothing is left");
     outcome.says("small/store: files of ").says("do not fit: 32 MiB are free").says("use a smaller --size");
 }
+
+#[test]
+fn a_store_is_loaded_verified_and_replaced_only_when_asked() {
+    let bench = Workbench::new();
+    let load = |options: &[&str]| {
+        bench.run(&[&["orders", "load", "--target", "sqlite:o.db", "--size", "1MB"], options].concat())
+    };
+    insta::assert_snapshot!(load(&[]).ended_with(0).stdout);
+    load(&[]).ended_with(2).says("--replace");
+    let told = load(&["--replace", "--seed", "43"]).ended_with(0).stderr;
+    assert!(
+        told.starts_with("order store of 1MB, seed 43: about ") && told.contains(" into o.db, which stays")
+    );
+    let verified = bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(0);
+    insta::assert_snapshot!(verified.stdout);
+    assert_eq!(verified.stderr, "order store of 1MB, seed 43: all is as it was loaded\n");
+    assert_eq!(bench.names("."), ["o.db"]);
+}
+
+#[test]
+fn what_is_no_store_is_refused_and_left_alone() {
+    let bench = Workbench::new();
+    let verify = ["orders", "verify", "--target", "sqlite:o.db"];
+    bench.run(&verify).ended_with(2).says("make one with prony orders load");
+    assert!(bench.names(".").is_empty());
+    let content = bench.foreign("o.db", 1);
+    bench.run(&verify).ended_with(2);
+    bench.run(&["orders", "load", "--target", "sqlite:o.db", "--replace"]).ended_with(2);
+    bench
+        .run(&["orders", "load", "--target", "sqlite:o.db", "--database", "x"])
+        .ended_with(2)
+        .says("--database");
+    assert_eq!(fs::read(bench.path("o.db")).unwrap(), content);
+}

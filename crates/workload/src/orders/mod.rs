@@ -6,10 +6,14 @@
 pub mod csv;
 mod data;
 mod decimal;
+mod load;
 mod size;
 pub mod store;
 pub mod tables;
+mod verify;
 pub mod words;
 
 pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
+pub use load::{LoadError, load};
 pub use size::{SizeError, StoreSize};
+pub use verify::{Check, verify};

@@ -92,6 +92,7 @@ pub struct Piece {
 #[derive(Debug)]
 pub struct StoreData {
     size: StoreSize,
+    seed: u64,
     products: Source,
     inventory: Source,
     customers: Source,
@@ -110,13 +111,19 @@ impl StoreData {
             customers: size.customers(),
             products: size.products(),
         };
-        Self { size, products, inventory, customers, year, counted: OnceLock::new() }
+        Self { size, seed, products, inventory, customers, year, counted: OnceLock::new() }
     }
 
     /// Its size.
     #[must_use]
     pub fn size(&self) -> StoreSize {
         self.size
+    }
+
+    /// Its seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Numbers that a table's rows have: customers, orders (of lines and history too), products or categories.

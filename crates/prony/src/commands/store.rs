@@ -1,0 +1,114 @@
+//! `prony orders load` and `verify`: a store in a database.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use database::{Existing, Url};
+use report::format;
+use workload::orders::store::{Loaded, State};
+use workload::orders::{self, Check, LoadError, StoreData, StoreTable};
+
+use super::orders::RowsWritten;
+use crate::arguments::{LoadOrders, Store, VerifyOrders};
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, session};
+
+/// Database of a store whose name was not given.
+const DATABASE: &str = "prony_orders";
+
+/// `prony orders load`.
+pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
+    let (data, threads) =
+        (StoreData::new(arguments.rows.size, arguments.rows.seed), arguments.rows.threads());
+    let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
+    let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
+    let (url, name) = place(&arguments.store)?;
+    tell!(
+        "order store of {}, seed {}: about {} rows\nwrites them into {}, which stays",
+        data.size(),
+        data.seed(),
+        format::figure(rows as f64),
+        url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
+    );
+    let stop = interrupt::flag_on_signal()?;
+    let begin = Instant::now();
+    let progress = RowsWritten::new(rows);
+    let result = orders::load((&url, &name), existing, &data, threads, &stop, &|rows| progress.add(rows));
+    progress.finish();
+    let loaded = result.map_err(failure)?;
+    session::print(|out| out.write_all(told(&loaded).as_bytes()))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let rows: u64 = loaded.rows.iter().sum();
+    let rate = format::figure(rows as f64 / seconds);
+    tell!("took {}, keys and statistics included: {rate} rows/s", format::duration(seconds));
+    Ok(Exit::Pass)
+}
+
+/// `prony orders verify`.
+pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
+    let (url, name) = place(&arguments.store)?;
+    let Some((loaded, checks)) = orders::verify(&url, &name).map_err(failure)? else {
+        return Err(Failure::usage(anyhow!(
+            "{url}: there is no order store; make one with prony orders load"
+        )));
+    };
+    session::print(|out| out.write_all(checked(&checks).as_bytes()))?;
+    let wrong = checks.iter().filter(|check| !check.holds()).count();
+    match (loaded.state, wrong) {
+        (State::Loading, _) => Err(Failure::runtime(anyhow!(
+            "{url}: the load of this store of {} was broken off; load it again with prony orders load --replace",
+            loaded.size
+        ))),
+        (State::Loaded, 0) => {
+            tell!("order store of {}, seed {}: all is as it was loaded", loaded.size, loaded.seed);
+            Ok(Exit::Pass)
+        }
+        (State::Loaded, wrong) => Err(Failure::runtime(anyhow!(
+            "{url}: {wrong} of {} counts of this store of {} are not as they were loaded; load it again with prony orders \
+             load --replace",
+            checks.len(),
+            loaded.size
+        ))),
+    }
+}
+
+/// Address and database of a store. Read here and not by clap, whose message would show a password.
+fn place(store: &Store) -> Result<(Url, String), Failure> {
+    let url: Url = store.target.parse().map_err(Failure::usage)?;
+    match (&store.database, url.file()) {
+        (Some(name), Some(_)) => Err(Failure::usage(anyhow!(
+            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+        ))),
+        (name, _) => Ok((url, name.clone().unwrap_or_else(|| DATABASE.to_owned()))),
+    }
+}
+
+fn failure(error: LoadError) -> Failure {
+    match error {
+        LoadError::Interrupted => Failure::interrupted(error),
+        LoadError::Database(error) if error.is_usage() => Failure::usage(error),
+        error => Failure::runtime(error),
+    }
+}
+
+/// A line a table.
+fn told(loaded: &Loaded) -> String {
+    let names = ["customers", "orders", "orderlines", "cust_hist", "products", "inventory", "categories"];
+    let line = |(name, rows): (&str, u64)| format!("{name:<10}  {:>13} rows\n", format::grouped(rows));
+    names.into_iter().zip(loaded.rows).map(line).collect()
+}
+
+/// A line a count, with what it should be where it is not.
+fn checked(checks: &[Check]) -> String {
+    let width = checks.iter().map(|check| check.what.len()).max().unwrap_or(0);
+    let line = |check: &Check| {
+        let found = format::grouped(check.found);
+        let wrong = if check.holds() {
+            String::new()
+        } else {
+            format!("  wrong: {} expected", format::grouped(check.expected))
+        };
+        format!("{:<width$}  {found:>13}{wrong}\n", check.what)
+    };
+    checks.iter().map(line).collect()
+}

@@ -1,0 +1,240 @@
+//! Loads a store: loaders make rows and append them, each over a session of its own and with no files in between. Keys,
+//! procedures and statistics follow.
+//!
+//! The row that says what is loaded is there from the beginning, so that a load that was broken off is known to be one.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use database::{Engine, Existing, Own, Rows, Url, WriteMethod};
+
+use super::data::{Piece, RowSink, StoreData, StoreTable};
+use super::store::{self, Loaded, State};
+
+/// Rows of a transaction: a few MiB, which PostgreSQL takes in about 50 ms.
+const PIECE_ROWS: u32 = 10_000;
+
+/// Why a store is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The database did not take it.
+    #[error(transparent)]
+    Database(#[from] database::Error),
+    /// The user ended it.
+    #[error("interrupted before the store was complete")]
+    Interrupted,
+    /// What was begun is still there.
+    #[error("{why}; {left}")]
+    Left {
+        /// Why it is not complete.
+        why: Box<LoadError>,
+        /// Why it could not be removed.
+        left: database::Error,
+    },
+    /// This machine did not let a loader begin.
+    #[error("cannot start a loader: {0}; use fewer --threads")]
+    Loader(#[from] std::io::Error),
+}
+
+/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `on_rows` hears how many rows were committed, from each loader.
+///
+/// # Errors
+/// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
+pub fn load(
+    (url, name): (&Url, &str),
+    existing: Existing,
+    data: &StoreData,
+    threads: usize,
+    stop: &AtomicBool,
+    on_rows: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, LoadError> {
+    let runtime = runtime()?;
+    let own = runtime.block_on(Own::make(url, name, existing))?;
+    fill(&own, data, threads, stop, on_rows).map_err(|why| match runtime.block_on(own.remove()) {
+        Ok(()) => why,
+        Err(left) => LoadError::Left { why: Box::new(why), left },
+    })
+}
+
+/// Loads a store into an empty database. What is there after an error is marked as incomplete.
+fn fill(
+    own: &Own,
+    data: &StoreData,
+    threads: usize,
+    stop: &AtomicBool,
+    on_rows: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, LoadError> {
+    let runtime = runtime()?;
+    let mut loaded = outcome(data, threads, stop).ok_or(LoadError::Interrupted)?;
+    let begin = async {
+        let mut session = own.session().await?;
+        store::create_tables(&mut session).await?;
+        store::write_loaded(&mut session, &loaded).await
+    };
+    runtime.block_on(begin)?;
+    // A file of SQLite has one writer at a time.
+    let loaders = if own.url().engine() == Engine::Sqlite { 1 } else { threads.max(1) };
+    append_all(own, data, loaders, stop, on_rows)?;
+    loaded.state = State::Loaded;
+    let finish = async {
+        let mut session = own.session().await?;
+        store::create_keys(&mut session).await?;
+        store::refresh_statistics(&mut session).await?;
+        store::write_loaded(&mut session, &loaded).await
+    };
+    runtime.block_on(finish)?;
+    Ok(loaded)
+}
+
+/// What a load comes to, counted from the data and not in the database; none if `stop` was set.
+fn outcome(data: &StoreData, threads: usize, stop: &AtomicBool) -> Option<Loaded> {
+    let totals = data.count(threads, stop)?;
+    let rows = |table| match table {
+        StoreTable::OrderLines | StoreTable::CustHist => totals.lines,
+        table => data.expected_rows(table),
+    };
+    let last = |table| u64::from(data.numbers(table).end - 1);
+    let mut stock = StockSum::default();
+    data.pieces(StoreTable::Inventory, PIECE_ROWS).for_each(|piece| data.write(&piece, &mut stock));
+    Some(Loaded {
+        size: data.size().to_string(),
+        seed: data.seed(),
+        state: State::Loading,
+        rows: [
+            StoreTable::Customers,
+            StoreTable::Orders,
+            StoreTable::OrderLines,
+            StoreTable::CustHist,
+            StoreTable::Products,
+            StoreTable::Inventory,
+            StoreTable::Categories,
+        ]
+        .map(rows),
+        ids_max: [StoreTable::Customers, StoreTable::Orders, StoreTable::Products].map(last),
+        quan_in_stock_sum: stock.sum,
+        sales_sum: totals.quantity,
+    })
+}
+
+/// Adds up the second column of inventory.
+#[derive(Default)]
+struct StockSum {
+    column: u32,
+    sum: u64,
+}
+
+impl RowSink for StockSum {
+    fn null(&mut self) {
+        self.column += 1;
+    }
+
+    fn small(&mut self, number: i16) {
+        self.integer(i32::from(number));
+    }
+
+    fn integer(&mut self, number: i32) {
+        self.column += 1;
+        if self.column == 2 {
+            self.sum += u64::from(number.cast_unsigned());
+        }
+    }
+
+    fn big(&mut self, _number: i64) {
+        self.column += 1;
+    }
+
+    fn text(&mut self, _text: &str) {
+        self.column += 1;
+    }
+
+    fn end_row(&mut self) {
+        self.column = 0;
+    }
+}
+
+/// Runs so many loaders until every piece is committed, or one of them fails.
+fn append_all(
+    own: &Own,
+    data: &StoreData,
+    loaders: usize,
+    stop: &AtomicBool,
+    on_rows: &(dyn Fn(u64) + Sync),
+) -> Result<(), LoadError> {
+    let pieces = Mutex::new(StoreTable::ALL.into_iter().flat_map(|table| data.pieces(table, PIECE_ROWS)));
+    let failed = AtomicBool::new(false);
+    let next = || {
+        if stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(Err(LoadError::Interrupted));
+        }
+        let piece = if failed.load(Ordering::Relaxed) {
+            None
+        } else {
+            pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+        };
+        piece.map_or(ControlFlow::Break(Ok(())), ControlFlow::Continue)
+    };
+    let loader = || {
+        let result = append_pieces(own, data, &next, on_rows);
+        if result.is_err() {
+            failed.store(true, Ordering::Relaxed);
+        }
+        result
+    };
+    thread::scope(|scope| {
+        let mut started = Vec::with_capacity(loaders);
+        for _ in 0..loaders {
+            match thread::Builder::new().name("loader".to_owned()).spawn_scoped(scope, loader) {
+                Ok(thread) => started.push(thread),
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error.into());
+                }
+            }
+        }
+        // A panic of a loader is one of ours, and is ours to show.
+        let ended = |loader: thread::ScopedJoinHandle<'_, _>| {
+            loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().try_for_each(ended)
+    })
+}
+
+/// One loader: appends the pieces that it is given.
+fn append_pieces(
+    own: &Own,
+    data: &StoreData,
+    next: &(dyn Fn() -> ControlFlow<Result<(), LoadError>, Piece> + Sync),
+    on_rows: &(dyn Fn(u64) + Sync),
+) -> Result<(), LoadError> {
+    let load = async {
+        let mut session = own.session().await?;
+        store::prepare_load(&mut session).await?;
+        let mut held: Option<(StoreTable, Rows)> = None;
+        loop {
+            let piece = match next() {
+                ControlFlow::Continue(piece) => piece,
+                ControlFlow::Break(result) => return result,
+            };
+            let table = piece.table.table();
+            let (_, rows) = match &mut held {
+                Some(held) if held.0 == piece.table => held,
+                held => held.insert((piece.table, Rows::with_capacity(table.columns.len(), 0))),
+            };
+            rows.clear();
+            data.write(&piece, rows);
+            session.append(table, rows, WriteMethod::Bulk).await?;
+            on_rows(rows.len() as u64);
+        }
+    };
+    runtime()?.block_on(load)
+}
+
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

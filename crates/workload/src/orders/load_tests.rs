@@ -1,0 +1,94 @@
+//! Loads and their verification, on SQLite and on throwaway servers.
+
+use std::sync::atomic::AtomicU64;
+
+use instance::{MariaDb, Options, Postgres};
+
+use super::*;
+use crate::orders::StoreSize;
+use crate::orders::verify::{Check, verify};
+
+fn data() -> StoreData {
+    StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7)
+}
+
+fn made(url: &Url, existing: Existing) -> Own {
+    runtime().unwrap().block_on(Own::make(url, "orders", existing)).unwrap()
+}
+
+fn execute(url: &Url, sql: &str) {
+    let own = made(url, Existing::Reuse);
+    runtime().unwrap().block_on(async { own.session().await.unwrap().script(sql).await }).unwrap();
+}
+
+/// A load of three loaders is complete, and each kind of damage is found.
+fn is_loaded_and_verified(url: &str) {
+    let (url, data, told): (Url, _, _) = (url.parse().unwrap(), data(), AtomicU64::new(0));
+    let add = |rows| {
+        told.fetch_add(rows, Ordering::Relaxed);
+    };
+    let stop = AtomicBool::new(false);
+    let place = (&url, "orders");
+    let loaded = load(place, Existing::Refuse, &data, 3, &stop, &add).unwrap();
+    assert_eq!((loaded.state, loaded.size.as_str(), loaded.seed), (State::Loaded, "1MB", 7));
+    assert_eq!(loaded.rows[..2], [2_000, 1_200]);
+    assert_eq!(told.into_inner(), loaded.rows.iter().sum::<u64>());
+    let verified = || verify(&url, "orders").unwrap().unwrap();
+    let (said, checks) = verified();
+    assert_eq!(said, loaded);
+    assert!(checks.iter().all(Check::holds), "{checks:#?}");
+    for (damage, wrong) in [
+        ("DELETE FROM products WHERE prod_id = 1000", vec!["products", "last product"]),
+        ("UPDATE inventory SET sales = sales + 1 WHERE prod_id = 3", vec!["items sold"]),
+        ("DELETE FROM inventory WHERE prod_id = 4", vec!["rows of inventory", "products without inventory"]),
+    ] {
+        let before = verified().1;
+        execute(&url, damage);
+        let after = verified().1;
+        let changed: Vec<&str> = std::iter::zip(&before, &after)
+            .filter(|(before, after)| before != after && !after.holds())
+            .map(|(_, after)| after.what)
+            .collect();
+        assert!(wrong.iter().all(|what| changed.contains(what)), "{damage}: {changed:?}");
+    }
+    let again = load(place, Existing::Refuse, &data, 1, &stop, &|_| {}).unwrap_err().to_string();
+    assert!(again.contains("--replace"), "{again}");
+    load(place, Existing::Replace, &data, 1, &stop, &|_| {}).unwrap();
+    assert!(verified().1.iter().all(Check::holds));
+    runtime().unwrap().block_on(made(&url, Existing::Reuse).remove()).unwrap();
+    assert_eq!(verify(&url, "orders").unwrap(), None);
+}
+
+#[test]
+fn sqlite_is_loaded_and_verified() {
+    let directory = tempfile::tempdir().unwrap();
+    is_loaded_and_verified(&format!("sqlite:{}", directory.path().join("orders.db").display()));
+}
+
+#[test]
+fn postgres_is_loaded_and_verified() {
+    is_loaded_and_verified(&Postgres::start(&Options::default()).unwrap().url());
+}
+
+#[test]
+fn mariadb_is_loaded_and_verified() {
+    is_loaded_and_verified(&MariaDb::start(&Options::default()).unwrap().url());
+}
+
+#[test]
+fn a_load_that_is_broken_off_is_removed_and_one_that_was_killed_is_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let stop = AtomicBool::new(false);
+    let stopping = |_| stop.store(true, Ordering::Relaxed);
+    let stopped = load((&url, ""), Existing::Refuse, &data(), 1, &stop, &stopping);
+    assert!(matches!(stopped, Err(LoadError::Interrupted)), "{stopped:?}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    // A kill leaves what was committed by then.
+    stop.store(false, Ordering::Relaxed);
+    let killed = fill(&made(&url, Existing::Refuse), &data(), 1, &stop, &stopping);
+    assert!(matches!(killed, Err(LoadError::Interrupted)), "{killed:?}");
+    let (loaded, checks) = verify(&url, "").unwrap().unwrap();
+    assert_eq!(loaded.state, State::Loading);
+    assert!(!checks.iter().all(Check::holds));
+}
