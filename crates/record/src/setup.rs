@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::HistorianSetup;
+use crate::{HistorianSetup, OrdersSetup};
 
 /// The setup of a trial, by workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,15 +12,27 @@ pub enum Setup {
     Disk(Box<DiskSetup>),
     /// Historian workload.
     Historian(Box<HistorianSetup>),
+    /// Order store.
+    Orders(Box<OrdersSetup>),
 }
 
 impl Setup {
+    /// Whether clients wait for answers.
+    #[must_use]
+    pub fn pacing(&self) -> Loop {
+        match self {
+            Self::Disk(setup) => setup.pacing,
+            Self::Historian(setup) => setup.pacing,
+            Self::Orders(setup) => setup.pacing,
+        }
+    }
+
     /// The setup of a disk trial, if it is one.
     #[must_use]
     pub fn disk(&self) -> Option<&DiskSetup> {
         match self {
             Self::Disk(setup) => Some(setup),
-            Self::Historian(_) => None,
+            Self::Historian(_) | Self::Orders(_) => None,
         }
     }
 
@@ -29,7 +41,16 @@ impl Setup {
     pub fn historian(&self) -> Option<&HistorianSetup> {
         match self {
             Self::Historian(setup) => Some(setup),
-            Self::Disk(_) => None,
+            Self::Disk(_) | Self::Orders(_) => None,
+        }
+    }
+
+    /// The setup of a trial of the order store, if it is one.
+    #[must_use]
+    pub fn orders(&self) -> Option<&OrdersSetup> {
+        match self {
+            Self::Orders(setup) => Some(setup),
+            Self::Disk(_) | Self::Historian(_) => None,
         }
     }
 }

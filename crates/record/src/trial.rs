@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HistorianOutcome, Setup};
+use crate::{HistorianOutcome, OrdersOutcome, Setup};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,10 @@ pub struct TrialRecord {
     /// What became of the events of a historian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub historian: Option<HistorianOutcome>,
-    /// Workload, known also of a trial that was never set up: `disk`, `historian`.
+    /// What became of the orders of an order store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<OrdersOutcome>,
+    /// Workload, known also of a trial that was never set up: `disk`, `historian`, `orders`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
     /// Its part in the search for the highest sustainable rate, if it is a step of one.

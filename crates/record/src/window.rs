@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::orders::ORDER;
 use crate::{Interval, OperationInterval, Phase};
 
 /// Kind that is no I/O of its own: it makes others durable.
@@ -51,11 +52,12 @@ impl Window {
         self.operations.get(kind)
     }
 
-    /// What the trial is about: records of a historian, else reads and writes together; flushes are left out.
+    /// What the trial is about: records of a historian, orders of an order store, else reads and writes together; flushes
+    /// are left out.
     #[must_use]
     pub fn operations(&self) -> OperationInterval {
-        if let Some(records) = self.kind(RECORD) {
-            return records.clone();
+        if let Some(whole) = self.kind(RECORD).or_else(|| self.kind(ORDER)) {
+            return whole.clone();
         }
         let mut all = OperationInterval::default();
         let kinds = self.operations.iter().filter(|(kind, _)| *kind != FLUSH);

@@ -292,6 +292,7 @@ fn trial_record() -> TrialRecord {
         setup: None,
         unsent: 0,
         historian: None,
+        orders: None,
         workload: None,
         search: None,
     }

@@ -98,6 +98,7 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         setup: None,
         unsent: 0,
         historian: None,
+        orders: None,
         workload: Some(if trial.work.disk().is_some() { "disk" } else { "historian" }.to_owned()),
         search: None,
     }
@@ -125,7 +126,7 @@ fn is_simulated(setup: Option<&Setup>) -> bool {
     match setup {
         Some(Setup::Disk(setup)) => setup.engine == "simulated",
         Some(Setup::Historian(setup)) => setup.engine == "fake",
-        None => false,
+        Some(Setup::Orders(_)) | None => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What each verdict rests on: the histogram and the course of each trial.
 
 use maud::{Markup, html};
-use record::{Loop, Setup, State};
+use record::{Loop, State};
 
 use super::parts;
 use crate::chart::{self, Chart};
@@ -77,10 +77,7 @@ fn facts(trial: &Trial) -> String {
     if trial.block > 1 {
         facts.push(format!("block {}", trial.block));
     }
-    facts.extend(trial.setup.as_ref().map(|setup| match setup {
-        Setup::Disk(disk) => pacing(disk.pacing),
-        Setup::Historian(historian) => pacing(historian.pacing),
-    }));
+    facts.extend(trial.setup.as_ref().map(|setup| pacing(setup.pacing())));
     if let Some(cv) = trial.stability.coefficient_of_variation {
         facts.push(format!("coefficient of variation {}", format::per_cent(cv)));
     }

@@ -198,11 +198,7 @@ impl Trial {
 }
 
 pub(crate) fn offered(setup: &Setup) -> Option<f64> {
-    let pacing = match setup {
-        Setup::Disk(disk) => disk.pacing,
-        Setup::Historian(historian) => historian.pacing,
-    };
-    match pacing {
+    match setup.pacing() {
         Loop::Open { rate_per_s, .. } => Some(rate_per_s),
         Loop::Closed { .. } => None,
     }
@@ -314,6 +310,7 @@ fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, core
         Setup::Disk(disk) => Some((disk.calibration?, threads(disk.threads))),
         // Events are collected by one thread.
         Setup::Historian(historian) => Some((historian.calibration?, 1)),
+        Setup::Orders(_) => None,
     });
     let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
     let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);

@@ -102,6 +102,7 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         setup: None,
         unsent: 0,
         historian: None,
+        orders: None,
         workload: None,
         search: None,
     }
