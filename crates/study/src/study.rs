@@ -7,8 +7,9 @@ use database::Url;
 use load::{Size, Span};
 use serde::{Deserialize, Serialize};
 use toml::Value;
-use workload::historian;
+use workload::{historian, orders};
 
+use crate::orders::Store;
 use crate::search::Search;
 use crate::settings::{self, Settings};
 
@@ -92,7 +93,7 @@ pub struct Steady {
     pub tracked: std::collections::BTreeMap<String, Value>,
 }
 
-/// What is loaded: paths by the disk workload, a database by the others.
+/// What is loaded: paths by the disk workload, a database by a historian, stores by orders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -111,6 +112,9 @@ pub struct Target {
     /// Whether it stays at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep: bool,
+    /// Order stores that are driven, each by clients of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub store: Vec<Store>,
 }
 
 /// What is done with a database of our own name that exists already.
@@ -144,7 +148,7 @@ mod url_text {
     }
 }
 
-/// Parameters, by workload. A configuration with parameters of a historian is one.
+/// Parameters, by workload. A configuration with parameters of a historian is one, and so with orders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -154,6 +158,9 @@ pub struct Workload {
     /// Historian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub historian: Option<historian::Settings>,
+    /// Orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<orders::Settings>,
 }
 
 fn is_default<S: Settings>(settings: &S) -> bool {
@@ -242,6 +249,18 @@ impl Varied for historian::Settings {
 
     fn put(self, workload: &mut Workload) {
         workload.historian = Some(self);
+    }
+}
+
+impl Varied for orders::Settings {
+    const PREFIX: &'static str = "workload.orders.";
+
+    fn of(workload: &Workload) -> Self {
+        workload.orders.clone().unwrap_or_default()
+    }
+
+    fn put(self, workload: &mut Workload) {
+        workload.orders = Some(self);
     }
 }
 
