@@ -7,6 +7,11 @@ pub mod csv;
 mod data;
 mod decimal;
 mod load;
+mod number;
+mod open_store;
+#[cfg_attr(not(test), expect(dead_code, reason = "trials of the order store use it"))]
+mod reconcile;
+mod restore;
 mod size;
 pub mod store;
 pub mod tables;
@@ -15,5 +20,7 @@ pub mod words;
 
 pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
 pub use load::{LoadError, load};
+pub use open_store::open_store;
+pub use restore::{RestoreError, Restored, restore};
 pub use size::{SizeError, StoreSize};
 pub use verify::{Check, verify};
