@@ -13,6 +13,9 @@ use crate::TrialError;
 use crate::clock::Clock;
 use crate::orders::store::Client;
 
+/// Files that are open beside the connections.
+const OTHER_FILES: u64 = 64;
+
 /// The running threads, as the controller sees them.
 #[derive(Debug)]
 pub(super) struct Threads {
@@ -51,6 +54,7 @@ impl Threads {
     /// When a thread cannot be had.
     pub(super) fn start(running: &Arc<Running>) -> Result<Self, TrialError> {
         let places = places(running);
+        allow_files(places.len() as u64)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let count = processors.min(places.len());
         let (sender, messages) = mpsc::unbounded_channel();
@@ -124,6 +128,26 @@ impl Drop for Threads {
             let _ = thread.join();
         }
     }
+}
+
+/// Lets this process open a connection for each client. A file of SQLite is three: itself, its log and the log's index.
+fn allow_files(clients: u64) -> Result<(), TrialError> {
+    let (least, enough) = (clients + OTHER_FILES, 3 * clients + OTHER_FILES);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= enough) {
+        return Ok(());
+    }
+    let current = limit.maximum.map_or(enough, |maximum| maximum.min(enough));
+    if current < least {
+        return Err(TrialError::Load(format!(
+            "{clients} clients need a connection each, and this process may open {current} files: raise the limit (`ulimit -n`), \
+             or give fewer --n-threads"
+        )));
+    }
+    let raised = rustix::process::Rlimit { current: Some(current), ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).map_err(|error| {
+        TrialError::Load(format!("cannot raise the limit of open files to {current}: {error}"))
+    })
 }
 
 /// Every client, a store after the other, so that each thread has clients of each store.
