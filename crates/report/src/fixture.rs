@@ -268,6 +268,7 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
             search: None,
             quick: false,
             disk_bytes: None,
+            prices: None,
             plan: plan.collect(),
         },
         environment: Some(environment()),
