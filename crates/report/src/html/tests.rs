@@ -14,8 +14,8 @@ fn pages() -> &'static [String] {
     PAGES.get_or_init(|| {
         let empty = fixture::study("quick", Vec::new());
         let studies = [tests::quick(), tests::sweep(), tests::cdm(), tests::steady(), empty];
-        let historians = tests::historian::all();
-        studies.iter().chain(&historians).map(|study| Report::of(study).html()).collect()
+        let (historians, stores) = (tests::historian::all(), tests::orders::all());
+        studies.iter().chain(&historians).chain(&stores).map(|study| Report::of(study).html()).collect()
     })
 }
 
