@@ -214,6 +214,11 @@ pub(crate) struct RunOrders {
     #[arg(long, value_name = "TIME", help_heading = "Study")]
     pub(crate) pause: Option<Span>,
 
+    /// File with what the measured system costs (TOML: currency, date, source, term, and [[items]] with name, amount and
+    /// quantity), for the cost of an order a minute
+    #[arg(long, value_name = "FILE", help_heading = "Study")]
+    pub(crate) prices: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) settings: orders::Settings,
 

@@ -109,7 +109,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         search,
         quick: study.quick,
         disk_bytes: study.disk_size.map(|size| size.0),
-        prices: None,
+        prices: study.prices.clone(),
         // How many steps a search takes is known at its end.
         plan: if search.is_some() { Vec::new() } else { planned_trials(plan) },
     }

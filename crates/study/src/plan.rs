@@ -140,6 +140,7 @@ impl Plan {
         let points = expand::points(study)?;
         check_effect(&points)?;
         check_target(study, &points)?;
+        check_prices(study, &points)?;
         let blocks = 1..=study.blocks.max(1);
         let ordered: Vec<(u32, &Point)> = match study.order {
             Order::Given => {
@@ -211,6 +212,19 @@ fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
         ));
     }
     check_stores(&study.target.store)
+}
+
+/// Refuses prices that come to nothing, or that nothing is set against.
+fn check_prices(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
+    let Some(prices) = &study.prices else { return Ok(()) };
+    if points.iter().all(|point| point.work.orders().is_none()) {
+        return Err(one_error("prices", "have no effect where there are no orders: leave them out"));
+    }
+    let mistakes = prices.check().into_iter();
+    let errors: Vec<StudyError> = mistakes
+        .map(|mistake| StudyError { place: "prices".to_owned(), problem: mistake.to_string() })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }
 }
 
 /// A database that is taken up has one trial: the next one would begin with empty tables.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use database::Url;
 use load::{Size, Span};
+use record::Prices;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 use workload::{historian, orders};
@@ -53,6 +54,9 @@ pub struct Study {
     /// Size of the disk that is to hold the database, for the time until it is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_size: Option<Size>,
+    /// What the measured system costs, for the cost of an order a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
     /// Target.
     pub target: Target,
     /// What all configurations share.

@@ -1,7 +1,10 @@
 //! `prony orders run`: a load on order stores.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use database::Url;
+use record::Prices;
 use study::{Store, Study};
 
 use crate::arguments::RunOrders;
@@ -22,8 +25,18 @@ pub(crate) fn study(run: &RunOrders) -> Result<Study, Failure> {
     let mut study = Study::of_orders(stores(&run.target, run.database.as_deref())?);
     study.blocks = run.repeats.unwrap_or(study.blocks);
     study.pause = run.pause.unwrap_or(study.pause);
+    study.prices = run.prices.as_deref().map(read_prices).transpose()?;
     study.narrow(&run.settings).map_err(Failure::usage)?;
     Ok(study)
+}
+
+fn read_prices(path: &Path) -> Result<Prices, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(anyhow!("cannot read the prices in {}: {error}", path.display())))?;
+    toml::from_str(&text).map_err(|error| {
+        // Its own text shows the line and points at the place.
+        Failure::usage(anyhow!("{} is no price list: {}", path.display(), error.to_string().trim_end()))
+    })
 }
 
 /// The stores that are meant: a database for each address, or several databases at one address.
