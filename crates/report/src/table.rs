@@ -17,8 +17,8 @@ pub(crate) use historian::{
     storage,
 };
 pub(crate) use orders::{
-    cpu_targets, money, operations, orders, price_source, price_steps, prices, published_orders,
-    reconciliation, small_money, spread, systems, targets, time,
+    cpu_targets, money, operations, order_repeats, orders, price_source, price_steps, prices,
+    published_orders, reconciliation, small_money, spread, system_notes, systems, targets, time,
 };
 
 /// A table; all columns but those of [`Column::text`] are numbers.

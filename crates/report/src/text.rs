@@ -64,6 +64,7 @@ fn orders(report: &Report, width: usize) -> Vec<String> {
     let mut blocks = vec![grid(&main, width)];
     blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
     let others = [
+        table::order_repeats(report),
         table::operations(report),
         table::targets(report),
         table::spread(report),
@@ -80,8 +81,9 @@ fn cost(cost: &Cost, width: usize) -> Vec<String> {
     let mut blocks = vec![titled(&table::prices(cost), width)];
     blocks.push(format::wrapped(&table::price_source(cost), width.min(SENTENCE_WIDTH)).join("\n"));
     blocks.extend(others.iter().flatten().map(|table| titled(table, width)));
-    let source = cost.published_source.as_ref().map(|source| format!("Published systems: {source}"));
-    blocks.extend(source.map(|source| format::wrapped(&source, width.min(SENTENCE_WIDTH)).join("\n")));
+    let notes = table::system_notes(cost);
+    let notes = notes.iter().flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH)));
+    blocks.push(notes.collect::<Vec<String>>().join("\n"));
     blocks
 }
 

@@ -83,6 +83,8 @@ fn rates(trial: &Trial) -> Option<Chart> {
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let remark = if by_target {
         "A line a target, rolled back orders included. Each point is one second; shaded ones make no figures."
+    } else if orders.targets.len() > 1 {
+        "All targets together, rolled back orders included. Each point is one second; shaded ones make no figures."
     } else {
         "Rolled back orders included. Each point is one second; shaded ones make no figures."
     };
@@ -141,7 +143,11 @@ fn clients(trial: &Trial) -> Option<Chart> {
         }
     });
     let reduced = if count > BARS { " Several clients share a bar, that of the fastest." } else { "" };
-    let colours = if orders.targets.len() > 1 { " A colour is a target." } else { "" };
+    let colours = match orders.targets.len() {
+        0 | 1 => "",
+        2..=SERIES => " A colour is a target.",
+        _ => " Neighbouring targets differ in colour.",
+    };
     Some(Chart {
         heading: "Orders a minute of each client".to_owned(),
         svg,

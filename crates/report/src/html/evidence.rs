@@ -26,6 +26,11 @@ pub(super) fn trials(report: &Report) -> Markup {
                     }
                 }
                 @if let Some(orders) = &trial.orders {
+                    @for target in &orders.targets {
+                        @for mismatch in target.reconciliation.iter().flat_map(|found| &found.mismatches) {
+                            p { "Target " (target.number) ": " (mismatch) "." }
+                        }
+                    }
                     @for note in &orders.notes { p { (note) } }
                 }
                 (parts::small_charts(&charts(trial)))

@@ -12,6 +12,7 @@ use crate::table;
 pub(super) fn figures(report: &Report) -> Option<Markup> {
     let main = table::orders(report)?;
     let others = [
+        table::order_repeats(report),
         table::operations(report),
         table::targets(report),
         table::spread(report),
@@ -39,9 +40,7 @@ pub(super) fn cost(cost: &Cost) -> Markup {
         p.meta { (table::price_source(cost)) }
         @if let Some(steps) = &table::price_steps(cost) { (parts::table(steps)) }
         @if let Some(systems) = &table::systems(cost) { (parts::table_marked(systems, 1)) }
-        @if let Some(source) = &cost.published_source {
-            p.meta { "Source of the published systems: " (source) }
-        }
+        ul.plain { @for note in table::system_notes(cost) { li.meta { (note) } } }
     }
 }
 

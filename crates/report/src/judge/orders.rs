@@ -95,18 +95,19 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
 
 /// Trials all of whose databases hold what they acknowledged.
 fn reconciled(trials: &[Trial]) -> Option<Verdict> {
-    let purchases = |trial: &Trial| {
+    let acknowledged = |trial: &Trial| {
         let orders = trial.orders.as_ref()?;
         let found = orders.targets.iter().map(|target| target.reconciliation.as_ref());
         let found = found.collect::<Option<Vec<_>>>().filter(|found| !found.is_empty())?;
         let holds = found.iter().all(|found| found.holds == Some(true));
-        holds.then(|| found.iter().map(|found| found.acknowledged).sum::<u64>() as f64)
+        holds.then(|| found.iter().map(|found| found.acknowledged).sum::<u64>())
     };
-    let count = |value: f64| format::grouped(value.round() as u64);
-    Doubt::with_figure(Level::Finding, "reconciled", trials, purchases).verdict(count, |orders| {
+    let sum = format::grouped(trials.iter().filter_map(acknowledged).sum());
+    let holds = |trial: &Trial| acknowledged(trial).is_some();
+    Doubt::plain(Level::Finding, "reconciled", trials, holds).verdict(figure, |_| {
         format!(
-            "new orders = purchases − rollbacks: holds; {orders} acknowledged orders are in the database, and the sales \
-             are those of their lines"
+            "new orders = purchases − rollbacks: holds; {sum} acknowledged orders are in the databases, and the sales are \
+             those of their lines"
         )
     })
 }

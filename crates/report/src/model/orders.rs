@@ -240,7 +240,7 @@ pub(crate) fn rank(kind: &str) -> usize {
 }
 
 /// A rate a minute from one a second.
-fn a_minute(per_s: Estimate) -> Estimate {
+pub(crate) fn a_minute(per_s: Estimate) -> Estimate {
     Estimate { value: per_s.value * MINUTE_S, low: per_s.low * MINUTE_S, high: per_s.high * MINUTE_S }
 }
 

@@ -3,7 +3,10 @@
 
 use super::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
 use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
-use crate::model::{Cost, CostRow, Figures, Orders, OrdersTarget, Reconciliation, Report, Trial};
+use crate::model::{
+    Configuration, Cost, CostRow, Figures, MINUTE_S, Orders, OrdersTarget, Reconciliation, Report, Trial,
+    Workload, a_minute,
+};
 use crate::published::{OrdersComparison, OrdersRow};
 
 /// Every trial of an order store; none where there is none.
@@ -62,6 +65,53 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
     Row { cells, part: false }
 }
 
+/// The name of a trial, with its number where others share it.
+fn name(report: &Report, trial: &Trial) -> String {
+    let shared = report.trials.iter().any(|other| other.number != trial.number && other.name == trial.name);
+    if shared { format!("{}, #{}", trial.name, trial.number) } else { trial.name.clone() }
+}
+
+/// Configurations with their repeats taken together; none where nothing was repeated.
+pub(crate) fn order_repeats(report: &Report) -> Option<Table> {
+    let stores = || report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
+    if stores().all(|configuration| configuration.trials.len() < 2) {
+        return None;
+    }
+    let keys = level_keys(report.order_stores());
+    let mut columns =
+        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("orders/min", "orders finished a minute, rolled back ones included", 0),
+        column("95 %", "interval of the orders a minute", 2),
+        column("best", "orders a minute of the best repeat", 1),
+        column("mean", "mean response time of an order", 0),
+        column("p95", "95 % of the orders were as fast", 1),
+        column("p99", "99 % of the orders were as fast", 0),
+        column("max", "longest order", 2),
+        words("not complete", "trials that do not count, unless none does", 0),
+    ]);
+    let per_min = |per_s: Option<f64>| figure_or_dash(per_s.map(|per_s| per_s * MINUTE_S));
+    let row = |configuration: &Configuration| {
+        let main = configuration.main()?;
+        let latency = &main.latency;
+        let interval = configuration.rate_per_s.map(a_minute);
+        let mut cells = vec![configuration.trials.len().to_string(), configuration.name.clone()];
+        cells.extend(level_cells(true, &configuration.levels, &keys));
+        cells.extend([
+            per_min(main.per_s),
+            dash(interval.map(|e| format!("{}–{}", figure(e.low.max(0.0)), figure(e.high)))),
+            per_min(configuration.best_per_s),
+        ]);
+        cells.extend([latency.mean_us, latency.p95_us, latency.p99_us, latency.max_us].map(latency_or_dash));
+        cells.push(configuration.not_complete.clone());
+        Some(Row { cells, part: false })
+    };
+    let rows = stores().filter_map(row).collect();
+    let title = "Configurations: all repeats together".to_owned();
+    Some(Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"]))
+}
+
 /// Trials with figures of an order store.
 fn measured(report: &Report) -> impl Iterator<Item = (&Trial, &Orders)> {
     report.order_stores().filter_map(|trial| Some((trial, trial.orders.as_ref()?)))
@@ -82,7 +132,7 @@ pub(crate) fn operations(report: &Report) -> Option<Table> {
     ];
     let operation = |trial: &Trial, index: usize, figures: &Figures| {
         let latency = &figures.latency;
-        let name = if index == 0 { trial.name.clone() } else { String::new() };
+        let name = if index == 0 { name(report, trial) } else { String::new() };
         let times = [latency.mean_us, latency.p50_us, latency.p95_us, latency.p99_us, latency.max_us]
             .map(latency_or_dash);
         let counts = [grouped(figures.operations), grouped(figures.errors)];
@@ -110,7 +160,7 @@ pub(crate) fn targets(report: &Report) -> Option<Table> {
     ];
     let row = |trial: &Trial, target: &OrdersTarget| Row {
         cells: vec![
-            if target.number == 1 { trial.name.clone() } else { String::new() },
+            if target.number == 1 { name(report, trial) } else { String::new() },
             target.number.to_string(),
             target.database.clone(),
             figure_or_dash(target.per_min),
@@ -143,7 +193,7 @@ pub(crate) fn spread(report: &Report) -> Option<Table> {
         let clients = orders.clients?;
         Some(Row {
             cells: vec![
-                trial.name.clone(),
+                name(report, trial),
                 grouped(orders.targets.len() as u64),
                 dash(orders.target_variability.map(format::per_cent)),
                 grouped(clients.clients as u64),
@@ -176,7 +226,7 @@ pub(crate) fn time(report: &Report) -> Option<Table> {
         time.order_us?;
         Some(Row {
             cells: vec![
-                trial.name.clone(),
+                name(report, trial),
                 latency_or_dash(time.order_us),
                 latency_or_dash(time.database_us),
                 dash(time.database_share.map(format::per_cent)),
@@ -209,7 +259,7 @@ pub(crate) fn cpu_targets(report: &Report) -> Option<Table> {
         let share = |share: Option<f64>| dash(share.map(format::per_cent));
         Some(Row {
             cells: vec![
-                trial.name.clone(),
+                name(report, trial),
                 format::per_cent(cpu.target_share),
                 share(cpu.mean_share),
                 share(cpu.min_share),
@@ -242,13 +292,13 @@ pub(crate) fn reconciliation(report: &Report) -> Option<Table> {
         column("lost", "acknowledged orders that are not in the database", 1),
         column("items sold", "quantity of the new order lines", 3),
         column("sales risen", "by how much the sales in the inventory have risen", 3),
-        words("new orders = purchases − rolled back", "whether the database holds what it acknowledged", 0),
+        words("result", "whether new orders = purchases − rolled back, and sales are those of the lines", 0),
     ];
     let row = |trial: &Trial, target: &OrdersTarget| {
         let found = target.reconciliation.as_ref()?;
         Some(Row {
             cells: vec![
-                if target.number == 1 { trial.name.clone() } else { String::new() },
+                if target.number == 1 { name(report, trial) } else { String::new() },
                 target.number.to_string(),
                 grouped(found.purchases),
                 grouped(found.rollbacks),
@@ -266,19 +316,25 @@ pub(crate) fn reconciliation(report: &Report) -> Option<Table> {
     let rows: Vec<Row> = measured(report)
         .flat_map(|(trial, orders)| orders.targets.iter().filter_map(move |target| row(trial, target)))
         .collect();
-    (!rows.is_empty()).then_some(Table { title: "Reconciliation".to_owned(), columns, rows })
+    (!rows.is_empty()).then_some(Table {
+        title: "Reconciliation: new orders = purchases − rolled back".to_owned(),
+        columns,
+        rows,
+    })
 }
 
 fn signed(count: i64) -> String {
     if count < 0 { format!("−{}", grouped(count.unsigned_abs())) } else { grouped(count.unsigned_abs()) }
 }
 
+/// The verdicts say what does not hold.
 fn holds(found: &Reconciliation) -> String {
     match found.holds {
-        Some(true) => "holds".to_owned(),
-        Some(false) => found.mismatches.join("; "),
-        None => "not known: the database could not be asked".to_owned(),
+        Some(true) => "holds",
+        Some(false) => "does not hold",
+        None => "not known",
     }
+    .to_owned()
 }
 
 /// Ours first, then the published scenarios; how many rows are ours.
@@ -292,9 +348,9 @@ pub(crate) fn published_orders(comparison: &OrdersComparison) -> (Table, usize) 
         column("orders/min", "of all databases, rolled back ones included", 0),
         column("databases differ", "(max − min) / max", 0),
     ];
-    let row = |row: &OrdersRow, name: String| {
-        let low = row.per_min.iter().copied().reduce(f64::min).map(figure);
-        let high = row.per_min.iter().copied().reduce(f64::max).map(figure);
+    let row = |row: &OrdersRow, name: String, print: fn(f64) -> String| {
+        let low = row.per_min.iter().copied().reduce(f64::min).map(print);
+        let high = row.per_min.iter().copied().reduce(f64::max).map(print);
         let each = low.zip(high).map(|(low, high)| if low == high { low } else { format!("{low}–{high}") });
         Row {
             cells: vec![
@@ -303,14 +359,14 @@ pub(crate) fn published_orders(comparison: &OrdersComparison) -> (Table, usize) 
                 grouped(row.threads.into()),
                 format::plain_latency(row.think_time_ms * 1e3),
                 dash(each),
-                figure(row.total_per_min),
+                print(row.total_per_min),
                 dash(row.variability.map(format::per_cent)),
             ],
             part: false,
         }
     };
-    let ours = comparison.ours.iter().map(|ours| row(ours, format!("measured here: {}", ours.name)));
-    let theirs = comparison.published.iter().map(|theirs| row(theirs, theirs.name.clone()));
+    let ours = comparison.ours.iter().map(|ours| row(ours, format!("measured here: {}", ours.name), figure));
+    let theirs = comparison.published.iter().map(|theirs| row(theirs, theirs.name.clone(), plain));
     let title = "Orders/min of DVD Store, published on their machine, and ours".to_owned();
     (Table { title, columns, rows: ours.chain(theirs).collect() }, comparison.ours.len())
 }
@@ -337,11 +393,10 @@ pub(crate) fn prices(cost: &Cost) -> Table {
 pub(crate) fn systems(cost: &Cost) -> Option<Table> {
     let columns = vec![
         words("system", "what was measured", 0),
-        words("", "whether it was measured here or published by others", 0),
+        words("figures", "whether they were measured here or published by others", 0),
         column("price", "of the whole system", 0),
         column("orders/min", "of all databases, rolled back ones included", 0),
         column("cost of an order/min", "price over the orders a minute", 0),
-        words("remark", "where the source contradicts itself", 1),
     ];
     let row = |row: &CostRow| {
         let unit = row.currency.as_deref().unwrap_or_default();
@@ -353,7 +408,6 @@ pub(crate) fn systems(cost: &Cost) -> Option<Table> {
                 with_unit(money(row.total)),
                 if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
                 dash(row.cost_per_opm.map(|cost| with_unit(small_money(cost)))),
-                row.note.clone().unwrap_or_default(),
             ],
             part: false,
         }
@@ -395,6 +449,14 @@ pub(crate) fn price_source(cost: &Cost) -> String {
     ];
     let text = parts.into_iter().flatten().collect::<Vec<String>>().join("; ");
     if text.is_empty() { "Prices without a date or a source.".to_owned() } else { format!("{text}.") }
+}
+
+/// Where the published systems come from, and where their source contradicts itself, a sentence each.
+pub(crate) fn system_notes(cost: &Cost) -> Vec<String> {
+    let noted = |row: &CostRow| Some(format!("{}: {}.", row.system, row.note.as_ref()?));
+    let source =
+        cost.published_source.as_ref().map(|source| format!("Source of the published systems: {source}"));
+    cost.systems.iter().filter_map(noted).chain(source).collect()
 }
 
 /// An amount with two digits after the point.

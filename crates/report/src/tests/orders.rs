@@ -352,3 +352,18 @@ fn a_long_store_makes_a_page_of_bounded_size() {
     assert!(hour.len() < 400_000, "{} bytes", hour.len());
     assert!(two.len() < hour.len() * 12 / 10, "{} after {} bytes", two.len(), hour.len());
 }
+
+#[test]
+fn repeats_are_taken_together_and_told_apart() {
+    let report = Report::of(&many());
+    let text = report.text(None);
+    assert!(text.contains("Configurations: all repeats together"), "{text}");
+    for number in 2..=4 {
+        assert!(text.contains(&format!("two stores, #{number}")), "{text}");
+    }
+    let configuration = &report.configurations[1];
+    assert_eq!(configuration.trials, [2, 3, 4]);
+    let mean = configuration.main().unwrap().per_s.unwrap() * 60.0;
+    assert!(text.contains(&crate::format::figure(mean)), "{mean}");
+    assert!(!Report::of(&several()).text(None).contains("all repeats together"));
+}

@@ -6,19 +6,40 @@ use super::super::evidence;
 use super::Facts;
 use crate::format::{self, grouped, plain};
 
+/// Begins the name of a setting of a server.
+const SETTING: &str = "server: ";
+
 pub(super) fn facts(setup: &OrdersSetup) -> Facts {
-    let several = setup.targets.len() > 1;
-    let of_target = |(index, target): (usize, &StoreTarget)| {
-        let prefix = if several { format!("target {}: ", index + 1) } else { String::new() };
-        let named = move |(name, value): (String, String)| (format!("{prefix}{name}"), value);
-        store(target).into_iter().map(named).collect::<Facts>()
-    };
-    let stores: Vec<Facts> = setup.targets.iter().enumerate().map(of_target).collect();
+    let stores: Vec<Facts> = setup.targets.iter().map(store).collect();
     let loads = load(setup).into_iter().map(|(name, value)| (name.to_owned(), value));
-    let mut facts: Facts = stores.first().cloned().unwrap_or_default();
+    let mut facts = together(&stores, |name| !name.starts_with(SETTING));
     facts.extend(loads);
-    facts.extend(stores.into_iter().skip(1).flatten());
+    facts.extend(together(&stores, |name| name.starts_with(SETTING)));
     facts
+}
+
+/// What all targets share once, else the value of each by its number.
+fn together(stores: &[Facts], wanted: impl Fn(&str) -> bool) -> Facts {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in stores.iter().flatten().filter(|(name, _)| wanted(name)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let fact = |name: &String| {
+        let of =
+            |facts: &Facts| facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+        let values: Vec<String> = stores.iter().map(|facts| of(facts).unwrap_or_default()).collect();
+        let value = match values.split_first() {
+            Some((first, rest)) if rest.iter().all(|other| other == first) => first.clone(),
+            _ => {
+                let numbered = (1..).zip(&values).map(|(number, value)| format!("{number}: {value}"));
+                numbered.collect::<Vec<String>>().join("; ")
+            }
+        };
+        (name.clone(), value)
+    };
+    names.into_iter().map(fact).collect()
 }
 
 fn store(target: &StoreTarget) -> Facts {
@@ -35,7 +56,7 @@ fn store(target: &StoreTarget) -> Facts {
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ];
     let settings = server.settings.iter();
-    let settings = settings.map(|setting| (format!("server: {}", setting.name), setting.value.clone()));
+    let settings = settings.map(|setting| (format!("{SETTING}{}", setting.name), setting.value.clone()));
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(settings).collect()
 }
 
