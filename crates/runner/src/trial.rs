@@ -1,5 +1,6 @@
 //! One trial: runs the workload, tells what it measures, and says how it ended.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use disk::Outcome;
@@ -10,6 +11,8 @@ use record::{
 };
 use study::{Trial, Work};
 
+use crate::historian::Home;
+use crate::orders::Stores;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
 use crate::run::{Run, RunError};
@@ -68,24 +71,39 @@ impl Run<'_, '_> {
             }
             if told.is_ok() { Go::On } else { Go::Stop }
         };
-        let result = match (work, files, home, stores) {
-            (Work::Disk { job, .. }, Some(files), ..) => {
-                disk::run(job, files, self.stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
-            }
-            (Work::Historian { job, .. }, _, Some(home), _) => home
-                .run(job, self.stop, &mut on_progress)
-                .map(|outcome| Ended::Historian(Box::new(outcome)))
-                .map_err(|error| error.to_string()),
-            (Work::Orders { job, .. }, .., Some(stores)) => stores
-                .run(job, self.stop, &mut on_progress)
-                .map(|outcome| Ended::Orders(Box::new(outcome)))
-                .map_err(|error| error.to_string()),
-            _ => unreachable!("the target of every trial was made ready before the first"),
-        };
+        let load = Load { work, files: files.as_ref(), home: home.as_mut(), stores: stores.as_ref() };
+        let result = load.run(self.stop, &mut on_progress);
         told.map_err(RunError::Listener)?;
         conclude(&mut record, result, &measured, self.stopped());
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
+    }
+}
+
+/// What a trial runs, and what on.
+struct Load<'a> {
+    work: &'a Work,
+    files: Option<&'a disk::Target>,
+    home: Option<&'a mut Home>,
+    stores: Option<&'a Stores>,
+}
+
+impl Load<'_> {
+    fn run(self, stop: &AtomicBool, on_progress: &mut dyn FnMut(Progress) -> Go) -> Result<Ended, String> {
+        match (self.work, self.files, self.home, self.stores) {
+            (Work::Disk { job, .. }, Some(files), ..) => {
+                disk::run(job, files, stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
+            }
+            (Work::Historian { job, .. }, _, Some(home), _) => home
+                .run(job, stop, on_progress)
+                .map(|outcome| Ended::Historian(Box::new(outcome)))
+                .map_err(|error| error.to_string()),
+            (Work::Orders { job, .. }, .., Some(stores)) => stores
+                .run(job, stop, on_progress)
+                .map(|outcome| Ended::Orders(Box::new(outcome)))
+                .map_err(|error| error.to_string()),
+            _ => unreachable!("the target of every trial was made ready before the first"),
+        }
     }
 }
 

@@ -42,8 +42,11 @@ fn read_prices(path: &Path) -> Result<Prices, Failure> {
 /// The stores that are meant: a database for each address, or several databases at one address.
 fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Store>, Failure> {
     // Read here and not by clap, whose message would show a password.
+    let address = |(number, text): (usize, &str)| {
+        text.parse::<Url>().map_err(|error| anyhow!("target {}: {error}", number + 1))
+    };
     let urls: Vec<Url> =
-        targets.split(',').map(str::parse).collect::<Result<_, _>>().map_err(Failure::usage)?;
+        targets.split(',').enumerate().map(address).collect::<Result<_, _>>().map_err(Failure::usage)?;
     let names: Vec<&str> = databases.map(|names| names.split(',').collect()).unwrap_or_default();
     if let (Some(file), Some(names)) = (urls.iter().find(|url| url.file().is_some()), databases) {
         return Err(Failure::usage(anyhow!(
@@ -94,6 +97,6 @@ mod tests {
         assert!(counts.contains("2 targets and 3 databases"), "{counts}");
         assert!(places("sqlite:/a", Some("x")).unwrap_err().contains("--database"));
         let wrong = places("postgres://a:secret@localhost/postgres,nonsense", None).unwrap_err();
-        assert!(wrong.contains("nonsense") && !wrong.contains("secret"), "{wrong}");
+        assert!(wrong.starts_with("target 2: ") && !wrong.contains("secret"), "{wrong}");
     }
 }
