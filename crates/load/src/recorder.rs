@@ -218,6 +218,17 @@ impl Recording<'_> {
         }
     }
 
+    /// Counts something that has no latency.
+    pub fn count(&mut self, kind: usize) {
+        self.0.operations[kind].count += 1;
+    }
+
+    /// Phase in which operations are counted now.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.0.cut.phase()
+    }
+
     /// Counts operations that failed.
     pub fn fail(&mut self, kind: usize, count: u64) {
         self.0.operations[kind].errors += count;

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use disk::Settings;
 use load::{Size, Span};
 use workload::historian;
-use workload::orders::StoreSize;
+use workload::orders::{self, StoreSize};
 
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
@@ -68,6 +68,8 @@ pub(crate) enum Planned {
     Disk(Box<Disk>),
     /// Plan of `prony historian`; of the output options only --json has a meaning here
     Historian(Box<Historian>),
+    /// Plan of `prony orders run`; of the output options only --json has a meaning here
+    Orders(Box<RunOrders>),
 }
 
 #[derive(Debug, Args)]
@@ -186,8 +188,64 @@ pub(crate) enum Orders {
     Generate(GenerateOrders),
     /// Load a store into a database, which is made for it and stays
     Load(LoadOrders),
+    /// Drive loaded stores: orders a minute, response times, and what became of each order
+    Run(Box<RunOrders>),
     /// Count what is in a loaded store, and set it against what was loaded
     Verify(VerifyOrders),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOrders {
+    /// Servers or files with stores that were loaded by `prony orders load`, several separated by commas, each driven by
+    /// clients of its own: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE. A password can be in
+    /// the address, in PGPASSWORD or in MYSQL_PWD
+    #[arg(long, value_name = "URL[,URL…]", help_heading = "Target")]
+    pub(crate) target: String,
+
+    /// Name of the store's database: one for all servers, one for each, or several on one server [default: prony_orders]
+    #[arg(long, value_name = "NAME[,NAME…]", help_heading = "Target")]
+    pub(crate) database: Option<String>,
+
+    /// Times that the load is measured; what a run added is removed before the next [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: Option<u32>,
+
+    /// Rest before each run but the first [default: 0s]
+    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    pub(crate) pause: Option<Span>,
+
+    /// File with what the measured system costs (TOML: currency, date, source, term, and [[items]] with name, amount and
+    /// quantity), for the cost of an order a minute
+    #[arg(long, value_name = "FILE", help_heading = "Study")]
+    pub(crate) prices: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) settings: orders::Settings,
+
+    #[command(flatten)]
+    pub(crate) compat: CompatOutput,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct CompatOutput {
+    /// Print DVD Store's own lines, field for field, instead of the report
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["json", "csv"])]
+    pub(crate) compat: bool,
+
+    /// With --compat: time between two lines [default: 10s]
+    #[arg(long, value_name = "TIME", help_heading = "Output", requires = "compat")]
+    pub(crate) report_rate: Option<Span>,
+
+    /// With --compat: a line for each target too
+    #[arg(long, help_heading = "Output", requires = "compat", conflicts_with = "csv_output")]
+    pub(crate) detailed_view: bool,
+
+    /// With --compat: lines of comma-separated values
+    #[arg(long, help_heading = "Output", requires = "compat")]
+    pub(crate) csv_output: bool,
 }
 
 #[derive(Debug, Args)]

@@ -120,6 +120,7 @@ impl From<RunError> for Failure {
             RunError::Target(error) => error.into(),
             RunError::Database(error) if error.is_usage() => Self::usage(error),
             RunError::Database(error) => Self::runtime(error),
+            RunError::Load(error) => Self::runtime(error),
             RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
         }
     }

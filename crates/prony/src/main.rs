@@ -14,6 +14,7 @@ macro_rules! tell {
 
 mod arguments;
 mod commands;
+mod compat;
 mod exit;
 mod interrupt;
 mod progress;

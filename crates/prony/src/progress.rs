@@ -95,10 +95,12 @@ impl Progress {
             let text = trial.parameters.get(key).and_then(serde_json::Value::as_str);
             text.and_then(|text| text.parse::<load::Span>().ok())
         };
-        let seconds = |key: &str, default: f64| parameter(key).map_or(default, load::Span::as_seconds);
+        let seconds = |keys: [&str; 2], default: f64| {
+            keys.into_iter().find_map(parameter).map_or(default, load::Span::as_seconds)
+        };
         self.current = Current {
             label: label(trial, self.trials),
-            end_s: seconds("warm_up", 1.0) + seconds("duration", 10.0),
+            end_s: seconds(["warm_up", "warmup_time"], 1.0) + seconds(["duration", "run_time"], 10.0),
             measured: Window::default(),
         };
         self.moving(&format!("{}  starting", self.current.label), false);
@@ -144,8 +146,12 @@ impl Progress {
     fn rate_and_p99(&self, window: &Window) -> String {
         let operations = window.operations();
         let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-        let unit = if window.kind("record").is_some() { "records/s" } else { "IOPS" };
-        format!("{} {unit}, p99 {p99}", format::figure(window.rate_per_s().unwrap_or(0.0)))
+        let (unit, times) = match window {
+            window if window.kind("record").is_some() => ("records/s", 1.0),
+            window if window.kind(record::orders::ORDER).is_some() => ("orders/min", 60.0),
+            _ => ("IOPS", 1.0),
+        };
+        format!("{} {unit}, p99 {p99}", format::figure(times * window.rate_per_s().unwrap_or(0.0)))
     }
 
     /// Text that stays.

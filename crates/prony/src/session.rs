@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
+use record::Event;
 use report::Report;
 use results::Writer;
 use runner::RunError;
@@ -20,6 +21,16 @@ use crate::{commands, interrupt};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
+    run_with(study, output, &mut |_| String::new(), true)
+}
+
+/// Runs a study, prints what `lines` makes of its events, and at the end its report if `tells` says so.
+pub(crate) fn run_with(
+    study: &Study,
+    output: &Output,
+    lines: &mut dyn FnMut(&Event) -> String,
+    tells: bool,
+) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     let survey = survey(study, &plan)?;
@@ -30,13 +41,17 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(&stop));
     let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
         progress.show(event);
+        let lines = lines(event);
+        if !lines.is_empty() {
+            print(|out| out.write_all(lines.as_bytes())).map_err(|failure| failure.message())?;
+        }
         results.writer.accept(event).map_err(Into::into)
     });
     progress.finish();
     let directory = results.writer.directory().to_owned();
     match result {
         Ok(_) => {}
-        Err(error @ (RunError::Target(_) | RunError::Database(_))) => {
+        Err(error @ (RunError::Target(_) | RunError::Database(_) | RunError::Load(_))) => {
             return Err(not_begun(error, Some(results), &stop));
         }
         Err(error @ RunError::Listener(_)) => {
@@ -45,7 +60,9 @@ pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
         }
     }
     let report = make_report(&directory)?;
-    show(&report, output.format)?;
+    if tells {
+        show(&report, output.format)?;
+    }
     tell!("report: {}", directory.join("report.html").display());
     Ok(Exit::of(&report))
 }
@@ -56,6 +73,10 @@ pub(crate) fn survey(study: &Study, plan: &Plan) -> Result<Option<Survey>, Failu
         for job in plan.trials.iter().filter_map(|trial| trial.work.historian()) {
             workload::historian::check(job, url.engine()).map_err(Failure::usage)?;
         }
+    }
+    let stores: Vec<database::Url> = study.target.store.iter().map(|store| store.url.clone()).collect();
+    for job in plan.orders_jobs() {
+        workload::orders::check(job, &stores).map_err(Failure::usage)?;
     }
     let jobs = plan.disk_jobs();
     if jobs.is_empty() {

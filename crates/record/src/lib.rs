@@ -10,6 +10,7 @@ mod historian;
 mod ingest;
 mod manifest;
 pub mod orders;
+mod prices;
 mod sample;
 mod setup;
 mod trial;
@@ -25,6 +26,7 @@ pub use historian::{
 pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
 pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, SearchRules, StudyRecord};
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
+pub use prices::{PriceItem, Prices, PricesError};
 pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
 pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
 pub use trial::{SearchStep, State, TrialRecord};

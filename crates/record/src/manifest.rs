@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Latency, OperationInterval, Resources, Sample, State, TrialRecord};
+use crate::{Environment, Latency, OperationInterval, Prices, Resources, Sample, State, TrialRecord};
 
 /// Version of the stored forms that this build writes. It reads this one and all before it.
 pub const FORMAT_VERSION: u32 = 1;
@@ -61,6 +61,9 @@ pub struct Manifest {
     /// Size of the disk that is to hold the database, in bytes, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,
+    /// What the measured system costs, if that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
     /// The trials in order.
     pub plan: Vec<PlannedTrial>,
 }

@@ -136,7 +136,7 @@ impl TargetOutcome {
     /// Purchases that were acknowledged as committed, since the load began.
     #[must_use]
     pub fn acknowledged(&self) -> u64 {
-        self.purchases_from_start - self.rollbacks_from_start
+        self.purchases_from_start.saturating_sub(self.rollbacks_from_start)
     }
 
     /// What is wrong with what was found in the database, a sentence each: new orders must be the acknowledged ones, and the

@@ -1,10 +1,10 @@
 //! The figures as CSV (RFC 4180): one line a trial and kind of operation, units in the names of the columns. Where a
-//! study holds historians, their columns follow after those that every study has.
+//! study holds historians or order stores, their columns follow after those that every study has.
 
 use record::{SearchStep, Summary};
 
 use crate::format;
-use crate::model::{Figures, Historian, Report, Trial};
+use crate::model::{Figures, Historian, Orders, Reconciliation, Report, Trial};
 
 /// Columns, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is unknown.
 const COLUMNS: [&str; 37] = [
@@ -72,6 +72,46 @@ const HISTORIAN_COLUMNS: [&str; 21] = [
     "search_rate_per_s",
 ];
 
+/// Columns of order stores, in order. Those from `purchases` on are of the whole trial, warm-up and drain included, and
+/// of all targets together; `orders_per_min_by_target` has spaces between its figures.
+const ORDERS_COLUMNS: [&str; 35] = [
+    "orders_per_min",
+    "orders_per_min_low",
+    "orders_per_min_high",
+    "committed_orders_per_min",
+    "offered_orders_per_min",
+    "rolled_back_orders",
+    "rolled_back_share",
+    "retried_operations",
+    "targets",
+    "orders_per_min_by_target",
+    "target_variability",
+    "clients",
+    "client_orders_per_min_least",
+    "client_orders_per_min_median",
+    "client_orders_per_min_most",
+    "client_variability",
+    "database_us_per_order",
+    "database_share_of_order",
+    "client_cpu_us_per_order",
+    "server_cpu_us_per_order",
+    "client_cpu_over_server_cpu",
+    "cpu_target_share",
+    "server_cpu_share_mean",
+    "active_clients_mean",
+    "cpu_target_reached",
+    "purchases",
+    "purchases_rolled_back",
+    "purchases_unanswered",
+    "orders_found",
+    "acknowledged_orders_lost",
+    "quantity_found",
+    "sales_risen",
+    "reconciled",
+    "clients_stopped",
+    "outages_of_targets",
+];
+
 impl Report {
     /// The figures of all trials as CSV, with a header line. Digits are not rounded.
     #[must_use]
@@ -79,6 +119,8 @@ impl Report {
         let historians = self.historians().next().is_some();
         let mut columns = COLUMNS.to_vec();
         columns.extend(HISTORIAN_COLUMNS.iter().filter(|_| historians));
+        let stores = self.order_stores().next().is_some();
+        columns.extend(ORDERS_COLUMNS.iter().filter(|_| stores));
         let mut text = columns.join(",");
         text.push_str("\r\n");
         for trial in &self.trials {
@@ -90,6 +132,9 @@ impl Report {
                 let mut fields = fields(trial, row);
                 if historians {
                     fields.extend(historian_fields(trial, row.is_none_or(|(index, _)| index == 0)));
+                }
+                if stores {
+                    fields.extend(orders_fields(trial, row.is_none_or(|(index, _)| index == 0)));
                 }
                 let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
                 text.push_str(&fields.join(","));
@@ -179,6 +224,79 @@ fn historian_fields(trial: &Trial, whole: bool) -> Vec<String> {
         historian.map(|h| h.unstable_because.join("; ")).unwrap_or_default(),
         step.unwrap_or_default(),
         number(search.map(SearchStep::rate_per_s)),
+    ]
+}
+
+/// What belongs to a trial of an order store as a whole; it stands in the first line of the trial only.
+fn orders_fields(trial: &Trial, whole: bool) -> Vec<String> {
+    let orders = trial.orders.as_ref().filter(|_| whole);
+    let of = |value: fn(&Orders) -> Option<f64>| number(orders.and_then(value));
+    let count =
+        |value: fn(&Orders) -> u64| orders.map(value).map(|count| count.to_string()).unwrap_or_default();
+    let by_target = orders.map(|orders| {
+        let rates = orders.targets.iter().map(|target| number(target.per_min));
+        rates.collect::<Vec<String>>().join(" ")
+    });
+    let reached = orders.and_then(|orders| orders.cpu_target?.reached);
+    let mut fields = vec![
+        of(|o| o.per_min),
+        of(|o| o.per_min_interval.map(|e| e.low)),
+        of(|o| o.per_min_interval.map(|e| e.high)),
+        of(|o| o.committed_per_min),
+        of(|o| o.offered_per_min),
+        count(|o| o.rollbacks),
+        of(|o| o.rollback_share),
+        count(|o| o.retries),
+        count(|o| o.targets.len() as u64),
+        by_target.unwrap_or_default(),
+        of(|o| o.target_variability),
+        orders.and_then(|o| o.clients).map(|clients| clients.clients.to_string()).unwrap_or_default(),
+        of(|o| o.clients.map(|clients| clients.min_per_min)),
+        of(|o| o.clients.map(|clients| clients.median_per_min)),
+        of(|o| o.clients.map(|clients| clients.max_per_min)),
+        of(|o| o.clients?.variability),
+        of(|o| o.time.database_us),
+        of(|o| o.time.database_share),
+        of(|o| o.time.client_cpu_us),
+        of(|o| o.time.server_cpu_us),
+        of(|o| o.time.client_over_server),
+        of(|o| o.cpu_target.map(|cpu| cpu.target_share)),
+        of(|o| o.cpu_target?.mean_share),
+        of(|o| o.cpu_target?.active_clients_mean),
+        reached.map(|reached| reached.to_string()).unwrap_or_default(),
+    ];
+    fields.extend(reconciled_fields(orders));
+    fields.extend([
+        count(|o| o.targets.iter().map(|target| target.stopped.len() as u64).sum()),
+        count(|o| o.targets.iter().map(|target| target.outages.len() as u64).sum()),
+    ]);
+    fields
+}
+
+/// What all databases of a trial together were found to hold; a sum of which a part is unknown is unknown.
+fn reconciled_fields(orders: Option<&Orders>) -> [String; 8] {
+    let found: Option<Vec<&Reconciliation>> =
+        orders.and_then(|o| o.targets.iter().map(|target| target.reconciliation.as_ref()).collect());
+    let found = found.filter(|found| !found.is_empty());
+    let sum = |of: fn(&Reconciliation) -> Option<i128>| {
+        let parts =
+            found.as_ref().and_then(|found| found.iter().map(|part| of(part)).collect::<Option<Vec<i128>>>());
+        parts.map(|parts| parts.iter().sum::<i128>().to_string()).unwrap_or_default()
+    };
+    let holds = found.as_ref().and_then(|found| {
+        let holds = found.iter().map(|part| part.holds);
+        // One that does not hold is enough to know.
+        if holds.clone().any(|holds| holds == Some(false)) { Some(false) } else { holds.min().flatten() }
+    });
+    [
+        sum(|found| Some(found.purchases.into())),
+        sum(|found| Some(found.rollbacks.into())),
+        sum(|found| Some(found.unanswered.into())),
+        sum(|found| found.orders_found.map(i128::from)),
+        sum(|found| found.acknowledged_lost.map(i128::from)),
+        sum(|found| found.quantity_found.map(i128::from)),
+        sum(|found| found.sales_risen.map(i128::from)),
+        holds.map(|holds| holds.to_string()).unwrap_or_default(),
     ]
 }
 

@@ -9,8 +9,10 @@ use record::{
 };
 
 mod historian;
+mod orders;
 
 pub(crate) use historian::{Collected, search_rules};
+pub(crate) use orders::{Sold, outage, prices};
 
 /// Latencies in a fixture's histogram: enough for a p99.9.
 const LATENCIES: u32 = 12_000;
@@ -268,6 +270,7 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
             search: None,
             quick: false,
             disk_bytes: None,
+            prices: None,
             plan: plan.collect(),
         },
         environment: Some(environment()),

@@ -160,7 +160,7 @@ pub fn state(state: State) -> &'static str {
 /// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
 /// word keeps its own line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    const UNITS: [&str; 15] = [
+    const UNITS: [&str; 16] = [
         "%",
         "µs",
         "ms",
@@ -173,6 +173,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         "GB",
         "MB",
         "records/s",
+        "orders/min",
         "rows",
         "years",
         "min",

@@ -18,16 +18,17 @@ mod text;
 
 pub use judge::{Level, Verdict};
 pub use model::{
-    Configuration, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Generator, Historian,
-    Machine, Maintenance, MatrixCell, Reads, Report, Search, SearchedStep, Stability, SteadyState, Storage,
+    ClientSpread, Configuration, Cost, CostItem, CostRow, CpuTarget, Expectation, ExpectedFigure, Figures,
+    FlushPoint, FlushSeries, Generator, Historian, Machine, Maintenance, MatrixCell, OrderTime, Orders,
+    OrdersTarget, Reads, Reconciliation, Report, Search, SearchedStep, Stability, SteadyState, Storage,
     Sweep, SweepPoint, Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
 
 pub use published::{
-    Comparison, FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, PublishedRow,
-    RealProject,
+    Comparison, FlushComparison, Growth, HistorianComparison, OrdersComparison, OrdersRow, OurFlush, OurRate,
+    Placement, PublishedRow, RealProject,
 };
 
 #[cfg(test)]

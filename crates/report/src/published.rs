@@ -2,6 +2,7 @@
 //! row says how.
 
 mod historian;
+mod orders;
 
 use std::sync::OnceLock;
 
@@ -9,11 +10,13 @@ use record::DiskSetup;
 use serde::{Deserialize, Serialize};
 
 use crate::format;
-use crate::model::{Configuration, Figures, FlushSeries, Search, Trial};
+use crate::model::{Configuration, CostRow, Figures, FlushSeries, Search, Trial};
 
 pub use historian::{
     FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,
 };
+
+pub use orders::{OrdersComparison, OrdersRow};
 
 /// SQLIO prints megabytes of 2^20 bytes; all of ours are of 10^6.
 const SQLIO_MB: f64 = 1.048_576;
@@ -122,6 +125,7 @@ struct Library {
     hds: Hds,
     primequest: Primequest,
     sqlio: Sqlio,
+    orders: orders::Published,
 }
 
 /// The data that the program carries; none if it cannot be read, which a test rules out.
@@ -135,6 +139,7 @@ fn parse() -> Result<Library, toml::de::Error> {
         hds: toml::from_str(include_str!("../published/hds.toml"))?,
         primequest: toml::from_str(include_str!("../published/primequest.toml"))?,
         sqlio: toml::from_str(include_str!("../published/sqlio.toml"))?,
+        orders: toml::from_str(include_str!("../published/r630.toml"))?,
     })
 }
 
@@ -176,6 +181,16 @@ pub(crate) fn historian(
     let hds = &library()?.hds;
     let measured = historian::Measured { configurations, searches, flush_rows, trials };
     historian::compare(&hds.historian, &hds.source, &measured)
+}
+
+/// The published orders a minute beside ours; none where no client took time to think.
+pub(crate) fn orders(configurations: &[Configuration], trials: &[Trial]) -> Option<OrdersComparison> {
+    orders::compare(&library()?.orders, configurations, trials)
+}
+
+/// Price, orders a minute and cost of the published systems, and their source.
+pub(crate) fn costs() -> Option<(Vec<CostRow>, String)> {
+    Some(orders::costs(&library()?.orders))
 }
 
 struct Found {
@@ -372,6 +387,23 @@ mod tests {
         assert_eq!((historian.flush_rows.len(), historian.real_project.len()), (6, 2));
         assert_eq!(library.primequest.throughput.random_4k_iops_over, 700_000.0);
         assert_eq!(library.sqlio.sample.block_kb, 8);
+    }
+
+    #[test]
+    fn shipped_orders_agree_with_their_sums() {
+        let orders = parse().unwrap().orders;
+        assert_eq!((orders.scenario.len(), orders.cost.len()), (5, 2));
+        for scenario in &orders.scenario {
+            let sum: f64 = scenario.opm.iter().sum();
+            // The source adds up before it rounds.
+            assert!((sum - scenario.total_opm).abs() <= 2.0, "{}: {sum}", scenario.id);
+            let variability = stats::variability(&scenario.opm).unwrap() * 100.0;
+            assert!((variability - scenario.variability_pct).abs() <= 0.06, "{}: {variability}", scenario.id);
+        }
+        for cost in &orders.cost {
+            let per_opm = stats::cost_per_unit(cost.total_usd, cost.opm).unwrap();
+            assert!((per_opm - cost.usd_per_opm).abs() <= 0.005, "{cost:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tables of figures, as cells of text: the text report and the page print the same ones.
 
 mod historian;
+mod orders;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,12 +9,16 @@ use std::collections::BTreeMap;
 use record::Summary;
 
 use crate::format::{self, figure_or_dash, latency_or_dash};
-use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial};
+use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial, Workload};
 use crate::published::Comparison;
 
 pub(crate) use historian::{
     flush_rows, growth, historians, maintenance, placements, published_flush, real_project, screens, steps,
     storage,
+};
+pub(crate) use orders::{
+    cpu_targets, money, operations, order_repeats, orders, price_source, price_steps, prices,
+    published_orders, reconciliation, small_money, spread, system_notes, systems, targets, time,
 };
 
 /// A table; all columns but those of [`Column::text`] are numbers.
@@ -74,6 +79,10 @@ impl Table {
         }
         self
     }
+}
+
+fn dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| format::UNKNOWN.to_owned())
 }
 
 const fn column(head: &'static str, meaning: &'static str, spare: u8) -> Column {
@@ -171,7 +180,7 @@ fn configurations(report: &Report) -> Table {
     let rows = report
         .configurations
         .iter()
-        .filter(|configuration| !configuration.is_historian())
+        .filter(|configuration| configuration.is(Workload::Disk))
         .flat_map(|configuration| configuration_rows(configuration, &keys))
         .collect();
     let title = match report.steady_state.as_ref().and_then(|state| state.window) {

@@ -1,6 +1,7 @@
 //! Whole reports: what is printed, and that all printers agree.
 
 pub(crate) mod historian;
+pub(crate) mod orders;
 
 use record::{DiskSetup, State, StudyRecord};
 

@@ -4,8 +4,8 @@ use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
 
 use crate::format;
 use crate::judge::Verdict;
-use crate::model::{Report, SteadyState};
-use crate::published::{Comparison, HistorianComparison};
+use crate::model::{Cost, Report, SteadyState};
+use crate::published::{Comparison, HistorianComparison, OrdersComparison};
 use crate::table::{self, Row, Table};
 
 /// Sentences are not set wider than this: longer lines are hard to read.
@@ -19,17 +19,21 @@ impl Report {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
         let main = table::main(self);
-        if !main.rows.is_empty() || self.historians().next().is_none() {
+        let databases = self.historians().chain(self.order_stores()).next().is_some();
+        if !main.rows.is_empty() || !databases {
             blocks.push(grid(&main, width));
             blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
         }
         blocks.extend(table::open_loops(self).map(|table| grid(&table, width)));
         blocks.extend(self.steady_state.as_ref().and_then(matrix));
         blocks.extend(historian(self, width));
+        blocks.extend(orders(self, width));
+        blocks.extend(self.cost.iter().flat_map(|found| cost(found, width)));
         blocks.extend(self.published.iter().map(|comparison| published(comparison, width)));
         blocks.extend(
             self.published_historian.as_ref().map(|comparison| published_historian(comparison, width)),
         );
+        blocks.extend(self.published_orders.as_ref().map(|comparison| published_orders(comparison, width)));
         blocks.retain(|block| !block.is_empty());
         let mut text = blocks.join("\n\n");
         text.push('\n');
@@ -37,12 +41,16 @@ impl Report {
     }
 }
 
+fn titled(table: &Table, width: usize) -> String {
+    format!("{}\n{}", table.title, grid(table, width))
+}
+
 /// The tables of historians. Only those after the first have titles: what the first one is, the verdicts say.
 fn historian(report: &Report, width: usize) -> Vec<String> {
     let Some(main) = table::historians(report) else { return Vec::new() };
     let mut blocks = vec![grid(&main, width)];
     blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
-    let titled = |table: &Table| format!("{}\n{}", table.title, grid(table, width));
+    let titled = |table: &Table| titled(table, width);
     blocks.extend(report.searches.iter().map(|search| titled(&table::steps(search))));
     blocks.extend(report.flush_rows.iter().map(|series| titled(&table::flush_rows(series))));
     let others = [table::screens(report), table::maintenance(report), table::storage(report)];
@@ -50,12 +58,48 @@ fn historian(report: &Report, width: usize) -> Vec<String> {
     blocks
 }
 
+/// The tables of order stores, the first one without a title as above.
+fn orders(report: &Report, width: usize) -> Vec<String> {
+    let Some(main) = table::orders(report) else { return Vec::new() };
+    let mut blocks = vec![grid(&main, width)];
+    blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
+    let others = [
+        table::order_repeats(report),
+        table::operations(report),
+        table::targets(report),
+        table::spread(report),
+        table::time(report),
+        table::cpu_targets(report),
+        table::reconciliation(report),
+    ];
+    blocks.extend(others.iter().flatten().map(|table| titled(table, width)));
+    blocks
+}
+
+fn cost(cost: &Cost, width: usize) -> Vec<String> {
+    let others = [table::price_steps(cost), table::systems(cost)];
+    let mut blocks = vec![titled(&table::prices(cost), width)];
+    blocks.push(format::wrapped(&table::price_source(cost), width.min(SENTENCE_WIDTH)).join("\n"));
+    blocks.extend(others.iter().flatten().map(|table| titled(table, width)));
+    let notes = table::system_notes(cost);
+    let notes = notes.iter().flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH)));
+    blocks.push(notes.collect::<Vec<String>>().join("\n"));
+    blocks
+}
+
+fn published_orders(comparison: &OrdersComparison, width: usize) -> String {
+    let (table, _) = table::published_orders(comparison);
+    let notes = comparison.differences.iter().chain([&comparison.source]);
+    let notes: Vec<String> =
+        notes.flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH))).collect();
+    format!("{}\n\n{}", titled(&table, width), notes.join("\n"))
+}
+
 fn published_historian(comparison: &HistorianComparison, width: usize) -> String {
     let (placements, _) = table::placements(comparison);
     let others = [table::published_flush(comparison), table::real_project(comparison)];
     let tables = std::iter::once(&placements).chain(others.iter().flatten());
-    let mut blocks: Vec<String> =
-        tables.map(|table| format!("{}\n{}", table.title, grid(table, width))).collect();
+    let mut blocks: Vec<String> = tables.map(|table| titled(table, width)).collect();
     let notes =
         comparison.differences.iter().cloned().chain([table::growth(comparison), comparison.source.clone()]);
     let notes: Vec<String> =

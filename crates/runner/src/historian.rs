@@ -1,15 +1,16 @@
 //! The database of a study: made before the first trial, removed after the last, and one historian run in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Error, Existing, Own, Url};
+use database::{Error, Existing, Own};
 use load::{Go, Progress};
 use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
 use stats::{Step, sustained};
-use study::{Study, Target};
+use study::Target;
 use tokio::runtime::Runtime;
-use workload::historian::{self, Job, TrialError};
+use workload::TrialError;
+use workload::historian::{self, Job};
 
 /// Age that 99 of 100 events may have when the buffer is offered them. A later event is no fault of the figures, since
 /// its response counts from when it was due; past this the offered load is another one than the one asked for.
@@ -32,10 +33,7 @@ impl Home {
     /// Makes the database that a study asks for.
     pub(crate) fn make(target: &Target) -> Result<Option<Self>, Error> {
         let Some(url) = &target.url else { return Ok(None) };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
+        let runtime = runtime()?;
         let name = target.database.as_deref().unwrap_or("prony_historian");
         let existing = match target.existing {
             study::Existing::Refuse => Existing::Refuse,
@@ -49,11 +47,7 @@ impl Home {
 
     /// Where its data lies, if that is on this machine and the server tells.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        if let Some(file) = self.own.url().file() {
-            return Some(file.to_owned());
-        }
-        let server = self.runtime.block_on(async { self.own.session().await?.server().await }).ok()?;
-        server.data_directory.map(PathBuf::from).filter(|_| self.own.url().is_local())
+        data_directory(&self.own)
     }
 
     /// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
@@ -73,18 +67,21 @@ impl Home {
     }
 }
 
-/// The path whose file system a study's figures are about, where it is on this machine.
-pub(crate) fn place(study: &Study, home: Option<&Home>) -> Option<PathBuf> {
-    match (study.target.paths.first(), home) {
-        (Some(path), _) => Some(path.clone()),
-        (None, Some(home)) => home.place(),
-        (None, None) => Some(Path::new(".").to_owned()),
-    }
+/// What connections live on.
+pub(crate) fn runtime() -> Result<Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))
 }
 
-/// Whether the server of a study is on this machine.
-pub(crate) fn is_local(study: &Study) -> bool {
-    study.target.url.as_ref().is_none_or(Url::is_local)
+/// Where the data of a database lies, if that is on this machine and the server tells.
+pub(crate) fn data_directory(own: &Own) -> Option<PathBuf> {
+    if let Some(file) = own.url().file() {
+        return Some(file.to_owned());
+    }
+    let server = runtime().ok()?.block_on(async { own.session().await?.server().await }).ok()?;
+    server.data_directory.map(PathBuf::from).filter(|_| own.url().is_local())
 }
 
 /// The conditions of a held rate that a trial did not meet; none of a closed loop, which has no rate to hold.

@@ -4,6 +4,7 @@
 
 mod environment;
 mod historian;
+mod orders;
 mod resources;
 mod rules;
 mod run;

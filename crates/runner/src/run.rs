@@ -1,5 +1,6 @@
 //! The run of a study from its plan to its last trial.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
 use study::{Plan, Study, Trial};
 
 use crate::environment;
-use crate::historian::{Home, is_local, place};
+use crate::historian::Home;
+use crate::orders::Stores;
 use crate::rules::Rules;
 use crate::trial::planned;
 
@@ -35,6 +37,9 @@ pub enum RunError {
     /// The database could not be made ready.
     #[error(transparent)]
     Database(#[from] database::Error),
+    /// A store could not be loaded.
+    #[error(transparent)]
+    Load(#[from] workload::orders::LoadError),
     /// Whoever listens to the events could not take one.
     #[error("{0}")]
     Listener(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -55,19 +60,27 @@ pub fn run(
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
     let home = if plan.needs_database() { Home::make(&study.target)? } else { None };
-    let place = place(study, home.as_ref());
+    let stores = match Stores::open(&study.target, plan, stop) {
+        Ok(stores) => stores,
+        Err(error) => {
+            // The error that led here is what is told.
+            let _ = home.map(Home::leave);
+            return Err(error);
+        }
+    };
+    let place = place(study, home.as_ref(), stores.as_ref());
     let environment =
         environment::read(place.as_deref(), is_local(study), &context.tool_version, Timestamp::now());
     let device = environment.device.known().map(|device| device.name.clone());
-    let mut run = Run { stop, listen, device, files: None, home, number: 0 };
+    let mut run = Run { stop, listen, device, files: None, home, stores, number: 0 };
     let mut manifest = manifest(study, plan, context);
     let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun.and_then(|()| run.prepare(study, plan)).and_then(|()| run.trials(study, plan));
-    let left = run.home.take().map_or(Ok(()), Home::leave);
+    let left = run.leave();
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
         (Err(error), _) => (State::Failed, Some(error.to_string())),
-        (Ok(_), Err(error)) => (State::Failed, Some(error.to_string())),
+        (Ok(_), Err(left)) => (State::Failed, Some(left.clone())),
         (Ok(state), Ok(())) => (*state, None),
     };
     manifest.finished = Some(Timestamp::now().to_string());
@@ -96,6 +109,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         search,
         quick: study.quick,
         disk_bytes: study.disk_size.map(|size| size.0),
+        prices: study.prices.clone(),
         // How many steps a search takes is known at its end.
         plan: if search.is_some() { Vec::new() } else { planned_trials(plan) },
     }
@@ -103,6 +117,22 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
 
 fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
     plan.trials.iter().map(|trial| trial.planned.clone()).collect()
+}
+
+/// The path whose file system a study's figures are about, where it is on this machine.
+fn place(study: &Study, home: Option<&Home>, stores: Option<&Stores>) -> Option<PathBuf> {
+    match (study.target.paths.first(), home, stores) {
+        (Some(path), ..) => Some(path.clone()),
+        (None, Some(home), _) => home.place(),
+        (None, None, Some(stores)) => stores.place(),
+        (None, None, None) => Some(Path::new(".").to_owned()),
+    }
+}
+
+/// Whether the servers of a study are on this machine.
+fn is_local(study: &Study) -> bool {
+    let stores = study.target.store.iter().map(|store| &store.url);
+    study.target.url.iter().chain(stores).all(database::Url::is_local)
 }
 
 /// A study while it runs.
@@ -115,6 +145,8 @@ pub(crate) struct Run<'a, 'b> {
     pub(crate) files: Option<Target>,
     /// Database of the others.
     pub(crate) home: Option<Home>,
+    /// Stores of the orders.
+    pub(crate) stores: Option<Stores>,
     /// Number of the last trial.
     number: u32,
 }
@@ -122,6 +154,13 @@ pub(crate) struct Run<'a, 'b> {
 impl Run<'_, '_> {
     pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
         (self.listen)(event).map_err(RunError::Listener)
+    }
+
+    /// Leaves databases and stores as they were found.
+    fn leave(&mut self) -> Result<(), String> {
+        let home = self.home.take().map_or(Ok(()), Home::leave).map_err(|error| error.to_string());
+        let stores = self.stores.take().map_or(Ok(()), Stores::leave).map_err(|error| error.to_string());
+        home.and(stores)
     }
 
     pub(crate) fn stopped(&self) -> bool {

@@ -1,17 +1,22 @@
 //! One trial: runs the workload, tells what it measures, and says how it ended.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use disk::Outcome;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, FORMAT_VERSION, HistorianOutcome, Sample, Setup, State, TrialRecord, Window};
+use record::{
+    Event, FORMAT_VERSION, HistorianOutcome, OrdersOutcome, Sample, Setup, State, TrialRecord, Window,
+};
 use study::{Trial, Work};
 
-use crate::historian;
+use crate::historian::Home;
+use crate::orders::Stores;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
 use crate::run::{Run, RunError};
+use crate::{historian, orders};
 
 /// A trial that ran.
 pub(crate) struct Ran {
@@ -25,6 +30,7 @@ pub(crate) struct Ran {
 enum Ended {
     Disk(Outcome),
     Historian(Box<HistorianOutcome>),
+    Orders(Box<OrdersOutcome>),
 }
 
 impl Run<'_, '_> {
@@ -39,7 +45,7 @@ impl Run<'_, '_> {
         let mut meter = Meter::new(self.device.as_deref());
         let mut begin = Instant::now();
         let mut told = Ok(());
-        let (listen, files, home) = (&mut *self.listen, &self.files, &mut self.home);
+        let (listen, files, home, stores) = (&mut *self.listen, &self.files, &mut self.home, &self.stores);
         let mut on_progress = |progress| {
             let events = match progress {
                 Progress::SetUp(setup) => {
@@ -65,20 +71,39 @@ impl Run<'_, '_> {
             }
             if told.is_ok() { Go::On } else { Go::Stop }
         };
-        let result = match (work, files, home) {
-            (Work::Disk { job, .. }, Some(files), _) => {
-                disk::run(job, files, self.stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
-            }
-            (Work::Historian { job, .. }, _, Some(home)) => home
-                .run(job, self.stop, &mut on_progress)
-                .map(|outcome| Ended::Historian(Box::new(outcome)))
-                .map_err(|error| error.to_string()),
-            _ => unreachable!("the target of every trial was made ready before the first"),
-        };
+        let load = Load { work, files: files.as_ref(), home: home.as_mut(), stores: stores.as_ref() };
+        let result = load.run(self.stop, &mut on_progress);
         told.map_err(RunError::Listener)?;
         conclude(&mut record, result, &measured, self.stopped());
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
+    }
+}
+
+/// What a trial runs, and what on.
+struct Load<'a> {
+    work: &'a Work,
+    files: Option<&'a disk::Target>,
+    home: Option<&'a mut Home>,
+    stores: Option<&'a Stores>,
+}
+
+impl Load<'_> {
+    fn run(self, stop: &AtomicBool, on_progress: &mut dyn FnMut(Progress) -> Go) -> Result<Ended, String> {
+        match (self.work, self.files, self.home, self.stores) {
+            (Work::Disk { job, .. }, Some(files), ..) => {
+                disk::run(job, files, stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
+            }
+            (Work::Historian { job, .. }, _, Some(home), _) => home
+                .run(job, stop, on_progress)
+                .map(|outcome| Ended::Historian(Box::new(outcome)))
+                .map_err(|error| error.to_string()),
+            (Work::Orders { job, .. }, .., Some(stores)) => stores
+                .run(job, stop, on_progress)
+                .map(|outcome| Ended::Orders(Box::new(outcome)))
+                .map_err(|error| error.to_string()),
+            _ => unreachable!("the target of every trial was made ready before the first"),
+        }
     }
 }
 
@@ -99,8 +124,16 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         unsent: 0,
         historian: None,
         orders: None,
-        workload: Some(if trial.work.disk().is_some() { "disk" } else { "historian" }.to_owned()),
+        workload: Some(workload(&trial.work).to_owned()),
         search: None,
+    }
+}
+
+fn workload(work: &Work) -> &'static str {
+    match work {
+        Work::Disk { .. } => "disk",
+        Work::Historian { .. } => "historian",
+        Work::Orders { .. } => "orders",
     }
 }
 
@@ -108,6 +141,7 @@ fn parameters(work: &Work) -> serde_json::Value {
     match work {
         Work::Disk { settings, .. } => serde_json::to_value(settings),
         Work::Historian { settings, .. } => serde_json::to_value(settings),
+        Work::Orders { settings, .. } => serde_json::to_value(settings),
     }
     .unwrap_or_default()
 }
@@ -141,6 +175,7 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
             let setup = record.setup.as_ref().and_then(Setup::historian);
             setup.and_then(|setup| historian::invalid_because(setup, outcome, measured))
         }
+        Ok(Ended::Orders(outcome)) => orders::invalid_because(outcome, measured),
         Err(_) => None,
     };
     let error = match result {
@@ -148,6 +183,12 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
             record.notes.append(&mut outcome.notes);
             record.historian = Some(*outcome);
             None
+        }
+        Ok(Ended::Orders(mut outcome)) => {
+            record.notes.append(&mut outcome.notes);
+            let mismatch = orders::failed_because(&outcome);
+            record.orders = Some(*outcome);
+            mismatch
         }
         Ok(Ended::Disk(_)) => None,
         Err(error) => Some(error),

@@ -5,6 +5,7 @@
 //! a number that is not finite has no figure (`None`, or an error that says why), never NaN.
 
 mod array;
+mod cost;
 mod interval;
 mod knee;
 mod limit;
@@ -16,11 +17,12 @@ mod steady;
 mod sustained;
 
 pub use array::{Array, ArrayError};
+pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{ClientLimit, client_limited};
 pub use queue::mean_in_flight;
 pub use slope::theil_sen;
-pub use spread::{coefficient_of_variation, mean, median, standard_deviation};
+pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use disk::Pattern;
-use load::Size;
+use load::{Pacing, Size, Span};
 use toml::Value;
-use workload::historian;
+use workload::{historian, orders};
 
 use crate::plan::Work;
 use crate::settings;
@@ -69,10 +69,10 @@ fn point(
     configuration: &Configuration,
     combination: &[(&Axis, &Value)],
 ) -> Result<Point, StudyErrors> {
-    let work = if is_historian(study, configuration) {
-        historian(at::<historian::Settings>(study, configuration, combination)?, study)?
-    } else {
-        disk(at::<disk::Settings>(study, configuration, combination)?, study)?
+    let work = match kind(study, configuration) {
+        Kind::Disk => disk(at::<disk::Settings>(study, configuration, combination)?, study)?,
+        Kind::Historian => historian(at::<historian::Settings>(study, configuration, combination)?, study)?,
+        Kind::Orders => order(at::<orders::Settings>(study, configuration, combination)?, study)?,
     };
     let level = |(axis, level): &(&Axis, &Value)| {
         let parameter = axis.key.rsplit('.').next().unwrap_or_default().to_owned();
@@ -83,7 +83,8 @@ fn point(
     let name = match (&*configuration.name, &work) {
         ("", Work::Disk { job, .. }) => describe(job),
         ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
-        (name, Work::Historian { .. }) => with_levels(name, &levels),
+        ("", Work::Orders { job, .. }) => with_levels(&describe_orders(job), &levels),
+        (name, Work::Historian { .. } | Work::Orders { .. }) => with_levels(name, &levels),
         (name, Work::Disk { .. }) => name.to_owned(),
     };
     Ok(Point { name, levels, values, work })
@@ -95,10 +96,24 @@ fn with_levels(name: &str, levels: &BTreeMap<String, String>) -> String {
     std::iter::once(name.to_owned()).chain(words).collect()
 }
 
+/// Workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Disk,
+    Historian,
+    Orders,
+}
+
 /// A configuration is of the workload whose parameters it gives; one that gives none is of the study's.
-fn is_historian(study: &Study, configuration: &Configuration) -> bool {
+fn kind(study: &Study, configuration: &Configuration) -> Kind {
     let own = &configuration.workload;
-    own.historian.is_some() || (study.workload.historian.is_some() && own.disk == disk::Settings::default())
+    let gives_none = own.disk == disk::Settings::default();
+    let of = |workload: &Workload| match workload {
+        Workload { historian: Some(_), .. } => Some(Kind::Historian),
+        Workload { orders: Some(_), .. } => Some(Kind::Orders),
+        _ => None,
+    };
+    of(own).or_else(|| of(&study.workload).filter(|_| gives_none)).unwrap_or(Kind::Disk)
 }
 
 /// The parameters at one combination of levels.
@@ -143,6 +158,17 @@ fn historian(mut settings: historian::Settings, study: &Study) -> Result<Work, S
     settings.warm_up = Some(job.phases.warm_up);
     settings.duration = Some(job.phases.measure);
     Ok(Work::Historian { settings: Box::new(settings), job: Box::new(job) })
+}
+
+fn order(mut settings: orders::Settings, study: &Study) -> Result<Work, StudyErrors> {
+    settings.seed.get_or_insert(study.seed);
+    let job = orders::Job::of(&settings).map_err(|problems| {
+        errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem)))
+    })?;
+    // Written out, so that a record tells how long its trial was to be.
+    settings.warmup_time = Some(job.phases.warm_up);
+    settings.run_time = Some(job.phases.measure);
+    Ok(Work::Orders { settings: Box::new(settings), job: Box::new(job) })
 }
 
 /// Refuses what only a purge can heed where none is run: it would be ignored in silence.
@@ -200,5 +226,19 @@ fn describe_historian(job: &historian::Job, is_search: bool) -> String {
         (historian::Source::Random(_), Some(rate)) => format!("random {rate}/s"),
         (historian::Source::Random(_), None) => "as fast as the buffer takes them".to_owned(),
         (other, _) => other.name(),
+    }
+}
+
+/// What a load of orders does: `32 clients, 20ms to think`, `6000 orders/min due`.
+fn describe_orders(job: &orders::Job) -> String {
+    let clients =
+        if job.n_threads == 1 { "1 client".to_owned() } else { format!("{} clients", job.n_threads) };
+    match (job.cpu_target, job.pacing) {
+        (Some(share), _) => format!("clients for {} of the CPU", orders::CpuTarget(share)),
+        (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => clients,
+        (None, Pacing::Closed { think_time }) => format!("{clients}, {think_time} to think"),
+        (None, Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s }) => {
+            format!("{} orders/min due", rate_per_s * 60.0)
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod expand;
 mod historian;
+mod orders;
 mod plan;
 mod profile;
 mod search;
@@ -12,6 +13,7 @@ mod settings;
 mod study;
 
 pub use historian::{HistorianProfile, historian_profiles};
+pub use orders::Store;
 pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};
 pub use search::Search;

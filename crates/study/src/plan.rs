@@ -2,9 +2,10 @@
 
 use load::{Phases, Span};
 use record::{PlannedTrial, SearchRules};
-use workload::historian;
+use workload::{historian, orders};
 
 use crate::expand::{self, Point};
+use crate::orders::check_stores;
 use crate::study::{Existing, Order, Study, StudyError, StudyErrors, one_error};
 
 /// The trials of a study.
@@ -72,6 +73,13 @@ pub enum Work {
         /// What they come to; in a search that of the first step.
         job: Box<historian::Job>,
     },
+    /// A load of orders.
+    Orders {
+        /// Parameters as given.
+        settings: Box<orders::Settings>,
+        /// What they come to.
+        job: Box<orders::Job>,
+    },
 }
 
 impl Work {
@@ -80,7 +88,7 @@ impl Work {
     pub fn disk(&self) -> Option<&disk::Job> {
         match self {
             Self::Disk { job, .. } => Some(job),
-            Self::Historian { .. } => None,
+            Self::Historian { .. } | Self::Orders { .. } => None,
         }
     }
 
@@ -88,8 +96,17 @@ impl Work {
     #[must_use]
     pub fn historian(&self) -> Option<&historian::Job> {
         match self {
-            Self::Disk { .. } => None,
             Self::Historian { job, .. } => Some(job),
+            Self::Disk { .. } | Self::Orders { .. } => None,
+        }
+    }
+
+    /// The load of orders, if it is one.
+    #[must_use]
+    pub fn orders(&self) -> Option<&orders::Job> {
+        match self {
+            Self::Orders { job, .. } => Some(job),
+            Self::Disk { .. } | Self::Historian { .. } => None,
         }
     }
 
@@ -99,6 +116,7 @@ impl Work {
         match self {
             Self::Disk { job, .. } => job.phases,
             Self::Historian { job, .. } => job.phases,
+            Self::Orders { job, .. } => job.phases,
         }
     }
 
@@ -107,6 +125,7 @@ impl Work {
         match &mut self {
             Self::Disk { job, .. } => job.seed = trial_seed(job.seed, number),
             Self::Historian { job, .. } => job.seed = trial_seed(job.seed, number),
+            Self::Orders { job, .. } => job.seed = trial_seed(job.seed, number),
         }
         self
     }
@@ -121,6 +140,7 @@ impl Plan {
         let points = expand::points(study)?;
         check_effect(&points)?;
         check_target(study, &points)?;
+        check_prices(study, &points)?;
         let blocks = 1..=study.blocks.max(1);
         let ordered: Vec<(u32, &Point)> = match study.order {
             Order::Given => {
@@ -156,6 +176,11 @@ impl Plan {
         self.trials.iter().any(|trial| trial.work.historian().is_some())
     }
 
+    /// The loads of orders among the trials.
+    pub fn orders_jobs(&self) -> impl Iterator<Item = &orders::Job> {
+        self.trials.iter().filter_map(|trial| trial.work.orders())
+    }
+
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
     #[must_use]
     pub fn duration(&self) -> Span {
@@ -176,13 +201,30 @@ fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
         let problem = "is missing; give the address of a database, such as sqlite:historian.db";
         return Err(one_error("target.url", problem));
     }
-    if study.search.is_some() && points.iter().any(|point| point.work.disk().is_some()) {
+    if study.target.store.is_empty() && points.iter().any(|point| point.work.orders().is_some()) {
+        let problem = "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"";
+        return Err(one_error("target.store", problem));
+    }
+    if study.search.is_some() && points.iter().any(|point| point.work.historian().is_none()) {
         return Err(one_error(
             "search",
-            "is of a historian's rate, and there is a disk test; leave one of them out",
+            "is of a historian's rate, and there is a trial of something else; leave one of them out",
         ));
     }
-    Ok(())
+    check_stores(&study.target.store)
+}
+
+/// Refuses prices that come to nothing, or that nothing is set against.
+fn check_prices(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
+    let Some(prices) = &study.prices else { return Ok(()) };
+    if points.iter().all(|point| point.work.orders().is_none()) {
+        return Err(one_error("prices", "have no effect where there are no orders: leave them out"));
+    }
+    let mistakes = prices.check().into_iter();
+    let errors: Vec<StudyError> = mistakes
+        .map(|mistake| StudyError { place: "prices".to_owned(), problem: mistake.to_string() })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }
 }
 
 /// A database that is taken up has one trial: the next one would begin with empty tables.
@@ -215,7 +257,7 @@ fn check_effect(points: &[Point]) -> Result<(), StudyErrors> {
         .iter()
         .filter_map(|point| match &point.work {
             Work::Disk { settings, .. } => Some(given(settings)),
-            Work::Historian { .. } => None,
+            Work::Historian { .. } | Work::Orders { .. } => None,
         })
         .flatten()
         .filter_map(|(parameter, is_given)| is_given.then_some(parameter))

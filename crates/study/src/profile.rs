@@ -90,6 +90,7 @@ impl Study {
             search: None,
             quick: false,
             disk_size: None,
+            prices: None,
             target: Target { paths, ..Target::default() },
             workload: Workload::default(),
             configuration: Vec::new(),

@@ -12,6 +12,7 @@ pub trait Settings: Serialize + DeserializeOwned + Clone + Default + PartialEq {
 
 impl Settings for disk::Settings {}
 impl Settings for workload::historian::Settings {}
+impl Settings for workload::orders::Settings {}
 
 /// `upper` where it gives a parameter, else `lower`.
 ///

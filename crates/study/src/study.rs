@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use database::Url;
 use load::{Size, Span};
+use record::Prices;
 use serde::{Deserialize, Serialize};
 use toml::Value;
-use workload::historian;
+use workload::{historian, orders};
 
+use crate::orders::Store;
 use crate::search::Search;
 use crate::settings::{self, Settings};
 
@@ -52,6 +54,9 @@ pub struct Study {
     /// Size of the disk that is to hold the database, for the time until it is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_size: Option<Size>,
+    /// What the measured system costs, for the cost of an order a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
     /// Target.
     pub target: Target,
     /// What all configurations share.
@@ -92,7 +97,7 @@ pub struct Steady {
     pub tracked: std::collections::BTreeMap<String, Value>,
 }
 
-/// What is loaded: paths by the disk workload, a database by the others.
+/// What is loaded: paths by the disk workload, a database by a historian, stores by orders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -111,6 +116,9 @@ pub struct Target {
     /// Whether it stays at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep: bool,
+    /// Order stores that are driven, each by clients of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub store: Vec<Store>,
 }
 
 /// What is done with a database of our own name that exists already.
@@ -144,7 +152,7 @@ mod url_text {
     }
 }
 
-/// Parameters, by workload. A configuration with parameters of a historian is one.
+/// Parameters, by workload. A configuration with parameters of a historian is one, and so with orders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -154,6 +162,9 @@ pub struct Workload {
     /// Historian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub historian: Option<historian::Settings>,
+    /// Orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<orders::Settings>,
 }
 
 fn is_default<S: Settings>(settings: &S) -> bool {
@@ -242,6 +253,18 @@ impl Varied for historian::Settings {
 
     fn put(self, workload: &mut Workload) {
         workload.historian = Some(self);
+    }
+}
+
+impl Varied for orders::Settings {
+    const PREFIX: &'static str = "workload.orders.";
+
+    fn of(workload: &Workload) -> Self {
+        workload.orders.clone().unwrap_or_default()
+    }
+
+    fn put(self, workload: &mut Workload) {
+        workload.orders = Some(self);
     }
 }
 

@@ -3,6 +3,15 @@
 //! SQL stands in `.sql` files per dialect beside the workload that uses it. A workload draws no conclusions; it records
 //! what happened.
 
+mod backoff;
+mod clock;
+mod error;
+mod generator_cpu;
 pub mod historian;
 pub mod orders;
+mod outages;
 pub mod plc;
+mod problems;
+mod signal;
+
+pub use error::{JobError, TrialError};

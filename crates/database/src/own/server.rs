@@ -131,18 +131,24 @@ impl Drop for Keeper {
     }
 }
 
-/// A session that holds the lock of its database, if nobody else does.
+/// A session that holds the lock of its database, if nobody else does. One that has just ended is waited for.
 async fn lock(own: &Url) -> Result<Option<Session>, Error> {
     let mut session = Session::open(own).await?;
-    let taken = if is_postgres(own) {
+    let (sql, parameters) = if is_postgres(own) {
         // Older servers do not know this setting and never end a session that is idle.
         let _ = session.script("SET idle_session_timeout = 0").await;
-        session.query("SELECT pg_try_advisory_lock($1)", &[Value::I64(ADVISORY_LOCK)]).await?
+        ("SELECT pg_try_advisory_lock($1)", vec![Value::I64(ADVISORY_LOCK)])
     } else {
         session.script("SET SESSION wait_timeout = 31536000").await?;
-        session.query("SELECT get_lock(concat('prony:', md5(database())), 0)", &[]).await?
+        ("SELECT get_lock(concat('prony:', md5(database())), 0)", Vec::new())
     };
-    Ok((taken == [[Value::I64(1)]]).then_some(session))
+    for _ in 0..LINGER_LOOKS {
+        if session.query(sql, &parameters).await? == [[Value::I64(1)]] {
+            return Ok(Some(session));
+        }
+        tokio::time::sleep(LINGER_INTERVAL).await;
+    }
+    Ok(None)
 }
 
 /// Number of the lock; PostgreSQL's are numbers of a database. These are the letters `prony`.
@@ -203,7 +209,7 @@ fn sessions_sql(url: &Url) -> &'static str {
 }
 
 /// How long sessions that end by themselves are waited for, and how often is looked.
-const LINGER_LOOKS: u32 = 50;
+const LINGER_LOOKS: u32 = 100;
 const LINGER_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Whether somebody is connected and stays so: a server notices after a while that a client has gone.

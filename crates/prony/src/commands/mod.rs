@@ -8,6 +8,7 @@ mod orders;
 mod plan;
 mod plc;
 mod report;
+mod run_orders;
 mod store;
 
 use crate::arguments::{Arguments, Command, Orders, Planned};
@@ -22,6 +23,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Historian(historian) => historian::run(&historian),
         Command::Orders(Orders::Generate(generate)) => orders::generate(&generate),
         Command::Orders(Orders::Load(load)) => store::load(&load),
+        Command::Orders(Orders::Run(run)) => run_orders::run(&run),
         Command::Orders(Orders::Verify(verify)) => store::verify(&verify),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
@@ -30,6 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Plan(Planned::Historian(historian)) => {
             plan::print(&historian::study(&historian)?, historian.output.format)
         }
+        Command::Plan(Planned::Orders(run)) => plan::print(&run_orders::study(&run)?, run.output.format),
         Command::Report(report) => report::run(&report),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),

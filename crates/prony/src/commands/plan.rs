@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use disk::Survey;
-use load::Size;
+use load::{Pacing, Size};
 use record::SearchRules;
 use study::{Order, Plan, Stop, Study, Work};
 use workload::historian::Job;
+use workload::orders;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -46,6 +47,7 @@ fn json(study: &Study, plan: &Plan, survey: Option<&Survey>) -> serde_json::Valu
         "title": study.title,
         "paths": study.target.paths,
         "target": study.target.url.as_ref().map(ToString::to_string),
+        "stores": study.target.store.iter().map(study::Store::place).collect::<Vec<_>>(),
         "search": search_rules(study, plan),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
@@ -60,6 +62,7 @@ fn parameters(work: &Work) -> serde_json::Value {
     match work {
         Work::Disk { settings, .. } => serde_json::json!(settings),
         Work::Historian { settings, .. } => serde_json::json!(settings),
+        Work::Orders { settings, .. } => serde_json::json!(settings),
     }
 }
 
@@ -71,6 +74,7 @@ fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
 pub(crate) fn summary(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
     let mut targets: Vec<String> = study.target.paths.iter().map(|path| path.display().to_string()).collect();
     targets.extend(study.target.url.as_ref().map(ToString::to_string));
+    targets.extend(study.target.store.iter().map(study::Store::place));
     let number = plan.trials.len();
     let what = match (search_rules(study, plan), number) {
         (Some(_), 1) => "a search".to_owned(),
@@ -123,6 +127,7 @@ fn search_time(rules: SearchRules, searches: usize) -> String {
 fn written(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
     let mut parts = survey.map_or_else(Vec::new, |survey| written_to_disk(plan, survey));
     parts.extend(written_to_database(study, plan));
+    parts.extend(written_to_stores(study, plan));
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
 }
 
@@ -143,6 +148,21 @@ fn written_to_database(study: &Study, plan: &Plan) -> Option<String> {
         None => "rows as fast as they are taken".to_owned(),
     };
     Some(format!("{amount} into {name}, {fate}"))
+}
+
+/// What orders add to stores.
+fn written_to_stores(study: &Study, plan: &Plan) -> Option<String> {
+    plan.orders_jobs().next()?;
+    let (loaded, there): (Vec<_>, Vec<_>) = study.target.store.iter().partition(|store| store.load.is_some());
+    let mut parts = Vec::new();
+    for store in loaded {
+        let size = store.load.map(|size| size.to_string()).unwrap_or_default();
+        parts.push(format!("an order store of {size} to {}, which is removed at the end", store.place()));
+    }
+    if !there.is_empty() {
+        parts.push("orders into the stores, which the next run removes".to_owned());
+    }
+    Some(parts.join(", then "))
 }
 
 fn written_to_disk(plan: &Plan, survey: &Survey) -> Vec<String> {
@@ -185,6 +205,7 @@ fn trials(study: &Study, plan: &Plan) -> String {
         let line = match &trial.work {
             Work::Disk { job, .. } => disk_line(job),
             Work::Historian { job, .. } => historian_line(job),
+            Work::Orders { job, .. } => orders_line(job),
         };
         let _ = writeln!(
             text,
@@ -215,4 +236,15 @@ fn historian_line(job: &Job) -> String {
     let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
     let writers = if job.writers == 1 { "writer" } else { "writers" };
     format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
+}
+
+fn orders_line(job: &orders::Job) -> String {
+    let clients = if job.n_threads == 1 { "client" } else { "clients" };
+    let pace = match job.pacing {
+        Pacing::Closed { think_time } => format!("{think_time} to think"),
+        Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
+            format!("{} orders/min", rate_per_s * 60.0)
+        }
+    };
+    format!("{:>5} {clients} a target  {pace}", job.n_threads)
 }

@@ -52,7 +52,7 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
             "{url}: there is no order store; make one with prony orders load"
         )));
     };
-    session::print(|out| out.write_all(checked(&checks).as_bytes()))?;
+    session::print(|out| out.write_all(checked(&checks, loaded.state).as_bytes()))?;
     let wrong = checks.iter().filter(|check| !check.holds()).count();
     match (loaded.state, wrong) {
         (State::Loading, _) => Err(Failure::runtime(anyhow!(
@@ -63,6 +63,20 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
             tell!("order store of {}, seed {}: all is as it was loaded", loaded.size, loaded.seed);
             Ok(Exit::Pass)
         }
+        (State::Used, 0) => {
+            tell!(
+                "order store of {}, seed {}: a run was made on it since the load, and all is as it was loaded",
+                loaded.size,
+                loaded.seed
+            );
+            Ok(Exit::Pass)
+        }
+        (State::Used, others) => Err(Failure::runtime(anyhow!(
+            "{url}: a run was made on this store of {} since the load, and {others} of {} counts are others now; the next \
+             run brings it back to what was loaded",
+            loaded.size,
+            checks.len()
+        ))),
         (State::Loaded, wrong) => Err(Failure::runtime(anyhow!(
             "{url}: {wrong} of {} counts of this store of {} are not as they were loaded; load it again with prony orders \
              load --replace",
@@ -98,15 +112,16 @@ fn told(loaded: &Loaded) -> String {
     names.into_iter().zip(loaded.rows).map(line).collect()
 }
 
-/// A line a count, with what it should be where it is not.
-fn checked(checks: &[Check]) -> String {
+/// A line a count, with what was loaded where it is another. Of a store that was used that is no fault.
+fn checked(checks: &[Check], state: State) -> String {
     let width = checks.iter().map(|check| check.what.len()).max().unwrap_or(0);
     let line = |check: &Check| {
         let found = format::grouped(check.found);
-        let wrong = if check.holds() {
-            String::new()
-        } else {
-            format!("  wrong: {} expected", format::grouped(check.expected))
+        let expected = format::grouped(check.expected);
+        let wrong = match state {
+            _ if check.holds() => String::new(),
+            State::Used => format!("  loaded: {expected}"),
+            State::Loading | State::Loaded => format!("  wrong: {expected} expected"),
         };
         format!("{:<width$}  {found:>13}{wrong}\n", check.what)
     };

@@ -56,7 +56,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     });
     let state = match result {
         Ok(manifest) => manifest.state,
-        Err(error @ (RunError::Target(_) | RunError::Database(_))) => {
+        Err(error @ (RunError::Target(_) | RunError::Database(_) | RunError::Load(_))) => {
             return Err(session::not_begun(error, results, &stop));
         }
         Err(error @ RunError::Listener(_)) => return Err(error.into()),

@@ -48,23 +48,21 @@ fn table_and_verdicts_are_on_stdout(outcome: &Outcome) {
         assert!(head.contains(column), "{column} is not in {head}");
     }
     let verdicts = text.lines().filter(|line| line.starts_with("finding  ")).count();
-    let rows = text
-        .lines()
-        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()) && line[1..].starts_with("  "))
-        .count();
+    let number = |line: &str| line.trim_start().split_once("  ").map(|(number, _)| number.parse::<u32>());
+    let rows = text.lines().filter(|line| matches!(number(line), Some(Ok(_)))).count();
     assert_eq!(
         (verdicts, rows),
-        (10, 9),
-        "a sentence and a row for each of nine tests, and the growth:\n{text}"
+        (12, 10),
+        "a sentence and a row for each of ten tests, the growth and the reconciliation:\n{text}"
     );
 }
 
 fn progress_is_on_stderr(outcome: &Outcome) {
     let lines: Vec<&str> = outcome.stderr.lines().collect();
-    assert_eq!(lines[0], "Check: 9 trials on ., sqlite:./prony-check.sqlite");
+    assert_eq!(lines[0], "Check: 10 trials on ., sqlite:./prony-check.sqlite, ./prony-check-orders.sqlite");
     assert!(lines[1].starts_with("takes "), "{lines:#?}");
     assert!(lines[2].starts_with("writes 16 MiB of test files"), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.starts_with("9/9 ")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("10/10 ")), "{lines:#?}");
     assert!(lines.last().unwrap().starts_with("report: prony-results/"), "{lines:#?}");
     assert!(!outcome.stdout.contains("report: ") && !outcome.stdout.contains("takes "), "{}", outcome.stdout);
 }
@@ -72,7 +70,7 @@ fn progress_is_on_stderr(outcome: &Outcome) {
 fn study_is_complete(document: &Value, verdicts: &Value) {
     assert_eq!(document["state"], "complete");
     let trials = document["trials"].as_array().unwrap();
-    assert_eq!(trials.len(), 9);
+    assert_eq!(trials.len(), 10);
     for trial in trials {
         assert_eq!(trial["state"], "complete", "{trial:#}");
         assert!(trial["figures"][0]["operations"].as_u64().unwrap() > 0, "{trial:#}");

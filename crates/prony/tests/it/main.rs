@@ -19,6 +19,7 @@ mod interrupt;
 mod mistakes;
 mod mounts;
 mod orders;
+mod orders_run;
 mod profiles;
 mod report;
 mod running;

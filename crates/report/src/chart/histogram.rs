@@ -19,9 +19,18 @@ pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
 
 /// Lengths of the flushes of a historian: one transaction each.
 pub(crate) fn flushes(trial: &Trial) -> Option<Chart> {
-    let commits = |(kind, bins): &&(String, Bins)| kind == crate::model::COMMIT && bins.count > 0;
-    let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(commits).collect();
-    drawn("Flush latency", trial, &kinds)
+    of_kind("Flush latency", trial, crate::model::COMMIT)
+}
+
+/// Response times of the orders of an order store.
+pub(crate) fn orders(trial: &Trial) -> Option<Chart> {
+    of_kind("Response time of an order", trial, record::orders::ORDER)
+}
+
+fn of_kind(heading: &str, trial: &Trial, wanted: &str) -> Option<Chart> {
+    let is_wanted = |(kind, bins): &&(String, Bins)| kind == wanted && bins.count > 0;
+    let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(is_wanted).collect();
+    drawn(heading, trial, &kinds)
 }
 
 fn drawn(heading: &str, trial: &Trial, kinds: &[&(String, Bins)]) -> Option<Chart> {

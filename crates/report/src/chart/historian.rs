@@ -125,7 +125,8 @@ fn sizes(trial: &Trial) -> Option<Chart> {
     Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))
 }
 
-fn from_zero(most: f64, title: &str) -> Axis<'_> {
+/// An even axis from zero.
+pub(super) fn from_zero(most: f64, title: &str) -> Axis<'_> {
     let (top, bottom) = Frame::heights(HEIGHT);
     Axis { scale: Scale::from_zero(most.max(LEAST) * 1.05, bottom, top), title, print: plain }
 }

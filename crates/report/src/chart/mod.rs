@@ -9,6 +9,7 @@ mod frame;
 mod histogram;
 mod historian;
 mod label;
+mod orders;
 mod over_time;
 mod reduce;
 mod rounds;
@@ -20,11 +21,12 @@ mod sweep;
 pub(crate) use bins::Bins;
 pub(crate) use histogram::histogram;
 pub(crate) use historian::historian;
+pub(crate) use orders::orders;
 pub(crate) use over_time::{latency, throughput};
 pub(crate) use reduce::spans;
 pub(crate) use rounds::rounds;
 pub(crate) use search::{flush_rows, search};
-pub(crate) use strip::{courses, strip};
+pub(crate) use strip::{courses, order_strip, strip};
 pub(crate) use sweep::sweeps;
 
 use crate::table::Table;
@@ -44,8 +46,8 @@ pub(crate) struct Chart {
 /// The colour of a kind of operation, the same in all charts.
 fn ink_of(kind: &str) -> canvas::Ink {
     canvas::Ink::Series(match kind {
-        "read" | crate::model::RECORD | crate::model::COMMIT => 0,
-        "write" => 1,
+        "read" | crate::model::RECORD | crate::model::COMMIT | record::orders::ORDER => 0,
+        "write" | record::orders::PURCHASE => 1,
         crate::model::FLUSH => 2,
         _ => 3,
     })

@@ -9,7 +9,7 @@ use super::ink_of;
 use super::reduce::lines;
 use super::scale::{Scale, Spread};
 use crate::format::{self, latency_or_dash, plain_latency};
-use crate::model::{Configuration, Figures, Trial, io_count};
+use crate::model::{Configuration, Figures, Trial, Workload, io_count};
 use crate::table::{Column, Row, Table};
 
 /// Height of a configuration.
@@ -24,10 +24,33 @@ const COURSE: f64 = 360.0;
 /// Latencies from the fastest over the median and the p99 to the slowest. None of a single configuration, of very
 /// many, and where no latencies were kept. Historians are left out: what they time is no I/O.
 pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
-    let rows: Vec<(&str, &Figures)> = configurations
+    of_configurations(configurations, Workload::Disk, "Latency of each configuration")
+}
+
+/// The same of the orders of order stores.
+pub(crate) fn order_strip(configurations: &[Configuration]) -> Option<Chart> {
+    of_configurations(configurations, Workload::Orders, "Response time of an order of each configuration")
+}
+
+fn of_configurations(configurations: &[Configuration], workload: Workload, heading: &str) -> Option<Chart> {
+    let rows = configurations
         .iter()
-        .filter(|configuration| !configuration.is_historian())
-        .filter_map(|configuration| Some((configuration.name.as_str(), configuration.main()?)))
+        .filter(|configuration| configuration.is(workload))
+        .filter_map(|configuration| Some((configuration.name.clone(), configuration.main()?)));
+    drawn(heading, "Latencies of all configurations", "configuration", &rows.collect::<Vec<_>>())
+}
+
+/// An order of a trial and each of its operations.
+pub(crate) fn operations(trial: &Trial) -> Option<Chart> {
+    let rows = trial.figures.iter().map(|figures| (figures.kind.replace('_', " "), figures));
+    let title = format!("Latencies of the operations of {}", trial.name);
+    drawn("An order and its operations", &title, "operation", &rows.collect::<Vec<_>>())
+}
+
+fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, &Figures)]) -> Option<Chart> {
+    let rows: Vec<(&str, &Figures)> = all
+        .iter()
+        .map(|(name, figures)| (name.as_str(), *figures))
         .filter(|(_, figures)| figures.latency.max_us.is_some())
         .collect();
     if rows.len() < 2 || rows.len() > MOST {
@@ -50,7 +73,7 @@ pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
         )
     };
     let description = rows.iter().map(describe).collect::<Vec<String>>().join("; ");
-    let svg = svg((WIDTH, height), "Latencies of all configurations", &description, |canvas| {
+    let svg = svg((WIDTH, height), title, &description, |canvas| {
         for tick in x.scale.ticks() {
             canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
         }
@@ -60,11 +83,11 @@ pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
         }
     });
     Some(Chart {
-        heading: "Latency of each configuration".to_owned(),
+        heading: heading.to_owned(),
         svg,
         caption: "Thin line: fastest to slowest operation. Thick line: median to p99. Dot: median."
             .to_owned(),
-        table: table(&rows),
+        table: table(what, &rows),
     })
 }
 
@@ -84,9 +107,9 @@ fn row(canvas: &mut Canvas<'_>, name: &str, figures: &Figures, frame: &Frame, x:
     }
 }
 
-fn table(rows: &[(&str, &Figures)]) -> Table {
+fn table(what: &'static str, rows: &[(&str, &Figures)]) -> Table {
     let heads = ["min", "p50", "p99", "max"].map(Column::number);
-    let columns = [Column::words("configuration")].into_iter().chain(heads).collect();
+    let columns = [Column::words(what)].into_iter().chain(heads).collect();
     let rows = rows.iter().map(|(name, figures)| {
         let latency = &figures.latency;
         let latencies =
@@ -100,7 +123,7 @@ fn table(rows: &[(&str, &Figures)]) -> Table {
 /// The rate of each configuration by the second, as a share of its own mean. None where [`strip`] is none for want
 /// of configurations, and where nothing was measured by the second. Disks only, as above.
 pub(crate) fn courses(configurations: &[Configuration], trials: &[Trial]) -> Option<Chart> {
-    let disks = configurations.iter().filter(|configuration| !configuration.is_historian());
+    let disks = configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
     let rows: Vec<Course<'_>> = disks.filter_map(|c| course(c, trials)).collect();
     if rows.len() < 2 || rows.len() > MOST {
         return None;

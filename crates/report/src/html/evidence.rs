@@ -6,7 +6,7 @@ use record::{Loop, State};
 use super::parts;
 use crate::chart::{self, Chart};
 use crate::format;
-use crate::model::{ALL, Report, Trial};
+use crate::model::{ALL, MINUTE_S, Report, Trial, Workload};
 
 /// With more trials than this, each is folded.
 const OPEN_MOST: usize = 8;
@@ -25,6 +25,14 @@ pub(super) fn trials(report: &Report) -> Markup {
                         p { "Not held: " (historian.unstable_because.join("; ")) "." }
                     }
                 }
+                @if let Some(orders) = &trial.orders {
+                    @for target in &orders.targets {
+                        @for mismatch in target.reconciliation.iter().flat_map(|found| &found.mismatches) {
+                            p { "Target " (target.number) ": " (mismatch) "." }
+                        }
+                    }
+                    @for note in &orders.notes { p { (note) } }
+                }
                 (parts::small_charts(&charts(trial)))
             }
         }
@@ -40,8 +48,10 @@ pub(super) fn trials(report: &Report) -> Markup {
 }
 
 fn charts(trial: &Trial) -> Vec<Chart> {
-    if trial.is_historian {
-        return chart::historian(trial);
+    match trial.workload {
+        Workload::Historian => return chart::historian(trial),
+        Workload::Orders => return chart::orders(trial),
+        Workload::Disk => {}
     }
     let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
     let fixed = [chart::histogram(trial), chart::throughput(trial)];
@@ -49,9 +59,13 @@ fn charts(trial: &Trial) -> Vec<Chart> {
 }
 
 fn summary(trial: &Trial) -> String {
-    let unit = if trial.is_historian { "records/s" } else { "IOPS" };
-    let rate =
-        trial.main().and_then(|figures| figures.per_s).map(|rate| format!("{} {unit}", format::figure(rate)));
+    let (unit, seconds) = match trial.workload {
+        Workload::Disk => ("IOPS", 1.0),
+        Workload::Historian => ("records/s", 1.0),
+        Workload::Orders => ("orders/min", MINUTE_S),
+    };
+    let rate = trial.main().and_then(|figures| figures.per_s);
+    let rate = rate.map(|rate| format!("{} {unit}", format::figure(rate * seconds)));
     let held = trial.historian.as_ref().and_then(|historian| historian.stable);
     let rate = rate.map(|rate| match held {
         Some(true) => format!("{rate}, held"),

@@ -7,8 +7,10 @@ use crate::model::Report;
 
 pub(super) fn method(report: &Report) -> Markup {
     html! { div.prose {
-        @if report.disks().next().is_some() || report.historians().next().is_none() { (disk(report)) }
+        @let databases = report.historians().chain(report.order_stores()).next().is_some();
+        @if report.disks().next().is_some() || !databases { (disk(report)) }
         @if report.historians().next().is_some() { (historian(report)) }
+        @if report.order_stores().next().is_some() { (orders(report)) }
         (both(report))
     } }
 }
@@ -29,6 +31,26 @@ fn historian(report: &Report) -> Markup {
             p { "A purge deletes what is older than the retention, a block of rows with each statement or a partition as a whole; a shrink gives the space back. They keep up where both together take less than the time to the next purge." }
         }
         p { "Growth is that of the database over the rows that it kept, up to the first purge where there is one, times the achieved rate." }
+    }
+}
+
+/// What holds for order stores only.
+fn orders(report: &Report) -> Markup {
+    let stores = || report.order_stores().filter_map(|trial| trial.orders.as_ref());
+    let open = stores().any(|orders| orders.is_open());
+    html! {
+        p { "A client logs in or is a new customer, browses, asks for the prices of a cart and purchases it; that is one order. Its response time runs from the first of these to the end of the last, the wait before an operation is tried again included, time to think left out. Orders a minute are the orders finished in the measured window over its length, those included that were rolled back for want of stock, as DVD Store counts; committed are the others." }
+        @if open {
+            p { "Open loop: orders are due at times that do not depend on answers; the response time counts from then on." }
+        }
+        p { "Targets and clients differ by (max − min) / max of their orders a minute. The time an order waits for the database is the mean service time of each operation times how often an order needs it. CPU time of the client is that of the load threads; that of the server is what else this machine used, and is told only where the server is here." }
+        p { "After the load the new orders are counted in the database. They must be the purchases that were answered less those rolled back; of a purchase whose answer was lost either may be true. The quantity of the new order lines must be the rise of the sales in the inventory." }
+        @if stores().any(|orders| orders.cpu_target.is_some()) {
+            p { "A CPU target adds and rests clients so that the server is held at a share of the CPU. It is reached if the mean share of the measured window lies within 3 percentage points of it." }
+        }
+        @if report.cost.is_some() {
+            p { "The cost of an order a minute is the sum of the price list over the orders a minute of the configuration with the most of them. Prices and terms of published systems are those of their time." }
+        }
     }
 }
 

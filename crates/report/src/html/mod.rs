@@ -4,6 +4,7 @@ mod evidence;
 mod historian;
 mod machine;
 mod method;
+mod orders;
 mod parts;
 mod raw;
 mod settings;
@@ -22,7 +23,7 @@ impl Report {
     /// The report as one self-contained HTML page.
     #[must_use]
     pub fn html(&self) -> String {
-        let sections: Vec<(&str, &str, Markup)> = sections(self);
+        let sections = sections(self);
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -49,35 +50,42 @@ impl Report {
 }
 
 /// What stands on the page, in order: id, heading, body. What has no content is left out.
-fn sections(report: &Report) -> Vec<(&'static str, &'static str, Markup)> {
-    let mut sections = vec![("verdicts", "Verdicts", verdicts::list(&report.verdicts))];
+fn sections(report: &Report) -> Vec<(&'static str, String, Markup)> {
+    let mut sections = vec![("verdicts", "Verdicts".to_owned(), verdicts::list(&report.verdicts))];
     if let Some(overview) = overview(report) {
-        sections.push(("overview", "At a glance", overview));
+        sections.push(("overview", "At a glance".to_owned(), overview));
     }
-    let historian = historian::figures(report);
-    let disks = report.disks().next().is_some();
-    if disks || historian.is_none() {
-        sections.push((
-            "figures",
-            if historian.is_some() { "Figures: disk" } else { "Figures" },
-            figures(report),
-        ));
+    let disks = report.disks().next().map(|_| figures(report));
+    let parts = [
+        ("figures", "disk", disks),
+        ("historian", "historian", historian::figures(report)),
+        ("orders", "order store", orders::figures(report)),
+    ];
+    let several = parts.iter().filter(|(.., part)| part.is_some()).count() > 1;
+    if parts.iter().all(|(.., part)| part.is_none()) {
+        sections.push(("figures", "Figures".to_owned(), figures(report)));
     }
-    if let Some(historian) = historian {
-        sections.push(("historian", if disks { "Figures: historian" } else { "Figures" }, historian));
+    for (id, of, part) in parts {
+        let heading = if several { format!("Figures: {of}") } else { "Figures".to_owned() };
+        sections.extend(part.map(|part| (id, heading, part)));
     }
-    sections.push(("evidence", "Trial by trial", evidence::trials(report)));
-    if !report.published.is_empty() || report.published_historian.is_some() {
-        sections.push(("published", "Published figures", published(report)));
+    sections.extend(report.cost.as_ref().map(|cost| ("cost", "Cost".to_owned(), orders::cost(cost))));
+    let mut push = |id, heading: &str, body| sections.push((id, heading.to_owned(), body));
+    push("evidence", "Trial by trial", evidence::trials(report));
+    if !report.published.is_empty()
+        || report.published_historian.is_some()
+        || report.published_orders.is_some()
+    {
+        push("published", "Published figures", published(report));
     }
-    sections.push(("environment", "Environment", machine::environment(report)));
-    sections.push(("settings", "Settings", settings::settings(report)));
-    sections.push(("method", "Method", method::method(report)));
-    sections.push(("raw", "Raw numbers", raw::seconds(report)));
+    push("environment", "Environment", machine::environment(report));
+    push("settings", "Settings", settings::settings(report));
+    push("method", "Method", method::method(report));
+    push("raw", "Raw numbers", raw::seconds(report));
     sections
 }
 
-fn header(report: &Report, sections: &[(&str, &str, Markup)]) -> Markup {
+fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
     let host = report.environment.as_ref().map(|environment| environment.host.as_str());
     html! {
         header {
@@ -106,6 +114,7 @@ fn overview(report: &Report) -> Option<Markup> {
         charts.extend(chart::courses(&report.configurations, &report.trials));
     }
     charts.extend(historian::overview(report));
+    charts.extend(orders::overview(report));
     let matrix = report.steady_state.as_ref().and_then(table::matrix);
     if charts.is_empty() && matrix.is_none() {
         return None;
@@ -144,6 +153,7 @@ fn published(report: &Report) -> Markup {
             }
         }
         @if let Some(comparison) = &report.published_historian { (historian::published(comparison)) }
+        @if let Some(comparison) = &report.published_orders { (orders::published(comparison)) }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The seconds of each trial as numbers. Long trials are reduced, and say so.
 
 use maud::{Markup, html};
+use record::orders::{ACTIVE_CLIENTS, LAST_100_MAX, RETRIES, ROLLBACKS};
 use record::{PENDING, PENDING_MAX, Phase, Sample};
 
 use super::parts;
 use crate::chart::spans;
 use crate::format;
-use crate::model::{OFFERED, Report, Trial, io_count};
+use crate::model::{MINUTE_S, OFFERED, Report, Trial, Workload, io_count};
 use crate::table::{Column, Row, Table};
 
 /// Rows of a trial; what is longer is reduced to ranges.
@@ -29,7 +30,7 @@ fn table(trial: &Trial) -> Table {
     kinds.sort();
     kinds.dedup();
     let mut columns = vec![Column::number("second"), Column::words("phase")];
-    columns.extend(rates(trial.is_historian).iter().map(|(head, ..)| Column::number(*head)));
+    columns.extend(rates(trial.workload).iter().map(|(head, ..)| Column::number(*head)));
     for kind in &kinds {
         columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
     }
@@ -37,7 +38,7 @@ fn table(trial: &Trial) -> Table {
     // A row never spans two phases.
     let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
     let rows = phases.iter().flat_map(|samples| {
-        let rates = rates(trial.is_historian);
+        let rates = rates(trial.workload);
         let rows = spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], rates, &kinds));
         rows.collect::<Vec<Row>>()
     });
@@ -51,7 +52,7 @@ fn table(trial: &Trial) -> Table {
 type Rate = (&'static str, fn(&Sample) -> Option<f64>, fn(f64) -> String);
 
 /// Columns of rates, before those of latencies.
-fn rates(historian: bool) -> &'static [Rate] {
+fn rates(workload: Workload) -> &'static [Rate] {
     const DISK: [Rate; 2] = [
         ("IOPS", per_s, format::figure),
         ("MB/s", |sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
@@ -62,7 +63,18 @@ fn rates(historian: bool) -> &'static [Rate] {
         ("pending", |sample| sample.gauges.get(PENDING).copied(), format::figure),
         ("pending max", |sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
     ];
-    if historian { &HISTORIAN } else { &DISK }
+    const ORDERS: [Rate; 5] = [
+        ("orders/min", |sample| Some(per_s(sample)? * MINUTE_S), format::figure),
+        ("rolled back", |sample| sample.gauges.get(ROLLBACKS).copied(), format::figure),
+        ("retries", |sample| sample.gauges.get(RETRIES).copied(), format::figure),
+        ("active clients", |sample| sample.gauges.get(ACTIVE_CLIENTS).copied(), format::figure),
+        ("longest of 100", |s| Some(s.gauges.get(LAST_100_MAX)? * 1e3), format::latency),
+    ];
+    match workload {
+        Workload::Disk => &DISK,
+        Workload::Historian => &HISTORIAN,
+        Workload::Orders => &ORDERS,
+    }
 }
 
 fn per_s(sample: &Sample) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! What was asked and what was really set up: once for what all trials share, by trial for the rest.
 
 mod historian;
+mod orders;
 
 use maud::{Markup, html};
 use record::{CacheMode, DiskSetup, Written};
@@ -22,13 +23,22 @@ pub(super) fn settings(report: &Report) -> Markup {
     ];
     let asked = |trial: &Trial| Some(flat(&trial.parameters));
     let of_historian = |trial: &Trial| trial.setup.as_ref()?.historian().map(historian::facts);
-    let both = report.disks().next().is_some() && report.historians().next().is_some();
-    let [of_disks, of_historians] = if both { [" of disks", " of historians"] } else { [""; 2] };
+    let of_orders = |trial: &Trial| trial.setup.as_ref()?.orders().map(orders::facts);
+    let there = [
+        report.disks().next().is_some(),
+        report.historians().next().is_some(),
+        report.order_stores().next().is_some(),
+    ];
+    let several = there.iter().filter(|there| **there).count() > 1;
+    let [of_disks, of_historians, of_stores] =
+        if several { [" of disks", " of historians", " of order stores"] } else { [""; 3] };
     let parts = [
         split("Really set up", of_disks, report.disks(), |trial| trial.disk().map(disk)),
         split("As asked", of_disks, report.disks(), asked),
         split("Really set up", of_historians, report.historians(), of_historian),
         split("As asked", of_historians, report.historians(), asked),
+        split("Really set up", of_stores, report.order_stores(), of_orders),
+        split("As asked", of_stores, report.order_stores(), asked),
     ];
     html! {
         div.columns {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use record::{MeasuredTrial, State};
 
-use crate::fixture::{self, Made};
+use crate::fixture::{self, Made, Sold};
 use crate::model::Report;
 use crate::tests;
 
@@ -14,8 +14,8 @@ fn pages() -> &'static [String] {
     PAGES.get_or_init(|| {
         let empty = fixture::study("quick", Vec::new());
         let studies = [tests::quick(), tests::sweep(), tests::cdm(), tests::steady(), empty];
-        let historians = tests::historian::all();
-        studies.iter().chain(&historians).map(|study| Report::of(study).html()).collect()
+        let (historians, stores) = (tests::historian::all(), tests::orders::all());
+        studies.iter().chain(&historians).chain(&stores).map(|study| Report::of(study).html()).collect()
     })
 }
 
@@ -120,6 +120,31 @@ fn what_is_given_is_escaped_everywhere() {
     if let Some(environment) = &mut study.environment {
         environment.host = evil.to_owned();
     }
+    let page = Report::of(&study).html();
+    assert!(!page.contains("<script") && !page.contains("</script"));
+    assert!(page.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn what_an_order_store_is_given_is_escaped_too() {
+    const EVIL: &str = "<script>alert(\"1\")</script>";
+    let setup = |setup: &mut record::OrdersSetup| {
+        for target in &mut setup.targets {
+            (target.database, target.target, target.size) = (EVIL.into(), EVIL.into(), EVIL.into());
+            (target.server.version, target.server.durability) = (EVIL.into(), EVIL.into());
+            target.server.is_durable = false;
+        }
+    };
+    let outcome = |outcome: &mut record::OrdersOutcome| {
+        outcome.notes = vec![EVIL.to_owned()];
+        outcome.targets[0].stopped = vec![EVIL.to_owned()];
+    };
+    let made = Sold::at(EVIL, &[20.0, 20.0]).think_ms(20.0).with(setup).outcome(outcome);
+    let mut study = fixture::study("orders", vec![made.trial(1)]);
+    let mut prices = fixture::prices();
+    (prices.currency, prices.source, prices.term) = (Some(EVIL.into()), Some(EVIL.into()), Some(EVIL.into()));
+    prices.items[0].name = EVIL.to_owned();
+    study.manifest.prices = Some(prices);
     let page = Report::of(&study).html();
     assert!(!page.contains("<script") && !page.contains("</script"));
     assert!(page.contains("&lt;script&gt;"));

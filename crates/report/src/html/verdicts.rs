@@ -7,8 +7,11 @@ use crate::judge::{Level, Verdict};
 /// More figures than this are no headline.
 const FIGURES_MOST: usize = 12;
 
-/// Rules whose figures are headlines: rates of disks and of historians.
-const HEADLINES: [&str; 3] = ["rate", "record_rate", "search"];
+/// Rules whose figures are headlines: rates of disks, of historians and of order stores.
+const HEADLINES: [&str; 4] = ["rate", "record_rate", "search", "order_rate"];
+
+/// Units that do not fit a card beside a large number.
+const LONG_UNITS: [&str; 2] = ["records/s", "orders/min"];
 
 pub(super) fn list(verdicts: &[Verdict]) -> Markup {
     let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
@@ -58,11 +61,8 @@ fn figure(verdict: &Verdict) -> Markup {
     else {
         return html! { li { (ended(&verdict.sentence)) } };
     };
-    // A long unit beside a large number would not fit a card.
-    let (number, unit) = match figure.split_once(" records/s") {
-        Some((number, "")) => (number, Some("records/s")),
-        _ => (figure.as_str(), None),
-    };
+    let long = LONG_UNITS.iter().find_map(|unit| Some((figure.strip_suffix(unit)?.trim_end(), *unit)));
+    let (number, unit) = long.map_or((figure.as_str(), None), |(number, unit)| (number, Some(unit)));
     html! {
         li {
             span.what { (what.trim_end_matches([':', ' '])) }

@@ -2,7 +2,9 @@
 
 use super::{Level, Verdict};
 use crate::format;
-use crate::model::{Configuration, Expectation, ExpectedFigure, Figures, Report, SteadyState, Sweep};
+use crate::model::{
+    Configuration, Expectation, ExpectedFigure, Figures, Report, SteadyState, Sweep, Workload,
+};
 
 /// So far above what an array should give, and something else answered.
 const FAR_ABOVE_SHARE: f64 = 1.0;
@@ -16,7 +18,7 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(report.sweeps.iter().flat_map(sweep));
     let in_a_sweep = |c: &&Configuration| !report.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
     if report.steady_state.is_none() {
-        let disks = report.configurations.iter().filter(|configuration| !configuration.is_historian());
+        let disks = report.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
         verdicts.extend(disks.filter(in_a_sweep).filter_map(configuration));
     }
     verdicts.extend(report.expectation.iter().flat_map(expectation));

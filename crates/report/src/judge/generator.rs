@@ -1,12 +1,13 @@
 //! Doubts about the load generator: whether it, and not the target, set the figure. A historian collects and buffers
-//! instead of sending I/Os, and its server works on the same machine: it has sentences of its own.
+//! instead of sending I/Os, an order store's clients wait for several answers, and the server of either may work on the same
+//! machine: they have sentences of their own.
 
-use record::{Loop, State};
+use record::{Loop, Setup, State};
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
-use crate::model::{Report, Trial};
+use crate::model::{Report, Trial, Workload};
 
 /// More than this share of the calibrated rate and the generator may have been in the way.
 const CALIBRATED_SHARE_MAX: f64 = 0.5;
@@ -28,17 +29,20 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
             .flatten()
             .collect();
     verdicts.extend(trials.iter().filter_map(sent_late));
-    verdicts.extend([busy_collector(trials), near_collecting(trials)].into_iter().flatten());
+    verdicts.extend(
+        [busy_collector(trials), near_collecting(trials), busy_clients(trials)].into_iter().flatten(),
+    );
     verdicts
 }
 
 /// A disk trial whose generator is not itself what is measured.
 fn loads(trial: &Trial) -> bool {
-    !trial.is_historian && trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
+    trial.is(Workload::Disk)
+        && trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
 }
 
 fn is_open(trial: &Trial) -> bool {
-    trial.disk().is_some_and(|disk| matches!(disk.pacing, Loop::Open { .. }))
+    trial.setup.as_ref().map(Setup::pacing).is_some_and(|pacing| matches!(pacing, Loop::Open { .. }))
 }
 
 fn busy_thread(trials: &[Trial]) -> Option<Verdict> {
@@ -101,7 +105,8 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let unsent = |trial: &Trial| {
         let due = trial.main()?.operations + trial.unsent;
         let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
-        (missed && !trial.is_historian && trial.state != State::Invalid).then_some(trial.unsent as f64)
+        (missed && !trial.is(Workload::Historian) && trial.state != State::Invalid)
+            .then_some(trial.unsent as f64)
     };
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
@@ -144,19 +149,35 @@ fn near_collecting(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
+/// Clients of an order store; an invalid trial has said why already.
+fn busy_clients(trials: &[Trial]) -> Option<Verdict> {
+    let share = |trial: &Trial| {
+        let share = trial.generator.busiest_share?;
+        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
+        (limited && trial.orders.is_some() && trial.state != State::Invalid).then_some(share)
+    };
+    Doubt::with_figure(Level::Warning, "orders_cpu", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "the busiest load thread used {share} of a core: the CPU of the clients, not the database, may have set this              figure; take it as a lower bound, and give the load more threads or a machine of its own"
+        )
+    })
+}
+
 /// An open loop that sent late measured itself; each sign has its own sentence.
 fn sent_late(trial: &Trial) -> Option<Verdict> {
+    let remedy = match trial.workload {
+        Workload::Disk => "raise the outstanding I/Os or the threads, or offer less",
+        Workload::Orders => "add clients, or offer less",
+        Workload::Historian => return None,
+    };
+    let measures = loads(trial) || trial.is(Workload::Orders);
     // An invalid trial has said so as its reason.
-    let figures = trial.main().filter(|_| is_open(trial) && loads(trial) && trial.state != State::Invalid)?;
+    let figures = trial.main().filter(|_| is_open(trial) && measures && trial.state != State::Invalid)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
     let signs = stats::client_limited(lag_p99_us, figures.latency.p50_us, 0.0, 0.0);
     let sign = signs.first()?;
     Some(Verdict {
         trials: vec![trial.number],
-        ..Verdict::new(
-            Level::Warning,
-            "sent_late",
-            format!("{}: {sign}; raise the outstanding I/Os or the threads, or offer less", trial.name),
-        )
+        ..Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}; {remedy}", trial.name))
     })
 }

@@ -5,14 +5,15 @@ use record::State;
 use super::finding::{self, interval};
 use super::{Level, Verdict};
 use crate::format::{self, counted, figure, plain};
-use crate::model::{Configuration, FlushSeries, Historian, Report, Search, Trial};
+use crate::model::{Configuration, FlushSeries, Historian, Report, Search, Trial, Workload};
 
 /// Length of a step of a search unless it is shortened, warm-up included.
 const STEP_S: f64 = 120.0;
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = report.searches.iter().map(|found| search(found, report)).collect();
-    let historians = report.configurations.iter().filter(|configuration| configuration.is_historian());
+    let historians =
+        report.configurations.iter().filter(|configuration| configuration.is(Workload::Historian));
     verdicts.extend(historians.filter_map(|configuration| rate(configuration, &report.trials)));
     verdicts.extend(report.flush_rows.iter().filter_map(flush_rows));
     verdicts.extend(report.historians().filter_map(maintenance));

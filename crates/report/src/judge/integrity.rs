@@ -1,7 +1,7 @@
 //! Doubts about a historian: rows that are not what was acknowledged, events that were refused, times without a
 //! database, commits that promise nothing, purges that did not run.
 
-use record::Outage;
+use record::{Outage, Server, Setup};
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
@@ -111,7 +111,7 @@ fn outage(trial: &Trial) -> Option<Verdict> {
 }
 
 /// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
-fn length_of(outages: &[Outage]) -> String {
+pub(super) fn length_of(outages: &[Outage]) -> String {
     let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());
     let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
     match (away.first(), outages.len()) {
@@ -150,12 +150,17 @@ fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
     })
 }
 
+/// The servers of a trial that was measured, of a historian or of an order store.
+fn servers(trial: &Trial) -> Vec<&Server> {
+    let setup = trial.setup.as_ref().filter(|_| !trial.figures.is_empty());
+    let stores = setup.and_then(Setup::orders).into_iter().flat_map(|orders| &orders.targets);
+    let historian = setup.and_then(Setup::historian).map(|historian| &historian.server);
+    historian.into_iter().chain(stores.map(|target| &target.server)).collect()
+}
+
 fn not_durable(trials: &[Trial]) -> Option<Verdict> {
-    let server = |trial: &Trial| {
-        let server = of(trial)?.setup.as_ref()?.server.clone();
-        (!server.is_durable).then_some(server.durability)
-    };
-    let durability = trials.iter().find_map(server)?;
+    let server = |trial: &Trial| servers(trial).into_iter().find(|server| !server.is_durable).cloned();
+    let durability = trials.iter().find_map(server)?.durability;
     Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(count, |_| {
         format!(
             "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \

@@ -9,7 +9,9 @@ mod generator;
 mod historian;
 mod integrity;
 mod medium;
+mod orders;
 mod outcome;
+mod reconciliation;
 mod stability;
 
 use serde::{Deserialize, Serialize};
@@ -68,7 +70,9 @@ impl Verdict {
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = finding::all(report);
     verdicts.extend(historian::all(report));
+    verdicts.extend(orders::all(report));
     verdicts.extend(integrity::all(report));
+    verdicts.extend(reconciliation::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(medium::all(report));
     verdicts.extend(generator::all(report));

@@ -9,7 +9,7 @@ use crate::model::{Report, Trial};
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = study(report).into_iter().chain(not_begun(report)).collect();
     verdicts.extend(report.disks().filter_map(io_errors));
-    verdicts.extend(report.historians().filter_map(operation_errors));
+    verdicts.extend(report.historians().chain(report.order_stores()).filter_map(operation_errors));
     verdicts.extend(report.trials.iter().filter_map(ended_early));
     verdicts.extend(skipped(report));
     verdicts.extend(fallbacks(report));
@@ -91,9 +91,11 @@ fn io_errors(trial: &Trial) -> Option<Verdict> {
     })
 }
 
-/// Errors of a historian's database. Those of an outage are told with it, and no row is lost by them.
+/// Errors of a database. Those of an outage are told with it, and no row is lost by them.
 fn operation_errors(trial: &Trial) -> Option<Verdict> {
-    let outages = trial.historian.as_ref().is_some_and(|historian| !historian.outages.is_empty());
+    let targets = trial.orders.iter().flat_map(|orders| &orders.targets);
+    let outages = trial.historian.as_ref().is_some_and(|historian| !historian.outages.is_empty())
+        || targets.into_iter().any(|target| !target.outages.is_empty());
     let kinds = errors_by_kind(trial);
     (!outages && !kinds.is_empty()).then(|| {
         let sentence =

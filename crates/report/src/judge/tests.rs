@@ -1,6 +1,7 @@
 //! Every rule: the record that raises it, its sentence, and a record beside it that does not.
 
 mod historian;
+mod orders;
 
 use record::{CacheMode, MeasuredTrial, State, StudyRecord, Written};
 

@@ -6,7 +6,7 @@ use record::{DiskSetup, OperationInterval, Setup, State, StudyRecord};
 use serde::Serialize;
 use stats::Estimate;
 
-use super::trial::{figures_of, offered};
+use super::trial::{Workload, figures_of, offered};
 use super::{Figures, Generator, Machine, Trial};
 
 /// What was measured of one configuration.
@@ -36,6 +36,9 @@ pub struct Configuration {
     pub generator: Generator,
     /// The machine meanwhile: means over the trials.
     pub machine: Machine,
+    /// What was loaded.
+    #[serde(skip)]
+    pub(crate) workload: Workload,
     /// Setup of the first of them.
     #[serde(skip)]
     pub(crate) setup: Option<Setup>,
@@ -56,8 +59,8 @@ impl Configuration {
         self.figures.iter().find(|figures| figures.kind == kind)
     }
 
-    pub(crate) fn is_historian(&self) -> bool {
-        self.setup.as_ref().is_some_and(|setup| setup.historian().is_some())
+    pub(crate) fn is(&self, workload: Workload) -> bool {
+        self.workload == workload
     }
 
     /// Operations due a second; open loop only.
@@ -117,6 +120,7 @@ fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Opti
         per_s,
         generator: generator(trials, &chosen),
         machine: machine(trials, &chosen),
+        workload: first.workload,
         setup: first.setup.clone(),
     })
 }

@@ -258,7 +258,8 @@ fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unst
     }))
 }
 
-fn mean_gauge(window: &[&Sample], name: &str) -> Option<f64> {
+/// Mean of a gauge over the seconds in which it was read.
+pub(super) fn mean_gauge(window: &[&Sample], name: &str) -> Option<f64> {
     let known = || window.iter().filter_map(|s| Some((s.gauges.get(name).copied()?, s.length_s)));
     let seconds: f64 = known().map(|(_, length_s)| length_s).sum();
     (seconds > 0.0).then(|| known().map(|(value, length_s)| value * length_s).sum::<f64>() / seconds)

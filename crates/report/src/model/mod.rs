@@ -3,9 +3,11 @@
 //! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
 
 mod configuration;
+mod cost;
 mod expectation;
 mod flush;
 mod historian;
+mod orders;
 mod search;
 mod steady;
 mod sweep;
@@ -15,18 +17,21 @@ use record::{Environment, State, StudyRecord};
 use serde::Serialize;
 
 pub use configuration::Configuration;
+pub use cost::{Cost, CostItem, CostRow};
 pub use expectation::{Expectation, ExpectedFigure};
 pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
 pub use historian::{Historian, Maintenance, Reads, Storage};
+pub use orders::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
+pub(crate) use orders::{MINUTE_S, a_minute};
 pub use search::{Search, SearchedStep};
 pub use steady::{MatrixCell, SteadyState};
 pub use sweep::{Sweep, SweepPoint};
-pub(crate) use trial::{ALL, FLUSH, io_count};
+pub(crate) use trial::{ALL, FLUSH, Workload, io_count};
 pub use trial::{Figures, Generator, Machine, Stability, Trial};
 
 use crate::judge::{self, Verdict};
-use crate::published::{self, Comparison, HistorianComparison};
+use crate::published::{self, Comparison, HistorianComparison, OrdersComparison};
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;
@@ -78,6 +83,12 @@ pub struct Report {
     /// Published figures of a historian beside the measured ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_historian: Option<HistorianComparison>,
+    /// Published figures of an order store beside the measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_orders: Option<OrdersComparison>,
+    /// What the measured system costs, and what an order a minute does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// Trials of the plan that were never begun.
     pub not_begun: Vec<u32>,
     /// The machine.
@@ -119,6 +130,8 @@ impl Report {
             sweeps: sweep::all(manifest, &configurations, &trials),
             steady_state,
             published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
+            published_orders: published::orders(&configurations, &trials),
+            cost: cost::of(manifest, &configurations),
             searches,
             flush_rows,
             expectation: expectation::of(manifest, &configurations),
@@ -151,18 +164,27 @@ impl Report {
 
     /// Whether some disk configuration was measured more than once.
     pub(crate) fn repeats(&self) -> bool {
-        let mut disks = self.configurations.iter().filter(|configuration| !configuration.is_historian());
+        let mut disks = self.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
         disks.any(|configuration| configuration.trials.len() > 1)
     }
 
     /// Trials of disks. Where nothing tells what a trial is of, it is of a disk.
     pub(crate) fn disks(&self) -> impl Iterator<Item = &Trial> {
-        self.trials.iter().filter(|trial| !trial.is_historian)
+        self.of_workload(Workload::Disk)
     }
 
     /// Trials of historians.
     pub(crate) fn historians(&self) -> impl Iterator<Item = &Trial> {
-        self.trials.iter().filter(|trial| trial.is_historian)
+        self.of_workload(Workload::Historian)
+    }
+
+    /// Trials of order stores.
+    pub(crate) fn order_stores(&self) -> impl Iterator<Item = &Trial> {
+        self.of_workload(Workload::Orders)
+    }
+
+    fn of_workload(&self, workload: Workload) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(move |trial| trial.is(workload))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::orders::ORDER;
 use record::{
     DiskSetup, Loop, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
     State, Summary,
@@ -10,6 +11,7 @@ use serde::Serialize;
 use stats::{Estimate, PtsWindow};
 
 use super::historian::{self, Historian, RECORD};
+use super::orders::{self, Orders};
 use crate::chart::Bins;
 
 /// Name of the row that takes reads and writes together.
@@ -21,11 +23,23 @@ pub(crate) const FLUSH: &str = "flush";
 /// An interval shorter than this makes no rate: a few operations more or less would look like noise.
 const SHORTEST_RATE_INTERVAL_S: f64 = 0.5;
 
+/// What a trial puts its load on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workload {
+    /// A disk; also where nothing tells what it is.
+    Disk,
+    /// A historian.
+    Historian,
+    /// An order store.
+    Orders,
+}
+
 /// Figures of one kind of operation over a measured window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// `read`, `write`, `flush`, or `all` for reads and writes together; of a historian `record`, `commit`, `trend`,
-    /// `latest`, `purge`, `shrink`, which are never added up.
+    /// `latest`, `purge`, `shrink`, and of an order store `order`, `login`, `new_customer`, `browse`, `prices`, `purchase`,
+    /// which are never added up.
     pub kind: String,
     /// Operations completed.
     pub operations: u64,
@@ -122,12 +136,15 @@ pub struct Trial {
     /// Figures of a historian.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub historian: Option<Historian>,
+    /// Figures of the order store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Orders>,
     /// Its part in a search for the highest sustainable rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
-    /// Whether it is one of a historian, even if it left nothing.
+    /// What it is of, even if it left nothing.
     #[serde(skip)]
-    pub(crate) is_historian: bool,
+    pub(crate) workload: Workload,
     /// Latencies by kind, in bins for drawing.
     #[serde(skip)]
     pub(crate) bins: Vec<(String, Bins)>,
@@ -170,8 +187,9 @@ impl Trial {
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
             historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
+            orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation, cores),
             search: record.search,
-            is_historian: historian::is_historian(measured),
+            workload: workload(measured),
             figures,
             setup,
         }
@@ -186,6 +204,10 @@ impl Trial {
         self.setup.as_ref().and_then(Setup::disk)
     }
 
+    pub(crate) fn is(&self, workload: Workload) -> bool {
+        self.workload == workload
+    }
+
     /// Whether it was left out on purpose.
     pub(crate) fn is_skipped(&self) -> bool {
         self.state == State::Skipped
@@ -194,6 +216,16 @@ impl Trial {
     /// Whether its figures may speak for the configuration.
     pub(crate) fn is_complete(&self) -> bool {
         self.state == State::Complete
+    }
+}
+
+fn workload(measured: &MeasuredTrial) -> Workload {
+    if historian::is_historian(measured) {
+        Workload::Historian
+    } else if orders::is_orders(measured) {
+        Workload::Orders
+    } else {
+        Workload::Disk
     }
 }
 
@@ -220,23 +252,33 @@ fn kinds_of(measured: &MeasuredTrial, window: &[&Sample]) -> BTreeMap<String, Op
     kinds
 }
 
-/// Operations that the CPU time is shared among: records of a historian, which its other operations only carry or
-/// read.
+/// The kind that a trial of a database is about, which its other kinds carry, read or are part of; none of a disk.
+fn whole_of<'a>(mut kinds: impl Iterator<Item = &'a String>) -> Option<&'static str> {
+    kinds.find_map(|kind| match kind.as_str() {
+        kind if historian::is_kind(kind) => Some(RECORD),
+        kind if orders::is_kind(kind) => Some(ORDER),
+        _ => None,
+    })
+}
+
+/// Operations that the CPU time is shared among.
 fn worked(kinds: &BTreeMap<String, OperationInterval>) -> u64 {
-    let counts = kinds.iter().filter(|(kind, _)| *kind == RECORD || !historian::is_kind(kind));
-    counts.map(|(_, operation)| operation.count).sum()
+    match whole_of(kinds.keys()) {
+        Some(whole) => kinds.get(whole).map_or(0, |operation| operation.count),
+        None => kinds.values().map(|operation| operation.count).sum(),
+    }
 }
 
 /// A row for reads and writes together where there are both, then a row for each kind, flushes last. A historian is
-/// about its records, and its kinds are not added up.
+/// about its records and an order store about its orders, and their kinds are not added up.
 pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s: f64) -> Vec<Figures> {
-    if kinds.keys().any(|kind| historian::is_kind(kind)) {
+    if let Some(whole) = whole_of(kinds.keys()) {
         let mut rows: Vec<Figures> =
-            kinds.iter().map(|(kind, o)| historian_row(kind, o, measured_s)).collect();
-        if !kinds.contains_key(RECORD) {
-            rows.push(historian_row(RECORD, &OperationInterval::default(), measured_s));
+            kinds.iter().map(|(kind, o)| database_row(kind, o, measured_s)).collect();
+        if !kinds.contains_key(whole) {
+            rows.push(database_row(whole, &OperationInterval::default(), measured_s));
         }
-        rows.sort_by_key(|row| historian::rank(&row.kind));
+        rows.sort_by_key(|row| (historian::rank(&row.kind), orders::rank(&row.kind)));
         return rows;
     }
     let (flushes, ios): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| *kind == FLUSH);
@@ -250,8 +292,9 @@ pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s
     rows
 }
 
-/// Bytes of a historian are those of its values in memory, or count rows: they make no throughput.
-fn historian_row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+/// Bytes of a historian are those of its values in memory, or count rows, and an order store has none: they make no
+/// throughput.
+fn database_row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
     Figures { mb_per_s: None, ..row(kind, operation, measured_s) }
 }
 
@@ -286,10 +329,10 @@ fn rates_of(window: &[&Sample]) -> Vec<f64> {
     long_enough.map(|sample| io_count(sample) as f64 / sample.length_s).collect()
 }
 
-/// Reads and writes of an interval; flushes are none. Of a historian, the records.
+/// Reads and writes of an interval; flushes are none. Of a historian the records, of an order store the orders.
 pub(crate) fn io_count(sample: &Sample) -> u64 {
-    if sample.operations.keys().any(|kind| historian::is_kind(kind)) {
-        return sample.operations.get(RECORD).map_or(0, |operation| operation.count);
+    if let Some(whole) = whole_of(sample.operations.keys()) {
+        return sample.operations.get(whole).map_or(0, |operation| operation.count);
     }
     sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
 }

@@ -2,7 +2,7 @@
 
 use record::Summary;
 
-use super::{Column, Row, Table, column, level_cells, level_columns, level_keys, words};
+use super::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
 use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
 use crate::model::{FlushSeries, Historian, Maintenance, Reads, Report, Search, SearchedStep, Trial};
 use crate::published::{HistorianComparison, RealProject};
@@ -74,10 +74,6 @@ fn held(held: bool) -> String {
 
 fn whole(count: f64) -> String {
     grouped(count.round() as u64)
-}
-
-fn dash(text: Option<String>) -> String {
-    text.unwrap_or_else(|| format::UNKNOWN.to_owned())
 }
 
 /// Reads of screens while rows were written; none where nobody read.

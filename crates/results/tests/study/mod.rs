@@ -33,6 +33,7 @@ pub(crate) fn manifest(state: State) -> Manifest {
         search: None,
         quick: false,
         disk_bytes: None,
+        prices: None,
         plan: (1..=3).map(planned).collect(),
     }
 }

@@ -3,13 +3,13 @@
 //! An event has the time of the reply that told it. It was due when its poll was, so that a poll that is late, or that
 //! takes long, shows as lag. A PLC that goes away is tried again and again; what it did meanwhile nobody knows.
 
-use super::backoff::Backoff;
 use super::buffer::Event;
-use super::clock::Clock;
 use super::modbus::{PollError, Poller};
 use super::running::Running;
 use super::source::{BATCH_EVENTS, GOOD};
-use super::trial::TrialError;
+use crate::TrialError;
+use crate::backoff::Backoff;
+use crate::clock::Clock;
 
 /// Unit of a PLC that is behind no gateway (Modbus Messaging on TCP/IP 1.0b, 4.4.2.1).
 const UNIT: u8 = 255;

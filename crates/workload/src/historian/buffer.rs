@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use load::Phases;
 use tokio::sync::Notify;
 
-use super::clock::Clock;
 use super::pending::{Gauge, Pending, Spread};
+use crate::clock::Clock;
 
 /// Sorted events are looked at so often: timers of tokio are no finer.
 const RIPENING_NS: u64 = 1_000_000;

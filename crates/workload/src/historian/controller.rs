@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use load::{Go, Progress};
 use record::Interval;
 
-use super::clock::Clock;
-use super::generator_cpu::GeneratorCpu;
 use super::pending::Gauge;
 use super::reconcile::Drain;
 use super::roles::{Message, Name, Roles};
 use super::running::{LATEST, Measured, OPEN, PURGE, Running, SHRINK, TREND};
-use super::trial::TrialError;
+use crate::TrialError;
+use crate::clock::Clock;
+use crate::generator_cpu::GeneratorCpu;
 
 /// Time between two looks at what the user wants.
 const LOOK_NS: u64 = 100_000_000;

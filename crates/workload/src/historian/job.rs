@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use load::{Pacing, Phases, Span};
 
-use crate::plc::REGISTERS_MAX;
-
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
+use crate::JobError;
+use crate::plc::REGISTERS_MAX;
+use crate::problems::Problems;
 
 /// Most tags of a plant.
 pub(crate) const TAGS_MAX: u32 = 10_000_000;
@@ -18,8 +19,6 @@ pub(crate) const BUFFERED_MAX: u64 = 100_000_000;
 pub(crate) const WRITERS_MAX: u32 = 256;
 /// Shortest length of a partition.
 const PARTITION_MIN: Span = Span::seconds(1);
-/// Longest time of any parameter: all of them together are reckoned with in nanoseconds of 64 bits.
-const SPAN_MAX: Span = Span::seconds(365 * 24 * 3600);
 /// Length of the window where nothing else is said: with its warm-up a step of two minutes.
 const DURATION: Span = Span::seconds(80);
 /// Time between two purges, and age of what they remove, where nothing else is said.
@@ -109,16 +108,6 @@ pub struct Maintenance {
     pub purge_rows: Option<u64>,
     /// Whether a shrink follows.
     pub shrink: bool,
-}
-
-/// A parameter that cannot be, or that contradicts another.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter} {problem}")]
-pub struct JobError {
-    /// Name of the parameter as in the study file.
-    pub parameter: &'static str,
-    /// Value, what is wrong with it, and what to do.
-    pub problem: String,
 }
 
 impl Source {
@@ -229,38 +218,7 @@ fn maintenance(settings: &Settings, phases: Phases) -> Option<Maintenance> {
     })
 }
 
-#[derive(Default)]
-struct Problems(Vec<JobError>);
-
 impl Problems {
-    fn add(&mut self, parameter: &'static str, problem: impl Into<String>) {
-        self.0.push(JobError { parameter, problem: problem.into() });
-    }
-
-    fn within<T: PartialOrd + std::fmt::Display + Copy>(
-        &mut self,
-        parameter: &'static str,
-        given: Option<T>,
-        low: T,
-        high: T,
-    ) {
-        if let Some(value) = given.filter(|value| !(low..=high).contains(value)) {
-            self.add(parameter, format!("cannot be {value}: give {low} to {high}"));
-        }
-    }
-
-    fn some_time(&mut self, parameter: &'static str, given: Option<Span>) {
-        if given == Some(Span::ZERO) {
-            self.add(parameter, "cannot be 0s: give a duration such as 1s");
-        }
-    }
-
-    fn no_age(&mut self, parameter: &'static str, given: Option<Span>) {
-        if let Some(span) = given.filter(|&span| span > SPAN_MAX) {
-            self.add(parameter, format!("cannot be {span}: give at most {SPAN_MAX}"));
-        }
-    }
-
     fn ranges(&mut self, settings: &Settings) {
         self.within("tags", settings.tags, 1, TAGS_MAX);
         self.within("max_buffered_events", settings.max_buffered_events, 1, BUFFERED_MAX);

@@ -6,9 +6,9 @@ use database::{Error, Session};
 use load::Completed;
 use record::MaintenanceRun;
 
-use super::clock::Clock;
 use super::job::Maintenance;
 use super::running::{PURGE, Running, SHRINK};
+use crate::clock::Clock;
 
 /// Purges at each interval.
 #[derive(Debug)]

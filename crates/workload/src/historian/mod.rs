@@ -1,11 +1,8 @@
 //! The historian: tag changes are collected, buffered, flushed to a database, read by screens, purged and shrunk.
 
 mod acquisition;
-mod backoff;
 mod buffer;
-mod clock;
 mod controller;
-mod generator_cpu;
 mod job;
 mod ledger;
 mod maintenance;
@@ -20,15 +17,14 @@ mod roles;
 mod running;
 mod settings;
 mod setup;
-mod signal;
 mod source;
 mod store;
 pub mod tags;
 mod trial;
 mod writer;
 
-pub use job::{Job, JobError, Maintenance, Readers, Source};
+pub use job::{Job, Maintenance, Readers, Source};
 pub use pipeline::{PipelineSpeed, pipeline_events_per_s, pipeline_only};
 pub use settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
 pub use setup::check;
-pub use trial::{TrialError, run};
+pub use trial::run;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use database::{Error, Session, Value};
 use load::Completed;
 
-use super::backoff::Backoff;
-use super::clock::Clock;
 use super::job::Readers;
 use super::running::{LATEST, Running, TREND};
+use crate::backoff::Backoff;
+use crate::clock::Clock;
 
 /// The reader.
 #[derive(Debug)]

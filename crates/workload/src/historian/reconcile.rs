@@ -6,9 +6,9 @@ use database::{Error, Session, Sizes};
 use record::HistorianOutcome;
 use tokio::time::Instant;
 
-use super::backoff::Backoff;
 use super::running::Running;
 use super::writer;
+use crate::backoff::Backoff;
 
 /// How long a server that is away at the end is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,12 +3,12 @@
 use load::{Phases, Span};
 
 use super::buffer::Event;
-use super::clock::Clock;
 use super::job::Job;
 use super::recording::{Recorded, Recording, RecordingError};
 use super::running::Running;
 use super::source::BATCH_EVENTS;
-use super::trial::TrialError;
+use crate::TrialError;
+use crate::clock::Clock;
 
 /// A trial is at least so long, even if its recording is a moment.
 const LENGTH_NS_MIN: u64 = 1_000_000_000;

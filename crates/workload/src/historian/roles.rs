@@ -9,14 +9,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::clock::Clock;
 use super::job::{Maintenance, Readers};
 use super::maintenance::Keeper;
 use super::reader::Reader;
 use super::running::Running;
 use super::source::Source;
-use super::trial::TrialError;
 use super::writer::Writer;
+use crate::TrialError;
+use crate::clock::Clock;
 
 /// Time between two looks at the size of the database.
 const SIZES_INTERVAL: Duration = Duration::from_secs(10);

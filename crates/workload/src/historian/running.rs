@@ -8,8 +8,8 @@ use load::{Kind, Phases, Recorder};
 use super::buffer::Buffer;
 use super::job::Job;
 use super::ledger::Ledger;
-use super::signal::Signal;
 use super::store::Store;
+use crate::signal::Signal;
 
 /// Kind of operation: a row committed.
 pub(crate) const RECORD: usize = 0;

@@ -13,10 +13,10 @@ use super::pipeline;
 use super::reader::screen_tag_count;
 use super::running::{CLOSED, Measured, OPEN, Running};
 use super::settings::WriteMethod;
-use super::signal::Signal;
 use super::source::Source;
 use super::store::{Layout, Store};
-use super::trial::TrialError;
+use crate::TrialError;
+use crate::signal::Signal;
 
 /// Most partitions of a trial: each costs the server memory and time to plan.
 const PARTITIONS_MAX: u64 = 1_000;

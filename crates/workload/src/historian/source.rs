@@ -10,12 +10,12 @@ use record::Loop;
 
 use super::acquisition::Acquisition;
 use super::buffer::Event;
-use super::clock::Clock;
 use super::job::{self, Job};
 use super::replay::Replay;
 use super::running::{RECORD, Running};
 use super::tags;
-use super::trial::TrialError;
+use crate::TrialError;
+use crate::clock::Clock;
 
 /// Most events that are offered at once: as many as fit into a processor's cache of the second level.
 pub(crate) const BATCH_EVENTS: usize = 4_096;

@@ -13,20 +13,7 @@ use super::job::{Job, Source};
 use super::reconcile;
 use super::roles::{Role, Roles};
 use super::setup::{self, Prepared};
-
-/// Why a trial did not run, or not to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// The database cannot be used as asked.
-    #[error(transparent)]
-    Database(#[from] database::Error),
-    /// The source of events cannot be read.
-    #[error("{0}")]
-    Source(String),
-    /// The load could not be made.
-    #[error("{0}")]
-    Load(String),
-}
+use crate::TrialError;
 
 /// Runs a historian against a database of our own until its end, `stop`, or until `on_progress` says so. Tables are made,
 /// or emptied where they are there already and `fresh` says so. With the fake, everything runs in virtual time.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use database::{Connection, Error, Rows, Session};
 use load::Completed;
 
-use super::backoff::Backoff;
 use super::buffer::Event;
-use super::clock::Clock;
 use super::running::{COMMIT, RECORD, Running};
 use super::settings::WriteMethod;
 use super::store::{self, SAMPLES};
+use crate::backoff::Backoff;
+use crate::clock::Clock;
 
 /// Bytes of a row's values: tag, time, value, quality.
 pub(crate) const ROW_BYTES: u64 = 4 + 8 + 8 + 2;

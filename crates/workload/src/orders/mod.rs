@@ -6,14 +6,27 @@
 pub mod csv;
 mod data;
 mod decimal;
+mod driver;
+mod job;
 mod load;
+mod number;
+mod open_store;
+mod reconcile;
+mod restore;
+mod settings;
 mod size;
 pub mod store;
 pub mod tables;
 mod verify;
+mod visit;
 pub mod words;
 
 pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
+pub use driver::{StoreInUse, check, run};
+pub use job::{Habits, Job};
 pub use load::{LoadError, load};
+pub use open_store::open_store;
+pub use restore::{RestoreError, Restored, restore};
+pub use settings::{CpuTarget, Procedures, Settings};
 pub use size::{SizeError, StoreSize};
 pub use verify::{Check, verify};

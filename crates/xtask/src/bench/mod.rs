@@ -25,7 +25,7 @@ pub(crate) enum Bench {
     Disk(DiskOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
     Historian(HistorianOptions),
-    /// Rows of the order store that one core makes
+    /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
     Orders(OrdersOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
@@ -74,6 +74,15 @@ pub(crate) struct OrdersOptions {
     /// Runs of each kind
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    /// Pairs of loads; psql and prony take turns
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Size of the store that is loaded
+    #[arg(long, default_value = "1GB")]
+    size: String,
+    /// Only benchmarks whose name contains this: rows, load, clients
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
 }
 
 impl Bench {

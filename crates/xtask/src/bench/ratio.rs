@@ -69,6 +69,14 @@ pub(super) fn at_least(name: &str, values: Vec<f64>, goal: f64) -> String {
     format!("  {name:<26} {median:.3} ({min:.3} – {max:.3})  goal ≥ {goal}: {}", reached(median >= goal))
 }
 
+/// Median, least and greatest of some values, and whether the median is at most what it should be.
+pub(super) fn at_most(name: &str, values: Vec<f64>, goal: f64) -> String {
+    let Some(Spread { median, min, max }) = Spread::of(values) else {
+        return format!("  {name:<26} unknown: no runs");
+    };
+    format!("  {name:<26} {median:.3} ({min:.3} – {max:.3})  goal ≤ {goal}: {}", reached(median <= goal))
+}
+
 /// How far the measured rates are from the true one.
 pub(super) fn rate_error(tool: Tool, runs: &[Measurement], per_s: f64, tolerance_per_cent: f64) -> String {
     let errors = runs.iter().map(|run| (run.iops / per_s - 1.0) * 100.0).collect();

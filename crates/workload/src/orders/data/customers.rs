@@ -5,17 +5,17 @@ use super::row_sink::RowSink;
 use crate::orders::decimal;
 
 /// The states, and the District of Columbia.
-pub(super) static STATES: [&str; 51] = [
+pub(in crate::orders) static STATES: [&str; 51] = [
     "AK", "AL", "AR", "AZ", "CA", "CO", "CT", "DC", "DE", "FL", "GA", "HI", "IA", "ID", "IL", "IN", "KS",
     "KY", "LA", "MA", "MD", "ME", "MI", "MN", "MO", "MS", "MT", "NC", "ND", "NE", "NH", "NJ", "NM", "NV",
     "NY", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VA", "VT", "WA", "WI", "WV", "WY",
 ];
 
 /// Countries of region 2.
-pub(super) static COUNTRIES: [&str; 10] =
+pub(in crate::orders) static COUNTRIES: [&str; 10] =
     ["Australia", "Canada", "Chile", "China", "France", "Germany", "Japan", "Russia", "South Africa", "UK"];
 
-static GENDERS: [&str; 2] = ["F", "M"];
+pub(in crate::orders) static GENDERS: [&str; 2] = ["F", "M"];
 
 /// Writes customers, with memory for their texts.
 pub(super) struct Customers {

@@ -7,17 +7,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Randomness of the rows of one table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
+pub(in crate::orders) struct Source {
     key: u64,
 }
 
 /// Randomness of one row.
 #[derive(Clone, Debug)]
-pub(super) struct Draw(Xoshiro256PlusPlus);
+pub(in crate::orders) struct Draw(Xoshiro256PlusPlus);
 
 impl Source {
     /// Tables are told apart by a number of their own.
-    pub(super) fn new(seed: u64, table: u64) -> Self {
+    pub(in crate::orders) fn new(seed: u64, table: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         // A seed and its neighbour must not share rows, as a sum of seed and table would.
         let key = (0..=table).fold(0, |_, _| random.next_u64());
@@ -26,7 +26,7 @@ impl Source {
 
     /// Of the row with this number. The generator's state is filled by SplitMix64, which makes neighbours independent.
     #[inline]
-    pub(super) fn row(self, number: u32) -> Draw {
+    pub(in crate::orders) fn row(self, number: u32) -> Draw {
         Draw(Xoshiro256PlusPlus::seed_from_u64(self.key.wrapping_add(number.into())))
     }
 }
@@ -34,31 +34,31 @@ impl Source {
 impl Draw {
     /// A uniform number below `limit`, by the high half of a product. Its bias is `limit` / 2^64 at most.
     #[inline]
-    pub(super) fn below(&mut self, limit: u32) -> u32 {
+    pub(in crate::orders) fn below(&mut self, limit: u32) -> u32 {
         ((u128::from(self.0.next_u64()) * u128::from(limit)) >> 64) as u32
     }
 
     /// A uniform number of a range, its ends included.
     #[inline]
-    pub(super) fn between(&mut self, least: u32, greatest: u32) -> u32 {
+    pub(in crate::orders) fn between(&mut self, least: u32, greatest: u32) -> u32 {
         least + self.below(greatest - least + 1)
     }
 
     /// One of some choices.
     #[inline]
-    pub(super) fn one_of(&mut self, choices: &[&'static str]) -> &'static str {
+    pub(in crate::orders) fn one_of(&mut self, choices: &[&'static str]) -> &'static str {
         choices[self.below(choices.len() as u32) as usize]
     }
 
     /// Appends uniform upper-case letters.
     #[inline]
-    pub(super) fn letters<const COUNT: usize>(&mut self, text: &mut String) {
+    pub(in crate::orders) fn letters<const COUNT: usize>(&mut self, text: &mut String) {
         self.characters::<COUNT>(b'A', 26, text);
     }
 
     /// Appends uniform decimal digits.
     #[inline]
-    pub(super) fn digits<const COUNT: usize>(&mut self, text: &mut String) {
+    pub(in crate::orders) fn digits<const COUNT: usize>(&mut self, text: &mut String) {
         self.characters::<COUNT>(b'0', 10, text);
     }
 

@@ -4,8 +4,8 @@
 //! thread, and is always the same. Distributions are those of DVD Store, all of them uniform. Nothing is written here: a
 //! [`RowSink`] takes the rows.
 
-mod customers;
-mod draw;
+pub(super) mod customers;
+pub(super) mod draw;
 mod products;
 mod row_sink;
 mod sales;

@@ -9,7 +9,7 @@ pub struct Loaded {
     pub size: String,
     /// Seed of the rows.
     pub seed: u64,
-    /// Whether all of it is there.
+    /// Whether all of it is there, and nothing else.
     pub state: State,
     /// Rows of customers, orders, orderlines, `cust_hist`, products, inventory and categories.
     pub rows: [u64; 7],
@@ -21,13 +21,33 @@ pub struct Loaded {
     pub sales_sum: u64,
 }
 
-/// How far a load is.
+/// What became of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It runs, or was broken off.
     Loading,
     /// It is complete, with its keys.
     Loaded,
+    /// It was complete, and clients may have changed it since.
+    Used,
+}
+
+impl State {
+    const ALL: [Self; 3] = [Self::Loading, Self::Loaded, Self::Used];
+
+    /// As the database has it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Loading => "loading",
+            Self::Loaded => "loaded",
+            Self::Used => "used",
+        }
+    }
+
+    /// What is no word of ours is taken for a load that was broken off, which nothing is done with.
+    fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|state| state.word() == word).unwrap_or(Self::Loading)
+    }
 }
 
 static STORE: Table = Table {
@@ -57,10 +77,6 @@ static STORE: Table = Table {
 /// Those of the database.
 pub async fn write_loaded(session: &mut Session, loaded: &Loaded) -> Result<(), Error> {
     session.execute("DELETE FROM store", &[]).await?;
-    let state = match loaded.state {
-        State::Loading => "loading",
-        State::Loaded => "loaded",
-    };
     let number = |number: u64| Value::I64(number.cast_signed());
     let [customers, orders, orderlines, cust_hist, products, inventory, categories] = loaded.rows.map(number);
     let [customerid_max, orderid_max, prod_id_max] = loaded.ids_max.map(number);
@@ -68,7 +84,7 @@ pub async fn write_loaded(session: &mut Session, loaded: &Loaded) -> Result<(), 
     rows.push([
         Value::Text(loaded.size.clone()),
         number(loaded.seed),
-        Value::Text(state.to_owned()),
+        Value::Text(loaded.state.word().to_owned()),
         customers,
         orders,
         orderlines,
@@ -83,6 +99,22 @@ pub async fn write_loaded(session: &mut Session, loaded: &Loaded) -> Result<(), 
         number(loaded.sales_sum),
     ]);
     session.append(&STORE, &mut rows, WriteMethod::MultiRow).await
+}
+
+/// Says that clients are about to change the store, so that a run that is killed is known afterwards. A store whose load
+/// was broken off stays one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn mark_used(session: &mut Session) -> Result<(), Error> {
+    mark(session, State::Used).await
+}
+
+/// Says what became of a load that was completed.
+pub(in crate::orders) async fn mark(session: &mut Session, state: State) -> Result<(), Error> {
+    let (word, loading) = (state.word(), State::Loading.word());
+    let sql = format!("UPDATE store SET state = '{word}' WHERE state <> '{loading}'");
+    session.execute(&sql, &[]).await.map(drop)
 }
 
 /// What is said to be loaded; none if nothing is said.
@@ -109,7 +141,7 @@ pub async fn read_loaded(session: &mut Session) -> Result<Option<Loaded>, Error>
     Ok(Some(Loaded {
         size: size.clone(),
         seed: number(seed),
-        state: if state == "loaded" { State::Loaded } else { State::Loading },
+        state: State::of(state),
         rows: [a, b, c, d, e, f, g],
         ids_max: [customerid, orderid, prod_id],
         quan_in_stock_sum,

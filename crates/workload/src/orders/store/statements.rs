@@ -23,6 +23,18 @@ pub(super) struct Schema {
     pub(super) load_session: Option<&'static str>,
 }
 
+/// Scripts that undo what clients did, where dialects differ.
+#[derive(Debug)]
+pub(super) struct Undo {
+    /// One statement, with `{after}` and `{last}`: the orders between these ids.
+    pub(super) history: &'static str,
+    pub(super) inventory: &'static str,
+    /// With the last or next ids; none where they follow the largest that is there.
+    pub(super) ids: Option<&'static str>,
+    /// None where a session waits for locks as it should.
+    pub(super) session: Option<&'static str>,
+}
+
 /// The operations of a dialect in one style.
 #[derive(Debug)]
 pub(super) struct Statements {
@@ -71,6 +83,29 @@ macro_rules! schema {
 static SQLITE_SCHEMA: Schema = schema!("sqlite", None, Some(include_str!("sql/sqlite/load_session.sql")));
 static POSTGRES_SCHEMA: Schema = schema!("postgres", Some(include_str!("sql/postgres/procedures.sql")), None);
 static MYSQL_SCHEMA: Schema = schema!("mysql", Some(include_str!("sql/mysql/procedures.sql")), None);
+
+macro_rules! undo {
+    ($folder:literal, $ids:expr, $session:expr) => {
+        Undo {
+            history: include_str!(concat!("sql/", $folder, "/undo/history.sql")),
+            inventory: include_str!(concat!("sql/", $folder, "/undo/inventory.sql")),
+            ids: $ids,
+            session: $session,
+        }
+    };
+}
+
+static SQLITE_UNDO: Undo = undo!("sqlite", None, None);
+static POSTGRES_UNDO: Undo = undo!(
+    "postgres",
+    Some(include_str!("sql/postgres/undo/ids.sql")),
+    Some(include_str!("sql/postgres/undo/session.sql"))
+);
+static MYSQL_UNDO: Undo = undo!(
+    "mysql",
+    Some(include_str!("sql/mysql/undo/ids.sql")),
+    Some(include_str!("sql/mysql/undo/session.sql"))
+);
 
 macro_rules! statements {
     ($folder:literal, $dialect:expr, $purchase:expr) => {
@@ -123,6 +158,16 @@ impl Schema {
             Dialect::Sqlite => &SQLITE_SCHEMA,
             Dialect::Postgres => &POSTGRES_SCHEMA,
             Dialect::Mysql => &MYSQL_SCHEMA,
+        }
+    }
+}
+
+impl Undo {
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        match dialect {
+            Dialect::Sqlite => &SQLITE_UNDO,
+            Dialect::Postgres => &POSTGRES_UNDO,
+            Dialect::Mysql => &MYSQL_UNDO,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench orders`: rows of the order store that one core makes.
+//! Rows of the order store that one core makes.
 //!
 //! All tables of a store of 200 MB with what is counted beforehand, into a sink that looks at each value and keeps none, into
 //! the typed rows that a database is loaded with, and into lines of CSV (`crates/workload/examples/order_rows.rs`).
@@ -7,9 +7,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::OrdersOptions;
-use super::program::number;
-use super::ratio;
+use super::super::OrdersOptions;
+use super::super::program::number;
+use super::super::ratio;
 use crate::workspace::{Workspace, run as run_command};
 
 /// Rows a second that one core is to make.

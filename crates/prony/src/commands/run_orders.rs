@@ -1,0 +1,102 @@
+//! `prony orders run`: a load on order stores.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use database::Url;
+use record::Prices;
+use study::{Store, Study};
+
+use crate::arguments::RunOrders;
+use crate::compat::Compat;
+use crate::exit::{Exit, Failure};
+use crate::session;
+
+pub(crate) fn run(run: &RunOrders) -> Result<Exit, Failure> {
+    let study = study(run)?;
+    match Compat::of(&run.compat) {
+        Some(mut compat) => session::run_with(&study, &run.output, &mut |event| compat.hear(event), false),
+        None => session::run(&study, &run.output),
+    }
+}
+
+/// The study that the arguments describe.
+pub(crate) fn study(run: &RunOrders) -> Result<Study, Failure> {
+    let mut study = Study::of_orders(stores(&run.target, run.database.as_deref())?);
+    study.blocks = run.repeats.unwrap_or(study.blocks);
+    study.pause = run.pause.unwrap_or(study.pause);
+    study.prices = run.prices.as_deref().map(read_prices).transpose()?;
+    study.narrow(&run.settings).map_err(Failure::usage)?;
+    Ok(study)
+}
+
+fn read_prices(path: &Path) -> Result<Prices, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(anyhow!("cannot read the prices in {}: {error}", path.display())))?;
+    toml::from_str(&text).map_err(|error| {
+        // Its own text shows the line and points at the place.
+        Failure::usage(anyhow!("{} is no price list: {}", path.display(), error.to_string().trim_end()))
+    })
+}
+
+/// The stores that are meant: a database for each address, or several databases at one address.
+fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Store>, Failure> {
+    // Read here and not by clap, whose message would show a password.
+    let address = |(number, text): (usize, &str)| {
+        text.parse::<Url>().map_err(|error| anyhow!("target {}: {error}", number + 1))
+    };
+    let urls: Vec<Url> =
+        targets.split(',').enumerate().map(address).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let names: Vec<&str> = databases.map(|names| names.split(',').collect()).unwrap_or_default();
+    if let (Some(file), Some(names)) = (urls.iter().find(|url| url.file().is_some()), databases) {
+        return Err(Failure::usage(anyhow!(
+            "database `{names}` has no meaning for {file}, where the address names the file; leave out --database"
+        )));
+    }
+    let store = |(url, name): (&Url, Option<&str>)| Store::new(url.clone(), name);
+    match (urls.as_slice(), names.as_slice()) {
+        (urls, []) => Ok(urls.iter().map(|url| store((url, None))).collect()),
+        (urls, [name]) => Ok(urls.iter().map(|url| store((url, Some(name)))).collect()),
+        ([url], names) => Ok(names.iter().map(|name| store((url, Some(name)))).collect()),
+        (urls, names) if urls.len() == names.len() => {
+            Ok(urls.iter().zip(names.iter().copied().map(Some)).map(store).collect())
+        }
+        (urls, names) => Err(Failure::usage(anyhow!(
+            "{} targets and {} databases: give one database for all, or one for each target",
+            urls.len(),
+            names.len()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(targets: &str, databases: Option<&str>) -> Result<Vec<String>, String> {
+        let stores = stores(targets, databases).map_err(|failure| failure.message())?;
+        Ok(stores.iter().map(Store::place).collect())
+    }
+
+    #[test]
+    fn each_target_has_a_store() {
+        let (one, two) = ("postgres://a@localhost/postgres", "mysql://b@localhost/mysql");
+        let both = format!("{one},{two}");
+        assert_eq!(places(&both, None).unwrap().len(), 2);
+        assert!(places(one, None).unwrap()[0].starts_with("prony_orders of postgres://"));
+        let named = places(&both, Some("s1,s2")).unwrap();
+        assert!(named[0].starts_with("s1 of postgres") && named[1].starts_with("s2 of mysql"), "{named:?}");
+        assert_eq!(places(one, Some("s1,s2,s3")).unwrap().len(), 3, "several stores on one server");
+        assert_eq!(places("sqlite:/a,sqlite:/b", None).unwrap(), ["/a", "/b"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let (one, two) = ("postgres://a@localhost/postgres", "mysql://b@localhost/mysql");
+        let counts = places(&format!("{one},{two}"), Some("a,b,c")).unwrap_err();
+        assert!(counts.contains("2 targets and 3 databases"), "{counts}");
+        assert!(places("sqlite:/a", Some("x")).unwrap_err().contains("--database"));
+        let wrong = places("postgres://a:secret@localhost/postgres,nonsense", None).unwrap_err();
+        assert!(wrong.starts_with("target 2: ") && !wrong.contains("secret"), "{wrong}");
+    }
+}

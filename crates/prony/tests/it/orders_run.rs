@@ -1,0 +1,171 @@
+//! `prony orders run`: loads on SQLite files, as a user starts and stops them.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::running::Running;
+use crate::servers::postgres;
+use crate::workbench::{Outcome, Workbench, json_file};
+
+/// A bench with a loaded store of 1 MB.
+fn loaded() -> Workbench {
+    let bench = Workbench::new();
+    load(&bench, "o.db");
+    bench
+}
+
+fn load(bench: &Workbench, file: &str) {
+    let target = format!("sqlite:{file}");
+    bench.run(&["orders", "load", "--size", "1MB", "--target", &target]).ended_with(0);
+}
+
+fn arguments<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    lasting("2s", target, more)
+}
+
+fn lasting<'a>(run_time: &'a str, target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments =
+        vec!["orders", "run", "--target", target, "--warmup-time", "500ms", "--run-time", run_time];
+    arguments.extend_from_slice(more);
+    arguments
+}
+
+fn run(bench: &Workbench, more: &[&str]) -> Outcome {
+    bench.run(&arguments("sqlite:o.db", more))
+}
+
+/// What the only trial left.
+fn trial(bench: &Workbench) -> Value {
+    json_file(bench.results().unwrap().join("trials/0001/trial.json"))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_store_is_driven_and_every_order_found() {
+    let bench = loaded();
+    let outcome = run(&bench, &["--json"]).ended_with(0);
+    assert_eq!(outcome.json()["state"], "complete");
+    outcome.says("writes orders into the stores, which the next run removes");
+    let trial = trial(&bench);
+    let target = &trial["orders"]["targets"][0];
+    let acknowledged = number(&target["purchases_from_start"]) - number(&target["rollbacks_from_start"]);
+    assert!(acknowledged > 0, "{target:#}");
+    assert_eq!(number(&target["orders_found"]), acknowledged);
+    assert_eq!((number(&target["acknowledged_lost"]), number(&target["unanswered"])), (0, 0));
+    assert_eq!(target["quantity_found"], target["sales_risen"]);
+    assert_eq!(trial["parameters"]["run_time"], "2s");
+    let used = bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(1);
+    used.says("a run was made on this store");
+}
+
+#[test]
+fn dvd_stores_lines_are_all_that_is_printed() {
+    let bench = loaded();
+    let outcome = run(&bench, &["--compat", "--report-rate", "1s", "--detailed-view"]).ended_with(0);
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert!(lines[0].starts_with("et=    ") && lines[0].contains(" n_overall="), "{lines:?}");
+    assert!(lines[1].starts_with("  target 1: n="), "{lines:?}");
+    let [.., last, from_start] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(last.starts_with("Final (") && last.contains("): et=    2.0 n_overall="), "{last}");
+    let target = &trial(&bench)["orders"]["targets"][0];
+    assert_eq!(
+        *from_start,
+        format!(
+            "n_purchase_from_start= {} n_rollbacks_from_start= {}",
+            target["purchases_from_start"], target["rollbacks_from_start"]
+        )
+    );
+    let csv = run(&bench, &["--compat", "--report-rate", "1s", "--csv-output"]).ended_with(0).stdout;
+    assert!(csv.starts_with("et,n_overall,opm,"), "{csv}");
+}
+
+#[test]
+fn a_store_that_cannot_be_driven_is_refused_and_left_alone() {
+    let bench = loaded();
+    run(&bench, &["--size", "10MB"]).ended_with(2).says("is a store of 1MB").says("10MB was asked for");
+    bench.run(&arguments("sqlite:o.db,sqlite:o.db", &[])).ended_with(2).says("o.db is given twice");
+    bench.run(&arguments("sqlite:nothing.db", &[])).ended_with(2).says("prony orders load");
+    bench.run(&arguments("sqlite:o.db", &["--procedures", "on"])).ended_with(2).says("SQLite has none");
+    run(&bench, &["--n-threads", "0", "--n-line-items", "11"])
+        .ended_with(2)
+        .says("n_line_items")
+        .says("n_threads");
+    bench.write("foreign.db", "precious");
+    bench.run(&arguments("sqlite:foreign.db", &[])).ended_with(2).says("foreign.db");
+    assert_eq!(bench.names("."), ["foreign.db", "o.db"], "no results, nothing made");
+    bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(0);
+}
+
+#[test]
+fn two_stores_have_a_driver_each() {
+    let bench = loaded();
+    load(&bench, "p.db");
+    bench
+        .run(&arguments("sqlite:o.db,sqlite:p.db", &["--n-threads", "2", "--ramp-rate", "100"]))
+        .ended_with(0);
+    let trial = trial(&bench);
+    let targets = trial["orders"]["targets"].as_array().unwrap();
+    assert_eq!(targets.len(), 2);
+    for target in targets {
+        assert_eq!(target["orders_by_client"].as_array().map(Vec::len), Some(2));
+        assert!(number(&target["purchases_from_start"]) > 0, "{target:#}");
+    }
+}
+
+#[test]
+fn what_a_killed_run_added_is_removed_by_the_next() {
+    let bench = loaded();
+    let mut killed = Running::start(&bench, &lasting("10m", "sqlite:o.db", &[]));
+    killed.wait_for_samples(&bench);
+    bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(2).says("in use");
+    killed.send(Signal::KILL);
+    assert_eq!(killed.ended().code, None);
+    bench
+        .run(&["orders", "verify", "--target", "sqlite:o.db"])
+        .ended_with(1)
+        .says("a run was made on this store");
+    std::fs::remove_dir_all(bench.path("prony-results")).unwrap();
+    run(&bench, &[]).ended_with(0);
+    let restored = &trial(&bench)["setup"]["targets"][0]["restored"];
+    assert!(restored.as_str().is_some_and(|told| told.contains("removed")), "{restored}");
+}
+
+#[test]
+fn an_interrupted_run_is_reconciled_and_reported() {
+    let bench = loaded();
+    let mut running = Running::start(&bench, &lasting("10m", "sqlite:o.db", &["--json"]));
+    running.wait_for_samples(&bench);
+    running.send(Signal::INT);
+    let outcome = running.ended().ended_with(130);
+    assert_eq!(outcome.json()["state"], "aborted");
+    let target = &trial(&bench)["orders"]["targets"][0];
+    let acknowledged = number(&target["purchases_from_start"]) - number(&target["rollbacks_from_start"]);
+    assert_eq!(number(&target["orders_found"]), acknowledged);
+}
+
+#[test]
+fn repeats_each_begin_with_the_store_as_it_was_loaded() {
+    let bench = loaded();
+    run(&bench, &["--repeats", "2"]).ended_with(0);
+    let directory = bench.results().unwrap();
+    let second = json_file(directory.join("trials/0002/trial.json"));
+    assert!(second["setup"]["targets"][0]["restored"].is_string(), "{second:#}");
+    assert_eq!(second["state"], "complete");
+}
+
+#[test]
+fn a_server_s_password_is_stored_nowhere() {
+    let bench = Workbench::new();
+    let url = postgres().url().replace("prony@", "prony:hidden@");
+    let store = ["--database", "orders_run_secret", "--target", &url];
+    bench.run(&[&["orders", "load", "--size", "1MB"][..], &store].concat()).ended_with(0);
+    bench.run(&arguments(&url, &["--database", "orders_run_secret"])).ended_with(0);
+    let directory = bench.results().unwrap();
+    for name in ["study.toml", "manifest.json", "trials/0001/trial.json", "report.html"] {
+        let text = std::fs::read_to_string(directory.join(name)).unwrap();
+        assert!(!text.contains("hidden"), "{name}");
+    }
+}

@@ -1,0 +1,223 @@
+//! Every rule on order stores: the record that raises it, its sentence, and a record beside it that does not.
+
+use record::OrdersOutcome;
+
+use super::*;
+use crate::fixture::{Sold, outage, prices};
+
+fn at() -> Sold {
+    Sold::at("O", &[100.0])
+}
+
+#[test]
+fn a_clean_store_raises_its_findings_only() {
+    let rules: Vec<(Level, String)> =
+        verdicts(&of(vec![at().trial(1)])).into_iter().map(|v| (v.level, v.rule)).collect();
+    assert_eq!(rules, [(Level::Finding, "order_rate".into()), (Level::Finding, "reconciled".into())]);
+}
+
+#[test]
+fn orders_a_minute_are_told_with_interval_tail_and_rollbacks() {
+    let verdict = one(&of(vec![at().noise(0.0).trial(1)]), "order_rate");
+    assert_eq!(verdict.figure.as_deref(), Some("6,000 orders/min"));
+    assert!(verdict.sentence.starts_with("O: 6,000 orders/min (6,000–6,000), p95 "), "{verdict:?}");
+    assert!(verdict.sentence.ends_with(", 2.3 % rolled back: 5,862 orders/min committed"), "{verdict:?}");
+    let none = one(&of(vec![at().rollbacks(0.0).trial(1)]), "order_rate");
+    assert!(!none.sentence.contains("rolled back"), "{none:?}");
+    let open = one(&of(vec![at().open(110.0, 100.0).trial(1)]), "order_rate");
+    assert!(open.sentence.contains(", 6,600 offered, "), "{open:?}");
+}
+
+#[test]
+fn repeats_give_the_mean_and_a_failed_trial_is_no_finding() {
+    let repeat = |number: u32| at().block(number).trial(number);
+    let verdict = one(&of(vec![repeat(1), repeat(2), repeat(3)]), "order_rate");
+    assert!(verdict.sentence.contains("(mean of 3 runs, "), "{verdict:?}");
+    quiet(at().recorded(|r| r.state = State::Failed).trial(1), "order_rate");
+    raised(
+        at().recorded(|r| r.state = State::Aborted).trial(1),
+        "order_rate",
+        Level::Finding,
+        &["cut short"],
+    );
+}
+
+#[test]
+fn a_cpu_target_is_told_as_reached_or_not() {
+    let reached = at().cpu_target(0.6, 0.6, 5.0).trial(1);
+    let parts = [
+        "the CPU target of 60 % was reached: the server used 60 % on average (58 % to 62 %)",
+        "5.00 of 8 clients",
+    ];
+    raised(reached, "cpu_target", Level::Finding, &parts);
+    let not = at().cpu_target(0.9, 0.7, 8.0).trial(1);
+    raised(not, "cpu_target", Level::Warning, &["was not reached", "add clients"]);
+    let unsettled = at().cpu_target(0.5, 0.6, 4.0).trial(1);
+    raised(unsettled, "cpu_target", Level::Warning, &["was not reached", "warm up longer"]);
+    let unknown = at().cpu_target(0.9, 0.7, 8.0).remote().trial(1);
+    raised(unknown, "cpu_target", Level::Warning, &["could not be judged", "run where the server is"]);
+    quiet(at().trial(1), "cpu_target");
+}
+
+#[test]
+fn what_an_order_a_minute_costs_is_told_with_its_range() {
+    let mut study = of(vec![at().noise(0.0).trial(1)]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "order_cost"));
+    study.manifest.prices = Some(prices());
+    assert_eq!(
+        one(&study, "order_cost").sentence,
+        "O: an order a minute costs 0.60 EUR: 3,600.00 EUR for 6,000 orders/min (0.48 to 0.72 if the price is 20 % lower \
+         or higher)"
+    );
+}
+
+#[test]
+fn orders_that_are_gone_are_failures() {
+    let lost = |outcome: &mut OrdersOutcome| {
+        let target = &mut outcome.targets[0];
+        target.acknowledged_lost = Some(3);
+        target.orders_found = target.orders_found.map(|found| found - 3);
+    };
+    let trial = at().outcome(lost).trial(1);
+    let study = of(vec![trial.clone()]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "reconciled"));
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "orders_differ"), "told once");
+    raised(
+        trial,
+        "orders_lost",
+        Level::Failure,
+        &["O: 3 of ", "acknowledged orders are not in the database"],
+    );
+    quiet(at().trial(1), "orders_lost");
+}
+
+#[test]
+fn orders_that_are_too_many_and_wrong_sales_are_failures() {
+    let extra = |outcome: &mut OrdersOutcome| {
+        let target = &mut outcome.targets[0];
+        target.orders_found = target.orders_found.map(|found| found + 5);
+    };
+    raised(
+        at().outcome(extra).trial(1),
+        "orders_differ",
+        Level::Failure,
+        &["O: the database has 5 new orders beyond"],
+    );
+    let sales = |outcome: &mut OrdersOutcome| outcome.targets[1].sales_risen = Some(1);
+    let two = || Sold::at("O", &[50.0, 50.0]);
+    raised(
+        two().outcome(sales).trial(1),
+        "orders_differ",
+        Level::Failure,
+        &["O, target 2: the new order lines"],
+    );
+    quiet(two().trial(1), "orders_differ");
+}
+
+#[test]
+fn a_database_that_could_not_be_asked_is_told() {
+    let unknown = |outcome: &mut OrdersOutcome| {
+        let target = &mut outcome.targets[0];
+        (target.orders_found, target.acknowledged_lost) = (None, None);
+        (target.quantity_found, target.sales_risen) = (None, None);
+    };
+    raised(at().outcome(unknown).trial(1), "orders_unknown", Level::Warning, &["could not be asked"]);
+    quiet(at().outcome(unknown).trial(1), "reconciled");
+    quiet(at().trial(1), "orders_unknown");
+}
+
+#[test]
+fn reconciled_orders_are_counted_over_all_targets() {
+    let study = of(vec![Sold::at("O", &[10.0, 20.0]).noise(0.0).rollbacks(0.0).trial(1)]);
+    let sentence = one(&study, "reconciled").sentence;
+    // 65 seconds of 30 orders.
+    assert!(
+        sentence.starts_with("O: new orders = purchases − rollbacks: holds; 1,950 acknowledged"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn clients_that_stopped_are_told_with_the_first_reason() {
+    let stopped = |outcome: &mut OrdersOutcome| {
+        outcome.targets[0].stopped = vec!["client 3: refused.".to_owned(), "client 4: refused.".to_owned()];
+    };
+    let parts = ["O: 2 of 8 clients stopped before the end (client 3: refused);"];
+    raised(at().outcome(stopped).trial(1), "clients_stopped", Level::Warning, &parts);
+    quiet(at().trial(1), "clients_stopped");
+}
+
+#[test]
+fn an_outage_is_told_with_what_was_lost_in_it() {
+    let trial = at().outcome(outage).trial(1);
+    let parts = ["could not be used for 3.20 s (connection reset by peer); 3 purchases had no answer, 0 of "];
+    raised(trial, "outage", Level::Warning, &parts);
+    quiet(at().trial(1), "outage");
+}
+
+#[test]
+fn errors_of_operations_are_told_unless_an_outage_tells_them() {
+    let failing = |made: Sold| {
+        let mut trial = made.trial(1);
+        trial.measured.get_mut("browse").unwrap().errors = 7;
+        trial
+    };
+    raised(failing(at()), "operation_errors", Level::Warning, &["O: 7 of ", "operations (browse)"]);
+    quiet(failing(at().outcome(outage)), "operation_errors");
+}
+
+#[test]
+fn rollbacks_far_from_the_settled_share_are_noted() {
+    for share in [0.0, 0.01, 0.05, 0.67] {
+        raised(at().rollbacks(share).trial(1), "rollbacks", Level::Note, &["settles at 2.3 %"]);
+    }
+    for share in [0.012, 0.023, 0.045] {
+        quiet(at().rollbacks(share).trial(1), "rollbacks");
+    }
+    quiet(at().rollbacks(0.2).seconds(9).trial(1), "rollbacks");
+}
+
+#[test]
+fn servers_that_keep_nothing_are_doubted() {
+    let volatile = |setup: &mut record::OrdersSetup| {
+        let server = &mut setup.targets[1].server;
+        (server.is_durable, server.durability) = (false, "fsync off".to_owned());
+    };
+    let two = || Sold::at("O", &[50.0, 50.0]);
+    raised(two().with(volatile).trial(1), "server_not_durable", Level::Warning, &["(fsync off)"]);
+    quiet(two().trial(1), "server_not_durable");
+}
+
+#[test]
+fn busy_clients_make_a_lower_bound() {
+    let trial = at().busiest(0.81).trial(1);
+    raised(trial, "orders_cpu", Level::Warning, &["81 % of a core", "not the database"]);
+    quiet(at().busiest(0.80).trial(1), "orders_cpu");
+    quiet(at().busiest(0.99).trial(1), "generator_cpu");
+    quiet(at().busiest(0.99).trial(1), "other_load");
+}
+
+#[test]
+fn late_and_unsent_orders_are_doubted() {
+    let open = |lag_us: f64| at().open(100.0, lag_us);
+    raised(open(30_000.0).trial(1), "sent_late", Level::Warning, &["p99 of the lag", "add clients"]);
+    quiet(open(100.0).trial(1), "sent_late");
+    raised(open(100.0).recorded(|r| r.unsent = 400).trial(1), "unsent", Level::Warning, &["400 operations"]);
+    quiet(open(100.0).trial(1), "unsent");
+}
+
+#[test]
+fn targets_that_differ_are_doubted() {
+    let two = |slower: f64| Sold::at("O", &[100.0, slower]).noise(0.0).trial(1);
+    raised(two(89.0), "targets_differ", Level::Warning, &["targets differ by 11 %", "more than 10 %"]);
+    quiet(two(90.0), "targets_differ");
+    quiet(at().trial(1), "targets_differ");
+}
+
+#[test]
+fn few_orders_may_scatter_by_chance() {
+    // Of four orders a second the rates of seconds scatter by half without any doubt.
+    quiet(Sold::at("O", &[4.0]).noise(0.5).trial(1), "noisy");
+    quiet(Sold::at("O", &[4.0]).noise(0.5).trial(1), "not_steady");
+    raised(Sold::at("O", &[2_000.0]).noise(0.2).trial(1), "noisy", Level::Warning, &["noisy"]);
+}

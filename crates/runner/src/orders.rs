@@ -1,0 +1,206 @@
+//! The order stores of a study: taken up before the first trial, or loaded for it, and driven.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use database::{Error, Existing};
+use load::{Go, Progress};
+use record::{OrdersOutcome, Window};
+use study::{Plan, Store, Target};
+use tokio::runtime::Runtime;
+use workload::TrialError;
+use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
+
+use crate::historian::{data_directory, runtime};
+use crate::run::RunError;
+
+/// Share of a core that a thread of load may use.
+const BUSY_LIMIT: f64 = 0.8;
+/// Seed of the rows of a store that is loaded for a study.
+const STORE_SEED: u64 = 42;
+
+/// Stores that are driven, in the order of the targets.
+pub(crate) struct Stores {
+    runtime: Runtime,
+    stores: Vec<StoreInUse>,
+    /// Of each, whether it was loaded for the study.
+    loaded_here: Vec<bool>,
+}
+
+impl Stores {
+    /// Takes up or loads the stores that a study asks for; none if no trial drives one.
+    pub(crate) fn open(target: &Target, plan: &Plan, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
+        let Some(first) = plan.orders_jobs().next() else { return Ok(None) };
+        let mut stores = Self { runtime: runtime()?, stores: Vec::new(), loaded_here: Vec::new() };
+        for store in &target.store {
+            match stores.take_up(store, first.size, stop) {
+                Ok(in_use) => {
+                    stores.stores.push(in_use);
+                    stores.loaded_here.push(store.load.is_some());
+                }
+                Err(error) => {
+                    // The error that led here is what is told.
+                    let _ = stores.leave();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Some(stores))
+    }
+
+    fn take_up(
+        &self,
+        store: &Store,
+        wanted: Option<StoreSize>,
+        stop: &AtomicBool,
+    ) -> Result<StoreInUse, RunError> {
+        if let Some(size) = store.load {
+            let data = StoreData::new(size, STORE_SEED);
+            let threads = std::thread::available_parallelism().map_or(1, usize::from);
+            let place = (&store.url, store.database.as_str());
+            orders::load(place, Existing::Replace, &data, threads, stop, &|_| {})?;
+        }
+        let (own, loaded) = self.runtime.block_on(orders::open_store(&store.url, &store.database, wanted))?;
+        Ok(StoreInUse { own, loaded })
+    }
+
+    /// Where the data of the first one lies, if that is on this machine and the server tells.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        data_directory(&self.stores.first()?.own)
+    }
+
+    /// Drives them once.
+    pub(crate) fn run(
+        &self,
+        job: &Job,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress) -> Go,
+    ) -> Result<OrdersOutcome, TrialError> {
+        orders::run(job, &self.stores, stop, on_progress)
+    }
+
+    /// Removes the stores that were loaded for the study, and lets go of the others.
+    pub(crate) fn leave(self) -> Result<(), Error> {
+        let mut result = Ok(());
+        for (store, loaded_here) in self.stores.into_iter().zip(self.loaded_here) {
+            if loaded_here {
+                result = result.and(self.runtime.block_on(store.own.remove()));
+            }
+        }
+        result
+    }
+}
+
+/// What was found in the databases and should not be: the trial failed.
+pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
+    let several = outcome.targets.len() > 1;
+    let told = outcome.targets.iter().enumerate().flat_map(|(number, target)| {
+        let name = if several { format!("target {}: ", number + 1) } else { String::new() };
+        target.mismatches().into_iter().map(move |mismatch| format!("{name}{mismatch}"))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Why a trial's figures do not mean what they should, if so.
+pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window) -> Option<String> {
+    let mut reasons = Vec::new();
+    let stopped: Vec<&String> = outcome.targets.iter().flat_map(|target| &target.stopped).collect();
+    if let Some(first) = stopped.first() {
+        let clients =
+            if stopped.len() == 1 { "a client".to_owned() } else { format!("{} clients", stopped.len()) };
+        reasons.push(format!("{clients} stopped before the end: {first}"));
+    }
+    for outage in outcome.targets.iter().flat_map(|target| &target.outages) {
+        let length = outage
+            .end_s
+            .map_or_else(|| "to the end".to_owned(), |end_s| format!("for {:.1} s", end_s - outage.start_s));
+        reasons
+            .push(format!("from {:.1} s on a database was away {length}: {}", outage.start_s, outage.error));
+    }
+    if outcome.targets.iter().any(|target| target.orders_found.is_none()) {
+        reasons.push(
+            "what is in the database could not be counted, so that it is not known whether orders were lost"
+                .to_owned(),
+        );
+    }
+    if measured.operations().count == 0 {
+        reasons.push("no order was finished within the measured window; measure longer".to_owned());
+    }
+    if let Some(share) = measured.busiest_share().filter(|&share| share > BUSY_LIMIT) {
+        reasons.push(format!("client-limited: a thread of load used {:.0} % of a core", share * 100.0));
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Interval, OperationInterval, Outage, Phase, TargetOutcome};
+    use std::collections::BTreeMap;
+
+    fn measured(orders: u64, busiest_share: f64) -> Window {
+        let order = OperationInterval { count: orders, ..OperationInterval::default() };
+        let mut window = Window::default();
+        window.add(&Interval {
+            end_s: 1.0,
+            length_s: 1.0,
+            phase: Phase::Measure,
+            operations: BTreeMap::from([(record::orders::ORDER.to_owned(), order)]),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: busiest_share,
+        });
+        window
+    }
+
+    fn fine() -> TargetOutcome {
+        TargetOutcome {
+            purchases_from_start: 10,
+            rollbacks_from_start: 1,
+            orders_found: Some(9),
+            acknowledged_lost: Some(0),
+            quantity_found: Some(70),
+            sales_risen: Some(70),
+            ..TargetOutcome::default()
+        }
+    }
+
+    fn outcome(targets: Vec<TargetOutcome>) -> OrdersOutcome {
+        OrdersOutcome { targets, notes: Vec::new() }
+    }
+
+    #[test]
+    fn a_trial_without_fault_is_valid() {
+        let outcome = outcome(vec![fine(), fine()]);
+        assert_eq!(invalid_because(&outcome, &measured(9, 0.5)), None);
+        assert_eq!(failed_because(&outcome), None);
+    }
+
+    #[test]
+    fn a_mismatch_fails_and_names_its_target() {
+        let lost = TargetOutcome { acknowledged_lost: Some(2), orders_found: Some(7), ..fine() };
+        let told = failed_because(&outcome(vec![fine(), lost])).unwrap();
+        assert!(told.starts_with("target 2: 2 of 9 acknowledged orders"), "{told}");
+    }
+
+    #[test]
+    fn clients_that_stop_and_outages_and_a_busy_load_make_it_invalid() {
+        let outage =
+            Outage { start_s: 3.0, end_s: Some(4.5), attempts: 3, error: "connection reset".to_owned() };
+        let away = TargetOutcome {
+            stopped: vec!["client 3: gone".to_owned(), "client 4: gone".to_owned()],
+            outages: vec![outage],
+            ..fine()
+        };
+        let told = invalid_because(&outcome(vec![away]), &measured(9, 0.9)).unwrap();
+        for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90 %"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        let unknown = TargetOutcome { orders_found: None, acknowledged_lost: None, ..fine() };
+        assert!(invalid_because(&outcome(vec![unknown]), &measured(9, 0.1)).unwrap().contains("not known"));
+        assert!(
+            invalid_because(&outcome(vec![fine()]), &measured(0, 0.1)).unwrap().contains("measure longer")
+        );
+    }
+}

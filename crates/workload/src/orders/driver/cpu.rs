@@ -1,0 +1,119 @@
+//! CPU of the server, and how many clients hold it at a level.
+
+/// Length of a tick, 1/100 s, as the kernel tells it to programs whatever its own is (USER_HZ).
+const TICK_US: f64 = 10_000.0;
+
+/// Reads how much of this machine's CPU time was used, over all its processors.
+#[derive(Debug, Default)]
+pub(super) struct MachineCpu {
+    last: Option<Ticks>,
+}
+
+/// Ticks of all processors since the machine began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    busy: u64,
+    all: u64,
+}
+
+/// Adjusts the number of clients that order until the server's CPU is at a level.
+#[derive(Debug)]
+pub(super) struct Governor {
+    target_share: f64,
+    most: u32,
+    /// With its fraction, so that small steps add up.
+    clients: f64,
+}
+
+impl MachineCpu {
+    /// Share (0–1) of the CPU time since the last reading that was used by others than the load, which took so many
+    /// microseconds. None at the first reading, and where the kernel does not tell.
+    pub(super) fn share_beside(&mut self, load_us: u64) -> Option<f64> {
+        let now = ticks(&std::fs::read_to_string("/proc/stat").ok()?)?;
+        let last = self.last.replace(now)?;
+        let all = now.all.saturating_sub(last.all);
+        let busy = now.busy.saturating_sub(last.busy) as f64 - load_us as f64 / TICK_US;
+        (all > 0).then(|| (busy / all as f64).clamp(0.0, 1.0))
+    }
+}
+
+/// The first line of `/proc/stat`, see <https://docs.kernel.org/filesystems/proc.html>: user, nice, system, idle, iowait,
+/// irq, softirq, steal; guests' time is in user and nice already. What a hypervisor took was not there to be used.
+fn ticks(stat: &str) -> Option<Ticks> {
+    let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(7);
+    let numbers: Vec<u64> = numbers.map(str::parse).collect::<Result<_, _>>().ok()?;
+    let &[user, nice, system, idle, io_wait, interrupt, soft_interrupt] = numbers.as_slice() else {
+        return None;
+    };
+    let busy = user + nice + system + interrupt + soft_interrupt;
+    Some(Ticks { busy, all: busy + idle + io_wait })
+}
+
+impl Governor {
+    /// Begins with one client of at most `most`.
+    pub(super) fn new(target_share: f64, most: u32) -> Self {
+        Self { target_share, most, clients: 1.0 }
+    }
+
+    /// The number of clients after an interval in which the server used this share. CPU grows about as clients do: half of
+    /// the difference is made up each time, so that one odd second does not upset it.
+    pub(super) fn adjusted(&mut self, share: f64) -> u32 {
+        let factor = (1.0 + 0.5 * (self.target_share / share.max(0.01) - 1.0)).clamp(0.5, 2.0);
+        self.clients = (self.clients * factor).clamp(1.0, f64::from(self.most));
+        self.clients.round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn used_time_is_all_but_idle_and_waiting() {
+        let stat = "cpu  100 20 30 400 50 6 4 7 0 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n";
+        assert_eq!(ticks(stat), Some(Ticks { busy: 160, all: 610 }));
+        assert_eq!(ticks("intr 5\n"), None);
+        assert_eq!(ticks("cpu  1 2 x\n"), None);
+    }
+
+    #[test]
+    fn this_machine_tells() {
+        let mut cpu = MachineCpu::default();
+        assert_eq!(cpu.share_beside(0), None);
+        let mut sum = 0u64;
+        let share = loop {
+            sum = sum.wrapping_mul(31).wrapping_add(7);
+            if let Some(share) = cpu.share_beside(0) {
+                break share;
+            }
+        };
+        assert!((0.0..=1.0).contains(&share), "{share} {sum}");
+    }
+
+    proptest! {
+        /// A server of which each client takes a share, up to all of it.
+        #[test]
+        fn the_level_is_found_and_held(
+            a_client in 0.002f64..0.1, target in 0.2f64..0.9, noise in prop::collection::vec(-0.02f64..0.02, 200),
+        ) {
+            let mut governor = Governor::new(target, 1_000);
+            let mut clients = 1;
+            for (interval, noise) in noise.into_iter().enumerate() {
+                let share = (f64::from(clients) * a_client).min(1.0);
+                if interval > 40 {
+                    prop_assert!((share - target).abs() < 0.04 + a_client, "{share} and not {target} in {interval}");
+                }
+                clients = governor.adjusted((share + noise).max(0.0));
+            }
+        }
+
+        #[test]
+        fn there_are_never_more_clients_than_there_may_be(most in 1u32..50, share in 0.0f64..1.0) {
+            let mut governor = Governor::new(0.99, most);
+            for _ in 0..50 {
+                prop_assert!((1..=most).contains(&governor.adjusted(share)));
+            }
+        }
+    }
+}

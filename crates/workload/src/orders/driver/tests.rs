@@ -1,0 +1,240 @@
+//! Whole trials, on SQLite and on throwaway servers.
+
+use ::load::{Pacing, Span};
+use std::time::Instant;
+
+use database::{Engine, Existing, Url};
+use instance::{MariaDb, Options, Postgres};
+use record::{Interval, OrdersSetup, Phase, orders};
+
+use super::*;
+use crate::orders::{Settings, StoreData, StoreSize, load, open_store};
+
+/// What a trial told and left.
+struct Ran {
+    setup: OrdersSetup,
+    intervals: Vec<Interval>,
+    outcome: OrdersOutcome,
+}
+
+impl Ran {
+    /// Operations of a kind in the measured window.
+    fn measured(&self, kind: &str) -> u64 {
+        let window = self.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
+        window.filter_map(|interval| interval.operations.get(kind)).map(|operation| operation.count).sum()
+    }
+
+    fn gauge(&self, name: &str) -> f64 {
+        let window = self.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
+        window.filter_map(|interval| interval.gauges.get(name)).sum()
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A store of 1 MB in a database of this name.
+fn loaded(url: &Url, name: &str) -> StoreInUse {
+    let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
+    load((url, name), Existing::Refuse, &data, 2, &AtomicBool::new(false), &|_| {}).unwrap();
+    let (own, loaded) = block_on(open_store(url, name, None)).unwrap();
+    StoreInUse { own, loaded }
+}
+
+fn job(text: &str) -> Job {
+    let mut settings: Settings = toml::from_str(text).unwrap();
+    settings.warmup_time.get_or_insert(Span::microseconds(300_000));
+    settings.run_time.get_or_insert(Span::seconds(1));
+    Job::of(&settings).unwrap()
+}
+
+fn run_with(job: &Job, stores: &[StoreInUse], mut hear: impl FnMut(&Progress) -> Go) -> Ran {
+    let (mut setup, mut intervals) = (None, Vec::new());
+    let outcome = run(job, stores, &AtomicBool::new(false), &mut |progress| {
+        let go = hear(&progress);
+        match progress {
+            Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
+            Progress::SetUp(other) => panic!("{other:?}"),
+            Progress::Interval(interval) => intervals.push(interval),
+        }
+        go
+    })
+    .unwrap();
+    Ran { setup: setup.unwrap(), intervals, outcome }
+}
+
+fn ran(job: &Job, stores: &[StoreInUse]) -> Ran {
+    run_with(job, stores, |_| Go::On)
+}
+
+/// Everything that must be true of a load during which nothing happened to the database.
+fn is_sound(ran: &Ran, clients: usize) {
+    let (mut orders, mut rollbacks) = (0, 0);
+    for target in &ran.outcome.targets {
+        assert_eq!(target.mismatches(), [""; 0], "{target:?}");
+        assert_eq!((target.unanswered, target.acknowledged_lost), (0, Some(0)), "{target:?}");
+        assert_eq!(target.orders_found, Some(target.acknowledged()));
+        assert_eq!(target.orders_by_client.len(), clients);
+        assert!(target.stopped.is_empty() && target.outages.is_empty(), "{target:?}");
+        orders += target.orders();
+        rollbacks += target.rollbacks;
+    }
+    assert!(orders > 0, "{:?}", ran.outcome);
+    assert_eq!(ran.measured("order"), orders, "the clients' orders are those of the samples");
+    assert_eq!(ran.gauge(orders::ROLLBACKS), rollbacks as f64);
+    assert!(ran.measured("browse") > ran.measured("order"), "about three an order");
+    assert!(ran.outcome.notes.is_empty(), "{:?}", ran.outcome.notes);
+    let by_target: f64 = (1..=ran.outcome.targets.len()).map(|n| ran.gauge(&orders::target_orders(n))).sum();
+    assert_eq!(by_target, orders as f64);
+}
+
+#[test]
+fn a_file_of_sqlite_is_driven_restored_and_driven_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let stores = [loaded(&url, "")];
+    let first = ran(&job(""), &stores);
+    is_sound(&first, 1);
+    assert_eq!(first.setup.targets[0].restored, None, "it was just loaded");
+    assert!(!first.setup.procedures, "SQLite has none");
+    let second = ran(&job(""), &stores);
+    is_sound(&second, 1);
+    let restored = second.setup.targets[0].restored.as_ref().unwrap();
+    assert!(restored.contains("removed"), "{restored}");
+}
+
+#[test]
+fn two_stores_of_postgres_have_clients_of_their_own() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let stores = [loaded(&url, "orders_a"), loaded(&url, "orders_b")];
+    let ran = ran(&job("n_threads = 3\nramp_rate = 1000.0"), &stores);
+    is_sound(&ran, 3);
+    assert!(ran.setup.procedures && ran.setup.targets.len() == 2);
+    assert!(ran.outcome.targets.iter().all(|target| target.orders() > 0), "{:?}", ran.outcome);
+    let last = ran.intervals.iter().rfind(|interval| interval.phase == Phase::Measure).unwrap();
+    assert_eq!(last.gauges[orders::ACTIVE_CLIENTS], 6.0);
+    assert!(last.gauges.contains_key(orders::LAST_100_MAX));
+}
+
+#[test]
+fn many_clients_of_mariadb_lose_no_order_to_deadlocks() {
+    let server = MariaDb::start(&Options::default()).unwrap();
+    let stores = [loaded(&server.url().parse().unwrap(), "orders")];
+    is_sound(&ran(&job("n_threads = 8\nramp_rate = 1000.0"), &stores), 8);
+    let statements = ran(&job("n_threads = 8\nramp_rate = 1000.0\nprocedures = \"off\""), &stores);
+    is_sound(&statements, 8);
+    assert!(!statements.setup.procedures);
+}
+
+#[test]
+fn orders_that_are_due_come_at_their_rate() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let ran = ran(&job("rate = 1200.0\nn_threads = 2"), &[loaded(&url, "")]);
+    is_sound(&ran, 2);
+    assert_eq!(ran.measured("order"), 20, "20 a second, in a window of a second");
+    let window = ran.intervals.iter().find(|interval| interval.phase == Phase::Measure).unwrap();
+    assert!(window.operations["order"].response.is_some());
+}
+
+#[test]
+fn a_client_thinks_between_its_orders() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let ran = ran(&job("think_time = \"1h\"\nn_threads = 2\nramp_rate = 1000.0"), &[loaded(&url, "")]);
+    let target = &ran.outcome.targets[0];
+    assert_eq!(target.purchases_from_start, 2, "each orders once, and then thinks");
+    assert_eq!(target.mismatches(), [""; 0]);
+}
+
+#[test]
+fn a_share_of_the_cpu_is_sought_by_the_number_of_clients() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let stores = [loaded(&server.url().parse().unwrap(), "orders")];
+    let job = job(
+        "n_threads = 4\ncpu_target = \"99%\"\nthink_time = \"2ms\"\nrun_time = \"3s\"\nwarmup_time = \"0s\"",
+    );
+    let ran = ran(&job, &stores);
+    is_sound(&ran, 4);
+    let active: Vec<f64> = ran
+        .intervals
+        .iter()
+        .filter_map(|interval| interval.gauges.get(orders::ACTIVE_CLIENTS))
+        .copied()
+        .collect();
+    assert_eq!(active[0], 1.0, "it begins with one");
+    assert!(ran.intervals.iter().any(|interval| interval.gauges.contains_key(orders::SERVER_CPU)));
+}
+
+#[test]
+fn a_server_that_is_killed_lost_no_acknowledged_order() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let stores = [loaded(&url, "orders")];
+    let mut begin = Instant::now();
+    let mut back_s = None;
+    let job = job("n_threads = 4\nramp_rate = 1000.0\nrun_time = \"2m\"");
+    let ran = run_with(&job, &stores, |progress| {
+        let Progress::Interval(interval) = progress else {
+            begin = Instant::now();
+            return Go::On;
+        };
+        match back_s {
+            None if interval.phase == Phase::Measure => {
+                server.kill().unwrap();
+                server.start_again().unwrap();
+                back_s = Some(begin.elapsed().as_secs_f64());
+                Go::On
+            }
+            // All clients are back in an interval in which they order.
+            Some(back_s) if interval.end_s > back_s + 7.0 => Go::Stop,
+            _ => Go::On,
+        }
+    });
+    let target = &ran.outcome.targets[0];
+    assert_eq!(target.acknowledged_lost, Some(0), "{target:?}");
+    assert_eq!(target.mismatches(), [""; 0], "{target:?}");
+    assert!(target.acknowledged() > 0);
+    assert_eq!(target.outages.len(), 1, "{target:?}");
+    assert!(target.outages[0].end_s.is_some() && target.stopped.is_empty(), "{target:?}");
+}
+
+#[test]
+fn a_server_that_stays_away_leaves_clients_that_stopped() {
+    let mut server = MariaDb::start(&Options::default()).unwrap();
+    let stores = [loaded(&server.url().parse().unwrap(), "orders")];
+    let mut intervals = 0;
+    let ran = run_with(&job("n_threads = 3\nramp_rate = 1000.0\nrun_time = \"2s\""), &stores, |progress| {
+        if let Progress::Interval(interval) = progress {
+            intervals += 1;
+            match (intervals, interval.phase) {
+                (2, _) => server.kill().unwrap(),
+                // The load is over: what is there can be counted.
+                (_, Phase::Drain) => server.start_again().unwrap(),
+                _ => {}
+            }
+        }
+        Go::On
+    });
+    let target = &ran.outcome.targets[0];
+    assert_eq!(target.stopped.len(), 3, "{target:?}");
+    assert!(target.stopped[0].contains("no connection"), "{target:?}");
+    assert_eq!((target.acknowledged_lost, target.mismatches().len()), (Some(0), 0), "{target:?}");
+}
+
+#[test]
+fn what_an_engine_or_a_place_cannot_do_is_refused() {
+    let url = |text: &str| text.parse::<Url>().unwrap();
+    let refused = |text: &str, target: &str| check(&job(text), &[url(target)]).unwrap_err().to_string();
+    assert_eq!(url("sqlite:/a").engine(), Engine::Sqlite);
+    assert!(refused("procedures = \"on\"", "sqlite:/a").contains("SQLite has none"));
+    let elsewhere = refused("cpu_target = \"60%\"", "postgres://a@db.example.com/postgres");
+    assert!(elsewhere.contains("cpu_target") && elsewhere.contains("db.example.com"), "{elsewhere}");
+    assert!(check(&job("procedures = \"off\""), &[url("sqlite:/a")]).is_ok());
+    assert_eq!(
+        job("think_time = \"20ms\"").pacing,
+        Pacing::Closed { think_time: Span::microseconds(20_000) }
+    );
+}

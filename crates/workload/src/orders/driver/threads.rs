@@ -1,0 +1,205 @@
+//! Load threads, each with its share of the clients.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinSet, LocalSet};
+use tokio::time::Instant;
+
+use super::running::{Running, lock};
+use super::user::{Place, User};
+use crate::TrialError;
+use crate::clock::Clock;
+use crate::orders::store::Client;
+
+/// Files that are open beside the connections.
+const OTHER_FILES: u64 = 64;
+
+/// The running threads, as the controller sees them.
+#[derive(Debug)]
+pub(super) struct Threads {
+    messages: mpsc::UnboundedReceiver<Message>,
+    begin: watch::Sender<Option<Instant>>,
+    threads: Vec<JoinHandle<()>>,
+    running: usize,
+}
+
+/// What a thread tells.
+#[derive(Debug)]
+enum Message {
+    /// All of its clients are connected.
+    Connected,
+    /// One of its clients could not be connected.
+    Failed(TrialError),
+    /// It has ended; told once by each thread, also if it panics.
+    Ended,
+}
+
+/// Tells that a thread has ended, also if it panics.
+struct LastWord(mpsc::UnboundedSender<Message>);
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        // Once the controller has left, nobody needs to know.
+        let _ = self.0.send(Message::Ended);
+    }
+}
+
+impl Threads {
+    /// Starts as many threads as there are processors, or clients if these are fewer. Clients connect; none orders before
+    /// [`Threads::begin`].
+    ///
+    /// # Errors
+    /// When a thread cannot be had.
+    pub(super) fn start(running: &Arc<Running>) -> Result<Self, TrialError> {
+        let places = places(running);
+        allow_files(places.len() as u64)?;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = processors.min(places.len());
+        let (sender, messages) = mpsc::unbounded_channel();
+        let (begin, begun) = watch::channel(None);
+        let mut all = Self { messages, begin, threads: Vec::with_capacity(count), running: 0 };
+        for number in 0..count {
+            let own: Vec<Place> = places.iter().skip(number).step_by(count).copied().collect();
+            let (running, begun, last_word) = (Arc::clone(running), begun.clone(), LastWord(sender.clone()));
+            let failed =
+                |error: std::io::Error| TrialError::Load(format!("cannot start a load thread: {error}"));
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+            let thread = std::thread::Builder::new().name(format!("orders-{number}"));
+            let work = move || {
+                lock(&running.threads).push(rustix::thread::gettid().as_raw_nonzero().get());
+                LocalSet::new().block_on(&runtime, drive(&running, &own, begun, &last_word.0));
+                drop(last_word);
+            };
+            all.threads.push(thread.spawn(work).map_err(failed)?);
+            all.running += 1;
+        }
+        Ok(all)
+    }
+
+    /// Awaits every client's connection.
+    ///
+    /// # Errors
+    /// The first one's that could not be made.
+    pub(super) async fn connected(&mut self) -> Result<(), TrialError> {
+        for _ in 0..self.running {
+            match self.messages.recv().await {
+                Some(Message::Connected) => {}
+                Some(Message::Failed(error)) => return Err(error),
+                Some(Message::Ended) | None => {
+                    return Err(TrialError::Load(
+                        "a load thread ended unexpectedly; this is a mistake of prony's".to_owned(),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The load begins now, for all clients at once.
+    pub(super) fn begin(&self) -> Clock {
+        let begin = Instant::now();
+        self.begin.send_replace(Some(begin));
+        Clock::starting_at(begin)
+    }
+
+    /// Waits until another thread has ended.
+    pub(super) async fn ended(&mut self) {
+        if let Some(Message::Ended) = self.messages.recv().await {
+            self.running -= 1;
+        }
+    }
+
+    /// Whether all have ended.
+    pub(super) fn all_ended(&self) -> bool {
+        self.running == 0
+    }
+}
+
+impl Drop for Threads {
+    /// Waits for the threads. Clients that were not begun end because nobody can begin them any more.
+    fn drop(&mut self) {
+        let (begin, _) = watch::channel(None);
+        drop(std::mem::replace(&mut self.begin, begin));
+        for thread in self.threads.drain(..) {
+            // A panic was told where it was noticed: by the thread that ended too early.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Lets this process open a connection for each client. A file of SQLite is three: itself, its log and the log's index.
+fn allow_files(clients: u64) -> Result<(), TrialError> {
+    let (least, enough) = (clients + OTHER_FILES, 3 * clients + OTHER_FILES);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= enough) {
+        return Ok(());
+    }
+    let current = limit.maximum.map_or(enough, |maximum| maximum.min(enough));
+    if current < least {
+        return Err(TrialError::Load(format!(
+            "{clients} clients need a connection each, and this process may open {current} files: raise the limit (`ulimit -n`), \
+             or give fewer --n-threads"
+        )));
+    }
+    let raised = rustix::process::Rlimit { current: Some(current), ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).map_err(|error| {
+        TrialError::Load(format!("cannot raise the limit of open files to {current}: {error}"))
+    })
+}
+
+/// Every client, a store after the other, so that each thread has clients of each store.
+fn places(running: &Running) -> Vec<Place> {
+    let clients = 0..running.job.n_threads;
+    clients.flat_map(|client| (0..running.stores.len()).map(move |store| Place { store, client })).collect()
+}
+
+/// Connects clients, and drives them from the beginning of the load to its end.
+async fn drive(
+    running: &Arc<Running>,
+    places: &[Place],
+    mut begun: watch::Receiver<Option<Instant>>,
+    messages: &mpsc::UnboundedSender<Message>,
+) {
+    let clients = match connect(running, places).await {
+        Ok(clients) => clients,
+        Err(error) => {
+            let _ = messages.send(Message::Failed(error));
+            return;
+        }
+    };
+    let _ = messages.send(Message::Connected);
+    let Ok(begin) = begun.wait_for(Option::is_some).await.map(|begin| *begin) else { return };
+    let Some(clock) = begin.map(Clock::starting_at) else { return };
+    let mut users = JoinSet::new();
+    for (place, client) in clients {
+        users.spawn_local(User::new(Arc::clone(running), place, clock, client).run());
+    }
+    while let Some(ended) = users.join_next().await {
+        if let Err(panic) = ended {
+            let told = format!("a client ended unexpectedly; this is a mistake of prony's: {panic}");
+            running.stores[0].books().stopped.push(told);
+        }
+    }
+}
+
+async fn connect(running: &Arc<Running>, places: &[Place]) -> Result<Vec<(Place, Client)>, TrialError> {
+    let mut connecting = JoinSet::new();
+    for &place in places {
+        let running = Arc::clone(running);
+        connecting.spawn_local(async move {
+            let store = &running.stores[place.store];
+            let client = Client::new(store.own.session().await?, store.style)?;
+            Ok::<_, database::Error>((place, client))
+        });
+    }
+    let mut clients = Vec::with_capacity(places.len());
+    while let Some(connected) = connecting.join_next().await {
+        let connected =
+            connected.map_err(|panic| TrialError::Load(format!("cannot connect a client: {panic}")))?;
+        clients.push(connected?);
+    }
+    Ok(clients)
+}

@@ -1,0 +1,226 @@
+//! A load on order stores that can be run: settings with every default filled in and every contradiction refused.
+
+use load::{Pacing, Phases, Span};
+
+use super::settings::{Procedures, Settings};
+use super::size::StoreSize;
+use crate::JobError;
+use crate::problems::Problems;
+
+/// Most clients of a target.
+const CLIENTS_MAX: u32 = 100_000;
+/// Most products of a cart.
+pub(crate) const CART_MAX: u32 = 10;
+/// Length of the window where nothing else is said.
+const RUN_TIME: Span = Span::seconds(300);
+/// Warm-up where nothing else is said, if the ramp is not longer.
+const WARMUP_TIME: Span = Span::seconds(60);
+/// Clients that begin each second where nothing else is said.
+const RAMP_RATE: f64 = 10.0;
+
+/// One load on order stores, complete and without contradiction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Clients of each target.
+    pub n_threads: u32,
+    /// Clients of a target that begin each second.
+    pub ramp_rate: f64,
+    /// Closed with a mean time to think, or orders due at a rate a second, all targets together.
+    pub pacing: Pacing,
+    /// Share (0–1) of the CPU at which the server is held.
+    pub cpu_target: Option<f64>,
+    /// Warm-up and window.
+    pub phases: Phases,
+    /// What customers do.
+    pub habits: Habits,
+    /// Whether operations are procedures; none: where the engine has them.
+    pub procedures: Option<bool>,
+    /// Size that the stores must have.
+    pub size: Option<StoreSize>,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// What customers do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Habits {
+    /// Share of orders of customers who are new, 0–100.
+    pub pct_newcustomers: f64,
+    /// Mean number of browses.
+    pub n_searches: u32,
+    /// Mean number of products that a browse asks for.
+    pub search_batch_size: u32,
+    /// Mean number of products of a cart.
+    pub n_line_items: u32,
+}
+
+impl Job {
+    /// Fills in the defaults and checks everything.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
+        let mut problems = Problems::default();
+        check_ranges(&mut problems, settings);
+        check_pacing(&mut problems, settings);
+        if !problems.0.is_empty() {
+            return Err(problems.0);
+        }
+        let job = Self::defaulted(settings);
+        let ramp = job.ramp();
+        if job.phases.warm_up < ramp {
+            problems.add(
+                "warmup_time",
+                format!(
+                    "cannot be {} with n_threads {} and ramp_rate {}: the last client begins after {ramp}; give at least that",
+                    job.phases.warm_up, job.n_threads, job.ramp_rate
+                ),
+            );
+            return Err(problems.0);
+        }
+        Ok(job)
+    }
+
+    /// When the last client begins.
+    #[must_use]
+    pub fn ramp(&self) -> Span {
+        if self.pacing.is_open() || self.cpu_target.is_some() {
+            return Span::ZERO;
+        }
+        Span { ns: self.begins_ns(self.n_threads - 1) }
+    }
+
+    /// When a client begins, by its number from 0.
+    pub(crate) fn begins_ns(&self, client: u32) -> u64 {
+        if self.pacing.is_open() || self.cpu_target.is_some() {
+            return 0;
+        }
+        (f64::from(client) / self.ramp_rate * 1e9) as u64
+    }
+
+    fn defaulted(settings: &Settings) -> Self {
+        let think_time = settings.think_time.unwrap_or(Span::ZERO);
+        let mut job = Self {
+            n_threads: settings.n_threads.unwrap_or(1),
+            ramp_rate: settings.ramp_rate.unwrap_or(RAMP_RATE),
+            pacing: match (settings.rate.map(|a_minute| a_minute / 60.0), settings.poisson) {
+                (None, _) => Pacing::Closed { think_time },
+                (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
+                (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
+            },
+            cpu_target: settings.cpu_target.map(|target| target.0),
+            phases: Phases { warm_up: WARMUP_TIME, measure: settings.run_time.unwrap_or(RUN_TIME) },
+            habits: Habits {
+                pct_newcustomers: settings.pct_newcustomers.unwrap_or(20.0),
+                n_searches: settings.n_searches.unwrap_or(3),
+                search_batch_size: settings.search_batch_size.unwrap_or(5),
+                n_line_items: settings.n_line_items.unwrap_or(5),
+            },
+            procedures: settings.procedures.map(|procedures| procedures == Procedures::On),
+            size: settings.size,
+            seed: settings.seed.unwrap_or(42),
+        };
+        job.phases.warm_up = settings.warmup_time.unwrap_or(WARMUP_TIME.max(job.ramp()));
+        job
+    }
+}
+
+fn check_ranges(problems: &mut Problems, settings: &Settings) {
+    problems.within("n_threads", settings.n_threads, 1, CLIENTS_MAX);
+    problems.within("ramp_rate", settings.ramp_rate, 0.001, 1e6);
+    problems.within("rate", settings.rate, 0.1, 1e9);
+    problems.within("pct_newcustomers", settings.pct_newcustomers, 0.0, 100.0);
+    problems.within("n_searches", settings.n_searches, 1, 1_000);
+    problems.within("search_batch_size", settings.search_batch_size, 1, 10_000);
+    problems.within("n_line_items", settings.n_line_items, 1, CART_MAX);
+    if settings.run_time == Some(Span::ZERO) {
+        problems.add(
+            "run_time",
+            "cannot be 0s, which is endless in DVD Store: an endless run has no result; give a duration such as 5m",
+        );
+    }
+    for (parameter, given) in [
+        ("run_time", settings.run_time),
+        ("warmup_time", settings.warmup_time),
+        ("think_time", settings.think_time),
+    ] {
+        problems.no_age(parameter, given);
+    }
+}
+
+fn check_pacing(problems: &mut Problems, settings: &Settings) {
+    if settings.poisson.is_some() && settings.rate.is_none() {
+        problems.add("poisson", "has no effect without a rate");
+    }
+    let adjusted = "the number of clients that order is what is adjusted";
+    let due = "orders are due whatever clients do";
+    for (parameter, is_given) in
+        [("think_time", settings.think_time.is_some()), ("ramp_rate", settings.ramp_rate.is_some())]
+    {
+        if is_given && settings.rate.is_some() {
+            problems.add(parameter, format!("has no effect with a rate: {due}"));
+        }
+    }
+    if let (Some(target), true) = (settings.cpu_target, settings.rate.is_some()) {
+        problems.add("rate", format!("cannot be given with cpu_target {target}: {adjusted}"));
+    }
+    if let (Some(target), Some(_)) = (settings.cpu_target, settings.ramp_rate) {
+        problems.add("ramp_rate", format!("has no effect with cpu_target {target}: {adjusted}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(text: &str) -> Result<Job, String> {
+        let settings: Settings = toml::from_str(text).unwrap();
+        Job::of(&settings)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_dvd_store() {
+        let job = job("").unwrap();
+        assert_eq!((job.n_threads, job.ramp_rate), (1, 10.0));
+        assert_eq!(job.pacing, Pacing::Closed { think_time: Span::ZERO });
+        assert_eq!(job.phases.warm_up, Span::seconds(60));
+        assert_eq!(
+            job.habits,
+            Habits { pct_newcustomers: 20.0, n_searches: 3, search_batch_size: 5, n_line_items: 5 }
+        );
+    }
+
+    #[test]
+    fn the_warm_up_is_as_long_as_the_ramp() {
+        let many = job("n_threads = 1001").unwrap();
+        assert_eq!(many.phases.warm_up, Span::seconds(100));
+        assert_eq!(many.begins_ns(15), 1_500_000_000);
+        let refused = job("n_threads = 1001\nwarmup_time = \"30s\"").unwrap_err();
+        assert!(refused.contains("1m40s") && refused.contains("30s"), "{refused}");
+        assert!(
+            job("n_threads = 1001\nwarmup_time = \"1s\"\nrate = 600.0").is_ok(),
+            "no ramp in an open loop"
+        );
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_with_value_and_remedy() {
+        let text =
+            "n_threads = 0\npct_newcustomers = 120.0\nn_line_items = 11\nrun_time = \"0s\"\npoisson = true";
+        let told = job(text).unwrap_err();
+        assert_eq!(told.lines().count(), 5, "{told}");
+        for part in ["n_threads cannot be 0", "120: give 0 to 100", "11: give 1 to 10", "5m", "poisson"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_is_refused() {
+        let open = job("rate = 600.0\nthink_time = \"1s\"\nramp_rate = 5.0").unwrap_err();
+        assert!(open.contains("think_time") && open.contains("ramp_rate"), "{open}");
+        let adjusted = job("cpu_target = \"60%\"\nrate = 600.0").unwrap_err();
+        assert!(adjusted.contains("60%"), "{adjusted}");
+        assert_eq!(job("rate = 600.0").unwrap().pacing, Pacing::Fixed { rate_per_s: 10.0 });
+    }
+}

@@ -1,0 +1,63 @@
+//! Takes up a store that was loaded, for a run or to look at it; what is no such store is refused before anything is done.
+
+use database::{Error, Existing, Own, Url};
+
+use super::size::StoreSize;
+use super::store::{Loaded, State, read_loaded};
+
+/// Takes up the store `name` on the server of `url` (for SQLite: the file of `url`) for a run. While what is given is held,
+/// no other run can take it.
+///
+/// # Errors
+/// When there is no store, it is of another size than the one that is wanted, its load was broken off, somebody else uses
+/// it, or the database cannot be reached; [`Error::is_usage`] tells these from what failed.
+pub async fn open_store(url: &Url, name: &str, wanted: Option<StoreSize>) -> Result<(Own, Loaded), Error> {
+    let Some((own, loaded)) = take_up(url, name).await? else {
+        let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
+        return Err(Error::NoDatabase(format!(
+            "{place}: there is no order store; make one with prony orders load"
+        )));
+    };
+    let (place, size) = (own.url(), &loaded.size);
+    if loaded.state == State::Loading {
+        return Err(Error::NoDatabase(format!(
+            "{place}: the load of this store of {size} was broken off; load it again with prony orders load --replace"
+        )));
+    }
+    match wanted.map(|wanted| wanted.to_string()) {
+        Some(wanted) if wanted != *size => Err(Error::NoDatabase(format!(
+            "{place} is a store of {size}, and {wanted} was asked for: leave out --size, or load it with prony orders load \
+             --size {wanted} --replace"
+        ))),
+        _ => Ok((own, loaded)),
+    }
+}
+
+/// A store in whatever state; none if there is no database of this name, and then none is left.
+pub(super) async fn take_up(url: &Url, name: &str) -> Result<Option<(Own, Loaded)>, Error> {
+    let own = Own::make(url, name, Existing::Reuse).await?;
+    if !own.was_there() {
+        return own.remove().await.map(|()| None);
+    }
+    let mut session = own.session().await?;
+    let read = match read_loaded(&mut session).await {
+        Ok(Some(loaded)) => Ok(loaded),
+        Ok(None) => Err(String::new()),
+        // There is no such table in a database that something else of ours was made in.
+        Err(Error::Statement(words)) => Err(format!(" ({words})")),
+        Err(error) => return Err(error),
+    };
+    drop(session);
+    let loaded = read.map_err(|words| {
+        Error::NoDatabase(format!(
+            "{} holds no whole order store{words}: give another, or load a store in place of what is there with prony orders \
+             load --replace",
+            own.url()
+        ))
+    })?;
+    Ok(Some((own, loaded)))
+}
+
+#[cfg(test)]
+#[path = "open_store_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! What is taken up for a run, and what is refused with a remedy.
+
+use std::sync::atomic::AtomicBool;
+
+use instance::{MariaDb, Options, Postgres};
+
+use super::*;
+use crate::orders::StoreData;
+use crate::orders::load::{load, runtime};
+use crate::orders::store::{create_tables, mark_used, write_loaded};
+
+async fn refusal(url: &Url, wanted: Option<&str>) -> String {
+    let wanted = wanted.map(|size| size.parse().unwrap());
+    let error = open_store(url, "orders", wanted).await.unwrap_err();
+    assert!(error.is_usage(), "{error}");
+    assert!(!error.to_string().contains("secret"), "{error}");
+    error.to_string()
+}
+
+/// On a runtime of its own, with whose end every session is closed.
+fn refused(url: &Url) -> String {
+    runtime().unwrap().block_on(refusal(url, None))
+}
+
+fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
+    let url: Url = url.parse().unwrap();
+    let said = refused(&url);
+    assert!(said.contains("there is no order store; make one with prony orders load"), "{said}");
+    // What was made to look for it is gone: a database that is there would not be made again.
+    drop(runtime().unwrap().block_on(Own::make(&url, "orders", Existing::Refuse)).unwrap());
+    let said = refused(&url);
+    assert!(said.contains("holds no whole order store (") && said.contains("--replace"), "{said}");
+    let data = StoreData::new("1MB".parse().unwrap(), 7);
+    let stop = AtomicBool::new(false);
+    let mut loaded = load((&url, "orders"), Existing::Replace, &data, 1, &stop, &|_| {}).unwrap();
+    runtime().unwrap().block_on(async {
+        let (own, taken) = open_store(&url, "orders", Some("1MB".parse().unwrap())).await.unwrap();
+        assert_eq!(taken, loaded);
+        let said = refusal(&url, None).await;
+        assert!(said.contains("is in use by another run of prony"), "{said}");
+        let mut session = own.session().await.unwrap();
+        mark_used(&mut session).await.unwrap();
+        drop(own);
+        let said = refusal(&url, Some("1GB")).await;
+        let expected = "is a store of 1MB, and 1GB was asked for: leave out --size, or load it with prony orders load --size \
+                        1GB --replace";
+        assert!(said.ends_with(expected), "{said}");
+        let (own, taken) = open_store(&url, "orders", None).await.unwrap();
+        assert_eq!(taken.state, State::Used);
+        loaded.state = State::Loading;
+        write_loaded(&mut session, &loaded).await.unwrap();
+        mark_used(&mut session).await.unwrap();
+        drop(own);
+        let said = refusal(&url, None).await;
+        assert!(said.contains("the load of this store of 1MB was broken off; load it again"), "{said}");
+    });
+}
+
+#[test]
+fn only_a_store_that_was_loaded_is_taken_up_on_sqlite() {
+    let directory = tempfile::tempdir().unwrap();
+    only_a_store_that_was_loaded_is_taken_up(&format!("sqlite:{}/o.db", directory.path().display()));
+}
+
+#[test]
+fn only_a_store_that_was_loaded_is_taken_up_on_postgres() {
+    only_a_store_that_was_loaded_is_taken_up(&Postgres::start(&Options::default()).unwrap().url());
+}
+
+#[test]
+fn only_a_store_that_was_loaded_is_taken_up_on_mariadb() {
+    only_a_store_that_was_loaded_is_taken_up(&MariaDb::start(&Options::default()).unwrap().url());
+}
+
+/// A load that was killed right at its beginning has made tables and said nothing yet.
+#[test]
+fn tables_that_nothing_is_said_of_are_no_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}/o.db", directory.path().display()).parse().unwrap();
+    runtime().unwrap().block_on(async {
+        let own = Own::make(&url, "orders", Existing::Refuse).await.unwrap();
+        create_tables(&mut own.session().await.unwrap()).await.unwrap();
+    });
+    assert!(refused(&url).contains("holds no whole order store: give another"));
+}

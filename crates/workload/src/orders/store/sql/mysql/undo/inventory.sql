@@ -1,0 +1,2 @@
+TRUNCATE TABLE reorder;
+TRUNCATE TABLE inventory

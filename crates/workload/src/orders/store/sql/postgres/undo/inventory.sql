@@ -1,0 +1,2 @@
+-- Neither leaves dead rows.
+TRUNCATE reorder, inventory

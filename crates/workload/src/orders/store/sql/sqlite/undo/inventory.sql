@@ -1,0 +1,2 @@
+DELETE FROM reorder;
+DELETE FROM inventory

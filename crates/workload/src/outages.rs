@@ -1,0 +1,60 @@
+//! Times in which a database or a source of events could not be used.
+
+use record::Outage;
+
+/// Most outages that are told one by one.
+const TOLD_MAX: usize = 10_000;
+
+/// Times in which something could not be used. The last one may still go on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outages {
+    pub(crate) all: Vec<Outage>,
+    goes_on: bool,
+}
+
+impl Outages {
+    /// Something failed at `now_ns`: an outage begins, if there is none.
+    pub(crate) fn failed(&mut self, now_ns: u64, error: &str) {
+        if !self.goes_on && self.all.len() < TOLD_MAX {
+            let start_s = now_ns as f64 / 1e9;
+            self.all.push(Outage { start_s, end_s: None, attempts: 0, error: error.to_owned() });
+            self.goes_on = true;
+        }
+    }
+
+    /// It is tried again.
+    pub(crate) fn attempted(&mut self) {
+        if let Some(outage) = self.all.last_mut().filter(|_| self.goes_on) {
+            outage.attempts += 1;
+        }
+    }
+
+    /// It works again at `now_ns`.
+    pub(crate) fn ended(&mut self, now_ns: u64) {
+        if let Some(outage) = self.all.last_mut().filter(|_| self.goes_on) {
+            outage.end_s = Some(now_ns as f64 / 1e9);
+            self.goes_on = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_lasts_from_the_first_failure_to_the_first_success() {
+        let mut outages = Outages::default();
+        outages.failed(1_000_000_000, "connection reset");
+        outages.failed(2_000_000_000, "connection refused");
+        outages.attempted();
+        outages.attempted();
+        outages.ended(3_500_000_000);
+        outages.ended(4_000_000_000);
+        outages.failed(9_000_000_000, "disk full");
+        let [first, second] = outages.all.as_slice() else { panic!("{outages:?}") };
+        assert_eq!((first.start_s, first.end_s, first.attempts), (1.0, Some(3.5), 2));
+        assert_eq!(first.error, "connection reset");
+        assert_eq!((second.start_s, second.end_s), (9.0, None));
+    }
+}
