@@ -121,6 +121,35 @@ fn a_store_is_loaded_verified_and_replaced_only_when_asked() {
 }
 
 #[test]
+fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
+    let bench = Workbench::new();
+    bench.run(&["orders", "load", "--target", "sqlite:o.db", "--size", "1MB"]).ended_with(0);
+    let verify = ["orders", "verify", "--target", "sqlite:o.db"];
+    let change = |sql| rusqlite::Connection::open(bench.path("o.db")).unwrap().execute_batch(sql).unwrap();
+    change("UPDATE store SET state = 'used'");
+    let same = bench.run(&verify).ended_with(0);
+    assert_eq!(
+        same.stderr,
+        "order store of 1MB, seed 42: a run was made on it since the load, and all is as it was loaded\n"
+    );
+    change(
+        "UPDATE inventory SET sales = sales + 5 WHERE prod_id = 1; INSERT INTO reorder VALUES (1, 0, 2, 0, 3, 0)",
+    );
+    let used = bench.run(&verify).ended_with(1);
+    assert_eq!(
+        used.stderr,
+        "prony: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts are others now; the next \
+         run brings it back to what was loaded\n"
+    );
+    let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();
+    assert!(line("items sold").ends_with("  loaded: 11,662"), "{}", used.stdout);
+    assert!(line("rows of reorder").ends_with("1  loaded: 0"), "{}", used.stdout);
+    assert!(!used.stdout.contains("wrong"), "{}", used.stdout);
+    change("UPDATE store SET state = 'loaded'");
+    bench.run(&verify).ended_with(1).says("2 of 18 counts").says("--replace");
+}
+
+#[test]
 fn what_is_no_store_is_refused_and_left_alone() {
     let bench = Workbench::new();
     let verify = ["orders", "verify", "--target", "sqlite:o.db"];

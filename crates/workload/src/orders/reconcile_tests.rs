@@ -1,11 +1,13 @@
-//! Bits against a set of numbers. What is found in a database is tested with the restore.
+//! Bits against a set of numbers, and pages of any size. What is found of real runs is tested with the restore.
 
 use std::collections::BTreeSet;
 
+use database::{Existing, Own};
 use proptest::prelude::*;
 
 use super::*;
-use crate::orders::store::State;
+use crate::orders::load::runtime;
+use crate::orders::store::{State, create_tables};
 
 fn loaded(orderid_max: u64) -> Loaded {
     Loaded {
@@ -47,4 +49,28 @@ fn the_largest_and_the_smallest_id_have_their_place() {
         assert_eq!(acknowledged.contains(orderid), orderid == i32::MAX);
     }
     assert_eq!((acknowledged.len(), acknowledged.bits.len()), (3, 1));
+}
+
+#[test]
+fn every_order_is_on_one_page_whatever_its_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", directory.path().join("o.db").display()).parse().unwrap();
+    runtime().unwrap().block_on(async {
+        let own = Own::make(&url, "", Existing::Refuse).await.unwrap();
+        let mut session = own.session().await.unwrap();
+        create_tables(&mut session).await.unwrap();
+        let mut acknowledged = Acknowledged::new(&loaded(10));
+        // Ids have gaps: what is rolled back takes one too.
+        for orderid in [9, 10, 11, 12, 15, 16, 40, 41] {
+            let sql = format!("INSERT INTO orders VALUES ({orderid}, 5, NULL, 1, 1, 2)");
+            session.script(&sql).await.unwrap();
+            if orderid != 15 {
+                acknowledged.add(orderid);
+            }
+        }
+        for page_rows in [1, 2, 3, 5, 6, 7, 100] {
+            let counted = count_orders(&mut session, &acknowledged, page_rows).await;
+            assert_eq!(counted, Ok((6, 5)), "{page_rows}");
+        }
+    });
 }

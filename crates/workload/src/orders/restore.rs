@@ -2,8 +2,7 @@
 //! is removed, and the inventory is loaded again.
 //!
 //! It goes in transactions of bounded size. A store stays marked as used until the last one, so that a restore that was
-//! broken off anywhere is finished by the next. Copying a store that was put aside is no alternative: it takes the time of
-//! the whole store, and this that of a run.
+//! broken off anywhere is finished by the next.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +104,7 @@ async fn restore_at(own: &Own, loaded: &Loaded, pace: Pace<'_>) -> Result<Option
     let data = StoreData::new(size, loaded.seed);
     let removed = undo(&mut session, loaded, &data, pace).await?;
     pace.go_on()?;
-    store::refresh_statistics(&mut session).await?;
+    store::finish_undo(&mut session).await?;
     for query in CHANGED_BY_RUNS {
         pace.go_on()?;
         let check = check(&mut session, &query, loaded).await?;

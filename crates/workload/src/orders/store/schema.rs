@@ -47,7 +47,7 @@ pub async fn refresh_statistics(session: &mut Session) -> Result<(), Error> {
     session.script(Schema::of(session.dialect()).statistics).await
 }
 
-async fn run(session: &mut Session, script: Option<&str>) -> Result<(), Error> {
+pub(super) async fn run(session: &mut Session, script: Option<&str>) -> Result<(), Error> {
     match script {
         Some(script) => session.script(script).await,
         None => Ok(()),

@@ -31,6 +31,8 @@ pub(super) struct Undo {
     pub(super) inventory: &'static str,
     /// With the last or next ids; none where they follow the largest that is there.
     pub(super) ids: Option<&'static str>,
+    /// For the rows that are left; none where nothing is left to do for them.
+    pub(super) finish: Option<&'static str>,
     /// None where a session waits for locks as it should.
     pub(super) session: Option<&'static str>,
 }
@@ -85,25 +87,28 @@ static POSTGRES_SCHEMA: Schema = schema!("postgres", Some(include_str!("sql/post
 static MYSQL_SCHEMA: Schema = schema!("mysql", Some(include_str!("sql/mysql/procedures.sql")), None);
 
 macro_rules! undo {
-    ($folder:literal, $ids:expr, $session:expr) => {
+    ($folder:literal, $ids:expr, $finish:expr, $session:expr) => {
         Undo {
             history: include_str!(concat!("sql/", $folder, "/undo/history.sql")),
             inventory: include_str!(concat!("sql/", $folder, "/undo/inventory.sql")),
             ids: $ids,
+            finish: $finish,
             session: $session,
         }
     };
 }
 
-static SQLITE_UNDO: Undo = undo!("sqlite", None, None);
+static SQLITE_UNDO: Undo = undo!("sqlite", None, None, None);
 static POSTGRES_UNDO: Undo = undo!(
     "postgres",
     Some(include_str!("sql/postgres/undo/ids.sql")),
+    Some(include_str!("sql/postgres/undo/finish.sql")),
     Some(include_str!("sql/postgres/undo/session.sql"))
 );
 static MYSQL_UNDO: Undo = undo!(
     "mysql",
     Some(include_str!("sql/mysql/undo/ids.sql")),
+    Some(include_str!("sql/mysql/undo/finish.sql")),
     Some(include_str!("sql/mysql/undo/session.sql"))
 );
 

@@ -3,6 +3,7 @@
 
 use database::{Error, Session, Transaction};
 
+use super::schema::run;
 use super::statements::Undo;
 use crate::orders::number::number;
 
@@ -17,10 +18,13 @@ pub(in crate::orders) struct Removed {
 
 /// Makes a session ready to undo: what others hold is waited for for a minute and no longer.
 pub(in crate::orders) async fn prepare_undo(session: &mut Session) -> Result<(), Error> {
-    match Undo::of(session.dialect()).session {
-        Some(script) => session.script(script).await,
-        None => Ok(()),
-    }
+    run(session, Undo::of(session.dialect()).session).await
+}
+
+/// Clears away what removed rows leave behind, so that the next clients are not slowed by it, and has the database look at
+/// its rows. SQLite leaves pages that are used again.
+pub(in crate::orders) async fn finish_undo(session: &mut Session) -> Result<(), Error> {
+    run(session, Undo::of(session.dialect()).finish).await
 }
 
 /// Removes the first so many orders beyond an id, with their lines and history, in one transaction; none if there are none.

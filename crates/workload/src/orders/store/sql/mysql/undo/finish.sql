@@ -1,0 +1,1 @@
+ANALYZE TABLE customers, orders, orderlines, cust_hist, inventory, reorder
