@@ -13,6 +13,9 @@ use crate::TrialError;
 use crate::clock::Clock;
 use crate::orders::store::Client;
 
+/// Connections that a thread makes at once: a server that has to let in a thousand together answers some of them too late.
+const CONNECTING: usize = 16;
+
 /// Files that are open beside the connections.
 const OTHER_FILES: u64 = 64;
 
@@ -187,19 +190,22 @@ async fn drive(
 
 async fn connect(running: &Arc<Running>, places: &[Place]) -> Result<Vec<(Place, Client)>, TrialError> {
     let mut connecting = JoinSet::new();
-    for &place in places {
-        let running = Arc::clone(running);
-        connecting.spawn_local(async move {
-            let store = &running.stores[place.store];
-            let client = Client::new(store.own.session().await?, store.style)?;
-            Ok::<_, database::Error>((place, client))
-        });
-    }
     let mut clients = Vec::with_capacity(places.len());
-    while let Some(connected) = connecting.join_next().await {
+    let mut left = places.iter();
+    loop {
+        while connecting.len() < CONNECTING
+            && let Some(&place) = left.next()
+        {
+            let running = Arc::clone(running);
+            connecting.spawn_local(async move {
+                let store = &running.stores[place.store];
+                let client = Client::new(store.own.session().await?, store.style)?;
+                Ok::<_, database::Error>((place, client))
+            });
+        }
+        let Some(connected) = connecting.join_next().await else { return Ok(clients) };
         let connected =
             connected.map_err(|panic| TrialError::Load(format!("cannot connect a client: {panic}")))?;
         clients.push(connected?);
     }
-    Ok(clients)
 }

@@ -29,11 +29,8 @@ pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> 
     let bench = Bench { prony: &prony, place, target: server.url() };
     output(Command::new(bench.prony).args(["orders", "load", "--target", &bench.target]))?;
     println!("\nPostgreSQL, procedures, {BUSY_CLIENTS} clients that do not think: CPU an order");
-    for procedures in ["on", "off"] {
-        let shares: Result<Vec<f64>> = (0..options.runs).map(|_| bench.cpu_share(procedures)).collect();
-        let name = format!("load / server, procedures {procedures}");
-        println!("{}", ratio::at_most(&name, shares?, CPU_GOAL));
-    }
+    let shares: Result<Vec<f64>> = (0..options.runs).map(|_| bench.cpu_share()).collect();
+    println!("{}", ratio::at_most("load / server", shares?, CPU_GOAL));
     println!("\n1,000 clients that think a second: memory of the load in MiB");
     println!("{}", ratio::at_most("MiB", vec![bench.memory_mib()?], MEMORY_GOAL_MIB));
     Ok(())
@@ -54,13 +51,13 @@ impl Bench<'_> {
     }
 
     /// CPU time of the load's threads as a share of all others' on the machine, over the measured window.
-    fn cpu_share(&self, procedures: &str) -> Result<f64> {
+    fn cpu_share(&self) -> Result<f64> {
         let results = self.place.path().join("prony-results");
         if results.exists() {
             fs::remove_dir_all(&results)?;
         }
         let times = ["--warmup-time", "2s", "--run-time", "8s", "--ramp-rate", "1000"];
-        output(self.orders(&["--n-threads", BUSY_CLIENTS, "--procedures", procedures]).args(times))?;
+        output(self.orders(&["--n-threads", BUSY_CLIENTS, "--procedures", "on"]).args(times))?;
         let study = fs::read_dir(&results)?.next().context("prony left no results")??.path();
         let samples = fs::read_to_string(study.join("trials/0001/samples.ndjson"))?;
         let cores = std::thread::available_parallelism()?.get() as f64;
@@ -89,7 +86,7 @@ impl Bench<'_> {
     fn memory_mib(&self) -> Result<f64> {
         let times = ["--think-time", "1s", "--ramp-rate", "1000", "--warmup-time", "2s", "--run-time", "8s"];
         let mut command = self.orders(&["--n-threads", "1000"]);
-        command.args(times).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(times).stdout(Stdio::null());
         let mut child = command.spawn().with_context(|| format!("cannot start `{}`", line_of(&command)))?;
         let mut most_mib = 0.0_f64;
         while child.try_wait()?.is_none() {
