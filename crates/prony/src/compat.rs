@@ -270,7 +270,7 @@ mod tests {
     fn outcome() -> OrdersOutcome {
         let target =
             TargetOutcome { purchases_from_start: 299, rollbacks_from_start: 6, ..TargetOutcome::default() };
-        OrdersOutcome { targets: vec![target], notes: Vec::new() }
+        OrdersOutcome { targets: vec![target], ..OrdersOutcome::default() }
     }
 
     #[test]

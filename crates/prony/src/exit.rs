@@ -6,6 +6,7 @@ use disk::TargetError;
 use record::State;
 use report::Report;
 use runner::RunError;
+use workload::orders::LoadError;
 
 /// Exit codes, as the manual lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +121,7 @@ impl From<RunError> for Failure {
             RunError::Target(error) => error.into(),
             RunError::Database(error) if error.is_usage() => Self::usage(error),
             RunError::Database(error) => Self::runtime(error),
+            RunError::Load(LoadError::Database(error)) if error.is_usage() => Self::usage(error),
             RunError::Load(error) => Self::runtime(error),
             RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
         }

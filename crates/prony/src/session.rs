@@ -135,16 +135,24 @@ pub(crate) fn context() -> runner::Context {
     }
 }
 
-/// An argument as it may be stored: the address of a database keeps its password to itself.
+/// An argument as it may be stored: addresses of databases keep their passwords to themselves.
 fn without_password(argument: &str) -> String {
     let (option, value) = match argument.split_once('=') {
         Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
         _ => (String::new(), argument),
     };
-    match value.parse::<database::Url>() {
-        Ok(url) => format!("{option}{url}"),
-        Err(_) => argument.to_owned(),
-    }
+    // Several addresses are separated by commas.
+    let shown = |text: &str| match text.parse::<database::Url>() {
+        Ok(url) => url.to_string(),
+        // What is no address may be one with a slip of the pen.
+        Err(_) if text.contains("://") => match text.rsplit_once('@') {
+            Some((_, place)) => format!("…@{place}"),
+            None => text.to_owned(),
+        },
+        Err(_) => text.to_owned(),
+    };
+    let parts: Vec<String> = value.split(',').map(shown).collect();
+    format!("{option}{}", parts.join(","))
 }
 
 /// Reads a results directory, judges it, and writes its report.
@@ -193,5 +201,25 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
             Err(Failure::runtime(anyhow!("cannot write to stdout: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_stored_of_no_address() {
+        for given in [
+            "postgres://a:secret@h1/x,postgres://b:secret@h2/x",
+            "--target=sqlite:/a,postgres://b:secret@h/x",
+            "postgres://a:se,secret@h/x",
+            "--target=mysql://b:secret@h:port/x",
+        ] {
+            let stored = without_password(given);
+            assert!(!stored.contains("secret"), "{stored}");
+        }
+        assert_eq!(without_password("--size=10MB"), "--size=10MB");
+        assert_eq!(without_password("--database=a,b"), "--database=a,b");
     }
 }

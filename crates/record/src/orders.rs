@@ -27,6 +27,8 @@ pub const ACTIVE_CLIENTS: &str = "active_clients";
 pub const LAST_100_MAX: &str = "order_last_100_max_ms";
 /// Gauge: share (0–1) of this machine's CPU time that the load itself did not use; only where the server is here.
 pub const SERVER_CPU: &str = "server_cpu_share";
+/// Gauge: the same as CPU time in seconds, all of its processors together.
+pub const SERVER_CPU_S: &str = "server_cpu_s";
 
 /// Gauge: orders of an interval that a target finished, rollbacks included. Targets count from 1.
 #[must_use]
@@ -55,8 +57,6 @@ pub struct OrdersSetup {
     pub search_batch_size: u32,
     /// Mean number of products of a cart.
     pub n_line_items: u32,
-    /// Whether each operation is a procedure in the database, and not prepared statements.
-    pub procedures: bool,
     /// Share (0–1) of the CPU at which the server is held by the number of active clients; none if all are active.
     #[serde(default)]
     pub cpu_target_share: Option<f64>,
@@ -79,6 +79,8 @@ pub struct StoreTarget {
     pub size: String,
     /// Seed of its rows.
     pub seed: u64,
+    /// Whether each operation is a procedure in the database, and not prepared statements.
+    pub procedures: bool,
     /// How the store was brought back to its loaded state before the trial, and how long that took, as a sentence; none if
     /// nothing had changed.
     #[serde(default)]
@@ -90,6 +92,9 @@ pub struct StoreTarget {
 pub struct OrdersOutcome {
     /// Each target, in the order of the setup.
     pub targets: Vec<TargetOutcome>,
+    /// Orders that were due before the load ended, and for which no client was free; open loop only.
+    #[serde(default)]
+    pub unsent: u64,
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,

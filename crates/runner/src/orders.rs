@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Error, Existing};
 use load::{Go, Progress};
-use record::{OrdersOutcome, Window};
+use record::{OrdersOutcome, Outage, Window};
 use study::{Plan, Store, Target};
 use tokio::runtime::Runtime;
 use workload::TrialError;
@@ -16,6 +16,8 @@ use crate::run::RunError;
 
 /// Share of a core that a thread of load may use.
 const BUSY_LIMIT: f64 = 0.8;
+/// Share of the orders that were due that may not have been sent.
+const UNSENT_LIMIT: f64 = 0.01;
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 
@@ -103,7 +105,7 @@ pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
 }
 
 /// Why a trial's figures do not mean what they should, if so.
-pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window) -> Option<String> {
+pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window, is_open: bool) -> Option<String> {
     let mut reasons = Vec::new();
     let stopped: Vec<&String> = outcome.targets.iter().flat_map(|target| &target.stopped).collect();
     if let Some(first) = stopped.first() {
@@ -111,12 +113,18 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window) -> Opt
             if stopped.len() == 1 { "a client".to_owned() } else { format!("{} clients", stopped.len()) };
         reasons.push(format!("{clients} stopped before the end: {first}"));
     }
-    for outage in outcome.targets.iter().flat_map(|target| &target.outages) {
+    let outages: Vec<&Outage> = outcome.targets.iter().flat_map(|target| &target.outages).collect();
+    if let Some(outage) = outages.first() {
         let length = outage
             .end_s
             .map_or_else(|| "to the end".to_owned(), |end_s| format!("for {:.1} s", end_s - outage.start_s));
-        reasons
-            .push(format!("from {:.1} s on a database was away {length}: {}", outage.start_s, outage.error));
+        let more = if outages.len() == 1 {
+            String::new()
+        } else {
+            format!(", and {} times more", outages.len() - 1)
+        };
+        let (start_s, error) = (outage.start_s, &outage.error);
+        reasons.push(format!("from {start_s:.1} s on a database was away {length}{more}: {error}"));
     }
     if outcome.targets.iter().any(|target| target.orders_found.is_none()) {
         reasons.push(
@@ -127,7 +135,15 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window) -> Opt
     if measured.operations().count == 0 {
         reasons.push("no order was finished within the measured window; measure longer".to_owned());
     }
-    if let Some(share) = measured.busiest_share().filter(|&share| share > BUSY_LIMIT) {
+    let due = measured.operations().count + outcome.unsent;
+    if outcome.unsent as f64 > UNSENT_LIMIT * due as f64 {
+        reasons.push(format!(
+            "{} orders that were due were never sent, because all clients were busy; give more --n-threads, or a lower rate",
+            outcome.unsent
+        ));
+    }
+    // A closed loop promises no due times: its figure is a lower bound then, which the report says.
+    if let Some(share) = measured.busiest_share().filter(|&share| is_open && share > BUSY_LIMIT) {
         reasons.push(format!("client-limited: a thread of load used {:.0} % of a core", share * 100.0));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
@@ -136,7 +152,7 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Interval, OperationInterval, Outage, Phase, TargetOutcome};
+    use record::{Interval, OperationInterval, Phase, TargetOutcome};
     use std::collections::BTreeMap;
 
     fn measured(orders: u64, busiest_share: f64) -> Window {
@@ -167,13 +183,13 @@ mod tests {
     }
 
     fn outcome(targets: Vec<TargetOutcome>) -> OrdersOutcome {
-        OrdersOutcome { targets, notes: Vec::new() }
+        OrdersOutcome { targets, unsent: 0, notes: Vec::new() }
     }
 
     #[test]
     fn a_trial_without_fault_is_valid() {
         let outcome = outcome(vec![fine(), fine()]);
-        assert_eq!(invalid_because(&outcome, &measured(9, 0.5)), None);
+        assert_eq!(invalid_because(&outcome, &measured(9, 0.5), true), None);
         assert_eq!(failed_because(&outcome), None);
     }
 
@@ -193,14 +209,31 @@ mod tests {
             outages: vec![outage],
             ..fine()
         };
-        let told = invalid_because(&outcome(vec![away]), &measured(9, 0.9)).unwrap();
+        let told = invalid_because(&outcome(vec![away]), &measured(9, 0.9), true).unwrap();
         for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90 %"] {
             assert!(told.contains(part), "{part} in {told}");
         }
         let unknown = TargetOutcome { orders_found: None, acknowledged_lost: None, ..fine() };
-        assert!(invalid_because(&outcome(vec![unknown]), &measured(9, 0.1)).unwrap().contains("not known"));
         assert!(
-            invalid_because(&outcome(vec![fine()]), &measured(0, 0.1)).unwrap().contains("measure longer")
+            invalid_because(&outcome(vec![unknown]), &measured(9, 0.1), true).unwrap().contains("not known")
         );
+        assert!(
+            invalid_because(&outcome(vec![fine()]), &measured(0, 0.1), true)
+                .unwrap()
+                .contains("measure longer")
+        );
+    }
+
+    #[test]
+    fn a_closed_loop_with_a_busy_load_is_a_lower_bound_and_no_mistake() {
+        assert_eq!(invalid_because(&outcome(vec![fine()]), &measured(9, 0.95), false), None);
+    }
+
+    #[test]
+    fn orders_that_were_never_sent_make_it_invalid_beyond_one_in_a_hundred() {
+        let unsent = |unsent| OrdersOutcome { unsent, ..outcome(vec![fine()]) };
+        assert_eq!(invalid_because(&unsent(9), &measured(991, 0.1), true), None);
+        let told = invalid_because(&unsent(19), &measured(981, 0.1), true).unwrap();
+        assert!(told.contains("19 orders") && told.contains("--n-threads"), "{told}");
     }
 }

@@ -7,7 +7,7 @@ use disk::Outcome;
 use jiff::Timestamp;
 use load::{Go, Progress};
 use record::{
-    Event, FORMAT_VERSION, HistorianOutcome, OrdersOutcome, Sample, Setup, State, TrialRecord, Window,
+    Event, FORMAT_VERSION, HistorianOutcome, Loop, OrdersOutcome, Sample, Setup, State, TrialRecord, Window,
 };
 use study::{Trial, Work};
 
@@ -175,7 +175,12 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
             let setup = record.setup.as_ref().and_then(Setup::historian);
             setup.and_then(|setup| historian::invalid_because(setup, outcome, measured))
         }
-        Ok(Ended::Orders(outcome)) => orders::invalid_because(outcome, measured),
+        Ok(Ended::Orders(outcome)) => {
+            record.unsent = outcome.unsent;
+            let is_open =
+                record.setup.as_ref().is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. }));
+            orders::invalid_because(outcome, measured, is_open)
+        }
         Err(_) => None,
     };
     let error = match result {
@@ -194,6 +199,10 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
         Err(error) => Some(error),
     };
     (record.state, record.reason) = match (error, stopped, invalid) {
+        // It was about to begin.
+        (Some(_), true, _) if measured.seconds() == 0.0 => {
+            (State::Aborted, Some("interrupted by the user".to_owned()))
+        }
         (Some(error), _, _) => (State::Failed, Some(error)),
         (None, true, _) => (State::Aborted, Some("interrupted by the user".to_owned())),
         (None, false, Some(reason)) => (State::Invalid, Some(reason)),

@@ -3,7 +3,7 @@
 use database::Url;
 use load::Span;
 use serde::{Deserialize, Serialize};
-use workload::orders::{Settings, StoreSize};
+use workload::orders::{DATABASE, Settings, StoreSize};
 
 use crate::study::{Configuration, Study, StudyError, StudyErrors, Target, Workload};
 
@@ -23,9 +23,8 @@ pub struct Store {
     pub load: Option<StoreSize>,
 }
 
-/// Name of a store's database where nothing else is said.
 fn database() -> String {
-    "prony_orders".to_owned()
+    DATABASE.to_owned()
 }
 
 /// An address as text.

@@ -9,7 +9,11 @@ use std::collections::BTreeMap;
 pub(crate) struct GeneratorCpu {
     used_ns: BTreeMap<i32, u64>,
     asked_ns: u64,
+    last_share: f64,
 }
+
+/// Intervals that are told together are told within less than this; what they used is told with the first.
+const TOGETHER_NS: u64 = 10_000_000;
 
 /// What the threads used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +27,10 @@ pub(crate) struct Used {
 impl GeneratorCpu {
     /// What `threads` used from the last time this was asked until `now_ns`.
     pub(crate) fn take(&mut self, threads: &[i32], now_ns: u64) -> Used {
-        let length_ns = now_ns.saturating_sub(self.asked_ns).max(1);
+        let length_ns = now_ns.saturating_sub(self.asked_ns);
+        if length_ns < TOGETHER_NS && self.asked_ns > 0 {
+            return Used { cpu_us: 0, busiest_share: self.last_share };
+        }
         self.asked_ns = now_ns;
         let mut used = Used::default();
         for &thread in threads {
@@ -31,8 +38,9 @@ impl GeneratorCpu {
             let Some(cpu_ns) = cpu_ns(thread) else { continue };
             let since_ns = cpu_ns.saturating_sub(self.used_ns.insert(thread, cpu_ns).unwrap_or(0));
             used.cpu_us += since_ns / 1_000;
-            used.busiest_share = used.busiest_share.max(since_ns as f64 / length_ns as f64);
+            used.busiest_share = used.busiest_share.max(since_ns as f64 / length_ns.max(1) as f64);
         }
+        self.last_share = used.busiest_share;
         used
     }
 }
@@ -60,5 +68,11 @@ mod tests {
         let used = cpu.take(&[own, i32::MAX], 1_000_000_000);
         assert!(used.cpu_us >= 3_000, "{used:?} {sum}");
         assert!((used.busiest_share * 1e6 - used.cpu_us as f64).abs() <= 1.0, "{used:?}");
+        let together = cpu.take(&[own], 1_000_000_000);
+        assert_eq!(
+            together,
+            Used { cpu_us: 0, busiest_share: used.busiest_share },
+            "told at the same moment"
+        );
     }
 }

@@ -22,6 +22,15 @@ impl Outages {
         }
     }
 
+    /// The same of a connection that was made at `connected_ns`. One that is older than the end of the last outage broke in
+    /// it, and only now somebody noticed.
+    pub(crate) fn failed_since(&mut self, connected_ns: u64, now_ns: u64, error: &str) {
+        let last_end_s = self.all.last().and_then(|outage| outage.end_s);
+        if last_end_s.is_none_or(|end_s| connected_ns as f64 / 1e9 >= end_s) {
+            self.failed(now_ns, error);
+        }
+    }
+
     /// It is tried again.
     pub(crate) fn attempted(&mut self) {
         if let Some(outage) = self.all.last_mut().filter(|_| self.goes_on) {
@@ -56,5 +65,16 @@ mod tests {
         assert_eq!((first.start_s, first.end_s, first.attempts), (1.0, Some(3.5), 2));
         assert_eq!(first.error, "connection reset");
         assert_eq!((second.start_s, second.end_s), (9.0, None));
+    }
+
+    #[test]
+    fn a_connection_that_broke_in_an_outage_makes_no_other() {
+        let mut outages = Outages::default();
+        outages.failed_since(0, 1_000_000_000, "reset");
+        outages.ended(3_000_000_000);
+        outages.failed_since(0, 9_000_000_000, "noticed late");
+        assert_eq!(outages.all.len(), 1);
+        outages.failed_since(3_000_000_000, 10_000_000_000, "reset again");
+        assert_eq!(outages.all.len(), 2);
     }
 }

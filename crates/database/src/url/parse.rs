@@ -8,7 +8,8 @@ use std::str::FromStr;
 use super::{Address, Encryption, Engine, Host, ServerAddress, Url, UrlError};
 use crate::Fake;
 
-const ENCODING: &str = "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F";
+const ENCODING: &str =
+    "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
 const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database or mysql://user@host:port/database";
 
 impl FromStr for Url {

@@ -6,15 +6,12 @@ use anyhow::anyhow;
 use database::{Existing, Url};
 use report::format;
 use workload::orders::store::{Loaded, State};
-use workload::orders::{self, Check, LoadError, StoreData, StoreTable};
+use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
 
 use super::orders::RowsWritten;
 use crate::arguments::{LoadOrders, Store, VerifyOrders};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, session};
-
-/// Database of a store whose name was not given.
-const DATABASE: &str = "prony_orders";
 
 /// `prony orders load`.
 pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {

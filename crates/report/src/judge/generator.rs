@@ -158,7 +158,8 @@ fn busy_clients(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "orders_cpu", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "the busiest load thread used {share} of a core: the CPU of the clients, not the database, may have set this              figure; take it as a lower bound, and give the load more threads or a machine of its own"
+            "the busiest load thread used {share} of a core: the CPU of the clients, not the database, may have set this figure; \
+             take it as a lower bound, and give the load more threads or a machine of its own"
         )
     })
 }

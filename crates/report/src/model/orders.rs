@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use record::orders::{
     ACTIVE_CLIENTS, BROWSE, LOGIN, NEW_CUSTOMER, ORDER, PRICES, PURCHASE, RETRIES, ROLLBACKS, SERVER_CPU,
-    target_orders,
+    SERVER_CPU_S, target_orders,
 };
 use record::{
     Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Phase, Sample, Setup,
@@ -178,7 +178,6 @@ impl Orders {
         kinds: &BTreeMap<String, OperationInterval>,
         rate_per_s: Option<Estimate>,
         client_cpu_us: Option<f64>,
-        cores: Option<u32>,
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::orders)?;
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
@@ -205,9 +204,10 @@ impl Orders {
             errors: order.errors,
             response: Summary::of(order.latency()),
             target_variability: per_target.and_then(|rates| stats::variability(&rates)),
-            clients: clients(&targets),
+            // Clients that rest to keep a CPU target are not served less evenly.
+            clients: clients(&targets).filter(|_| setup.cpu_target_share.is_none()),
             targets,
-            time: time(kinds, client_cpu_us, server_cpu_us(&window, cores, order.count)),
+            time: time(kinds, client_cpu_us, server_cpu_us(&window, order.count)),
             cpu_target: setup.cpu_target_share.map(|share| cpu_target(share, setup, &window)),
             notes: outcome.map(|outcome| outcome.notes.clone()).unwrap_or_default(),
             setup: Some(setup.clone()),
@@ -347,10 +347,9 @@ fn time(
     }
 }
 
-/// Share of the CPU that the load did not use, times all cores' time, over the orders.
-fn server_cpu_us(window: &[&Sample], cores: Option<u32>, orders: u64) -> Option<f64> {
-    let cores = f64::from(cores?);
-    let used_s = window.iter().filter_map(|s| Some(s.gauges.get(SERVER_CPU)? * s.length_s * cores));
+/// CPU time that the load did not use, over the orders.
+fn server_cpu_us(window: &[&Sample], orders: u64) -> Option<f64> {
+    let used_s = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
     let used_s = used_s.reduce(|sum, seconds| sum + seconds)?;
     (orders > 0).then(|| used_s * 1e6 / orders as f64)
 }

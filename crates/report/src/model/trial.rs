@@ -187,7 +187,7 @@ impl Trial {
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
             historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
-            orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation, cores),
+            orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation),
             search: record.search,
             workload: workload(measured),
             figures,

@@ -21,6 +21,9 @@ mod verify;
 mod visit;
 pub mod words;
 
+/// Name of a store's database where nothing else is said.
+pub const DATABASE: &str = "prony_orders";
+
 pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
 pub use driver::{StoreInUse, check, run};
 pub use job::{Habits, Job};

@@ -42,8 +42,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Share of the CPU at which the server is held by the number of clients that order, such as 60%; the server must be on
-    /// this machine
+    /// Share of the CPU at which the server is held by the number of clients that order, such as 60%. It is of all processors
+    /// of this machine, on which the server must be, and other programs count with it
     #[arg(long, value_name = "SHARE", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_target: Option<CpuTarget>,

@@ -58,14 +58,32 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &["historian.db"],
     },
     StudyRun {
+        arguments: "orders load --target sqlite:orders.db --size 1MB",
+        gives: &[Gives::Text("customers")],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
+        arguments: "orders run --target sqlite:orders.db --warmup-time 0s --run-time 2s --prices prices.toml",
+        gives: &[Gives::Text("orders/min"), Gives::Text("EUR"), Gives::Report],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
+        arguments: "orders run --target sqlite:orders.db --warmup-time 0s --run-time 2s --compat",
+        gives: &[Gives::Text("n_purchase_from_start="), Gives::Report],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
         arguments: "sqlio -kR -s1 -frandom -b8 -LS -Fparam.txt",
         gives: &[Gives::Text("IOs/sec:"), Gives::Text("Avg_Latency(ms):"), Gives::Text("24+")],
-        leaves: &["historian.db", "testfile.dat"],
+        leaves: &["historian.db", "orders.db", "testfile.dat"],
     },
 ];
 
 /// Files that lie in the directory before the first command.
-const GIVEN_FILES: &[(&str, &str)] = &[("param.txt", "testfile.dat 2 0x0 64\n")];
+const GIVEN_FILES: &[(&str, &str)] = &[("param.txt", "testfile.dat 2 0x0 64\n"), ("prices.toml", PRICES)];
+
+const PRICES: &str =
+    "currency = \"EUR\"\ndate = \"2026-11-21\"\n[[items]]\nname = \"server\"\namount = 4800.0\n";
 
 /// Where the program puts results, relative to where it runs.
 const RESULTS: &str = "prony-results";

@@ -44,6 +44,7 @@ fn together(stores: &[Facts], wanted: impl Fn(&str) -> bool) -> Facts {
 
 fn store(target: &StoreTarget) -> Facts {
     let server = &target.server;
+    let how = if target.procedures { "procedures in the database" } else { "prepared statements" };
     let durable = if server.is_durable { "yes" } else { "no" };
     let facts = [
         ("durability", server.durability.clone()),
@@ -52,6 +53,7 @@ fn store(target: &StoreTarget) -> Facts {
         ("address", target.target.clone()),
         ("database", target.database.clone()),
         ("size of the store", format!("{}, seed {}", target.size, target.seed)),
+        ("operations are", how.to_owned()),
         ("restored before", target.restored.clone().unwrap_or_else(|| "nothing had changed".to_owned())),
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ];
@@ -63,7 +65,6 @@ fn store(target: &StoreTarget) -> Facts {
 fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {
     let cpu =
         setup.cpu_target_share.map_or_else(|| "none: all clients are active".to_owned(), format::per_cent);
-    let how = if setup.procedures { "procedures in the database" } else { "prepared statements" };
     vec![
         ("loop", evidence::pacing(setup.pacing)),
         ("clients of each target", grouped(setup.n_threads.into())),
@@ -72,7 +73,6 @@ fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {
         ("browses of an order, mean", setup.n_searches.to_string()),
         ("products of a browse, mean", setup.search_batch_size.to_string()),
         ("products of a cart, mean", setup.n_line_items.to_string()),
-        ("operations are", how.to_owned()),
         ("CPU target", cpu),
         ("seed", setup.seed.to_string()),
     ]

@@ -38,6 +38,15 @@ pub(super) struct Controller<'a> {
     stopped: bool,
 }
 
+/// What a load came to.
+#[derive(Debug)]
+pub(super) struct Conducted {
+    /// Window of each store.
+    pub(super) windows: Vec<Window>,
+    /// When the load ended.
+    pub(super) load_end_ns: u64,
+}
+
 impl<'a> Controller<'a> {
     pub(super) fn new(
         running: &'a Arc<Running>,
@@ -48,16 +57,16 @@ impl<'a> Controller<'a> {
         let load_end_ns = running.phases.end_ns();
         let stores = running.stores.len();
         let is_here = running.stores.iter().all(|store| store.own.url().is_local());
-        let mut machine = is_here.then(MachineCpu::default);
-        // The first reading only begins the count.
-        let _ = machine.as_mut().and_then(|cpu| cpu.share_beside(0));
+        let mut generator = GeneratorCpu::default();
+        // What connecting took is no part of the load.
+        generator.take(&lock(&running.threads), 0);
         Self {
             running,
             clock,
             stop,
             on_progress,
-            generator: GeneratorCpu::default(),
-            machine,
+            generator,
+            machine: is_here.then(MachineCpu::begin).flatten(),
             governor: running.job.cpu_target.map(|share| Governor::new(share, running.job.n_threads)),
             closed: vec![VecDeque::new(); stores],
             windows: vec![Window::default(); stores],
@@ -67,8 +76,8 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Conducts until all clients have ended, and gives what each store's window came to.
-    pub(super) async fn conduct(mut self, threads: &mut Threads) -> Vec<Window> {
+    /// Conducts until all clients have ended.
+    pub(super) async fn conduct(mut self, threads: &mut Threads) -> Conducted {
         let mut next_ns = 0;
         while !threads.all_ended() {
             tokio::select! {
@@ -89,7 +98,7 @@ impl<'a> Controller<'a> {
             self.hand_over(now_ns);
         }
         self.finish();
-        self.windows
+        Conducted { windows: self.windows, load_end_ns: self.load_end_ns }
     }
 
     /// Ends the load before its time.
@@ -151,13 +160,14 @@ impl<'a> Controller<'a> {
         if let Some(longest_ns) = lock(&self.running.last_100).longest_ns() {
             gauges.insert(orders::LAST_100_MAX.to_owned(), longest_ns as f64 / 1e6);
         }
-        if let Some(share) = self.machine.as_mut().and_then(|cpu| cpu.share_beside(used.cpu_us)) {
-            gauges.insert(orders::SERVER_CPU.to_owned(), share);
-            self.govern(interval.phase, share);
-        }
         let active =
             if interval.phase == Phase::Drain { 0 } else { self.active((interval.end_s * 1e9) as u64) };
         gauges.insert(orders::ACTIVE_CLIENTS.to_owned(), active as f64);
+        if let Some(others) = self.machine.as_mut().and_then(|cpu| cpu.others(used.cpu_us)) {
+            gauges.insert(orders::SERVER_CPU.to_owned(), others.share);
+            gauges.insert(orders::SERVER_CPU_S.to_owned(), others.seconds);
+            self.govern(interval.phase, others.share);
+        }
         if (self.on_progress)(Progress::Interval(interval)) == Go::Stop {
             self.stop(now_ns);
         }

@@ -3,10 +3,24 @@
 /// Length of a tick, 1/100 s, as the kernel tells it to programs whatever its own is (USER_HZ).
 const TICK_US: f64 = 10_000.0;
 
+/// Fewest ticks of all processors together that a share is taken of.
+const TICKS_MIN: u64 = 20;
+
 /// Reads how much of this machine's CPU time was used, over all its processors.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MachineCpu {
     last: Option<Ticks>,
+    /// What the load used since then.
+    load_us: u64,
+}
+
+/// CPU that others than the load used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Others {
+    /// Share (0–1) of all processors' time.
+    pub(super) share: f64,
+    /// Time in seconds, all processors together.
+    pub(super) seconds: f64,
 }
 
 /// Ticks of all processors since the machine began.
@@ -26,15 +40,29 @@ pub(super) struct Governor {
 }
 
 impl MachineCpu {
-    /// Share (0–1) of the CPU time since the last reading that was used by others than the load, which took so many
-    /// microseconds. None at the first reading, and where the kernel does not tell.
-    pub(super) fn share_beside(&mut self, load_us: u64) -> Option<f64> {
-        let now = ticks(&std::fs::read_to_string("/proc/stat").ok()?)?;
-        let last = self.last.replace(now)?;
-        let all = now.all.saturating_sub(last.all);
-        let busy = now.busy.saturating_sub(last.busy) as f64 - load_us as f64 / TICK_US;
-        (all > 0).then(|| (busy / all as f64).clamp(0.0, 1.0))
+    /// Begins to count. None where the kernel does not tell.
+    pub(super) fn begin() -> Option<Self> {
+        Some(Self { last: Some(now()?), load_us: 0 })
     }
+
+    /// What others than the load used since the last reading; the load took so many microseconds since it was told last.
+    /// None if there was hardly any time between.
+    pub(super) fn others(&mut self, load_us: u64) -> Option<Others> {
+        self.load_us += load_us;
+        let (now, last) = (now()?, self.last?);
+        let all = now.all.saturating_sub(last.all);
+        if all < TICKS_MIN {
+            return None;
+        }
+        let load = std::mem::take(&mut self.load_us) as f64 / TICK_US;
+        self.last = Some(now);
+        let busy = (now.busy.saturating_sub(last.busy) as f64 - load).clamp(0.0, all as f64);
+        Some(Others { share: busy / all as f64, seconds: busy * TICK_US / 1e6 })
+    }
+}
+
+fn now() -> Option<Ticks> {
+    ticks(&std::fs::read_to_string("/proc/stat").ok()?)
 }
 
 /// The first line of `/proc/stat`, see <https://docs.kernel.org/filesystems/proc.html>: user, nice, system, idle, iowait,
@@ -79,16 +107,15 @@ mod tests {
 
     #[test]
     fn this_machine_tells() {
-        let mut cpu = MachineCpu::default();
-        assert_eq!(cpu.share_beside(0), None);
+        let mut cpu = MachineCpu::begin().unwrap();
         let mut sum = 0u64;
-        let share = loop {
+        let others = loop {
             sum = sum.wrapping_mul(31).wrapping_add(7);
-            if let Some(share) = cpu.share_beside(0) {
-                break share;
+            if let Some(others) = cpu.others(0) {
+                break others;
             }
         };
-        assert!((0.0..=1.0).contains(&share), "{share} {sum}");
+        assert!((0.0..=1.0).contains(&others.share) && others.seconds >= 0.0, "{others:?} {sum}");
     }
 
     proptest! {

@@ -1,5 +1,7 @@
 //! The longest of the last 100 orders, as DVD Store tells it.
 
+use record::Phase;
+
 /// Orders that are looked at.
 const ORDERS: usize = 100;
 
@@ -8,10 +10,17 @@ const ORDERS: usize = 100;
 pub(super) struct Last100 {
     ns: Vec<u64>,
     next: usize,
+    phase: Option<Phase>,
 }
 
 impl Last100 {
-    pub(super) fn add(&mut self, ns: u64) {
+    /// Adds an order. Those of the warm-up are forgotten when it ends.
+    pub(super) fn add(&mut self, phase: Phase, ns: u64) {
+        if phase == Phase::Measure && self.phase == Some(Phase::WarmUp) {
+            self.ns.clear();
+            self.next = 0;
+        }
+        self.phase = Some(phase);
         if self.ns.len() < ORDERS {
             self.ns.push(ns);
         } else {
@@ -34,10 +43,19 @@ mod tests {
     fn an_order_is_forgotten_after_a_hundred_others() {
         let mut last = Last100::default();
         assert_eq!(last.longest_ns(), None);
-        last.add(900);
-        (0..99).for_each(|ns| last.add(ns));
+        last.add(Phase::Measure, 900);
+        (0..99).for_each(|ns| last.add(Phase::Measure, ns));
         assert_eq!(last.longest_ns(), Some(900));
-        last.add(5);
+        last.add(Phase::Measure, 5);
         assert_eq!(last.longest_ns(), Some(98));
+    }
+
+    #[test]
+    fn the_warm_up_is_forgotten() {
+        let mut last = Last100::default();
+        (0..150).for_each(|_| last.add(Phase::WarmUp, 5_000));
+        last.add(Phase::Measure, 7);
+        last.add(Phase::Measure, 3);
+        assert_eq!(last.longest_ns(), Some(7));
     }
 }

@@ -4,6 +4,7 @@ mod books;
 mod controller;
 mod cpu;
 mod last_100;
+mod outcome;
 mod running;
 mod setup;
 mod threads;
@@ -51,16 +52,16 @@ pub fn run(
         let (running, setup) = setup::prepare(job, stores, stop).await?;
         let running = Arc::new(running);
         let mut threads = Threads::start(&running)?;
-        threads.connected().await?;
+        threads.connected(stop).await?;
         let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
         let clock = threads.begin();
         let mut controller = Controller::new(&running, clock, stop, on_progress);
         if go == Go::Stop {
             controller.stop(0);
         }
-        let windows = controller.conduct(&mut threads).await;
+        let conducted = controller.conduct(&mut threads).await;
         drop(threads);
-        Ok(setup::outcome(&running, &windows).await)
+        Ok(outcome::outcome(&running, &conducted, stop).await)
     })
 }
 

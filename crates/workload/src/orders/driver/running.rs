@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use database::Own;
+use database::{Engine, Error, Own};
 use load::{Arrivals, Kind, Phases, Recorder};
 use record::orders;
 use tokio::sync::watch;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::books::Books;
 use super::last_100::Last100;
 use crate::orders::job::Job;
-use crate::orders::store::{Loaded, Style};
+use crate::orders::store::{Client, Loaded, Style};
 use crate::signal::Signal;
 
 /// Kind of operation: a whole visit.
@@ -78,7 +78,22 @@ pub(super) struct Driven {
     pub(super) orders_by_client: Vec<AtomicU64>,
 }
 
+/// Page caches of all clients of a file of SQLite together, in KiB, where a client's own would be more: each has one.
+const CACHES_KIB: u32 = 1 << 20;
+/// Page cache of a session of SQLite.
+const CACHE_KIB: u32 = 64 << 10;
+
 impl Driven {
+    /// One of so many clients, connected.
+    pub(super) async fn client(&self, clients: u32) -> Result<Client, Error> {
+        let mut session = self.own.session().await?;
+        if self.own.url().engine() == Engine::Sqlite && clients > CACHES_KIB / CACHE_KIB {
+            let cache_kib = (CACHES_KIB / clients).max(1_024);
+            session.script(&format!("PRAGMA cache_size = -{cache_kib}")).await?;
+        }
+        Client::new(session, self.style)
+    }
+
     pub(super) fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
     }

@@ -97,7 +97,7 @@ fn a_file_of_sqlite_is_driven_restored_and_driven_again() {
     let first = ran(&job(""), &stores);
     is_sound(&first, 1);
     assert_eq!(first.setup.targets[0].restored, None, "it was just loaded");
-    assert!(!first.setup.procedures, "SQLite has none");
+    assert!(!first.setup.targets[0].procedures, "SQLite has none");
     let second = ran(&job(""), &stores);
     is_sound(&second, 1);
     let restored = second.setup.targets[0].restored.as_ref().unwrap();
@@ -111,7 +111,7 @@ fn two_stores_of_postgres_have_clients_of_their_own() {
     let stores = [loaded(&url, "orders_a"), loaded(&url, "orders_b")];
     let ran = ran(&job("n_threads = 3\nramp_rate = 1000.0"), &stores);
     is_sound(&ran, 3);
-    assert!(ran.setup.procedures && ran.setup.targets.len() == 2);
+    assert!(ran.setup.targets.len() == 2 && ran.setup.targets.iter().all(|target| target.procedures));
     assert!(ran.outcome.targets.iter().all(|target| target.orders() > 0), "{:?}", ran.outcome);
     let last = ran.intervals.iter().rfind(|interval| interval.phase == Phase::Measure).unwrap();
     assert_eq!(last.gauges[orders::ACTIVE_CLIENTS], 6.0);
@@ -125,7 +125,7 @@ fn many_clients_of_mariadb_lose_no_order_to_deadlocks() {
     is_sound(&ran(&job("n_threads = 8\nramp_rate = 1000.0"), &stores), 8);
     let statements = ran(&job("n_threads = 8\nramp_rate = 1000.0\nprocedures = \"off\""), &stores);
     is_sound(&statements, 8);
-    assert!(!statements.setup.procedures);
+    assert!(!statements.setup.targets[0].procedures);
 }
 
 #[test]

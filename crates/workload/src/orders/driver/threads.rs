@@ -1,7 +1,10 @@
 //! Load threads, each with its share of the clients.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, LocalSet};
@@ -12,6 +15,9 @@ use super::user::{Place, User};
 use crate::TrialError;
 use crate::clock::Clock;
 use crate::orders::store::Client;
+
+/// Time between two looks at what the user wants.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Connections that a thread makes at once: a server that has to let in a thousand together answers some of them too late.
 const CONNECTING: usize = 16;
@@ -85,11 +91,21 @@ impl Threads {
     /// Awaits every client's connection.
     ///
     /// # Errors
-    /// The first one's that could not be made.
-    pub(super) async fn connected(&mut self) -> Result<(), TrialError> {
-        for _ in 0..self.running {
-            match self.messages.recv().await {
-                Some(Message::Connected) => {}
+    /// The first one's that could not be made, and when the user ends it.
+    pub(super) async fn connected(&mut self, stop: &AtomicBool) -> Result<(), TrialError> {
+        let mut connected = 0;
+        while connected < self.running {
+            let message = tokio::select! {
+                message = self.messages.recv() => message,
+                () = tokio::time::sleep(LOOK) => {
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(TrialError::Load("interrupted before all clients were connected".to_owned()));
+                    }
+                    continue;
+                }
+            };
+            match message {
+                Some(Message::Connected) => connected += 1,
                 Some(Message::Failed(error)) => return Err(error),
                 Some(Message::Ended) | None => {
                     return Err(TrialError::Load(
@@ -177,14 +193,19 @@ async fn drive(
     let Ok(begin) = begun.wait_for(Option::is_some).await.map(|begin| *begin) else { return };
     let Some(clock) = begin.map(Clock::starting_at) else { return };
     let mut users = JoinSet::new();
+    let mut places = HashMap::with_capacity(clients.len());
     for (place, client) in clients {
-        users.spawn_local(User::new(Arc::clone(running), place, clock, client).run());
+        let user = users.spawn_local(User::new(Arc::clone(running), place, clock, client).run());
+        places.insert(user.id(), place);
     }
-    while let Some(ended) = users.join_next().await {
-        if let Err(panic) = ended {
-            let told = format!("a client ended unexpectedly; this is a mistake of prony's: {panic}");
-            running.stores[0].books().stopped.push(told);
-        }
+    while let Some(ended) = users.join_next_with_id().await {
+        let Err(panic) = ended else { continue };
+        let Some(place) = places.get(&panic.id()) else { continue };
+        let client = place.client + 1;
+        let mut books = running.stores[place.store].books();
+        books.stopped.push(format!("client {client} ended by a mistake of prony's: {panic}"));
+        // What it was doing is not known.
+        books.unanswered += 1;
     }
 }
 
@@ -198,8 +219,7 @@ async fn connect(running: &Arc<Running>, places: &[Place]) -> Result<Vec<(Place,
         {
             let running = Arc::clone(running);
             connecting.spawn_local(async move {
-                let store = &running.stores[place.store];
-                let client = Client::new(store.own.session().await?, store.style)?;
+                let client = running.stores[place.store].client(running.job.n_threads).await?;
                 Ok::<_, database::Error>((place, client))
             });
         }

@@ -38,6 +38,8 @@ pub(super) struct User {
     shopper: Shopper,
     /// Whether a purchase was sent that was not answered.
     purchasing: bool,
+    /// When the connection was made.
+    connected_ns: u64,
 }
 
 impl User {
@@ -46,7 +48,7 @@ impl User {
         let [customers, _, products] = store.loaded.ids_max.map(|id| id as u32);
         let who = (place.store as u32, place.client);
         let shopper = Shopper::new(running.job.seed, who, running.job.habits, (customers, products));
-        Self { running, place, clock, client, shopper, purchasing: false }
+        Self { running, place, clock, client, shopper, purchasing: false, connected_ns: 0 }
     }
 
     /// Orders until the load is over.
@@ -57,8 +59,8 @@ impl User {
             biased;
             ended = self.order_until_over(store) => ended,
             () = running.over.wait() => {
-                store.books().note("an order was not answered long after the end of the load".to_owned());
-                Ok(())
+                store.recorder.at(self.clock.now_ns()).fail(ORDER, 1);
+                Err("had an order that was not answered long after the end of the load".to_owned())
             }
         };
         if self.purchasing {
@@ -106,6 +108,8 @@ impl User {
             (due.next_ns() < end_ns).then(|| due.take())?
         };
         tokio::select! {
+            biased;
+            // What was due before the load ended is sent.
             () = self.clock.until(due_ns) => Some(Some(due_ns)),
             () = running.load_over.wait() => None,
         }
@@ -126,8 +130,9 @@ impl User {
         if recording.phase() == Phase::Measure {
             store.orders_by_client[self.place.client as usize].fetch_add(1, Ordering::Relaxed);
         }
+        let phase = recording.phase();
         drop(recording);
-        lock(&self.running.last_100).add(now_ns - due_ns.unwrap_or(sent_ns));
+        lock(&self.running.last_100).add(phase, now_ns - due_ns.unwrap_or(sent_ns));
         Ok(())
     }
 
@@ -240,13 +245,13 @@ impl User {
     /// Connects again after the connection was lost.
     async fn connect_again(&mut self, store: &Driven, error: &Error) -> Result<(), String> {
         let mut last = error.to_string();
-        store.books().outages.failed(self.clock.now_ns(), &last);
+        store.books().outages.failed_since(self.connected_ns, self.clock.now_ns(), &last);
         let mut backoff = Backoff::new();
         loop {
             let connect = async {
                 backoff.pause().await;
                 store.books().outages.attempted();
-                Client::new(store.own.session().await?, store.style)
+                store.client(self.running.job.n_threads).await
             };
             let connected = tokio::select! {
                 connected = connect => connected,
@@ -257,7 +262,8 @@ impl User {
             match connected {
                 Ok(client) => {
                     self.client = client;
-                    store.books().outages.ended(self.clock.now_ns());
+                    self.connected_ns = self.clock.now_ns();
+                    store.books().outages.ended(self.connected_ns);
                     return Ok(());
                 }
                 Err(error) => last = error.to_string(),

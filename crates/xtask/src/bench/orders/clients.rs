@@ -60,15 +60,13 @@ impl Bench<'_> {
         output(self.orders(&["--n-threads", BUSY_CLIENTS, "--procedures", "on"]).args(times))?;
         let study = fs::read_dir(&results)?.next().context("prony left no results")??.path();
         let samples = fs::read_to_string(study.join("trials/0001/samples.ndjson"))?;
-        let cores = std::thread::available_parallelism()?.get() as f64;
         let (mut load_us, mut server_us, mut orders) = (0.0, 0.0, 0.0);
         for line in samples.lines() {
             let sample: Value = serde_json::from_str(line)?;
             let number = |pointer: &str| sample.pointer(pointer).and_then(Value::as_f64);
             if sample["phase"] == "measure" {
                 load_us += number("/generator_cpu_us").unwrap_or(0.0);
-                let length_us = number("/length_s").unwrap_or(0.0) * 1e6;
-                server_us += number("/gauges/server_cpu_share").unwrap_or(0.0) * cores * length_us;
+                server_us += number("/gauges/server_cpu_s").unwrap_or(0.0) * 1e6;
                 orders += number("/operations/order/count").unwrap_or(0.0);
             }
         }

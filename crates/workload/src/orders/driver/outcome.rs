@@ -1,0 +1,88 @@
+//! What is counted when the load has ended: each store against what its clients were told.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use database::Error;
+use record::{OrdersOutcome, TargetOutcome, Window, orders};
+use tokio::time::{Instant, timeout};
+
+use super::controller::Conducted;
+use super::running::{Driven, Running, lock};
+use crate::backoff::Backoff;
+use crate::orders::reconcile::{Found, reconcile};
+
+/// How long servers that are away at the end are waited for, all of them together.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// And how long if the user asked for the end.
+const STOPPED_PATIENCE: Duration = Duration::from_secs(10);
+/// How long counting one store may take. The largest take minutes.
+const COUNT_LIMIT: Duration = Duration::from_secs(600);
+
+/// The outcome of a trial whose clients have ended.
+pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &AtomicBool) -> OrdersOutcome {
+    let mut outcome = OrdersOutcome::default();
+    let begin = Instant::now();
+    for (store, window) in running.stores.iter().zip(&conducted.windows) {
+        let counted = found(store, begin, stop).await;
+        let found = counted.map_err(|error| {
+            store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
+        });
+        outcome.targets.push(target(store, window, found.ok()));
+        outcome.notes.append(&mut store.books().notes);
+        if let Some(due) = &store.due {
+            outcome.unsent += lock(due).clone().untaken_before(conducted.load_end_ns);
+        }
+    }
+    outcome
+}
+
+fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcome {
+    let mut books = store.books();
+    let counted = |kind: &str| window.kind(kind).map_or(0, |kind| kind.count);
+    let order_mean_us = window.kind(orders::ORDER).and_then(|order| order.latency().mean_us());
+    TargetOutcome {
+        orders_by_client: store
+            .orders_by_client
+            .iter()
+            .map(|orders| orders.load(Ordering::Relaxed))
+            .collect(),
+        rollbacks: counted(orders::ROLLBACKS),
+        retries: counted(orders::RETRIES),
+        order_mean_ms: order_mean_us.map(|us| us / 1e3),
+        purchases_from_start: books.purchases,
+        rollbacks_from_start: books.rollbacks,
+        unanswered: books.unanswered,
+        orders_found: found.map(|found| found.orders_found),
+        acknowledged_lost: found.map(|found| found.acknowledged_lost),
+        quantity_found: found.map(|found| found.quantity_found),
+        sales_risen: found.map(|found| found.sales_risen),
+        stopped: std::mem::take(&mut books.stopped),
+        outages: std::mem::take(&mut books.outages.all),
+    }
+}
+
+/// Counts what is in a store, with patience for a server that comes back.
+async fn found(store: &Driven, begin: Instant, stop: &AtomicBool) -> Result<Found, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let counted = timeout(COUNT_LIMIT, count(store)).await.unwrap_or_else(|_| {
+            Err(Error::Statement(format!("it took more than {} s", COUNT_LIMIT.as_secs())))
+        });
+        let patience = if stop.load(Ordering::Relaxed) { STOPPED_PATIENCE } else { PATIENCE };
+        match counted {
+            Err(error) if error.is_lost() && begin.elapsed() < patience => backoff.pause().await,
+            counted => return counted,
+        }
+    }
+}
+
+async fn count(store: &Driven) -> Result<Found, Error> {
+    let mut session = store.own.session().await?;
+    let left = store.books().left.clone();
+    for connection in &left {
+        session.end(connection).await?;
+    }
+    let acknowledged = store.books().acknowledged.clone();
+    reconcile(&mut session, &store.loaded, &acknowledged).await
+}
