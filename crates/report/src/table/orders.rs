@@ -190,17 +190,20 @@ pub(crate) fn spread(report: &Report) -> Option<Table> {
         column("clients differ", "(max − min) / max of the clients' orders a minute", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
-        let clients = orders.clients?;
+        let clients = orders.clients;
+        if clients.is_none() && orders.target_variability.is_none() {
+            return None;
+        }
         Some(Row {
             cells: vec![
                 name(report, trial),
                 grouped(orders.targets.len() as u64),
                 dash(orders.target_variability.map(format::per_cent)),
-                grouped(clients.clients as u64),
-                figure(clients.min_per_min),
-                figure(clients.median_per_min),
-                figure(clients.max_per_min),
-                dash(clients.variability.map(format::per_cent)),
+                dash(clients.map(|clients| grouped(clients.clients as u64))),
+                figure_or_dash(clients.map(|clients| clients.min_per_min)),
+                figure_or_dash(clients.map(|clients| clients.median_per_min)),
+                figure_or_dash(clients.map(|clients| clients.max_per_min)),
+                dash(clients.and_then(|clients| clients.variability).map(format::per_cent)),
             ],
             part: false,
         })
