@@ -90,7 +90,7 @@ impl Compat {
             return String::new();
         }
         counted.sampled_ms = mean_ms(&counted.sampled, ORDER);
-        let mut lines = if self.csv { counted.csv() } else { counted.line() };
+        let mut lines = counted.line(self.csv);
         if self.detailed && !self.csv {
             counted.add_targets(&mut lines);
         }
@@ -110,7 +110,7 @@ impl Compat {
     }
 }
 
-/// Names of the fields of [`Counted::csv`].
+/// Names of the values of [`Counted::line`].
 const CSV_HEAD: &str =
     "et,n_overall,opm,rt_tot_lastn_max_msec,rt_tot_avg_msec,rt_tot_sampled,n_rollbacks,rollback_rate\n";
 
@@ -147,33 +147,17 @@ impl Counted {
         100.0 * self.rollbacks as f64 / self.count(ORDER).max(1) as f64
     }
 
-    fn line(&self) -> String {
-        let orders = self.count(ORDER);
+    /// A line of DVD Store's, or its values.
+    fn line(&self, csv: bool) -> String {
+        let (et, n_overall, rollbacks) = (self.elapsed_s(), self.count(ORDER), self.rollbacks);
+        let (opm, lastn_max) = (self.opm(n_overall as f64), self.last_100_max_ms as u64);
+        let (avg, sampled, rate) = (mean_ms(&self.all, ORDER), self.sampled_ms, self.rollback_rate());
+        if csv {
+            return format!("{et:.1},{n_overall},{opm},{lastn_max},{avg},{sampled},{rollbacks},{rate:.1}\n");
+        }
         format!(
-            "et={:7.1} n_overall={} opm={} rt_tot_lastn_max_msec={} rt_tot_avg_msec={} rt_tot_sampled={} rollbacks: n={} %={:5.1}\n",
-            self.elapsed_s(),
-            orders,
-            self.opm(orders as f64),
-            self.last_100_max_ms as u64,
-            mean_ms(&self.all, ORDER),
-            self.sampled_ms,
-            self.rollbacks,
-            self.rollback_rate()
-        )
-    }
-
-    fn csv(&self) -> String {
-        let orders = self.count(ORDER);
-        format!(
-            "{:.1},{},{},{},{},{},{},{:.1}\n",
-            self.elapsed_s(),
-            orders,
-            self.opm(orders as f64),
-            self.last_100_max_ms as u64,
-            mean_ms(&self.all, ORDER),
-            self.sampled_ms,
-            self.rollbacks,
-            self.rollback_rate()
+            "et={et:7.1} n_overall={n_overall} opm={opm} rt_tot_lastn_max_msec={lastn_max} rt_tot_avg_msec={avg} \
+             rt_tot_sampled={sampled} rollbacks: n={rollbacks} %={rate:5.1}\n"
         )
     }
 
