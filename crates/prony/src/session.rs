@@ -141,18 +141,19 @@ fn without_password(argument: &str) -> String {
         Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
         _ => (String::new(), argument),
     };
+    let address = |text: &str| text.parse::<database::Url>().map(|url| url.to_string());
     // Several addresses are separated by commas.
-    let shown = |text: &str| match text.parse::<database::Url>() {
-        Ok(url) => url.to_string(),
-        // What is no address may be one with a slip of the pen.
-        Err(_) if text.contains("://") => match text.rsplit_once('@') {
-            Some((_, place)) => format!("…@{place}"),
-            None => text.to_owned(),
+    let all =
+        |text: &str| text.split(',').map(address).collect::<Result<Vec<_>, _>>().map(|all| all.join(","));
+    let shown = match all(value) {
+        Ok(shown) => shown,
+        // What is no address may be one with a slip of the pen, or a password with a comma.
+        Err(_) => match (value.split_once("://"), value.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
+            _ => value.to_owned(),
         },
-        Err(_) => text.to_owned(),
     };
-    let parts: Vec<String> = value.split(',').map(shown).collect();
-    format!("{option}{}", parts.join(","))
+    format!("{option}{shown}")
 }
 
 /// Reads a results directory, judges it, and writes its report.
@@ -215,10 +216,13 @@ mod tests {
             "--target=sqlite:/a,postgres://b:secret@h/x",
             "postgres://a:se,secret@h/x",
             "--target=mysql://b:secret@h:port/x",
+            "sqlite:/a,mysql://b:secret@h:port/x",
         ] {
             let stored = without_password(given);
             assert!(!stored.contains("secret"), "{stored}");
         }
+        assert_eq!(without_password("postgres://a:se,secret@h/x"), "postgres://…@h/x");
+        assert_eq!(without_password("sqlite:/a,b"), "sqlite:/a,b");
         assert_eq!(without_password("--size=10MB"), "--size=10MB");
         assert_eq!(without_password("--database=a,b"), "--database=a,b");
     }
