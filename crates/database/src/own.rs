@@ -97,6 +97,17 @@ impl Own {
         Session::open(self.url()).await
     }
 
+    /// Whether nobody else can have taken it meanwhile: a server may end the session that holds its lock.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn is_held(&self) -> Result<bool, Error> {
+        match &*self.hold {
+            Hold::File(_) | Hold::Fake(_) => Ok(true),
+            Hold::Server(keeper) => keeper.is_held(&self.url).await,
+        }
+    }
+
     /// Removes it, with everything in it. All sessions must have ended.
     ///
     /// # Errors
@@ -127,7 +138,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 /// A database of ours that another run left, and how to remove it.
 fn from_earlier(place: &str, removal: &str) -> Error {
     Error::NoDatabase(format!(
-        "{place} is there from an earlier run of prony: take it up again with --reuse, replace it where there is --replace, or remove it with `{removal}`"
+        "{place} is there from an earlier run of prony: take it up again with --reuse or replace it with --replace, whichever this command has, or remove it by: {removal}"
     ))
 }
 

@@ -119,6 +119,7 @@ on_each_server!(
     a_killed_server_is_lost_then_unreachable_then_back,
     another_connection_can_be_ended,
     databases_of_our_own_are_made_and_removed,
+    a_lock_whose_session_was_ended_is_held_no_more,
     what_others_made_is_never_touched,
     settings_and_sizes_are_read,
     a_transaction_is_done_as_a_whole_or_not_at_all,
@@ -297,6 +298,32 @@ async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
     for name in ["", "a-b", "a b", "a\"b", "é"] {
         assert!(matches!(server.own(name, Existing::Refuse).await, Err(Error::NoDatabase(_))), "{name}");
     }
+}
+
+async fn a_lock_whose_session_was_ended_is_held_no_more(engine: Engine) {
+    let server = shared(engine);
+    let own = server.samples("prony_lost_lock").await;
+    assert!(own.is_held().await.unwrap());
+    let mut session = own.session().await.unwrap();
+    let find = match engine {
+        Engine::Postgres => {
+            "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND database = \
+             (SELECT oid FROM pg_database WHERE datname = current_database())"
+        }
+        _ => "SELECT is_used_lock(concat('prony:', md5(database())))",
+    };
+    let held = session.query(find, &[]).await.unwrap();
+    let Some(Value::I64(id)) = held.first().and_then(|row| row.first()) else { panic!("{held:?}") };
+    let end = match engine {
+        Engine::Postgres => format!("SELECT pg_terminate_backend({id})"),
+        _ => format!("KILL {id}"),
+    };
+    session.script(&end).await.unwrap();
+    let begin = Instant::now();
+    while own.is_held().await.unwrap() {
+        assert!(begin.elapsed() < Duration::from_secs(9), "the server did not end it");
+    }
+    own.remove().await.unwrap();
 }
 
 /// Takes a database up as soon as the server has noticed that its last holder is gone.

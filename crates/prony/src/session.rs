@@ -59,10 +59,12 @@ pub(crate) fn run_with(
             return Err(error.into());
         }
     }
-    let report = make_report(&directory)?;
+    let report = read_report(&directory)?;
+    // A disk that is full keeps nobody from seeing the figures.
     if tells {
         show(&report, output.format)?;
     }
+    write_report(&directory, &report)?;
     tell!("report: {}", directory.join("report.html").display());
     Ok(Exit::of(&report))
 }

@@ -129,6 +129,9 @@ pub struct TargetOutcome {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// Whether the lock on the store was lost, so that another run may have changed it meanwhile.
+    #[serde(default)]
+    pub lock_lost: bool,
 }
 
 impl TargetOutcome {

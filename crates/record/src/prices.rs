@@ -36,6 +36,11 @@ pub struct PriceItem {
     pub quantity: u32,
 }
 
+/// Largest price of one item.
+const AMOUNT_MAX: f64 = 1e12;
+/// Largest sum: of more, cents are not exact.
+const TOTAL_MAX: f64 = 1e15;
+
 fn one() -> u32 {
     1
 }
@@ -47,12 +52,18 @@ pub enum PricesError {
     #[error("the price list has no items: give each as [[items]] with name and amount")]
     NoItems,
     /// An amount cannot be added up.
-    #[error("the amount of `{name}` is {amount}: give the price of one as a number of at least 0")]
+    #[error("the amount of `{name}` is {amount}: give the price of one as a number from 0 to 1e12")]
     Amount {
         /// Item.
         name: String,
         /// What was given.
         amount: f64,
+    },
+    /// A name that would upset a terminal or a table.
+    #[error("the name `{name}` has control characters: write it as plain text on one line")]
+    Name {
+        /// Item, with these characters spelled out.
+        name: String,
     },
     /// An item that was not bought.
     #[error("the quantity of `{name}` is 0: leave the item out")]
@@ -60,8 +71,8 @@ pub enum PricesError {
         /// Item.
         name: String,
     },
-    /// The sum is too large to be a number.
-    #[error("the amounts come to no number: check their size")]
+    /// The sum is too large.
+    #[error("the amounts come to more than 1e15: check their size")]
     Total,
     /// Amounts without a currency mean nothing.
     #[error("the price list names no currency: give currency = \"EUR\" or another one")]
@@ -95,14 +106,17 @@ impl Prices {
             mistakes.push(PricesError::NoItems);
         }
         for PriceItem { name, amount, quantity } in &self.items {
-            if !amount.is_finite() || *amount < 0.0 {
+            if !(0.0..=AMOUNT_MAX).contains(amount) {
                 mistakes.push(PricesError::Amount { name: name.clone(), amount: *amount });
+            }
+            if name.chars().any(char::is_control) {
+                mistakes.push(PricesError::Name { name: name.escape_default().to_string() });
             }
             if *quantity == 0 {
                 mistakes.push(PricesError::Quantity { name: name.clone() });
             }
         }
-        if mistakes.is_empty() && !self.total().is_finite() {
+        if mistakes.is_empty() && self.total() > TOTAL_MAX {
             mistakes.push(PricesError::Total);
         }
         mistakes.extend(missing(&self.currency).then_some(PricesError::NoCurrency));
@@ -163,7 +177,7 @@ mod tests {
     #[test]
     fn a_list_without_items_or_without_a_sum_cannot_be_used() {
         assert!(mistakes(&prices(Vec::new()))[0].contains("no items"));
-        assert!(mistakes(&prices(vec![item("moon", f64::MAX, 9)]))[0].contains("come to no number"));
+        assert!(mistakes(&prices(vec![item("moon", 1e12, 2_000)]))[0].contains("come to more than"));
         let blank = Prices { currency: Some(" ".to_owned()), ..prices(vec![item("a", 1.0, 1)]) };
         assert!(mistakes(&blank)[0].contains("no currency"));
     }

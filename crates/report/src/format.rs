@@ -131,7 +131,8 @@ pub(crate) fn time_until(years: f64) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
-        0..=9 => format!("{} s", figure(seconds)),
+        // The sum of nothing is -0.
+        0..=9 => format!("{} s", figure(seconds + 0.0)),
         10..=119 => format!("{whole} s"),
         120..=7_199 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         120..=7_199 => format!("{} min {} s", whole / 60, whole % 60),

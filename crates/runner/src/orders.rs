@@ -18,6 +18,9 @@ use crate::run::RunError;
 const BUSY_LIMIT: f64 = 0.8;
 /// Share of the orders that were due that may not have been sent.
 const UNSENT_LIMIT: f64 = 0.01;
+/// What somebody else may have done.
+const LOCK_LOST: &str = "the server ended the session that holds the lock on the store, so that another run may have \
+                         changed it meanwhile";
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 
@@ -100,7 +103,10 @@ pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
         let name = if several { format!("target {}: ", number + 1) } else { String::new() };
         target.mismatches().into_iter().map(move |mismatch| format!("{name}{mismatch}"))
     });
-    let told: Vec<String> = told.collect();
+    let mut told: Vec<String> = told.collect();
+    if !told.is_empty() && outcome.targets.iter().any(|target| target.lock_lost) {
+        told.push(LOCK_LOST.to_owned());
+    }
     (!told.is_empty()).then(|| told.join("; "))
 }
 
@@ -125,6 +131,9 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window, is_ope
         };
         let (start_s, error) = (outage.start_s, &outage.error);
         reasons.push(format!("from {start_s:.1} s on a database was away {length}{more}: {error}"));
+    }
+    if outcome.targets.iter().any(|target| target.lock_lost) {
+        reasons.push(LOCK_LOST.to_owned());
     }
     if outcome.targets.iter().any(|target| target.orders_found.is_none()) {
         reasons.push(
@@ -213,6 +222,8 @@ mod tests {
         for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90 %"] {
             assert!(told.contains(part), "{part} in {told}");
         }
+        let unlocked = TargetOutcome { lock_lost: true, ..fine() };
+        assert!(invalid_because(&outcome(vec![unlocked]), &measured(9, 0.1), true).unwrap().contains("lock"));
         let unknown = TargetOutcome { orders_found: None, acknowledged_lost: None, ..fine() };
         assert!(
             invalid_because(&outcome(vec![unknown]), &measured(9, 0.1), true).unwrap().contains("not known")

@@ -83,7 +83,9 @@ fn point(
     let name = match (&*configuration.name, &work) {
         ("", Work::Disk { job, .. }) => describe(job),
         ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
-        ("", Work::Orders { job, .. }) => with_levels(&describe_orders(job), &levels),
+        ("", Work::Orders { job, .. }) => {
+            with_levels(&describe_orders(job, study.target.store.len()), &levels)
+        }
         (name, Work::Historian { .. } | Work::Orders { .. }) => with_levels(name, &levels),
         (name, Work::Disk { .. }) => name.to_owned(),
     };
@@ -230,13 +232,14 @@ fn describe_historian(job: &historian::Job, is_search: bool) -> String {
 }
 
 /// What a load of orders does: `32 clients, 20ms to think`, `6000 orders/min due`.
-fn describe_orders(job: &orders::Job) -> String {
+fn describe_orders(job: &orders::Job, stores: usize) -> String {
+    let stores = if stores > 1 { format!("{stores} x ") } else { String::new() };
     let clients =
         if job.n_threads == 1 { "1 client".to_owned() } else { format!("{} clients", job.n_threads) };
     match (job.cpu_target, job.pacing) {
-        (Some(share), _) => format!("clients for {} of the CPU", orders::CpuTarget(share)),
-        (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => clients,
-        (None, Pacing::Closed { think_time }) => format!("{clients}, {think_time} to think"),
+        (Some(share), _) => format!("{stores}clients for {} of the CPU", orders::CpuTarget(share)),
+        (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => format!("{stores}{clients}"),
+        (None, Pacing::Closed { think_time }) => format!("{stores}{clients}, {think_time} to think"),
         (None, Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s }) => {
             format!("{} orders/min due", rate_per_s * 60.0)
         }

@@ -48,6 +48,8 @@ pub(super) async fn make(url: &Url, name: &str, existing: Existing) -> Result<(K
 pub(super) struct Keeper {
     /// The address that the database was made from.
     url: Url,
+    /// What the server calls the session that holds it.
+    session: Option<u64>,
     held: Mutex<Option<Held>>,
 }
 
@@ -75,8 +77,9 @@ impl Keeper {
             .spawn(move || {
                 runtime.block_on(async {
                     let mut session = lock(&address).await;
-                    let result = session.as_ref().map(Option::is_some).map_err(Clone::clone);
-                    let is_held = matches!(result, Ok(true));
+                    let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
+                    let result = session.as_ref().map(id).map_err(Clone::clone);
+                    let is_held = matches!(result, Ok(Some(_)));
                     if answer.send(result).is_ok() && is_held {
                         // The other side only ever drops its end.
                         let _ = ended.await;
@@ -87,9 +90,21 @@ impl Keeper {
                 });
             })
             .map_err(failed)?;
-        let result = answered.await.unwrap_or(Ok(false));
-        let keeper = Self { url: url.clone(), held: Mutex::new(Some(Held { end, thread })) };
-        Ok(result?.then_some(keeper))
+        let result = answered.await.unwrap_or(Ok(None));
+        let keeper =
+            |session| Self { url: url.clone(), session, held: Mutex::new(Some(Held { end, thread })) };
+        Ok(result?.map(keeper))
+    }
+
+    /// Whether the session still has the lock.
+    pub(super) async fn is_held(&self, own: &Url) -> Result<bool, Error> {
+        let Some(id) = self.session else { return Ok(true) };
+        let sql = if is_postgres(own) {
+            format!("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}")
+        } else {
+            format!("SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)")
+        };
+        Ok(Session::open(own).await?.query(&sql, &[]).await? == [[Value::I64(1)]])
     }
 
     /// Gives the lock back.

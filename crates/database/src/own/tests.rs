@@ -121,6 +121,20 @@ async fn what_others_made_is_never_touched() {
     }
 }
 
+/// What a full disk leaves: only a part of the WAL came into the file.
+#[tokio::test]
+async fn a_file_that_was_cut_short_is_still_ours() {
+    let place = Place::new();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    fill(&own).await;
+    drop(own);
+    let length = fs::metadata(place.file()).unwrap().len();
+    fs::OpenOptions::new().write(true).open(place.file()).unwrap().set_len(length - 4096).unwrap();
+    let refused = place.make(Existing::Refuse).await.unwrap_err().to_string();
+    assert!(refused.contains("from an earlier run"), "{refused}");
+    place.make(Existing::Replace).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_empty_leftover_is_replaced_and_nothing_else() {
     let place = Place::new();

@@ -14,6 +14,9 @@ use crate::session;
 
 pub(crate) fn run(run: &RunOrders) -> Result<Exit, Failure> {
     let study = study(run)?;
+    if run.compat.report_rate.is_some_and(|rate| rate.ns == 0) {
+        return Err(Failure::usage(anyhow!("report_rate cannot be 0s: give a duration such as 10s")));
+    }
     match Compat::of(&run.compat) {
         Some(mut compat) => session::run_with(&study, &run.output, &mut |event| compat.hear(event), false),
         None => session::run(&study, &run.output),

@@ -53,16 +53,23 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
     let wrong = checks.iter().filter(|check| !check.holds()).count();
     match (loaded.state, wrong) {
         (State::Loading, _) => Err(Failure::runtime(anyhow!(
-            "{url}: the load of this store of {} was broken off; load it again with prony orders load --replace",
-            loaded.size
+            "{url}: the load of this store of {} was broken off; load it again with prony orders load --replace --size {} --seed {}, and \
+             the same --target and --database",
+            loaded.size,
+            loaded.size,
+            loaded.seed
         ))),
         (State::Loaded, 0) => {
-            tell!("order store of {}, seed {}: all is as it was loaded", loaded.size, loaded.seed);
+            tell!(
+                "order store of {}, seed {}: all counts and sums are as they were loaded",
+                loaded.size,
+                loaded.seed
+            );
             Ok(Exit::Pass)
         }
         (State::Used, 0) => {
             tell!(
-                "order store of {}, seed {}: a run was made on it since the load, and all is as it was loaded",
+                "order store of {}, seed {}: a run was made on it since the load, and all counts and sums are as they were loaded",
                 loaded.size,
                 loaded.seed
             );
@@ -76,9 +83,11 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
         ))),
         (State::Loaded, wrong) => Err(Failure::runtime(anyhow!(
             "{url}: {wrong} of {} counts of this store of {} are not as they were loaded; load it again with prony orders \
-             load --replace",
+             load --replace --size {} --seed {}, and the same --target and --database",
             checks.len(),
-            loaded.size
+            loaded.size,
+            loaded.size,
+            loaded.seed
         ))),
     }
 }

@@ -116,7 +116,7 @@ fn a_store_is_loaded_verified_and_replaced_only_when_asked() {
     );
     let verified = bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(0);
     insta::assert_snapshot!(verified.stdout);
-    assert_eq!(verified.stderr, "order store of 1MB, seed 43: all is as it was loaded\n");
+    assert_eq!(verified.stderr, "order store of 1MB, seed 43: all counts and sums are as they were loaded\n");
     assert_eq!(bench.names("."), ["o.db"]);
 }
 
@@ -130,7 +130,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let same = bench.run(&verify).ended_with(0);
     assert_eq!(
         same.stderr,
-        "order store of 1MB, seed 42: a run was made on it since the load, and all is as it was loaded\n"
+        "order store of 1MB, seed 42: a run was made on it since the load, and all counts and sums are as they were loaded\n"
     );
     change(
         "UPDATE inventory SET sales = sales + 5 WHERE prod_id = 1; INSERT INTO reorder VALUES (1, 0, 2, 0, 3, 0)",

@@ -11,6 +11,7 @@ mod settings;
 mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::State;
 
 use crate::chart;
 use crate::format;
@@ -87,6 +88,7 @@ fn sections(report: &Report) -> Vec<(&'static str, String, Markup)> {
 
 fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
     let host = report.environment.as_ref().map(|environment| environment.host.as_str());
+    let invalid = report.trials.iter().filter(|trial| trial.state == State::Invalid).count();
     html! {
         header {
             h1 { (report.title) }
@@ -96,6 +98,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
                 @if let Some(profile) = &report.profile { ", profile " (profile) }
                 ", " (format::counted(report.trials.len(), "trial", "trials"))
                 ", " (format::state(report.state))
+                @if invalid > 0 { ", " (invalid) " of them invalid" }
             }
             p.meta { code { (report.command.join(" ")) } }
             nav aria-label="Sections" {

@@ -66,10 +66,10 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
         .zip(max_share)
         .map(|(low, high)| format!(" ({} to {})", format::per_cent(low), format::per_cent(high)));
     let used = mean_share.map_or_else(
-        || "what the server used is not known".to_owned(),
+        || "what was used of the CPU is not known".to_owned(),
         |mean| {
             let range = range.unwrap_or_default();
-            format!("the server used {} on average{range}", format::per_cent(mean))
+            format!("the machine without the load used {} on average{range}", format::per_cent(mean))
         },
     );
     let active = active_clients_mean
@@ -79,6 +79,11 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
         Some(false) if active_clients_mean.is_some_and(|mean| mean > clients as f64 * 0.95) => {
             (Level::Warning, "was not reached", "; add clients, or shorten the time to think")
         }
+        Some(false) if active_clients_mean.is_some_and(|mean| mean < 1.05) => (
+            Level::Warning,
+            "was not reached",
+            ": one client was too many already; let clients think longer, and look for other programs",
+        ),
         Some(false) => {
             (Level::Warning, "was not reached", "; warm up longer, so that the number of clients settles")
         }

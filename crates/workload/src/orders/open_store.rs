@@ -18,16 +18,17 @@ pub async fn open_store(url: &Url, name: &str, wanted: Option<StoreSize>) -> Res
             "{place}: there is no order store; make one with prony orders load"
         )));
     };
-    let (place, size) = (own.url(), &loaded.size);
+    let (place, size, seed) = (own.url(), &loaded.size, loaded.seed);
     if loaded.state == State::Loading {
         return Err(Error::NoDatabase(format!(
-            "{place}: the load of this store of {size} was broken off; load it again with prony orders load --replace"
+            "{place}: the load of this store of {size} was broken off; load it again with prony orders load --replace \
+             --size {size} --seed {seed}, and the same --target and --database"
         )));
     }
     match wanted.map(|wanted| wanted.to_string()) {
         Some(wanted) if wanted != *size => Err(Error::NoDatabase(format!(
             "{place} is a store of {size}, and {wanted} was asked for: leave out --size, or load it with prony orders load \
-             --size {wanted} --replace"
+             --size {wanted} --replace, and the same --target and --database"
         ))),
         _ => Ok((own, loaded)),
     }

@@ -43,7 +43,7 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
         drop(own);
         let said = refusal(&url, Some("1GB")).await;
         let expected = "is a store of 1MB, and 1GB was asked for: leave out --size, or load it with prony orders load --size \
-                        1GB --replace";
+                        1GB --replace, and the same --target and --database";
         assert!(said.ends_with(expected), "{said}");
         let (own, taken) = open_store(&url, "orders", None).await.unwrap();
         assert_eq!(taken.state, State::Used);

@@ -45,7 +45,7 @@ pub enum RestoreError {
     /// Something else than runs changed it.
     #[error(
         "{place}: the store of {size} cannot be brought back to what was loaded: {differences}; load it again with prony \
-         orders load --replace"
+         orders load --replace --size {size}, its seed, and the same --target and --database"
     )]
     Different {
         /// Its address.

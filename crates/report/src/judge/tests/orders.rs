@@ -46,7 +46,7 @@ fn repeats_give_the_mean_and_a_failed_trial_is_no_finding() {
 fn a_cpu_target_is_told_as_reached_or_not() {
     let reached = at().cpu_target(0.6, 0.6, 5.0).trial(1);
     let parts = [
-        "the CPU target of 60 % was reached: the server used 60 % on average (58 % to 62 %)",
+        "the CPU target of 60 % was reached: the machine without the load used 60 % on average (58 % to 62 %)",
         "5.00 of 8 clients",
     ];
     raised(reached, "cpu_target", Level::Finding, &parts);

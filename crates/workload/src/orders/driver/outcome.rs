@@ -28,7 +28,10 @@ pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &Ato
         let found = counted.map_err(|error| {
             store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
         });
-        outcome.targets.push(target(store, window, found.ok()));
+        let mut target = target(store, window, found.ok());
+        // A server that was away has ended the lock's session too, which the outage tells.
+        target.lock_lost = target.outages.is_empty() && matches!(store.own.is_held().await, Ok(false));
+        outcome.targets.push(target);
         outcome.notes.append(&mut store.books().notes);
         if let Some(due) = &store.due {
             outcome.unsent += lock(due).clone().untaken_before(conducted.load_end_ns);
@@ -59,6 +62,7 @@ fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcom
         sales_risen: found.map(|found| found.sales_risen),
         stopped: std::mem::take(&mut books.stopped),
         outages: std::mem::take(&mut books.outages.all),
+        lock_lost: false,
     }
 }
 
