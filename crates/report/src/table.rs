@@ -17,8 +17,8 @@ pub(crate) use historian::{
     storage,
 };
 pub(crate) use orders::{
-    cpu_targets, money, operations, order_repeats, orders, price_source, price_steps, prices,
-    published_orders, reconciliation, small_money, spread, system_notes, systems, targets, time,
+    money, order_details, orders, price_source, price_steps, prices, published_orders, small_money,
+    system_notes, systems,
 };
 
 /// A table; all columns but those of [`Column::text`] are numbers.

@@ -63,16 +63,7 @@ fn orders(report: &Report, width: usize) -> Vec<String> {
     let Some(main) = table::orders(report) else { return Vec::new() };
     let mut blocks = vec![grid(&main, width)];
     blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
-    let others = [
-        table::order_repeats(report),
-        table::operations(report),
-        table::targets(report),
-        table::spread(report),
-        table::time(report),
-        table::cpu_targets(report),
-        table::reconciliation(report),
-    ];
-    blocks.extend(others.iter().flatten().map(|table| titled(table, width)));
+    blocks.extend(table::order_details(report).iter().map(|table| titled(table, width)));
     blocks
 }
 

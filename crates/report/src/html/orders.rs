@@ -11,19 +11,10 @@ use crate::table;
 /// The tables of all trials of order stores; nothing where there is none.
 pub(super) fn figures(report: &Report) -> Option<Markup> {
     let main = table::orders(report)?;
-    let others = [
-        table::order_repeats(report),
-        table::operations(report),
-        table::targets(report),
-        table::spread(report),
-        table::time(report),
-        table::cpu_targets(report),
-        table::reconciliation(report),
-    ];
     Some(html! {
         (parts::table(&main))
         @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
-        @for other in others.iter().flatten() { (parts::table(other)) }
+        @for other in table::order_details(report) { (parts::table(&other)) }
         p.meta { "A dash stands where a figure is unknown or too few operations support it." }
     })
 }

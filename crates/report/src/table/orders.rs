@@ -40,6 +40,20 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
     })
 }
 
+/// All other tables of trials of order stores, in the order in which they are read.
+pub(crate) fn order_details(report: &Report) -> Vec<Table> {
+    let tables = [
+        order_repeats(report),
+        operations(report),
+        targets(report),
+        spread(report),
+        time(report),
+        cpu_targets(report),
+        reconciliation(report),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
 fn row(trial: &Trial, keys: &[String]) -> Row {
     let mut cells = vec![trial.number.to_string(), trial.name.clone()];
     cells.extend(level_cells(true, &trial.levels, keys));
@@ -72,7 +86,7 @@ fn name(report: &Report, trial: &Trial) -> String {
 }
 
 /// Configurations with their repeats taken together; none where nothing was repeated.
-pub(crate) fn order_repeats(report: &Report) -> Option<Table> {
+fn order_repeats(report: &Report) -> Option<Table> {
     let stores = || report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
     if stores().all(|configuration| configuration.trials.len() < 2) {
         return None;
@@ -118,7 +132,7 @@ fn measured(report: &Report) -> impl Iterator<Item = (&Trial, &Orders)> {
 }
 
 /// An order as a whole, then each of its operations; none where nothing was measured.
-pub(crate) fn operations(report: &Report) -> Option<Table> {
+fn operations(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         words("operation", "an order is all that a customer does, time to think left out", 0),
@@ -147,7 +161,7 @@ pub(crate) fn operations(report: &Report) -> Option<Table> {
 }
 
 /// Targets of trials that have several; none where none has.
-pub(crate) fn targets(report: &Report) -> Option<Table> {
+fn targets(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("target", "number in the order of the settings", 0),
@@ -178,7 +192,7 @@ pub(crate) fn targets(report: &Report) -> Option<Table> {
 }
 
 /// How evenly targets and clients were served; none where that is not known of any trial.
-pub(crate) fn spread(report: &Report) -> Option<Table> {
+fn spread(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("targets", "stores that were driven", 0),
@@ -214,7 +228,7 @@ pub(crate) fn spread(report: &Report) -> Option<Table> {
 }
 
 /// Where the time of an order went; none where that is not known of any trial.
-pub(crate) fn time(report: &Report) -> Option<Table> {
+fn time(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("order", "mean time of an order from its beginning, time to think left out", 0),
@@ -246,7 +260,7 @@ pub(crate) fn time(report: &Report) -> Option<Table> {
 }
 
 /// Trials whose server was to be held at a share of the CPU; none where there is none.
-pub(crate) fn cpu_targets(report: &Report) -> Option<Table> {
+fn cpu_targets(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("CPU target", "share of the CPU at which the server was to be held", 0),
@@ -283,7 +297,7 @@ fn yes(holds: bool) -> String {
 }
 
 /// What was acknowledged and what the databases hold, a target a row; none where no trial came to its end.
-pub(crate) fn reconciliation(report: &Report) -> Option<Table> {
+fn reconciliation(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("target", "number in the order of the settings", 0),

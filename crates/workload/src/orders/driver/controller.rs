@@ -54,7 +54,7 @@ impl<'a> Controller<'a> {
         stop: &'a AtomicBool,
         on_progress: &'a mut dyn FnMut(Progress) -> Go,
     ) -> Self {
-        let load_end_ns = running.phases.end_ns();
+        let load_end_ns = running.job.phases.end_ns();
         let stores = running.stores.len();
         let is_here = running.stores.iter().all(|store| store.own.url().is_local());
         let mut generator = GeneratorCpu::default();

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use database::{Engine, Error, Own};
-use load::{Arrivals, Kind, Phases, Recorder};
+use load::{Arrivals, Kind, Recorder};
 use record::orders;
 use tokio::sync::watch;
 
@@ -51,7 +51,6 @@ const fn kinds(open: bool) -> [Kind; 8] {
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) job: Job,
-    pub(super) phases: Phases,
     pub(super) stores: Vec<Driven>,
     /// Clients of each store that order.
     pub(super) active: watch::Sender<u32>,

@@ -74,7 +74,6 @@ pub(super) async fn prepare(
     }
     let (active, _) = watch::channel(if job.cpu_target.is_some() { 1 } else { job.n_threads });
     let running = Running {
-        phases: job.phases,
         job: job.clone(),
         stores: driven,
         active,

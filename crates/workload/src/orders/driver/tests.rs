@@ -3,7 +3,7 @@
 use ::load::{Pacing, Span};
 use std::time::Instant;
 
-use database::{Engine, Existing, Url};
+use database::{Engine, Existing, Session, Url, Value};
 use instance::{MariaDb, Options, Postgres};
 use record::{Interval, OrdersSetup, Phase, orders};
 
@@ -84,6 +84,7 @@ fn is_sound(ran: &Ran, clients: usize) {
     assert_eq!(ran.measured("order"), orders, "the clients' orders are those of the samples");
     assert_eq!(ran.gauge(orders::ROLLBACKS), rollbacks as f64);
     assert!(ran.measured("browse") > ran.measured("order"), "about three an order");
+    assert!(ran.outcome.targets.iter().all(|target| !target.lock_lost), "{:?}", ran.outcome);
     assert!(ran.outcome.notes.is_empty(), "{:?}", ran.outcome.notes);
     let by_target: f64 = (1..=ran.outcome.targets.len()).map(|n| ran.gauge(&orders::target_orders(n))).sum();
     assert_eq!(by_target, orders as f64);
@@ -137,6 +138,57 @@ fn orders_that_are_due_come_at_their_rate() {
     assert_eq!(ran.measured("order"), 20, "20 a second, in a window of a second");
     let window = ran.intervals.iter().find(|interval| interval.phase == Phase::Measure).unwrap();
     assert!(window.operations["order"].response.is_some());
+}
+
+#[test]
+fn orders_for_which_no_client_was_free_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let ran = ran(&job("rate = 600000.0"), &[loaded(&url, "")]);
+    is_sound(&ran, 1);
+    let done = ran.outcome.targets[0].purchases_from_start;
+    assert_eq!(done + ran.outcome.unsent, 13_000, "10,000 a second were due for 1.3 s");
+    assert!(ran.outcome.unsent > 0, "one client does not do as many");
+}
+
+#[test]
+fn many_clients_of_a_file_share_the_memory_for_its_pages() {
+    let directory = tempfile::tempdir().unwrap();
+    let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
+    let stores = [loaded(&url, "")];
+    let cache_kib = |clients: u32| {
+        block_on(async {
+            let (running, _) = setup::prepare(&job(""), &stores, &AtomicBool::new(false)).await.unwrap();
+            let mut client = running.stores[0].client(clients).await.unwrap();
+            let rows = client.session().query("PRAGMA cache_size", &[]).await.unwrap();
+            let [[Value::I64(kib)]] = rows.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] else {
+                panic!("{rows:?}")
+            };
+            -kib
+        })
+    };
+    assert_eq!([1, 16, 64, 5_000].map(cache_kib), [65_536, 65_536, 16_384, 1_024]);
+}
+
+#[test]
+fn a_lock_that_the_server_ended_is_told() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let stores = [loaded(&url, "orders")];
+    let inside = stores[0].own.url().clone();
+    let mut ended = false;
+    let ran = run_with(&job(""), &stores, |progress| {
+        if matches!(progress, Progress::Interval(_)) && !std::mem::replace(&mut ended, true) {
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+            let inside = inside.clone();
+            let end = async move { Session::open(&inside).await.unwrap().script(end).await.unwrap() };
+            std::thread::spawn(|| block_on(end)).join().unwrap();
+        }
+        Go::On
+    });
+    let target = &ran.outcome.targets[0];
+    assert!(target.lock_lost && target.outages.is_empty(), "{target:?}");
+    assert_eq!(target.mismatches(), [""; 0], "nobody changed it meanwhile");
 }
 
 #[test]

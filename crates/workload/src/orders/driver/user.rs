@@ -98,7 +98,7 @@ impl User {
                 () = running.load_over.wait() => return None,
             }
         }
-        let end_ns = running.phases.end_ns();
+        let end_ns = running.job.phases.end_ns();
         if running.load_over.is_set() || self.clock.now_ns() >= end_ns {
             return None;
         }
@@ -127,10 +127,10 @@ impl User {
         if purchased == Purchased::SoldOut {
             recording.count(ROLLBACK);
         }
-        if recording.phase() == Phase::Measure {
+        let phase = recording.phase();
+        if phase == Phase::Measure {
             store.orders_by_client[self.place.client as usize].fetch_add(1, Ordering::Relaxed);
         }
-        let phase = recording.phase();
         drop(recording);
         lock(&self.running.last_100).add(phase, now_ns - due_ns.unwrap_or(sent_ns));
         Ok(())
