@@ -77,7 +77,7 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
         }
         (State::Used, others) => Err(Failure::runtime(anyhow!(
             "{url}: a run was made on this store of {} since the load, and {others} of {} counts are others now; the next \
-             run brings it back to what was loaded",
+             run removes what runs added, and refuses if what was loaded is not left then",
             loaded.size,
             checks.len()
         ))),

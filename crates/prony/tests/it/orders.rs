@@ -139,7 +139,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     assert_eq!(
         used.stderr,
         "prony: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts are others now; the next \
-         run brings it back to what was loaded\n"
+         run removes what runs added, and refuses if what was loaded is not left then\n"
     );
     let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();
     assert!(line("items sold").ends_with("  loaded: 11,662"), "{}", used.stdout);
@@ -147,6 +147,13 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     assert!(!used.stdout.contains("wrong"), "{}", used.stdout);
     change("UPDATE store SET state = 'loaded'");
     bench.run(&verify).ended_with(1).says("2 of 18 counts").says("--replace");
+    change("UPDATE store SET state = 'used'; DELETE FROM orders WHERE orderid = 5");
+    let run = ["orders", "run", "--target", "sqlite:o.db", "--warmup-time", "0s", "--run-time", "1s"];
+    bench
+        .run(&run)
+        .ended_with(1)
+        .says("orders: 1199 instead of 1200")
+        .says("orders load --replace --size 1MB");
 }
 
 #[test]
