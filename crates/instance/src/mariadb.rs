@@ -121,6 +121,8 @@ impl MariaDb {
         let mut bootstrap = command(&self.program, directory.user())?;
         bootstrap.args(["--no-defaults", "--bootstrap", "--skip-innodb-doublewrite"]);
         bootstrap.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]);
+        // A starting server removes what is left of temporary tables in its `tmpdir`, also those of another that runs.
+        bootstrap.arg(argument("tmpdir", directory.path()));
         bootstrap.arg(argument("datadir", &directory.data())).stdin(input);
         self.server.prepare("mariadbd --bootstrap", bootstrap)
     }
