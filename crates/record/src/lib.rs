@@ -3,19 +3,24 @@
 //! A record is plain data. It knows neither the engine that made it nor the report that reads it, so
 //! that an old record stays readable and a better method can judge it again. This crate does no I/O.
 
+mod design;
 mod environment;
 mod event;
 mod histogram;
 mod historian;
 mod ingest;
 mod manifest;
+mod metric;
+mod observation;
 pub mod orders;
 mod prices;
 mod sample;
 mod setup;
+mod threshold;
 mod trial;
 mod window;
 
+pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
 pub use histogram::{HistogramError, Latency};
@@ -24,10 +29,15 @@ pub use historian::{
     ServerSetting,
 };
 pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
-pub use manifest::{FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, SearchRules, StudyRecord};
+pub use manifest::{
+    FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, Resumption, SearchRules, StudyRecord,
+};
+pub use metric::{Direction, METRICS, Metric};
+pub use observation::Observation;
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
 pub use prices::{PriceItem, Prices, PricesError};
 pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
 pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
+pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;

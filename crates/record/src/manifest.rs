@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Latency, OperationInterval, Prices, Resources, Sample, State, TrialRecord};
+use crate::{Design, Environment, Latency, OperationInterval, Prices, Resources, Sample, State, TrialRecord};
 
 /// Version of the stored forms that this build writes. It reads this one and all before it.
 pub const FORMAT_VERSION: u32 = 1;
@@ -18,9 +18,15 @@ pub struct PlannedTrial {
     pub name: String,
     /// Block it belongs to, from 1.
     pub block: u32,
-    /// Values of the axes, by key.
+    /// Values of the axes, by name.
     #[serde(default)]
     pub levels: BTreeMap<String, String>,
+    /// Named configuration that it is of; empty where a study has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub configuration: String,
+    /// Whether it is the second measurement of the reference in its block: the A/A pair that tells the noise floor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
 }
 
 /// `manifest.json`: what was to be run, by what, and how far it came.
@@ -64,8 +70,27 @@ pub struct Manifest {
     /// What the measured system costs, if that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
+    /// What is compared with what, if the study compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<Design>,
+    /// Times that it was taken up again after an interruption.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumption>,
     /// The trials in order.
     pub plan: Vec<PlannedTrial>,
+}
+
+/// A study that was interrupted and taken up again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// First trial that was measured then.
+    pub from_trial: u32,
+    /// Trials of the interrupted block that had been measured before and were measured again, so that a block's trials stay
+    /// close in time.
+    #[serde(default)]
+    pub set_aside: Vec<u32>,
 }
 
 /// The rules of a search for the highest sustainable rate.

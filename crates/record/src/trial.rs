@@ -41,6 +41,12 @@ pub struct TrialRecord {
     /// Values of the axes, by key, as text.
     #[serde(default)]
     pub levels: BTreeMap<String, String>,
+    /// Named configuration that it is of; empty where a study has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub configuration: String,
+    /// Whether it is the second measurement of the reference in its block: the A/A pair that tells the noise floor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
     /// State.
     pub state: State,
     /// Why it failed, is invalid or was skipped.

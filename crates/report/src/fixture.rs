@@ -251,6 +251,8 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
         name: trial.trial.name.clone(),
         block: trial.trial.block,
         levels: trial.trial.levels.clone(),
+        configuration: trial.trial.configuration.clone(),
+        aa: trial.trial.aa,
     });
     StudyRecord {
         manifest: Manifest {
@@ -271,6 +273,8 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
             quick: false,
             disk_bytes: None,
             prices: None,
+            design: None,
+            resumed: Vec::new(),
             plan: plan.collect(),
         },
         environment: Some(environment()),
@@ -287,6 +291,8 @@ fn trial_record() -> TrialRecord {
         name: String::new(),
         block: 1,
         levels: BTreeMap::new(),
+        configuration: String::new(),
+        aa: false,
         state: State::Complete,
         reason: None,
         notes: Vec::new(),

@@ -110,6 +110,8 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         quick: study.quick,
         disk_bytes: study.disk_size.map(|size| size.0),
         prices: study.prices.clone(),
+        design: None,
+        resumed: Vec::new(),
         // How many steps a search takes is known at its end.
         plan: if search.is_some() { Vec::new() } else { planned_trials(plan) },
     }

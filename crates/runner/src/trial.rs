@@ -115,6 +115,8 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         name: trial.planned.name.clone(),
         block: trial.planned.block,
         levels: trial.planned.levels.clone(),
+        configuration: trial.planned.configuration.clone(),
+        aa: trial.planned.aa,
         state: State::Planned,
         reason: None,
         notes: Vec::new(),

@@ -297,6 +297,8 @@ fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
             name: point.name.clone(),
             block,
             levels: point.levels.clone(),
+            configuration: String::new(),
+            aa: false,
         },
         series,
         tracked,

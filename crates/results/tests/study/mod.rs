@@ -15,6 +15,8 @@ pub(crate) fn manifest(state: State) -> Manifest {
         name: format!("RND4K Q{number}T1"),
         block: 1,
         levels: BTreeMap::from([("outstanding".to_owned(), number.to_string())]),
+        configuration: String::new(),
+        aa: false,
     };
     Manifest {
         format: FORMAT_VERSION,
@@ -34,6 +36,8 @@ pub(crate) fn manifest(state: State) -> Manifest {
         quick: false,
         disk_bytes: None,
         prices: None,
+        design: None,
+        resumed: Vec::new(),
         plan: (1..=3).map(planned).collect(),
     }
 }
@@ -95,6 +99,8 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         name: format!("RND4K Q{number}T1"),
         block: 1,
         levels: BTreeMap::from([("outstanding".to_owned(), number.to_string())]),
+        configuration: String::new(),
+        aa: false,
         state,
         reason: (state == State::Skipped).then(|| "latency tolerance passed".to_owned()),
         notes: Vec::new(),
