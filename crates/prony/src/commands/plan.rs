@@ -198,7 +198,7 @@ fn written_to_disk(plan: &Plan, survey: &Survey) -> Vec<String> {
 /// A line a trial. Rounds are alike, so only the first one is listed.
 fn trials(study: &Study, plan: &Plan) -> String {
     let mut text = String::new();
-    let rounds = study.order == Order::Passes && study.blocks > 1;
+    let rounds = study.order == Order::Given && study.blocks > 1;
     for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
