@@ -1,12 +1,16 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
+use std::path::PathBuf;
+
 use load::{Phases, Span};
 use record::{Design, DesignAxis, PlannedTrial, SearchRules};
+use workload::orders::StoreSize;
 use workload::{historian, orders};
 
 use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
+use crate::orders::Store;
 use crate::study::{Order, Study};
 use crate::target::Target;
 
@@ -170,21 +174,46 @@ impl Plan {
         Ok(Self { trials, stop, design })
     }
 
-    /// The disk tests among the trials.
+    /// The disk tests, by the paths that they load.
     #[must_use]
-    pub fn disk_jobs(&self) -> Vec<disk::Job> {
-        self.trials.iter().filter_map(|trial| trial.work.disk().cloned()).collect()
+    pub fn disk_tests(&self) -> Vec<(&[PathBuf], Vec<disk::Job>)> {
+        let mut tests: Vec<(&[PathBuf], Vec<disk::Job>)> = Vec::new();
+        for trial in &self.trials {
+            let Some(job) = trial.work.disk() else { continue };
+            match tests.iter_mut().find(|(paths, _)| *paths == trial.target.paths) {
+                Some((_, jobs)) => jobs.push(job.clone()),
+                None => tests.push((&trial.target.paths, vec![job.clone()])),
+            }
+        }
+        tests
     }
 
-    /// Whether a trial needs the database of the target.
+    /// Targets whose databases historians are run in, each database once.
     #[must_use]
-    pub fn needs_database(&self) -> bool {
-        self.trials.iter().any(|trial| trial.work.historian().is_some())
+    pub fn databases(&self) -> Vec<&Target> {
+        let mut databases: Vec<&Target> = Vec::new();
+        for trial in self.trials.iter().filter(|trial| trial.work.historian().is_some()) {
+            if !databases.iter().any(|other| other.is_same_database(&trial.target)) {
+                databases.push(&trial.target);
+            }
+        }
+        databases
     }
 
-    /// The loads of orders among the trials.
-    pub fn orders_jobs(&self) -> impl Iterator<Item = &orders::Job> {
-        self.trials.iter().filter_map(|trial| trial.work.orders())
+    /// Stores that orders are run against, each once, with the size that is asked of it.
+    #[must_use]
+    pub fn stores(&self) -> Vec<(&Store, Option<StoreSize>)> {
+        let mut stores: Vec<(&Store, Option<StoreSize>)> = Vec::new();
+        for trial in &self.trials {
+            let Some(job) = trial.work.orders() else { continue };
+            for store in &trial.target.store {
+                match stores.iter_mut().find(|(other, _)| other.place() == store.place()) {
+                    Some((_, size)) => *size = size.or(job.size),
+                    None => stores.push((store, job.size)),
+                }
+            }
+        }
+        stores
     }
 
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.

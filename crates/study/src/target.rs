@@ -106,6 +106,12 @@ impl Target {
             .filter_map(|(key, instance)| Some((key, instance.as_ref()?)))
     }
 
+    /// Whether a historian would use the same database there.
+    #[must_use]
+    pub fn is_same_database(&self, other: &Self) -> bool {
+        self.url == other.url && self.database == other.database
+    }
+
     /// What tells it from others, for a list.
     #[must_use]
     pub fn places(&self) -> Vec<String> {
