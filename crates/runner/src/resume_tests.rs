@@ -14,6 +14,7 @@ const COMPARED: &str = r#"
     blocks = 6
     [workload.disk]
     engine = "simulated"
+    simulated = { service = "10ms" }
     duration = "3s"
     [target]
     paths = ["/nowhere"]
@@ -28,6 +29,7 @@ const PLAIN: &str = r#"
     compare = false
     [workload.disk]
     engine = "simulated"
+    simulated = { service = "10ms" }
     duration = "2s"
     [target]
     paths = ["/nowhere"]
@@ -40,9 +42,10 @@ const PLAIN: &str = r#"
 const SERIES: &str = r#"
     blocks = 2
     order = "given"
-    latency_tolerance = "500us"
+    latency_tolerance = "50ms"
     [workload.disk]
     engine = "simulated"
+    simulated = { service = "10ms" }
     duration = "2s"
     [target]
     paths = ["/nowhere"]
@@ -53,14 +56,14 @@ const SERIES: &str = r#"
 
 /// A historian on a database that exists only in virtual time.
 const HISTORIAN: &str = r#"
-    blocks = 6
+    blocks = 2
     [workload.historian]
-    rate = 500
+    rate = 50
     warm_up = "2s"
     duration = "10s"
     screens = 0
     [target]
-    url = "fake:commit=5ms"
+    url = "fake:?append=50ms"
     [[axis]]
     key = "workload.historian.flush_rows"
     levels = [40, 100]
@@ -71,7 +74,7 @@ const SEARCHES: &str = r#"
     blocks = 2
     noise_floor = false
     [search]
-    start_per_s = 100.0
+    start_per_s = 10.0
     resolution_per_cent = 20.0
     confirm = "15s"
     confirmations = 1
@@ -81,7 +84,7 @@ const SEARCHES: &str = r#"
     duration = "10s"
     screens = 0
     [target]
-    url = "fake:commit=5ms"
+    url = "fake:?append=50ms"
     [[axis]]
     key = "workload.historian.flush_rows"
     levels = [1, 2]
@@ -157,15 +160,15 @@ fn figures(record: &StudyRecord) -> Vec<(u32, String, u32, State, Option<SearchS
 fn interrupted_everywhere(text: &str, every: usize) -> usize {
     let study = Study::from_toml(text).unwrap();
     let plan = Plan::of(&study).unwrap();
-    let undisturbed = record(Vec::new(), &told(&study, None, usize::MAX));
+    let undisturbed_events = told(&study, None, usize::MAX);
+    let undisturbed = record(Vec::new(), &undisturbed_events);
     assert_eq!(undisturbed.manifest.state, State::Complete);
-    let all = told(&study, None, usize::MAX).len();
+    let all = undisturbed_events.len();
     let points = (1..all - 1).step_by(every);
     for events in points.clone() {
         let before = record(Vec::new(), &told(&study, None, events));
-        let ended = before.trials.iter().filter(|trial| trial.trial.state == State::Complete).count();
-        let begun = before.trials.len();
-        assert!(begun - ended.min(begun) <= begun, "only the trial in flight is lost");
+        let in_flight = before.trials.iter().filter(|trial| trial.trial.state == State::Running).count();
+        assert!(in_flight <= 1, "at most the trial in flight is lost");
         let mut resume = match Resume::of(&plan, before) {
             Ok(resume) => resume,
             // All trials had ended, and only the end of the study was not told.
@@ -189,19 +192,19 @@ fn interrupted_everywhere(text: &str, every: usize) -> usize {
 
 #[test]
 fn an_interrupted_study_ends_as_an_undisturbed_one() {
-    assert!(interrupted_everywhere(COMPARED, 3) > 20);
-    assert!(interrupted_everywhere(PLAIN, 1) > 20);
-    assert!(interrupted_everywhere(SERIES, 2) > 10);
+    assert!(interrupted_everywhere(COMPARED, 5) > 20);
+    assert!(interrupted_everywhere(PLAIN, 3) > 10);
+    assert!(interrupted_everywhere(SERIES, 3) > 10);
 }
 
 #[test]
 fn an_interrupted_study_of_a_database_ends_as_an_undisturbed_one() {
-    assert!(interrupted_everywhere(HISTORIAN, 40) > 5);
+    assert!(interrupted_everywhere(HISTORIAN, 12) > 3);
 }
 
 #[test]
 fn an_interrupted_study_of_searches_ends_as_an_undisturbed_one() {
-    assert!(interrupted_everywhere(SEARCHES, 97) > 5);
+    assert!(interrupted_everywhere(SEARCHES, 100) > 3);
 }
 
 /// Trials that are measured again after an interruption in the middle of a trial.

@@ -25,5 +25,5 @@ pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};
 pub use search::Search;
 pub use settings::{Settings, conflicts, overlay};
-pub use study::{Axis, Configuration, Needs, Order, Steady, Study, Varied, Workload};
+pub use study::{Axis, Configuration, Needs, Order, Place, Steady, Study, Varied, Workload};
 pub use target::{Existing, Instance, Target};

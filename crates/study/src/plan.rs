@@ -54,6 +54,20 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// What of its target it uses, for a list.
+    #[must_use]
+    pub fn places(&self) -> Vec<String> {
+        let Target { paths, url, store, .. } = &self.target;
+        match &self.work {
+            Work::Disk { job, .. } if !job.pools.is_empty() => {
+                job.pools.iter().map(|pool| pool.path.display().to_string()).collect()
+            }
+            Work::Disk { .. } => paths.iter().map(|path| path.display().to_string()).collect(),
+            Work::Historian { .. } => url.iter().map(ToString::to_string).collect(),
+            Work::Orders { .. } => store.iter().map(Store::place).collect(),
+        }
+    }
+
     /// The rules of its search, if it is one.
     #[must_use]
     pub fn search_rules(&self, study: &Study) -> Option<SearchRules> {
@@ -548,7 +562,7 @@ mod tests {
             reference: None,
         };
         let mut places: Vec<_> =
-            Plan::of(&text).unwrap().trials.iter().map(|trial| trial.target.places().join(" ")).collect();
+            Plan::of(&text).unwrap().trials.iter().map(|trial| trial.places().join(" ")).collect();
         places.sort();
         assert_eq!(places, ["/a", "/a /b"]);
         let configured = study(
@@ -563,11 +577,8 @@ mod tests {
             name = "slow""#,
         );
         let plan = Plan::of(&configured).unwrap();
-        let of: Vec<_> = plan
-            .trials
-            .iter()
-            .map(|t| (t.planned.configuration.clone(), t.target.places().join(" ")))
-            .collect();
+        let of: Vec<_> =
+            plan.trials.iter().map(|t| (t.planned.configuration.clone(), t.places().join(" "))).collect();
         assert_eq!(of, [("fast".to_owned(), "/fast".to_owned()), ("slow".to_owned(), "/data".to_owned())]);
         assert_eq!(plan.design.unwrap().reference.as_deref(), Some("slow"));
     }

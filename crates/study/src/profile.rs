@@ -100,7 +100,7 @@ impl Study {
             quick_look: None,
             disk_size: None,
             prices: None,
-            volumes: BTreeMap::new(),
+            places: BTreeMap::new(),
             needs: Needs::default(),
             published: None,
             target: Target { paths, ..Target::default() },

@@ -12,7 +12,7 @@ use workload::{historian, orders};
 use crate::mistake::{StudyError, StudyErrors, one_error};
 use crate::search::Search;
 use crate::settings;
-use crate::target::Target;
+use crate::target::{Existing, Target};
 
 /// A study. As a file it is TOML; `prony study list` names some that are ready to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,9 +84,9 @@ pub struct Study {
     /// What the measured system costs, for the cost of an order a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
-    /// Places that a user must name, and what each has to be; a path `$name` stands for one.
+    /// Places that a user names: `$name` at the begin of a path or address of a target stands for one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub volumes: BTreeMap<String, String>,
+    pub places: BTreeMap<String, Place>,
     /// The machine that the study was meant for; a smaller one is told.
     #[serde(default, skip_serializing_if = "is_default")]
     pub needs: Needs,
@@ -124,6 +124,17 @@ fn yes() -> bool {
 
 fn no_time() -> Span {
     Span::ZERO
+}
+
+/// A place that a user names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// What it has to be: `a directory on the array`, `a PostgreSQL server`.
+    pub what: String,
+    /// What it is if the user names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
 }
 
 /// A machine that a study was meant for.
@@ -317,6 +328,16 @@ impl Study {
             self.seed = seed as u64;
         }
         Ok(())
+    }
+
+    /// Lets databases be made in place of those that an interrupted run left.
+    pub fn replace_what_is_left(&mut self) {
+        let configured = self.configuration.iter_mut().map(|configuration| &mut configuration.target);
+        for target in std::iter::once(&mut self.target).chain(configured) {
+            if target.existing == Existing::Refuse {
+                target.existing = Existing::Replace;
+            }
+        }
     }
 
     /// Whether the outstanding I/Os are varied.

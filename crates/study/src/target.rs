@@ -111,15 +111,6 @@ impl Target {
     pub fn is_same_database(&self, other: &Self) -> bool {
         self.url == other.url && self.database == other.database
     }
-
-    /// What tells it from others, for a list.
-    #[must_use]
-    pub fn places(&self) -> Vec<String> {
-        let mut places: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        places.extend(self.url.as_ref().map(ToString::to_string));
-        places.extend(self.store.iter().map(Store::place));
-        places
-    }
 }
 
 impl Instance {

@@ -1,4 +1,4 @@
-//! Reads a study file: layers (a quick look, the command line) over it, volumes filled in, and all of its mistakes at once,
+//! Reads a study file: layers (a quick look, the command line) over it, places filled in, and all of its mistakes at once,
 //! each with its line.
 
 mod read;
@@ -25,8 +25,8 @@ pub struct StudyFile<'a> {
     pub text: &'a str,
     /// Whether times are to be shortened.
     pub quick: bool,
-    /// Places of the volumes that the study asks for, by their names.
-    pub volumes: BTreeMap<String, String>,
+    /// Paths and addresses for the places that the study asks for, by their names.
+    pub places: BTreeMap<String, String>,
     /// Parameters that replace those of the file, by their dotted keys. One that an axis varies narrows it.
     pub set: Vec<(String, Value)>,
 }
@@ -90,7 +90,8 @@ impl StudyFile<'_> {
                 if self.quick && quick_look.is_none() {
                     study.quicken();
                 }
-                study.quick_look = None;
+                // What is stored is what was run.
+                (study.quick_look, study.places) = (None, BTreeMap::new());
                 Ok(study)
             }
             _ => Err(mistakes),
@@ -109,14 +110,20 @@ impl StudyFile<'_> {
 
     /// Reads a study out of a tree, as far as that goes.
     fn read(&self, mut tree: Node, mistakes: &mut Vec<Mistake>) -> Option<Study> {
-        mistakes.extend(self.fill_in_volumes(&mut tree));
+        let missing = self.fill_in_places(&mut tree);
+        // A place that is missing is told by itself, and not by what it makes of an address.
+        let is_complete = missing.is_empty();
+        mistakes.extend(missing);
         let whole = tree.clone();
         let mut removed: Vec<Vec<Step>> = Vec::new();
         let mut study = loop {
             match Study::deserialize(&tree) {
                 Ok(study) => break study,
                 Err(wrong) => {
-                    mistakes.push(mistake(&tree, &wrong));
+                    let is_place = tree.nearest(&wrong.path).text().is_some_and(|text| text.contains('$'));
+                    if is_complete || !is_place {
+                        mistakes.push(mistake(&tree, &wrong));
+                    }
                     if !tree.remove(&wrong.path) {
                         return None;
                     }
@@ -142,50 +149,51 @@ impl StudyFile<'_> {
         Some(study)
     }
 
-    /// Puts the places of volumes where `$name` stands for them.
-    fn fill_in_volumes(&self, tree: &mut Node) -> Vec<Mistake> {
-        let asked: Vec<(String, String, Option<usize>)> = match tree.get("volumes").map(|node| &node.kind) {
-            Some(Kind::Table(entries)) => entries
-                .iter()
-                .map(|(name, node)| (name.clone(), node.text().unwrap_or_default().to_owned(), node.line))
-                .collect(),
-            _ => Vec::new(),
+    /// Puts paths and addresses where `$name` stands for a place.
+    fn fill_in_places(&self, tree: &mut Node) -> Vec<Mistake> {
+        let Some(Node { kind: Kind::Table(asked), .. }) = tree.get("places").cloned() else {
+            return self.unknown_places(&[]);
         };
-        let mut mistakes: Vec<Mistake> = Vec::new();
-        for name in self.volumes.keys().filter(|name| !asked.iter().any(|(own, ..)| own == *name)) {
-            let names: Vec<&str> = asked.iter().map(|(name, ..)| name.as_str()).collect();
-            let remedy = if names.is_empty() {
-                "it asks for none".to_owned()
-            } else {
-                format!("it asks for {}", names.join(", "))
-            };
-            mistakes.push(Mistake {
-                line: None,
-                place: format!("--volume {name}"),
-                problem: format!("is no volume of this study; {remedy}"),
-            });
-        }
-        for (name, what, line) in &asked {
-            let sign = format!("${name}");
-            let Some(place) = self.volumes.get(name) else {
+        let mut mistakes = self.unknown_places(&asked);
+        for (name, place) in &asked {
+            let text = |key: &str| place.get(key).and_then(Node::text);
+            let Some(given) = self.places.get(name).map(String::as_str).or_else(|| text("default")) else {
+                let what = text("what").unwrap_or("it");
                 mistakes.push(Mistake {
-                    line: *line,
-                    place: format!("volumes.{name}"),
-                    problem: format!("is not given: name {what} with --volume {name}=PATH"),
+                    line: place.line,
+                    place: format!("places.{name}"),
+                    problem: format!("is not given: name {what} with --place {name}=PATH_OR_URL"),
                 });
                 continue;
             };
+            let sign = format!("${name}");
             for key in ["target", "configuration", "axis"] {
                 if let Some(node) = tree.get_mut(key) {
-                    node.each_text(&mut |text| fill_in(text, &sign, place));
+                    node.each_text(&mut |text| fill_in(text, &sign, given));
                 }
             }
         }
         mistakes
     }
+
+    fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {
+        let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+        let remedy = if names.is_empty() {
+            "it asks for none".to_owned()
+        } else {
+            format!("it asks for {}", names.join(", "))
+        };
+        let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
+        let mistake = |name: &String| Mistake {
+            line: None,
+            place: format!("--place {name}"),
+            problem: format!("is no place of this study; {remedy}"),
+        };
+        unknown.map(mistake).collect()
+    }
 }
 
-/// Replaces a volume's sign at the begin of a path, or of an address' file.
+/// Replaces a place's sign at the begin of a path or address, or of an address' file.
 fn fill_in(text: &mut String, sign: &str, place: &str) {
     let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
     let rest = text[begin..].strip_prefix(sign).filter(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -16,8 +16,8 @@ duration = "2m"
 [target]
 url = "sqlite:$data/historian.db"
 
-[volumes]
-data = "a directory on the disk that is to hold the database"
+[places.data]
+what = "a directory on the disk that is to hold the database"
 
 [[axis]]
 key = "workload.historian.flush_rows"
@@ -33,7 +33,7 @@ fn file(text: &str) -> StudyFile<'_> {
     StudyFile { name: "flush-rows", text, ..StudyFile::default() }
 }
 
-fn volumes(place: &str) -> BTreeMap<String, String> {
+fn places(place: &str) -> BTreeMap<String, String> {
     BTreeMap::from([("data".to_owned(), place.to_owned())])
 }
 
@@ -44,8 +44,8 @@ fn told(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_study_file_is_read_with_its_volumes() {
-    let study = StudyFile { volumes: volumes("/mnt/raid"), ..file(FLUSH_ROWS) }.study().unwrap();
+fn a_study_file_is_read_with_its_places() {
+    let study = StudyFile { places: places("/mnt/raid"), ..file(FLUSH_ROWS) }.study().unwrap();
     assert_eq!((study.slug.as_str(), study.blocks, study.order), ("flush-rows", 8, Order::Abba));
     assert_eq!(study.target.url.as_ref().unwrap().to_string(), "sqlite:/mnt/raid/historian.db");
     assert_eq!(study.axis[0].reference, Some(Value::from(40)));
@@ -57,7 +57,7 @@ fn a_study_file_is_read_with_its_volumes() {
 
 #[test]
 fn a_quick_look_and_the_command_line_are_laid_over_the_file() {
-    let quick = StudyFile { quick: true, volumes: volumes("/x"), ..file(FLUSH_ROWS) };
+    let quick = StudyFile { quick: true, places: places("/x"), ..file(FLUSH_ROWS) };
     let study = quick.study().unwrap();
     assert_eq!((study.quick, study.blocks), (true, 2));
     assert_eq!(study.workload.historian.as_ref().unwrap().duration, Some(load::Span::seconds(20)));
@@ -139,20 +139,20 @@ fn what_is_no_toml_is_told_with_its_line() {
 }
 
 #[test]
-fn volumes_that_are_missing_or_unknown_are_told() {
+fn places_that_are_missing_or_unknown_are_told() {
     told(
         FLUSH_ROWS,
         &[
-            "line 15: volumes.data: is not given: name a directory on the disk that is to hold the database with --volume data=PATH",
+            "line 14: places.data: is not given: name a directory on the disk that is to hold the database with --place data=PATH_OR_URL",
         ],
     );
     let given = BTreeMap::from([("data".to_owned(), "/x".to_owned()), ("log".to_owned(), "/y".to_owned())]);
-    let mistakes = StudyFile { volumes: given, ..file(FLUSH_ROWS) }.study().unwrap_err();
-    assert_eq!(mistakes[0].to_string(), "--volume log: is no volume of this study; it asks for data");
+    let mistakes = StudyFile { places: given, ..file(FLUSH_ROWS) }.study().unwrap_err();
+    assert_eq!(mistakes[0].to_string(), "--place log: is no place of this study; it asks for data");
 }
 
 #[test]
-fn a_volume_stands_at_the_begin_of_a_path_alone() {
+fn a_place_stands_at_the_begin_of_a_path_alone() {
     let filled = |text: &str| {
         let mut text = text.to_owned();
         fill_in(&mut text, "$data", "/mnt");
