@@ -175,7 +175,7 @@ impl Curve {
     /// nonlinear parameters", Journal of the Society for Industrial and Applied Mathematics 11, 1963).
     fn descend(mut self, points: &[(f64, f64)], free: &[usize]) -> Self {
         /// Steps after which it stays where it is; some ten suffice.
-        const STEPS_MAX: usize = 200;
+        const STEPS_MAX: usize = 100;
         let mut squares = self.squares(points);
         let mut damping = 1e-3;
         for _ in 0..STEPS_MAX {
@@ -348,14 +348,14 @@ mod tests {
         let claims = |sigma: f64, kappa: f64, noise: f64| {
             let peak =
                 |seed| usl(&measured(law(100.0, sigma, kappa), noise, seed), seed).unwrap().peak.is_some();
-            (0..10).filter(|&seed| peak(seed)).count()
+            (0..6).filter(|&seed| peak(seed)).count()
         };
         // Where most of the work is serialised, noise alone bends the curve down in every other study.
         let without = claims(0.3, 0.0, 0.05);
-        assert!(without <= 1, "{without} of 10");
+        assert!(without <= 1, "{without} of 6");
         // √(0.99 / 0.000002) = 704.
         let far = claims(0.01, 0.000_002, 0.02);
-        assert!(far <= 1, "{far} of 10");
+        assert!(far <= 1, "{far} of 6");
         let exact = usl(&measured(law(100.0, 0.01, 0.000_01), 0.0, 0), 1).unwrap();
         close(exact.kappa.low, 0.000_01, 1e-3);
         assert_eq!(exact.peak, None, "√(0.99 / 0.00001) = 315 of 128 measured");
@@ -395,7 +395,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(6))]
+        #![proptest_config(ProptestConfig::with_cases(4))]
 
         #[test]
         fn exact_curves_are_recovered_whatever_the_unit(
