@@ -6,23 +6,37 @@
 
 mod array;
 mod cost;
+mod effect;
 mod interval;
+mod judge;
 mod knee;
 mod limit;
 mod queue;
 mod random;
+mod rank;
+mod resample;
+mod scalability;
 mod slope;
 mod spread;
 mod steady;
+mod student;
 mod sustained;
+mod sweet_spot;
+mod warm_up;
 
 pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
+pub use effect::{Effect, effect, unpaired_effect};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
+pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, SMALLEST_EFFECT, holm, judge, smallest_effect};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{ClientLimit, client_limited};
 pub use queue::mean_in_flight;
+pub use resample::bootstrap;
+pub use scalability::{NoScalability, Scalability, usl};
 pub use slope::theil_sen;
 pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
+pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
+pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};
