@@ -7,6 +7,7 @@ mod cost;
 mod expectation;
 mod flush;
 mod historian;
+mod metrics;
 mod orders;
 mod search;
 mod steady;
@@ -23,6 +24,7 @@ pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
 pub use historian::{Historian, Maintenance, Reads, Storage};
 pub use orders::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
+pub(crate) use metrics::SUSTAINED;
 pub(crate) use orders::{MINUTE_S, a_minute};
 pub use search::{Search, SearchedStep};
 pub use steady::{MatrixCell, SteadyState};
@@ -72,6 +74,9 @@ pub struct Report {
     pub sweeps: Vec<Sweep>,
     /// Searches for the highest sustainable rate of a historian.
     pub searches: Vec<Search>,
+    /// Searches that measured the reference a second time.
+    #[serde(skip)]
+    pub(crate) aa_searches: Vec<Search>,
     /// Series over the rows of a flush.
     pub flush_rows: Vec<FlushSeries>,
     /// Steady state over rounds.
@@ -112,7 +117,7 @@ impl Report {
             // What was measured on the way to steady state is no figure of the device.
             configurations = configuration::all(study, &trials, Some(window));
         }
-        let searches = search::all(manifest, &trials);
+        let searches = search::all(manifest, &trials, false);
         let flush_rows = flush::all(&configurations, &searches, &trials);
         let mut report = Self {
             format: DOCUMENT_VERSION,
@@ -132,6 +137,7 @@ impl Report {
             published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
             published_orders: published::orders(&configurations, &trials),
             cost: cost::of(manifest, &configurations),
+            aa_searches: search::all(manifest, &trials, true),
             searches,
             flush_rows,
             expectation: expectation::of(manifest, &configurations),
