@@ -6,18 +6,22 @@
 
 mod array;
 mod cost;
+mod effect;
 mod interval;
 mod knee;
 mod limit;
 mod queue;
 mod random;
+mod rank;
 mod slope;
 mod spread;
 mod steady;
+mod student;
 mod sustained;
 
 pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
+pub use effect::{Effect, effect, unpaired_effect};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{ClientLimit, client_limited};
