@@ -14,6 +14,7 @@ mod limit;
 mod queue;
 mod random;
 mod rank;
+mod resample;
 mod slope;
 mod spread;
 mod steady;
@@ -28,6 +29,7 @@ pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, SMALLEST_EFFECT, holm, j
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{ClientLimit, client_limited};
 pub use queue::mean_in_flight;
+pub use resample::bootstrap;
 pub use slope::theil_sen;
 pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
