@@ -1,0 +1,259 @@
+use super::*;
+use crate::random::SplitMix64;
+use crate::{Estimate, effect};
+use proptest::prelude::*;
+
+/// Relative deviation of one trial in the simulated studies.
+const NOISE: f64 = 0.02;
+
+/// Growth of everything from the first to the last trial of a simulated study.
+const DRIFT: f64 = 0.04;
+
+/// Trials of a study in the order run, each the index of what is tried.
+type Order = Vec<usize>;
+
+/// Blocks with every index once, in random order.
+fn randomised(trials: usize, blocks: usize, random: &mut SplitMix64) -> Order {
+    let block = |random: &mut SplitMix64| {
+        let mut order: Order = (0..trials).collect();
+        (1..trials).rev().for_each(|last| order.swap(last, random.below(last + 1)));
+        order
+    };
+    (0..blocks).flat_map(|_| block(random)).collect()
+}
+
+/// The figures of a drifting study, by what is tried, whose true values are given.
+fn measured(order: &Order, truth: &[f64], random: &mut SplitMix64) -> Vec<Vec<f64>> {
+    let mut figures = vec![Vec::new(); truth.len()];
+    for (position, &tried) in order.iter().enumerate() {
+        let drift = DRIFT * position as f64 / (order.len() - 1) as f64;
+        figures[tried].push(truth[tried] * (1.0 + drift) * (NOISE * random.normal()).exp());
+    }
+    figures
+}
+
+/// Effect of each further figure against the first, paired by block.
+fn effects(figures: &[Vec<f64>]) -> Vec<Effect> {
+    let against = |level: &Vec<f64>| {
+        let pairs: Vec<_> = figures[0].iter().copied().zip(level.iter().copied()).collect();
+        effect(&pairs).unwrap()
+    };
+    figures[1..].iter().map(against).collect()
+}
+
+fn share_of_studies(study: impl Fn(&mut SplitMix64) -> bool) -> f64 {
+    const STUDIES: u64 = 1_000;
+    (0..STUDIES).filter(|&seed| study(&mut SplitMix64::new(seed))).count() as f64 / STUDIES as f64
+}
+
+fn claims_difference(judged: &[Judged]) -> bool {
+    judged.iter().any(|judged| matches!(judged.comparison, Comparison::Better | Comparison::Worse))
+}
+
+fn excludes_one(effect: &Effect) -> bool {
+    effect.ratio.low > 1.0 || effect.ratio.high < 1.0
+}
+
+#[test]
+fn drift_makes_randomised_studies_claim_next_to_nothing() {
+    // Seven blocks of a reference and four levels that are all the same, without the help of an A/A pair.
+    let share = share_of_studies(|random| {
+        let order = randomised(5, 7, random);
+        let effects = effects(&measured(&order, &[1000.0; 5], random));
+        claims_difference(&judge(&effects, smallest_effect(None), Better::Higher))
+    });
+    assert!(share < 0.05, "{share}");
+}
+
+#[test]
+fn all_of_one_and_then_all_of_the_other_is_what_drift_spoils() {
+    let in_turn: Order = [[0; 7], [1; 7]].concat();
+    // Once by what decides a claim of any size, once by the claims.
+    let shares = |order: Option<&Order>| {
+        let effects = |random: &mut SplitMix64| {
+            let order = order.cloned().unwrap_or_else(|| randomised(2, 7, random));
+            effects(&measured(&order, &[1000.0; 2], random))
+        };
+        let excluding = share_of_studies(|random| excludes_one(&effects(random)[0]));
+        let claiming = share_of_studies(|random| {
+            claims_difference(&judge(&effects(random), SMALLEST_EFFECT, Better::Higher))
+        });
+        (excluding, claiming)
+    };
+    let (in_turn, randomised) = (shares(Some(&in_turn)), shares(None));
+    assert!(in_turn.0 > 0.25 && randomised.0 < 0.06, "{in_turn:?} {randomised:?}");
+    assert!(in_turn.1 > 0.05 && randomised.1 < 0.02, "{in_turn:?} {randomised:?}");
+}
+
+#[test]
+fn a_real_difference_is_found_in_spite_of_the_noise_floor() {
+    // Ten blocks of the reference, the reference again, and a level that is 5 % better.
+    let share = share_of_studies(|random| {
+        let order = randomised(3, 10, random);
+        let effects = effects(&measured(&order, &[1000.0, 1000.0, 1050.0], random));
+        let smallest = smallest_effect(Some(&effects[0]));
+        judge(&effects[1..], smallest, Better::Higher)[0].comparison == Comparison::Better
+    });
+    assert!(share > 0.90, "{share}");
+}
+
+/// An effect of which only what judging looks at is given, in per cent.
+fn an_effect(low: f64, value: f64, high: f64, p_value: f64) -> Effect {
+    let [low, value, high] = [low, value, high].map(|per_cent| 1.0 + per_cent / 100.0);
+    Effect { ratio: Estimate { value, low, high }, blocks: 7, confidence: 0.953, p_value, deviation: 0.03 }
+}
+
+#[track_caller]
+fn check(effect: Effect, expected: Comparison) {
+    let judged = judge(&[effect], 0.03, Better::Higher);
+    assert_eq!(judged[0].comparison, expected, "{effect:?}");
+}
+
+#[test]
+fn verdicts_follow_from_interval_size_and_significance() {
+    check(an_effect(4.0, 5.0, 6.0, 0.001), Comparison::Better);
+    check(an_effect(-6.0, -5.0, -4.0, 0.001), Comparison::Worse);
+    check(an_effect(0.5, 3.0, 6.0, 0.049), Comparison::Better);
+    check(an_effect(0.5, 3.0, 6.0, 0.05), Comparison::WithinNoise);
+    check(an_effect(-0.5, 4.0, 6.0, 0.04), Comparison::WithinNoise);
+    check(an_effect(0.5, 2.0, 3.5, 0.01), Comparison::Negligible);
+    check(an_effect(0.5, 2.0, 3.5, 0.06), Comparison::WithinNoise);
+    check(an_effect(0.5, 1.0, 2.0, 0.01), Comparison::Equivalent);
+    check(an_effect(-2.0, 0.0, 2.0, 0.9), Comparison::Equivalent);
+    check(an_effect(-3.5, 0.0, 2.0, 0.9), Comparison::WithinNoise);
+    check(an_effect(-2.0, 1.0, 3.5, 0.4), Comparison::WithinNoise);
+    check(Effect { blocks: 5, ..an_effect(4.0, 5.0, 6.0, 0.0) }, Comparison::Descriptive);
+    check(Effect { blocks: 6, ..an_effect(4.0, 5.0, 6.0, 0.0) }, Comparison::Better);
+}
+
+#[test]
+fn less_latency_is_better() {
+    let less = an_effect(-50.0, -40.0, -30.0, 0.001);
+    for (better, expected) in [(Better::Lower, Comparison::Better), (Better::Higher, Comparison::Worse)] {
+        assert_eq!(judge(&[less], 0.03, better)[0].comparison, expected);
+    }
+}
+
+#[test]
+fn one_of_many_levels_needs_more_than_a_lucky_p_value() {
+    let lucky = an_effect(0.5, 4.0, 6.0, 0.02);
+    check(lucky, Comparison::Better);
+    let judged =
+        judge(&[lucky, an_effect(-4.0, 0.0, 4.0, 0.9), an_effect(-4.0, 0.0, 4.0, 0.9)], 0.03, Better::Higher);
+    assert_eq!(judged[0].comparison, Comparison::WithinNoise);
+    assert!((judged[0].adjusted_p - 0.06).abs() < 1e-12);
+}
+
+#[test]
+fn constant_ratios_are_judged() {
+    let double = effect(&[(3.0, 6.0); 7]).unwrap();
+    let same = effect(&[(3.0, 3.0); 7]).unwrap();
+    let judged = judge(&[double, same], 0.03, Better::Lower);
+    assert_eq!(
+        judged.iter().map(|judged| judged.comparison).collect::<Vec<_>>(),
+        [Comparison::Worse, Comparison::Equivalent]
+    );
+}
+
+#[test]
+fn blocks_that_would_settle_it_are_those_of_students_interval() {
+    let needed = |effect, smallest| judge(&[effect], smallest, Better::Higher)[0].blocks_needed;
+    for (deviation, value, smallest, blocks) in BLOCKS_OF_SCIPY {
+        let effect = Effect { deviation, ..an_effect(-90.0, value, 90.0, 0.5) };
+        assert_eq!(needed(effect, smallest), blocks, "{value} %, deviation {deviation}");
+    }
+}
+
+/// Deviation, effect in per cent, smallest effect and the first n past 7 and up to 1,000 where
+/// scipy.stats.t.ppf(0.975, n − 1) · deviation / √n of SciPy 1.17.1 is below the distance.
+const BLOCKS_OF_SCIPY: [(f64, f64, f64, Option<u32>); 7] = [
+    (0.03, 4.0, 0.03, Some(8)),
+    (0.05, 4.0, 0.03, Some(9)),
+    (0.05, -4.0, 0.03, Some(9)),
+    (0.08, 3.0, 0.03, Some(31)),
+    (0.05, 0.0, 0.03, Some(14)),
+    (0.05, 2.9, 0.03, None),
+    (0.03, -2.0, 0.03, Some(36)),
+];
+
+#[test]
+fn correction_is_holms() {
+    // Holm's definition by hand, as p.adjust(p, "holm") of R gives: 4 · 0.005, 3 · 0.01, 2 · 0.03, then 0.04 < 0.06.
+    let close = |p_values: &[f64], expected: &[f64]| {
+        let adjusted = holm(p_values);
+        assert_eq!(adjusted.len(), expected.len());
+        let near = adjusted.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-12);
+        assert!(near, "{p_values:?}: {adjusted:?}");
+    };
+    close(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
+    close(&[0.5, 0.6, 0.7], &[1.0, 1.0, 1.0]);
+    close(&[0.02], &[0.02]);
+    close(&[0.02, 0.02, 0.02], &[0.06, 0.06, 0.06]);
+    close(&[0.001, f64::NAN], &[0.002, 1.0]);
+    close(&[], &[]);
+}
+
+#[test]
+fn the_noise_floor_is_the_farther_end_of_the_pair() {
+    let close = |share: f64, expected: f64| assert!((share - expected).abs() < 1e-12, "{share}");
+    close(smallest_effect(None), 0.03);
+    close(smallest_effect(Some(&an_effect(-1.0, 0.5, 2.0, 0.5))), 0.03);
+    close(smallest_effect(Some(&an_effect(-5.0, -1.0, 2.0, 0.5))), 0.05);
+    close(smallest_effect(Some(&an_effect(1.0, 3.0, 6.0, 0.01))), 0.06);
+}
+
+#[test]
+fn verdicts_are_written_in_words() {
+    let judged = judge(&[an_effect(-90.0, 4.0, 90.0, 0.5)], 0.03, Better::Higher)[0];
+    let text = serde_json::to_string(&judged).unwrap();
+    assert!(text.starts_with(r#"{"comparison":"within_noise","adjusted_p":0.5,"blocks_needed":"#), "{text}");
+    assert_eq!(serde_json::from_str::<Judged>(&text).unwrap(), judged);
+}
+
+proptest! {
+    #[test]
+    fn corrected_p_values_are_greater_and_keep_their_order(
+        p_values in prop::collection::vec(0.0f64..=1.0, 0..12), turn in 0usize..12,
+    ) {
+        let adjusted = holm(&p_values);
+        for (index, (&p, &of_p)) in p_values.iter().zip(&adjusted).enumerate() {
+            prop_assert!(p <= of_p && of_p <= (p * p_values.len() as f64).min(1.0) + 1e-12);
+            for (&q, &of_q) in p_values.iter().zip(&adjusted).skip(index) {
+                prop_assert!((p <= q || of_p >= of_q) && (p >= q || of_p <= of_q));
+            }
+        }
+        let (mut turned, mut expected) = (p_values.clone(), adjusted);
+        let turn = turn % p_values.len().max(1);
+        turned.rotate_left(turn);
+        expected.rotate_left(turn);
+        prop_assert_eq!(holm(&turned), expected);
+    }
+
+    #[test]
+    fn both_directions_mirror_each_other(
+        pairs in prop::collection::vec((0.9f64..1.1, 0.9f64..1.1), 2..12), smallest in 0.0f64..0.1,
+    ) {
+        let effect = effect(&pairs).unwrap();
+        let one = judge(&[effect], smallest, Better::Higher)[0];
+        let mut other = judge(&[effect], smallest, Better::Lower)[0];
+        other.comparison = match other.comparison {
+            Comparison::Better => Comparison::Worse,
+            Comparison::Worse => Comparison::Better,
+            same => same,
+        };
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn blocks_are_needed_only_within_noise_and_are_more_than_there_are(
+        pairs in prop::collection::vec((0.8f64..1.2, 0.8f64..1.2), 2..12), smallest in any::<f64>(),
+    ) {
+        let effect = effect(&pairs).unwrap();
+        let judged = judge(&[effect, effect], smallest, Better::Higher)[1];
+        prop_assert!((0.0..=1.0).contains(&judged.adjusted_p));
+        if let Some(blocks) = judged.blocks_needed {
+            prop_assert_eq!(judged.comparison, Comparison::WithinNoise);
+            prop_assert!(blocks as usize > effect.blocks && blocks <= 1_000);
+        }
+    }
+}
