@@ -20,6 +20,7 @@ mod spread;
 mod steady;
 mod student;
 mod sustained;
+mod warm_up;
 
 pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
@@ -34,3 +35,4 @@ pub use slope::theil_sen;
 pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
+pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};
