@@ -20,6 +20,7 @@ mod spread;
 mod steady;
 mod student;
 mod sustained;
+mod sweet_spot;
 mod warm_up;
 
 pub use array::{Array, ArrayError};
@@ -35,4 +36,5 @@ pub use slope::theil_sen;
 pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
+pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};
