@@ -2,7 +2,8 @@
 //!
 //! A line that bends once is fitted to the logarithms and claimed only where it is clearly better than a straight
 //! one; a smooth curve is not given a knee because some formula always finds one. It finds one knee at most, judges
-//! neither which side is the better nor whether the bend is down or up, and measures no levels, but says which two to add.
+//! neither which side is the better nor whether the bend is down or up, and says which levels to add without
+//! measuring them.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +48,8 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// The two levels to be measured next, which cut the interval into three parts of equal ratio. They are not rounded,
-    /// and may be levels that were measured already; of an interval without width both are the knee.
+    /// The two levels to be measured next, which cut the interval into three parts of equal ratio. They are not
+    /// rounded, and may be levels that were measured already; of an interval without width both are the knee.
     #[must_use]
     pub fn further_levels(&self) -> [f64; 2] {
         let third = |thirds: f64| (self.low.ln() + (self.high.ln() - self.low.ln()) * thirds / 3.0).exp();

@@ -1,9 +1,9 @@
 //! How throughput scales with the number of clients, cores or nodes: Gunther's universal scalability law.
 //!
-//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): λ is the throughput of one, σ the share that is serialised (contention) and κ
-//! the cost of agreeing between each pair (coherency). A peak is named only where the data hold one; the law is not
-//! used to promise throughput far beyond what was measured, and a good fit does not prove the cause its parameters
-//! are named after.
+//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): λ is the throughput of one, σ the share that is serialised
+//! (contention) and κ the cost of agreeing between each pair (coherency). A peak is named only where the data
+//! hold one; the law is not used to promise throughput far beyond what was measured, and a good fit does not
+//! prove the cause its parameters are named after.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ pub struct Scalability {
     pub sigma: Estimate,
     /// Coherency: what each pair costs, as a share of the work; 0 or more.
     pub kappa: Estimate,
-    /// N of the greatest throughput, √((1 − σ) / κ), where the interval of κ excludes 0 and it lies at no more than
-    /// 1.5 times the largest N measured.
+    /// N of the greatest throughput, √((1 − σ) / κ), where the interval of κ excludes 0 and it lies at no more
+    /// than 1.5 times the largest N measured.
     pub peak: Option<f64>,
 }
 
@@ -58,13 +58,14 @@ pub enum NoScalability {
     OutOfRange,
 }
 
-/// Fits the universal scalability law (N. J. Gunther, Guerrilla Capacity Planning, 2007, chapters 4 to 6; with λ as a
-/// parameter: "A general theory of computational scalability based on rational functions", 2008) to pairs of N and
-/// throughput, by least squares of the throughputs with σ and κ not below 0. An N may be there several times.
+/// Fits the universal scalability law (N. J. Gunther, Guerrilla Capacity Planning, 2007, chapters 4 to 6; with
+/// λ as a parameter: "A general theory of computational scalability based on rational functions", 2008) to
+/// pairs of N and throughput, by least squares of the throughputs with σ and κ not below 0. An N may be there
+/// several times.
 ///
-/// The 95 % intervals are percentiles of 1,000 refits to the fitted curve with resampled residuals, which are scaled
-/// by √(points / (points − 3)) for the parameters that they were fitted with. The same points and seed give the same
-/// intervals, whatever the order of the points.
+/// The 95 % intervals are percentiles of 1,000 refits to the fitted curve with resampled residuals, which are
+/// scaled by √(points / (points − 3)) for the parameters that they were fitted with. The same points and seed
+/// give the same intervals, whatever the order of the points.
 ///
 /// # Errors
 /// The reason why nothing is fitted.
@@ -77,9 +78,9 @@ pub fn usl(points: &[(f64, f64)], seed: u64) -> Result<Scalability, NoScalabilit
     }
     let mut points = points.to_vec();
     points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    let levels = 1 + points.windows(2).filter(|pair| pair[0].0 < pair[1].0).count();
-    if points.is_empty() || levels < LEVELS_MIN {
-        return Err(NoScalability::TooFewLevels { levels: if points.is_empty() { 0 } else { levels } });
+    let levels = points.chunk_by(|one, other| one.0 == other.0).count();
+    if levels < LEVELS_MIN {
+        return Err(NoScalability::TooFewLevels { levels });
     }
     fit_with_intervals(&mut points, seed).ok_or(NoScalability::OutOfRange)
 }
@@ -90,7 +91,7 @@ fn fit_with_intervals(points: &mut [(f64, f64)], seed: u64) -> Option<Scalabilit
     let unit = points.iter().map(|point| point.1).fold(0.0, f64::max);
     points.iter_mut().for_each(|point| point.1 /= unit);
     let fit = Curve::fit(points)?;
-    let refits = refits(points, &fit, seed);
+    let refits = refits(points, &fit, seed)?;
     let estimate = |of: fn(&Curve) -> f64, scale: f64| {
         let mut figures: Vec<f64> = refits.iter().map(of).collect();
         let (low, high) = percentile_interval(&mut figures);
@@ -103,22 +104,24 @@ fn fit_with_intervals(points: &mut [(f64, f64)], seed: u64) -> Option<Scalabilit
     Some(Scalability { lambda, sigma, kappa, peak })
 }
 
-/// Fits to the fitted curve with resampled residuals; a resample that cannot be fitted counts as the fit itself.
-fn refits(points: &[(f64, f64)], fit: &Curve, seed: u64) -> Vec<Curve> {
+/// Fits to the fitted curve with resampled residuals. Resamples that cannot be fitted are left out, and none is
+/// the answer where they are more than one in twenty.
+fn refits(points: &[(f64, f64)], fit: &Curve, seed: u64) -> Option<Vec<Curve>> {
     let count = points.len() as f64;
     let scale = (count / (count - PARAMETERS)).sqrt();
     let residuals: Vec<f64> =
         points.iter().map(|&(n, throughput)| scale * (throughput - fit.at(n))).collect();
     let mut random = SplitMix64::new(seed);
     let mut resampled = points.to_vec();
-    (0..RESAMPLES)
-        .map(|_| {
+    let refits: Vec<Curve> = (0..RESAMPLES)
+        .filter_map(|_| {
             for point in &mut resampled {
                 point.1 = fit.at(point.0) + residuals[random.below(residuals.len())];
             }
-            Curve::fit_from(&resampled, fit).unwrap_or(*fit)
+            Curve::fit_from(&resampled, fit)
         })
-        .collect()
+        .collect();
+    (refits.len() >= RESAMPLES - RESAMPLES / 20).then_some(refits)
 }
 
 /// The law as N / (a + b(N − 1) + cN(N − 1)), whose parameters are 1/λ, σ/λ and κ/λ.
@@ -168,8 +171,8 @@ impl Curve {
         })
     }
 
-    /// Least squares over some parameters (D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear
-    /// parameters", Journal of the Society for Industrial and Applied Mathematics 11, 1963).
+    /// Least squares over some parameters (D. W. Marquardt, "An algorithm for least-squares estimation of
+    /// nonlinear parameters", Journal of the Society for Industrial and Applied Mathematics 11, 1963).
     fn descend(mut self, points: &[(f64, f64)], free: &[usize]) -> Self {
         /// Steps after which it stays where it is; some ten suffice.
         const STEPS_MAX: usize = 200;
@@ -183,7 +186,7 @@ impl Curve {
             if valid && next_squares <= squares {
                 let gain = squares - next_squares;
                 (self, squares, damping) = (next, next_squares, damping / 10.0);
-                if gain <= 1e-14 * squares {
+                if gain <= 1e-12 * squares {
                     break;
                 }
             } else if damping > 1e12 {
@@ -222,8 +225,8 @@ fn terms(n: f64) -> [f64; 3] {
     [1.0, n - 1.0, n * (n - 1.0)]
 }
 
-/// Solution of three symmetric, positive definite equations by Cholesky's decomposition, after scaling to a unit
-/// diagonal, since the terms differ by the square of N. None where they are not positive definite.
+/// Solution of three symmetric, positive definite equations by Cholesky's decomposition, after scaling to a
+/// unit diagonal, since the terms differ by the square of N. None where they are not positive definite.
 fn solve(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> Option<[f64; 3]> {
     let scale: [f64; 3] = std::array::from_fn(|index| matrix[index][index].sqrt());
     let mut factor = [[0.0; 3]; 3];
@@ -251,8 +254,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// SPEC SDM 91 on a SUN SPARCcenter 2000: concurrent users and scripts an hour (Gunther, Guerrilla Capacity Planning,
-    /// table 6.1).
+    /// SPEC SDM 91 on a SUN SPARCcenter 2000: concurrent users and scripts an hour (Gunther, Guerrilla Capacity
+    /// Planning, table 6.1).
     const SPEC_SDM91: [(f64, f64); 7] = [
         (1.0, 64.9),
         (18.0, 995.9),
@@ -303,7 +306,8 @@ mod tests {
         close(fit.kappa.value, 0.000_104_4, 5e-4);
         close(fit.lambda.value, 89.995_233, 1e-6);
         close(fit.peak.unwrap(), 96.5, 1e-3);
-        // scipy.optimize.least_squares of SciPy 1.17.1; the minimum is flat, so that digits beyond these are luck.
+        // scipy.optimize.least_squares of SciPy 1.17.1; the minimum is flat, so that digits beyond these are
+        // luck.
         close(fit.sigma.value, 0.027_728_419_525, 1e-5);
         close(fit.kappa.value, 0.000_104_365_766, 1e-5);
         close(fit.lambda.value, 89.995_191_629, 1e-5);

@@ -1,8 +1,8 @@
 //! The sweet spot: the cheapest level that gives almost as much as the best one.
 //!
-//! "Almost" is decided by the whole interval of the loss, so that a noisy study moves the sweet spot to a dearer level and
-//! never to a cheaper one. It knows no prices; levels come in the order of their cost. It makes no claim about levels
-//! between or beyond those that were measured.
+//! "Almost" is decided by the whole interval of the loss, so that a noisy study moves the sweet spot to a
+//! dearer level and never to a cheaper one. It knows no prices; levels come in the order of their cost. It
+//! makes no claim about levels between or beyond those that were measured.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +28,14 @@ pub enum SweetSpot {
     At(usize),
     /// No level below the largest is as good: the sweet spot may lie beyond.
     NotReached,
-    /// There is one level at most, the levels do not ascend, or a level that would have to be ruled out first has
-    /// fewer than six blocks in common with the best one, or a figure that is not positive and finite.
+    /// There is one level at most, the levels do not ascend, or a level that would have to be ruled out first
+    /// has fewer than six blocks in common with the best one, or a figure that is not positive and finite.
     Unknown,
 }
 
-/// The first of ascending levels whose interval against the best level shows less than 5 % loss. The loss is that of the
-/// paired [`effect`] over all blocks that both levels have, and the best level is the one with the best median. To be
-/// best by luck makes the others look worse and the sweet spot dearer, not cheaper.
+/// The first of ascending levels whose interval against the best level shows less than 5 % loss. The loss is
+/// that of the paired [`effect`] over all blocks that both levels have, and the best level is the one with the
+/// best median. To be best by luck makes the others look worse and the sweet spot dearer, not cheaper.
 #[must_use]
 pub fn sweet_spot(levels: &[CandidateLevel<'_>], better: Better) -> SweetSpot {
     let ascending = levels.windows(2).all(|pair| pair[0].level < pair[1].level);

@@ -1,8 +1,8 @@
 //! Where the warm-up of a run ends, and whether the run was steady after it.
 //!
-//! The warm-up is cut by the data and not by a guess at how long it takes. A run whose warm-up cannot be told from the
-//! rest gets no figure: "no steady state" is an answer. Nothing here repairs a run or judges one by its level, and a
-//! drift that lasts to the end is reported, not removed.
+//! The warm-up is cut by the data and not by a guess at how long it takes. A run whose warm-up cannot be told
+//! from the rest gets no figure: "no steady state" is an answer. Nothing here repairs a run or judges one by
+//! its level, and a drift that lasts to the end is reported, not removed.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,13 +54,14 @@ pub enum NoTruncation {
 
 /// Cuts the warm-up by MSER-5 (K. P. White, "An effective truncation heuristic for bias reduction in simulation
 /// output", Simulation 69, 1997; K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state
-/// truncation heuristics for simulation", Winter Simulation Conference 2000): of the means of batches of five values,
-/// so many are cut that the marginal standard error of the rest, Σ(batch − mean of the rest)² / (batches left)², is
-/// least; of equal ones the shortest cut.
+/// truncation heuristics for simulation", Winter Simulation Conference 2000): of the means of batches of five
+/// values, so many are cut that the marginal standard error of the rest, Σ(batch − mean of the rest)² /
+/// (batches left)², is least; of equal ones the shortest cut.
 ///
-/// The last third of the batches, five at least, is never cut: with less, three times as many steady runs would be
-/// rejected. Of simulated runs without any warm-up, independent noise makes it reject 10 % of those of 60 values, 5 %
-/// with 120 and under 1 % with 300. Values past the last whole batch are kept without being looked at.
+/// The last third of the batches, five at least, is never cut: with less, three times as many steady runs would
+/// be rejected. Of simulated runs without any warm-up, independent noise makes it reject 10 % of those of 60
+/// values, 5 % with 120 and under 1 % with 300. Values past the last whole batch are kept without being looked
+/// at.
 ///
 /// # Errors
 /// The reason why no cut is made, among them one of more than half of the batches.
@@ -80,9 +81,9 @@ pub fn mser5(values: &[f64]) -> Result<Truncation, NoTruncation> {
     Ok(Truncation { cut, kept: kept.len(), mean })
 }
 
-/// How many batches to cut for the least error. Batches are taken in from the end, with a running mean and sum of
-/// squares (B. P. Welford, "Note on a method for calculating corrected sums of squares and products", Technometrics
-/// 4, 1962), so that equal batches have none. None where a number is not finite.
+/// How many batches to cut for the least error. Batches are taken in from the end, with a running mean and sum
+/// of squares (B. P. Welford, "Note on a method for calculating corrected sums of squares and products",
+/// Technometrics 4, 1962), so that equal batches have none. None where a number is not finite.
 fn least_error(batches: &[f64]) -> Option<usize> {
     let kept_min = batches.len().div_ceil(PART_KEPT_MIN).max(BATCHES_KEPT_MIN);
     let (mut mean, mut squares) = (0.0, 0.0);
@@ -140,9 +141,9 @@ pub enum NotSteady {
     },
 }
 
-/// Judges a database's run by its figures a second: bins of 5 s, which are the batches of MSER-5 ([`mser5`]), are cut
-/// as warm-up, and what is left is judged in five equal parts by the rule of the PTS ([`pts`]). All that is left is judged
-/// and not its last five bins, since a mean over it is what will be printed.
+/// Judges a database's run by its figures a second: bins of 5 s, which are the batches of MSER-5 ([`mser5`]),
+/// are cut as warm-up, and what is left is judged in five equal parts by the rule of the PTS ([`pts`]). All
+/// that is left is judged and not its last five bins, since a mean over it is what will be printed.
 ///
 /// # Errors
 /// The reason why there is no steady state.
