@@ -1,8 +1,9 @@
 //! By how much a level differs from the reference: the ratio of two figures with its interval.
 //!
-//! Everything is done on logarithms, so that twice as much and half as much are equally far from no difference. An
-//! effect says nothing about whether it matters or is significant among others (see [`judge`](crate::judge)), and
-//! nothing about what caused it. No pair is dropped: one that cannot be used leaves no effect at all.
+//! Everything is done on logarithms, so that twice as much and half as much are equally far from no difference.
+//! An effect says nothing about whether it matters or is significant among others (see
+//! [`judge`](crate::judge)), and nothing about what caused it. No pair is dropped: one that cannot be used
+//! leaves no effect at all.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +19,8 @@ pub struct Effect {
     pub ratio: Estimate,
     /// Blocks that it rests on.
     pub blocks: usize,
-    /// Exact confidence of the interval: at least 0.95 from six blocks on. Of fewer blocks it can be less, and the
-    /// interval is then the widest that there is.
+    /// Exact confidence of the interval: at least 0.95 from six blocks on. Of fewer blocks it can be less, and
+    /// the interval is then the widest that there is.
     pub confidence: f64,
     /// P-value of a t test on the logarithms, for the correction over several levels.
     pub p_value: f64,
@@ -29,17 +30,18 @@ pub struct Effect {
 
 /// Effect from pairs of (reference, level), each measured in the same block.
 ///
-/// The ratio is the exponential of the Hodges–Lehmann estimate of the blocks' log ratios, the median of the means of
-/// all pairs of them (J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests", Annals of
-/// Mathematical Statistics 34, 1963), with the interval of the exact signed-rank distribution (Hollander and Wolfe,
-/// Nonparametric Statistical Methods, 1973, section 3.4; past 200 blocks its normal approximation).
+/// The ratio is the exponential of the Hodges–Lehmann estimate of the blocks' log ratios, the median of the
+/// means of all pairs of them (J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests",
+/// Annals of Mathematical Statistics 34, 1963), with the interval of the exact signed-rank distribution
+/// (Hollander and Wolfe, Nonparametric Statistical Methods, 1973, section 3.4; past 200 blocks its normal
+/// approximation).
 ///
-/// The p-value is that of the paired t test, not that of the signed-rank test: the latter cannot fall below
-/// 2 / 2^blocks, which with seven blocks and eight levels no correction could ever let pass. Ratios that are all
+/// The p-value is that of the paired t test, not that of the signed-rank test: the latter cannot fall below 2 /
+/// 2^blocks, which with seven blocks and eight levels no correction could ever let pass. Ratios that are all
 /// alike have a p-value of 0 but for rounding, or of 1 where they are all 1.
 ///
-/// None of fewer than two pairs, where a value is not positive and finite, or where the ratio leaves the range of
-/// numbers.
+/// None of fewer than two pairs, where a value is not positive and finite, or where the ratio leaves the range
+/// of numbers.
 #[must_use]
 pub fn effect(pairs: &[(f64, f64)]) -> Option<Effect> {
     if pairs.len() < 2 {
@@ -65,12 +67,12 @@ pub fn effect(pairs: &[(f64, f64)]) -> Option<Effect> {
 
 /// Effect between two runs that were not interleaved, so that drift between them is part of it.
 ///
-/// The ratio is the exponential of the two-sample Hodges–Lehmann shift of the logarithms, the median of all their
-/// differences, with the interval of the exact rank-sum distribution (Hollander and Wolfe, sections 4.3 and 4.4; past
-/// 2,500 differences its normal approximation). The p-value is that of Welch's t test on the logarithms (B. L. Welch,
-/// "The generalization of 'Student's' problem when several different population variances are involved", Biometrika
-/// 34, 1947). The deviation is that of a level's value over an unrelated value of the reference; `blocks` is the
-/// smaller count.
+/// The ratio is the exponential of the two-sample Hodges–Lehmann shift of the logarithms, the median of all
+/// their differences, with the interval of the exact rank-sum distribution (Hollander and Wolfe, sections 4.3
+/// and 4.4; past 2,500 differences its normal approximation). The p-value is that of Welch's t test on the
+/// logarithms (B. L. Welch, "The generalization of 'Student's' problem when several different population
+/// variances are involved", Biometrika 34, 1947). The deviation is that of a level's value over an unrelated
+/// value of the reference; `blocks` is the smaller count.
 ///
 /// None of fewer than two values on a side, where one is not positive and finite, or where the ratio leaves the
 /// range of numbers.
@@ -131,17 +133,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Depression before and after a tranquilizer (Hollander and Wolfe, 1973, table 3.1), an example of R's wilcox.test.
+    /// Depression before and after a tranquilizer (Hollander and Wolfe, 1973, table 3.1), an example of R's
+    /// wilcox.test.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[allow(clippy::approx_constant)] // 3.14 is a reading.
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
-    /// Permeability of a membrane at term and between 12 and 26 weeks (Hollander and Wolfe, 1973, table 4.1), the other
-    /// example of R's wilcox.test.
+    /// Permeability of a membrane at term and between 12 and 26 weeks (Hollander and Wolfe, 1973, table 4.1),
+    /// the other example of R's wilcox.test.
     const AT_TERM: [f64; 10] = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
     const EARLIER: [f64; 5] = [1.15, 0.88, 0.90, 0.74, 1.21];
 
-    /// Wear of boys' shoes of two materials (Box, Hunter and Hunter, Statistics for Experimenters, 1978, section 4.2).
+    /// Wear of boys' shoes of two materials (Box, Hunter and Hunter, Statistics for Experimenters, 1978,
+    /// section 4.2).
     const WEAR_A: [f64; 10] = [13.2, 8.2, 10.9, 14.3, 10.7, 6.6, 9.5, 10.8, 8.8, 13.3];
     const WEAR_B: [f64; 10] = [14.0, 8.8, 11.2, 14.2, 11.8, 6.4, 9.8, 11.3, 9.3, 13.6];
 
@@ -157,7 +161,8 @@ mod tests {
 
     #[test]
     fn published_paired_example_is_reproduced() {
-        // R: wilcox.test(depression, conf.int = TRUE): −0.46, −0.786 … −0.010. Confidence 1 − 20/512 by counting.
+        // R: wilcox.test(depression, conf.int = TRUE): −0.46, −0.786 … −0.010. Confidence 1 − 20/512 by
+        // counting.
         let effect = effect(&with_differences(&BEFORE, &AFTER)).unwrap();
         close(effect.ratio.value.ln(), -0.46, 1e-12);
         close(effect.ratio.low.ln(), -0.786, 1e-12);
@@ -170,7 +175,8 @@ mod tests {
 
     #[test]
     fn ratios_of_another_implementation_are_reproduced() {
-        // Median and order statistics of the means of all pairs of log ratios, deviation and t test: SciPy 1.17.1.
+        // Median and order statistics of the means of all pairs of log ratios, deviation and t test: SciPy
+        // 1.17.1.
         let pairs: Vec<_> = WEAR_A.into_iter().zip(WEAR_B).collect();
         let effect = effect(&pairs).unwrap();
         close(effect.ratio.value, 1.039_546_144_199, 1e-11);

@@ -1,8 +1,8 @@
 //! What a study says about each of its levels: better, worse, equivalent, negligible or within noise.
 //!
-//! "Within noise" is never "no difference": it says how many blocks would settle the question. Nothing here measures
-//! an effect, and nothing here knows whether a trial was valid or two studies comparable; a doubtful trial is taken out
-//! before, in the open.
+//! "Within noise" is never "no difference": it says how many blocks would settle the question. Nothing here
+//! measures an effect, and nothing here knows whether a trial was valid or two studies comparable; a doubtful
+//! trial is taken out before, in the open.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,8 @@ pub enum Comparison {
     Better,
     /// The same to the worse.
     Worse,
-    /// The whole interval is within ± the smallest effect that matters, whether or not it holds "no difference".
+    /// The whole interval is within ± the smallest effect that matters, whether or not it holds "no
+    /// difference".
     Equivalent,
     /// A difference is shown, its estimate does not matter, but the interval reaches beyond what does not.
     Negligible,
@@ -46,8 +47,8 @@ pub struct Judged {
     pub comparison: Comparison,
     /// P-value corrected for the number of levels.
     pub adjusted_p: f64,
-    /// Within noise: how many blocks in all would settle it with the effect and the deviation seen. None where they
-    /// would be more than a thousand, and for all other verdicts.
+    /// Within noise: how many blocks in all would settle it with the effect and the deviation seen. None where
+    /// they would be more than a thousand, and for all other verdicts.
     pub blocks_needed: Option<u32>,
 }
 
@@ -63,18 +64,19 @@ pub enum Better {
 
 /// Judges all levels of a study against its reference, in the order given.
 ///
-/// A difference is *shown* where the interval of the ratio excludes 1 and the Holm-corrected p-value is below 0.05.
-/// The first that holds is the verdict:
+/// A difference is *shown* where the interval of the ratio excludes 1 and the Holm-corrected p-value is below
+/// 0.05. The first that holds is the verdict:
 /// 1. descriptive: fewer than six blocks;
 /// 2. better or worse: shown, and the estimate is at least `smallest` away from 1;
 /// 3. equivalent: the interval lies within 1 ± `smallest`, ends included;
 /// 4. negligible: shown;
 /// 5. within noise.
 ///
-/// Two and three exclude each other but for an interval without width on the very limit. Effects are compared as they
-/// are printed, as the share |ratio − 1|, so that a reader can follow; the same difference seen from the other side
-/// is a slightly different share (3 % more is 2.9 % less). All effects count for the correction, descriptive
-/// ones included. `smallest` is a share as of [`smallest_effect`]; one that is no number or negative counts as 0.
+/// Two and three exclude each other but for an interval without width on the very limit. Effects are compared
+/// as they are printed, as the share |ratio − 1|, so that a reader can follow; the same difference seen from
+/// the other side is a slightly different share (3 % more is 2.9 % less). All effects count for the correction,
+/// descriptive ones included. `smallest` is a share as of [`smallest_effect`]; one that is no number or
+/// negative counts as 0.
 #[must_use]
 pub fn judge(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
     let smallest = smallest.max(0.0);
@@ -106,8 +108,9 @@ fn comparison(effect: &Effect, adjusted_p: f64, smallest: f64, better: Better) -
 }
 
 /// Smallest number of blocks, more than there are, at which Student's interval would settle the comparison: the
-/// half-width t · deviation / √blocks falls below the distance to no difference for an effect that matters, at the
-/// significance that Holm's correction leaves it, or below the distance to the nearer limit for equivalence.
+/// half-width t · deviation / √blocks falls below the distance to no difference for an effect that matters, at
+/// the significance that Holm's correction leaves it, or below the distance to the nearer limit for
+/// equivalence.
 fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32> {
     let log_ratio = effect.ratio.value.ln();
     let matters = (effect.ratio.value - 1.0).abs() >= smallest;
@@ -130,9 +133,10 @@ fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32>
     u32::try_from(low).ok().filter(|_| low <= BLOCKS_MAX)
 }
 
-/// P-values corrected for their number, in the order given, at most 1 (S. Holm, "A simple sequentially rejective
-/// multiple test procedure", Scandinavian Journal of Statistics 6, 1979): the least of m is multiplied by m, the next
-/// by m − 1 and so on, and none may become less than one before it. What is not a number counts as 1.
+/// P-values corrected for their number, in the order given, at most 1 (S. Holm, "A simple sequentially
+/// rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979): the least of m is
+/// multiplied by m, the next by m − 1 and so on, and none may become less than one before it. What is not a
+/// number counts as 1.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let usable = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
@@ -153,13 +157,15 @@ fn multiplier(p_values: &[f64], p_value: f64) -> f64 {
     p_values.iter().filter(|other| **other >= p_value).count().max(1) as f64
 }
 
-/// The smallest effect that matters in a study, as a share: 3 %, or the noise floor of its A/A pair if that is more.
+/// The smallest effect that matters in a study, as a share: 3 %, or the noise floor of its A/A pair if that is
+/// more.
 ///
-/// The noise floor is the end of the pair's interval that is farther from 1: the greatest difference between two
-/// things that are the same which the study cannot rule out having made itself. The estimate alone would not do, since it
-/// can be near 1 by luck where everything scatters. In simulated studies with 2 % noise a real difference of 5 % is found
-/// in spite of it in 94 % of cases with ten blocks (97 % with the 3 % alone), and in 79 % with seven (92 %). A pair
-/// of fewer than six blocks has an interval of less confidence, which holds only a part of the noise.
+/// The noise floor is the end of the pair's interval that is farther from 1: the greatest difference between
+/// two things that are the same which the study cannot rule out having made itself. The estimate alone would
+/// not do, since it can be near 1 by luck where everything scatters. In simulated studies with 2 % noise a real
+/// difference of 5 % is found in spite of it in 94 % of cases with ten blocks (97 % with the 3 % alone), and in
+/// 79 % with seven (92 %). A pair of fewer than six blocks has an interval of less confidence, which holds only
+/// a part of the noise.
 #[must_use]
 pub fn smallest_effect(aa: Option<&Effect>) -> f64 {
     let floor = aa.map_or(0.0, |aa| (aa.ratio.high - 1.0).max(1.0 - aa.ratio.low));

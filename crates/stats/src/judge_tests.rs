@@ -178,7 +178,8 @@ const BLOCKS_OF_SCIPY: [(f64, f64, f64, Option<u32>); 7] = [
 
 #[test]
 fn correction_is_holms() {
-    // Holm's definition by hand, as p.adjust(p, "holm") of R gives: 4 · 0.005, 3 · 0.01, 2 · 0.03, then 0.04 < 0.06.
+    // Holm's definition by hand, as p.adjust(p, "holm") of R gives: 4 · 0.005, 3 · 0.01, 2 · 0.03, then 0.04 <
+    // 0.06.
     let close = |p_values: &[f64], expected: &[f64]| {
         let adjusted = holm(p_values);
         assert_eq!(adjusted.len(), expected.len());

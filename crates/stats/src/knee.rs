@@ -2,7 +2,8 @@
 //!
 //! A line that bends once is fitted to the logarithms and claimed only where it is clearly better than a straight
 //! one; a smooth curve is not given a knee because some formula always finds one. It finds one knee at most, judges
-//! neither which side is the better nor whether the bend is down or up, and adds no levels.
+//! neither which side is the better nor whether the bend is down or up, and says which levels to add without
+//! measuring them.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,16 @@ pub struct Knee {
     pub slope_above: f64,
     /// By how much the Bayesian information criterion is better than that of a straight line.
     pub bic_gain: f64,
+}
+
+impl Knee {
+    /// The two levels to be measured next, which cut the interval into three parts of equal ratio. They are not
+    /// rounded, and may be levels that were measured already; of an interval without width both are the knee.
+    #[must_use]
+    pub fn further_levels(&self) -> [f64; 2] {
+        let third = |thirds: f64| (self.low.ln() + (self.high.ln() - self.low.ln()) * thirds / 3.0).exp();
+        [third(1.0), third(2.0)].map(|level| level.max(self.low).min(self.high))
+    }
 }
 
 /// Why no knee is claimed; displayed as a sentence.
@@ -392,6 +403,16 @@ mod tests {
     }
 
     #[test]
+    fn further_levels_cut_the_interval_into_equal_ratios() {
+        let knee =
+            Knee { at: 20.0, low: 8.0, high: 64.0, slope_below: 1.0, slope_above: 0.0, bic_gain: 20.0 };
+        let [one, other] = knee.further_levels();
+        assert!((one - 16.0).abs() < 1e-12 && (other - 32.0).abs() < 1e-12, "{one} and {other}");
+        let narrow = Knee { low: 20.0, high: 20.0, ..knee };
+        assert_eq!(narrow.further_levels(), [20.0; 2]);
+    }
+
+    #[test]
     fn opposite_slopes_are_never_alike() {
         assert!(!alike(0.5, -0.5));
         assert!(!alike(1.0, 0.5));
@@ -430,6 +451,8 @@ mod tests {
                 prop_assert!(outer.contains(&knee.low) && outer.contains(&knee.high), "{knee:?}");
                 prop_assert!(knee.bic_gain.is_finite() && knee.bic_gain > BIC_GAIN_MIN);
                 prop_assert!(!alike(knee.slope_below, knee.slope_above));
+                let [one, other] = knee.further_levels();
+                prop_assert!(knee.low <= one && one <= other && other <= knee.high, "{one} {other} {knee:?}");
             }
         }
 

@@ -1,7 +1,9 @@
-//! Which of the ordered differences bound an exact 95 % interval: the distributions of Wilcoxon's two rank statistics.
+//! Which of the ordered differences bound an exact 95 % interval: the distributions of Wilcoxon's two rank
+//! statistics.
 //!
-//! They hold without any assumption on the shape of the noise. Ties are not treated: with tied values the interval's
-//! confidence is at least the one given. No test is made here and no p-value; an interval is all that is wanted.
+//! They hold without any assumption on the shape of the noise. Ties are not treated: with tied values the
+//! interval's confidence is at least the one given. No test is made here and no p-value; an interval is all
+//! that is wanted.
 
 /// Ends of an interval among m ordered differences: `index` counts from both ends, 0 being the outermost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +21,8 @@ const SIGNED_RANK_EXACT_MAX: usize = 200;
 const RANK_SUM_EXACT_MAX: usize = 2_500;
 
 /// Ends among the n (n + 1) / 2 means of pairs of n differences (Tukey's interval of the signed-rank statistic:
-/// Hollander and Wolfe, Nonparametric Statistical Methods, 1973, section 3.4). The distribution is built rank by
-/// rank, each of which is in the sum or not with probability one half. n must not be zero.
+/// Hollander and Wolfe, Nonparametric Statistical Methods, 1973, section 3.4). The distribution is built rank
+/// by rank, each of which is in the sum or not with probability one half. n must not be zero.
 pub(crate) fn signed_rank_ends(n: usize) -> Ends {
     let sums = n * (n + 1) / 2;
     if n > SIGNED_RANK_EXACT_MAX {
@@ -40,9 +42,9 @@ pub(crate) fn signed_rank_ends(n: usize) -> Ends {
     ends(&probability)
 }
 
-/// Ends among the m · n differences between two samples (Moses' interval of the rank-sum statistic: Hollander and
-/// Wolfe, section 4.4). The last of all values in order is of the first sample with probability m / (m + n) and
-/// then exceeds all n of the other (Mann and Whitney, "On a test of whether one of two random variables is
+/// Ends among the m · n differences between two samples (Moses' interval of the rank-sum statistic: Hollander
+/// and Wolfe, section 4.4). The last of all values in order is of the first sample with probability m / (m + n)
+/// and then exceeds all n of the other (Mann and Whitney, "On a test of whether one of two random variables is
 /// stochastically larger than the other", 1947). Neither size may be zero.
 pub(crate) fn rank_sum_ends(m: usize, n: usize) -> Ends {
     if m * n > RANK_SUM_EXACT_MAX {
@@ -97,8 +99,9 @@ mod tests {
 
     #[test]
     fn signed_rank_ends_are_those_of_the_published_table() {
-        // Critical values of the signed-rank statistic, two-sided 5 % (Wilcoxon and Wilcox, Some Rapid Approximate
-        // Statistical Procedures, 1964, printed in most textbooks): the greatest sum that is still significant.
+        // Critical values of the signed-rank statistic, two-sided 5 % (Wilcoxon and Wilcox, Some Rapid
+        // Approximate Statistical Procedures, 1964, printed in most textbooks): the greatest sum that is still
+        // significant.
         let table = [
             (6, 0),
             (7, 2),

@@ -1,8 +1,8 @@
 //! An interval for any statistic of a study's blocks, by resampling whole blocks.
 //!
-//! For figures without an interval of their own: the effect has an exact one, and so has the mean of repeats. A block
-//! stays whole, so that what its trials share (drift, a noisy hour) stays with it. Too few blocks are not made more:
-//! of seven, a percentile interval is narrower than it should be.
+//! For figures without an interval of their own: the effect has an exact one, and so has the mean of repeats. A
+//! block stays whole, so that what its trials share (drift, a noisy hour) stays with it. Too few blocks are not
+//! made more: of seven, a percentile interval is narrower than it should be.
 
 use crate::interval::{Estimate, percentile_interval};
 use crate::random::SplitMix64;
@@ -13,13 +13,13 @@ const RESAMPLES: usize = 10_000;
 /// At most one resample in so many may be without a figure.
 const FIGURELESS_SHARE: usize = 20;
 
-/// A statistic of the blocks with its 95 % percentile interval from 10,000 resamples of whole blocks, drawn with
-/// replacement (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 6 and 13). The same
-/// blocks in the same order and the same seed give the same interval.
+/// A statistic of the blocks with its 95 % percentile interval from 10,000 resamples of whole blocks, drawn
+/// with replacement (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 6 and 13).
+/// The same blocks in the same order and the same seed give the same interval.
 ///
-/// The statistic is given the blocks of a resample, as many as there are, some of them several times. None of fewer
-/// than two blocks, where the statistic of the blocks themselves is none or not finite, or where it is for more than 5 % of
-/// the resamples; fewer are left out of the interval.
+/// The statistic is given the blocks of a resample, as many as there are, some of them several times. None of
+/// fewer than two blocks, where the statistic of the blocks themselves is none or not finite, or where it is
+/// for more than 5 % of the resamples; fewer are left out of the interval.
 #[must_use]
 pub fn bootstrap<T>(
     blocks: &[T],
@@ -54,8 +54,9 @@ mod tests {
 
     #[test]
     fn interval_of_another_implementation_is_reproduced() {
-        // Published law school data (Efron and Tibshirani, table 3.1): mean LSAT of 15 schools. scipy.stats.bootstrap
-        // of SciPy 1.17.1, 10,000 resamples, percentile: 580.49 … 621.21, the mean of 20 seeds (deviation 0.2).
+        // Published law school data (Efron and Tibshirani, table 3.1): mean LSAT of 15 schools.
+        // scipy.stats.bootstrap of SciPy 1.17.1, 10,000 resamples, percentile: 580.49 … 621.21, the mean of 20
+        // seeds (deviation 0.2).
         const LSAT: [f64; 15] = [
             576.0, 635.0, 558.0, 578.0, 666.0, 580.0, 555.0, 661.0, 651.0, 605.0, 653.0, 575.0, 545.0, 572.0,
             594.0,

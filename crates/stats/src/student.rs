@@ -2,8 +2,8 @@
 //!
 //! It knows no samples: what has how many degrees of freedom is said where it is used.
 
-/// The value that Student's t with so many degrees of freedom (at least one) exceeds in 2.5 % of cases: bisection
-/// of the angle θ = arctan(t / √ν), in which the distribution is a finite sum.
+/// The value that Student's t with so many degrees of freedom (at least one) exceeds in 2.5 % of cases:
+/// bisection of the angle θ = arctan(t / √ν), in which the distribution is a finite sum.
 pub(crate) fn t_quantile_975(degrees: usize) -> f64 {
     let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
     // Sixty halvings exhaust the digits of a double.
@@ -14,8 +14,8 @@ pub(crate) fn t_quantile_975(degrees: usize) -> f64 {
     (degrees as f64).sqrt() * low.tan()
 }
 
-/// Probability that |t| ≤ √ν tan θ: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 for odd and
-/// 26.7.4 for even degrees of freedom.
+/// Probability that |t| ≤ √ν tan θ: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 for odd
+/// and 26.7.4 for even degrees of freedom.
 fn t_within(angle: f64, degrees: usize) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let odd = degrees % 2 == 1;
@@ -32,8 +32,8 @@ fn t_within(angle: f64, degrees: usize) -> f64 {
 
 /// Probability that |t| is at least so great, with degrees of freedom that need not be whole (above zero): the
 /// regularized incomplete beta function I_x(ν/2, 1/2) at x = ν / (ν + t²) (Abramowitz and Stegun, Handbook of
-/// Mathematical Functions, 26.5.27 with 26.7.1). 1 where a number is not finite, which claims nothing; an infinite
-/// t is the limit 0. Past a million degrees of freedom the tails are those of a million.
+/// Mathematical Functions, 26.5.27 with 26.7.1). 1 where a number is not finite, which claims nothing; an
+/// infinite t is the limit 0. Past a million degrees of freedom the tails are those of a million.
 pub(crate) fn t_two_sided(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || !degrees.is_finite() || degrees <= 0.0 {
         return 1.0;
@@ -42,8 +42,9 @@ pub(crate) fn t_two_sided(t: f64, degrees: f64) -> f64 {
     beta_regularized(degrees / (degrees + squared), squared / (degrees + squared), degrees / 2.0)
 }
 
-/// I_x(a, 1/2), with y = 1 − x given as well since the difference would lose digits: the continued fraction on the
-/// side of the mean where it converges fast (NIST Digital Library of Mathematical Functions, 8.17.22 and 8.17.4).
+/// I_x(a, 1/2), with y = 1 − x given as well since the difference would lose digits: the continued fraction on
+/// the side of the mean where it converges fast (NIST Digital Library of Mathematical Functions, 8.17.22 and
+/// 8.17.4).
 fn beta_regularized(x: f64, y: f64, a: f64) -> f64 {
     const B: f64 = 0.5;
     if y.is_nan() || x <= 0.0 {
@@ -58,8 +59,8 @@ fn beta_regularized(x: f64, y: f64, a: f64) -> f64 {
     share.clamp(0.0, 1.0)
 }
 
-/// The continued fraction of the incomplete beta function, evaluated from the front (Lentz's method as modified by
-/// Thompson and Barnett, "Coulomb and Bessel functions of complex arguments and order", 1986).
+/// The continued fraction of the incomplete beta function, evaluated from the front (Lentz's method as modified
+/// by Thompson and Barnett, "Coulomb and Bessel functions of complex arguments and order", 1986).
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     /// Enough by far where the side is chosen as above; the digits are exhausted after about ten in practice.
     const TERMS_MAX: u32 = 300;
@@ -85,8 +86,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// ln Γ of a positive number: Stirling's series past 10 (NIST Digital Library of Mathematical Functions, 5.11.1),
-/// reached from below by Γ(x + 1) = x Γ(x).
+/// ln Γ of a positive number: Stirling's series past 10 (NIST Digital Library of Mathematical Functions,
+/// 5.11.1), reached from below by Γ(x + 1) = x Γ(x).
 fn ln_gamma(mut x: f64) -> f64 {
     let mut product = 1.0;
     while x < 10.0 {
