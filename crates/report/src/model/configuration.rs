@@ -74,7 +74,9 @@ impl Configuration {
 /// is left out.
 pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u32)>) -> Vec<Configuration> {
     let wanted = |trial: &Trial| {
-        !trial.aa && trial.search.is_none() && blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block))
+        !trial.aa
+            && trial.search.is_none()
+            && blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block))
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| wanted(trial)) {

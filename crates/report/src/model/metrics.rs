@@ -130,9 +130,9 @@ impl Report {
                 let value = value(trial, metric)?;
                 Some(line(trial, metric, value, trial.is_complete()))
             });
-            let rate = searched.get(&trial.number).and_then(|&(rate, confirmed)| {
-                Some(line(trial, Metric::named(SUSTAINED)?, rate, confirmed))
-            });
+            let rate = searched
+                .get(&trial.number)
+                .and_then(|&(rate, confirmed)| Some(line(trial, Metric::named(SUSTAINED)?, rate, confirmed)));
             own.chain(rate).collect::<Vec<Observation>>()
         };
         self.trials.iter().filter(begun).flat_map(of_trial).collect()

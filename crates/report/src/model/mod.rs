@@ -2,6 +2,7 @@
 //!
 //! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
 
+mod comparison;
 mod configuration;
 mod cost;
 mod expectation;
@@ -17,6 +18,11 @@ mod trial;
 use record::{Environment, State, StudyRecord};
 use serde::Serialize;
 
+pub use comparison::{
+    AxisSeries, ComparedAxis, ComparedMetric, Gain, OtherMetric, Outcome, Point, PointValues,
+    PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
+};
+pub(crate) use comparison::{CONFIGURATION, axis_words, words};
 pub use configuration::Configuration;
 pub use cost::{Cost, CostItem, CostRow};
 pub use expectation::{Expectation, ExpectedFigure};
@@ -24,7 +30,6 @@ pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
 pub use historian::{Historian, Maintenance, Reads, Storage};
 pub use orders::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
-pub(crate) use metrics::SUSTAINED;
 pub(crate) use orders::{MINUTE_S, a_minute};
 pub use search::{Search, SearchedStep};
 pub use steady::{MatrixCell, SteadyState};
@@ -65,6 +70,9 @@ pub struct Report {
     pub reason: Option<String>,
     /// Sentences that the record supports, the gravest first.
     pub verdicts: Vec<Verdict>,
+    /// What was compared with what, if the study compares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<StudyComparison>,
     /// What was measured, a configuration each; its repeats are taken together, of a steady-state study those of the
     /// window.
     pub configurations: Vec<Configuration>,
@@ -118,6 +126,7 @@ impl Report {
             configurations = configuration::all(study, &trials, Some(window));
         }
         let searches = search::all(manifest, &trials, false);
+        let aa_searches = search::all(manifest, &trials, true);
         let flush_rows = flush::all(&configurations, &searches, &trials);
         let mut report = Self {
             format: DOCUMENT_VERSION,
@@ -137,7 +146,8 @@ impl Report {
             published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
             published_orders: published::orders(&configurations, &trials),
             cost: cost::of(manifest, &configurations),
-            aa_searches: search::all(manifest, &trials, true),
+            comparison: comparison::of(manifest, &trials, &searches, &aa_searches),
+            aa_searches,
             searches,
             flush_rows,
             expectation: expectation::of(manifest, &configurations),
