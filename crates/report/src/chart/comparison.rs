@@ -287,7 +287,6 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
             canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
         }
         frame.horizontal(canvas, &x);
-        canvas.line(Ink::Axis, 1.5, (x.scale.at(0.0), frame.top), (x.scale.at(0.0), frame.bottom));
         for (index, (level, gain, _)) in bars.iter().enumerate() {
             bar(canvas, &x.scale, level.text, gain, frame.top + index as f64 * ROW);
         }
@@ -327,6 +326,7 @@ fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
     );
     canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), &text);
     let (zero, at, y) = (x.at(0.0), x.at(gain.gain_pct.unwrap_or(0.0)), top + 25.0);
+    canvas.line(Ink::Axis, 1.5, (zero, y - 10.0), (zero, y + 10.0));
     canvas.rectangle(ink, 0.55, (zero.min(at), y - 6.0), (zero.max(at), y + 6.0));
     if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
         canvas.line(Ink::Text, 1.5, (x.at(low), y), (x.at(high), y));

@@ -13,7 +13,7 @@ use crate::table::{Column, Row, Table};
 const OPEN_MOST: usize = 8;
 
 /// With more trials than this, none has charts.
-pub(super) const CHARTS_MOST: usize = 60;
+pub(super) const CHARTS_MOST: usize = parts::ROWS_MOST;
 
 /// What is left of very many trials: a line each.
 fn without_charts(report: &Report) -> Markup {

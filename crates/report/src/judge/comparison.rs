@@ -464,10 +464,10 @@ fn caveats(comparison: &StudyComparison) -> Vec<Verdict> {
     verdicts.extend(order(comparison.order));
     if !comparison.not_used.is_empty() {
         let count = comparison.not_used.len();
+        let subject = if count == 1 { "One trial is".to_owned() } else { format!("{count} trials are") };
+        let counts = if count == 1 { "counts" } else { "count" };
         let sentence = format!(
-            "{} not complete and {} in no comparison; a block counts only where both trials are complete",
-            counted(count, "trial is", "trials are"),
-            if count == 1 { "counts" } else { "count" }
+            "{subject} not complete and {counts} in no comparison; a block counts only where both trials are complete"
         );
         let trials = comparison.not_used.clone();
         verdicts.push(Verdict { trials, ..Verdict::new(Level::Warning, "not_used", sentence) });
