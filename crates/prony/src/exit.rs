@@ -123,6 +123,7 @@ impl From<RunError> for Failure {
             RunError::Database(error) => Self::runtime(error),
             RunError::Load(LoadError::Database(error)) if error.is_usage() => Self::usage(error),
             RunError::Load(error) => Self::runtime(error),
+            RunError::Command(error) => Self::runtime(error),
             RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
         }
     }

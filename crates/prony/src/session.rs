@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use record::Event;
 use report::Report;
 use results::Writer;
-use runner::RunError;
+use runner::{Resume, RunError};
 use study::{Plan, Study};
 
 use crate::arguments::{Format, Output};
@@ -33,13 +33,60 @@ pub(crate) fn run_with(
 ) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
-    let survey = survey(study, &plan)?;
-    tell!("{}", commands::plan_summary(study, &plan, survey.as_ref()));
+    let survey = survey(&plan)?;
+    tell!("{}", commands::plan_summary(study, &plan, &survey));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
-    let mut results = ResultsDirectory::make(study, &output.results)?;
-    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(&stop));
-    let result = runner::run(study, &plan, &context(), &stop, &mut |event| {
+    let results = ResultsDirectory::make(study, &output.results)?;
+    conduct(
+        &Conducted { study, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
+        results,
+        lines,
+    )
+}
+
+/// Takes up an interrupted study again, and prints its report.
+pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> {
+    let record = results::read(directory).map_err(Failure::usage)?;
+    let mut study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
+    // What was made for the study stands there still if it was killed.
+    study.replace_what_is_left();
+    let plan = Plan::of(&study).map_err(Failure::usage)?;
+    let resume = Resume::of(&plan, record)
+        .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
+    let survey = survey(&plan)?;
+    drop(survey);
+    let again = match resume.set_aside().len() {
+        0 => String::new(),
+        number => format!(", {number} of them once more, since their block was interrupted"),
+    };
+    tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
+    let stop = interrupt::flag_on_signal()?;
+    let writer = Writer::reopen(directory, resume.set_aside()).map_err(Failure::runtime)?;
+    let results = ResultsDirectory { writer, new_parent: None, is_new: false };
+    let conducted =
+        Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
+    conduct(&conducted, results, &mut |_| String::new())
+}
+
+/// What is run, and how it is told.
+struct Conducted<'a> {
+    study: &'a Study,
+    plan: &'a Plan,
+    resume: Option<&'a Resume>,
+    stop: &'a Arc<AtomicBool>,
+    format: Format,
+    tells: bool,
+}
+
+fn conduct(
+    conducted: &Conducted<'_>,
+    mut results: ResultsDirectory,
+    lines: &mut dyn FnMut(&Event) -> String,
+) -> Result<Exit, Failure> {
+    let Conducted { study, plan, resume, stop, format, tells } = *conducted;
+    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(stop));
+    let result = runner::run(study, plan, resume, &context(), stop, &mut |event| {
         progress.show(event);
         let lines = lines(event);
         if !lines.is_empty() {
@@ -51,40 +98,64 @@ pub(crate) fn run_with(
     let directory = results.writer.directory().to_owned();
     match result {
         Ok(_) => {}
-        Err(error @ (RunError::Target(_) | RunError::Database(_) | RunError::Load(_))) => {
-            return Err(not_begun(error, Some(results), &stop));
-        }
         Err(error @ RunError::Listener(_)) => {
-            show_what_there_is(&directory, output.format);
+            show_what_there_is(&directory, format);
             return Err(error.into());
         }
+        Err(error) => return Err(not_begun(error, Some(results), stop)),
     }
+    // Another program may go on with it from here.
+    drop(results);
     let report = read_report(&directory)?;
     // A disk that is full keeps nobody from seeing the figures.
     if tells {
-        show(&report, output.format)?;
+        show(&report, format)?;
     }
     write_report(&directory, &report)?;
     tell!("report: {}", directory.join("report.html").display());
     Ok(Exit::of(&report))
 }
 
-/// What the disk tests of a plan would find; none if it has none. Mistakes that can be known beforehand are found here.
-pub(crate) fn survey(study: &Study, plan: &Plan) -> Result<Option<Survey>, Failure> {
-    if let Some(url) = &study.target.url {
-        for job in plan.trials.iter().filter_map(|trial| trial.work.historian()) {
+/// What the disk tests of a plan would find, by the paths that they load.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    surveys: Vec<(Survey, Vec<disk::Job>)>,
+}
+
+impl Surveyed {
+    /// Bytes that are written before the first trial.
+    pub(crate) fn fill_bytes(&self) -> u64 {
+        self.surveys.iter().map(|(survey, jobs)| survey.fill_bytes(jobs)).sum()
+    }
+
+    /// Whether all test files vanish at the end.
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        self.surveys.iter().all(|(survey, _)| survey.leaves_nothing())
+    }
+
+    /// What a user should read before the start.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.surveys.iter().flat_map(|(survey, _)| &survey.warnings)
+    }
+}
+
+/// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here.
+pub(crate) fn survey(plan: &Plan) -> Result<Surveyed, Failure> {
+    for trial in &plan.trials {
+        if let (Some(job), Some(url)) = (trial.work.historian(), &trial.target.url) {
             workload::historian::check(job, url.engine()).map_err(Failure::usage)?;
         }
+        if let Some(job) = trial.work.orders() {
+            let stores: Vec<database::Url> =
+                trial.target.store.iter().map(|store| store.url.clone()).collect();
+            workload::orders::check(job, &stores).map_err(Failure::usage)?;
+        }
     }
-    let stores: Vec<database::Url> = study.target.store.iter().map(|store| store.url.clone()).collect();
-    for job in plan.orders_jobs() {
-        workload::orders::check(job, &stores).map_err(Failure::usage)?;
+    let mut surveyed = Surveyed::default();
+    for (paths, jobs) in plan.disk_tests() {
+        surveyed.surveys.push((Survey::of(paths, &jobs)?, jobs));
     }
-    let jobs = plan.disk_jobs();
-    if jobs.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Survey::of(&study.target.paths, &jobs)?))
+    Ok(surveyed)
 }
 
 /// The results directory of this run.
@@ -92,6 +163,8 @@ pub(crate) struct ResultsDirectory {
     pub(crate) writer: Writer,
     /// The directory it is in, if this run made that too.
     new_parent: Option<PathBuf>,
+    /// Whether this run made it.
+    is_new: bool,
 }
 
 impl ResultsDirectory {
@@ -102,11 +175,14 @@ impl ResultsDirectory {
         let writer = Writer::create(parent, &study.slug, Timestamp::now(), &text)
             .context("cannot make the results directory; name another one with --results")
             .map_err(Failure::runtime)?;
-        Ok(Self { writer, new_parent })
+        Ok(Self { writer, new_parent, is_new: true })
     }
 
     /// Removes what was made. What cannot be removed is left: it does no harm.
     fn discard(self) {
+        if !self.is_new {
+            return;
+        }
         let _ = std::fs::remove_dir_all(self.writer.directory());
         let _ = self.new_parent.map(std::fs::remove_dir);
     }

@@ -87,6 +87,9 @@ pub struct Resumption {
     pub at: String,
     /// First trial that was measured then.
     pub from_trial: u32,
+    /// How the machine differs from the one that the study was begun on, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
     /// Trials of the interrupted block that had been measured before and were measured again, so that a block's trials stay
     /// close in time.
     #[serde(default)]

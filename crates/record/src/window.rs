@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::orders::ORDER;
-use crate::{Interval, OperationInterval, Phase};
+use crate::{Interval, MeasuredTrial, OperationInterval, Phase};
 
 /// Kind that is no I/O of its own: it makes others durable.
 const FLUSH: &str = "flush";
@@ -38,6 +38,17 @@ impl Window {
                 (into.count, into.bytes) = (count, bytes);
             }
         }
+    }
+
+    /// The window of a trial that was stored.
+    #[must_use]
+    pub fn of(trial: &MeasuredTrial) -> Self {
+        let mut window = Self { operations: trial.measured.clone(), ..Self::default() };
+        for sample in trial.samples.iter().filter(|sample| sample.phase == Phase::Measure) {
+            window.seconds += sample.length_s;
+            window.busiest_share_s += sample.generator_busiest_share * sample.length_s;
+        }
+        window
     }
 
     /// Length of the window so far.

@@ -28,6 +28,7 @@ fn remedy(kind: ErrorKind) -> &'static str {
         ErrorKind::PermissionDenied => "make it writable for this user, or store the results elsewhere",
         ErrorKind::ReadOnlyFilesystem => "store the results on a file system that can be written",
         ErrorKind::NotFound => "something removed it while the study ran: run the study again",
+        ErrorKind::WouldBlock => "another prony writes to it: wait for its end, or end it",
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
             "something else has this name: remove it, or store the results elsewhere"
         }

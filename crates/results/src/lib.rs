@@ -6,6 +6,7 @@
 //!   study.toml          the exact input
 //!   environment.json    the machine
 //!   trials/0007/        trial.json samples.ndjson resources.ndjson latency.hlog
+//!   trials/0007-aside-1/  what an interrupted block had of it before it was measured again
 //!   verdicts.json       can be computed again
 //!   report.html         can be made again
 //! ```
@@ -15,6 +16,7 @@
 
 mod durable;
 mod hlog;
+mod lock;
 mod read;
 mod sum;
 mod write;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use record::{Environment, Event, Interval, Manifest, Resources, Setup, TrialRecord};
 
 use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync_directory};
+use crate::lock::Lock;
 use crate::{hlog, name};
 
 /// Longest part of a directory's name that comes from the study.
@@ -20,6 +21,8 @@ const SLUG_BYTES_MAX: usize = 80;
 pub struct Writer {
     directory: PathBuf,
     trial: Option<OpenTrial>,
+    /// Locks the directory as long as it is open.
+    _lock: Lock,
 }
 
 /// The trial that runs.
@@ -53,7 +56,24 @@ impl Writer {
         sync_directory(parent)?;
         // The parent itself may be new; where the directory above it may not be opened, it was not us who made it.
         let _ = fs::canonicalize(parent).map(|parent| parent.parent().map(sync_directory));
-        Ok(Self { directory, trial: None })
+        let lock = Lock::of(&directory)?;
+        Ok(Self { directory, trial: None, _lock: lock })
+    }
+
+    /// Opens the directory of a study that is taken up again. Records of the trials that are measured again are put aside,
+    /// as `trials/0007-aside-1`, and nothing is lost.
+    ///
+    /// # Errors
+    /// When somebody still writes to it, or a record cannot be put aside.
+    pub fn reopen(directory: &Path, again: &[u32]) -> Result<Self, WriteError> {
+        let lock = Lock::of(directory)?;
+        let trials = directory.join(name::TRIALS);
+        fs::create_dir_all(&trials).map_err(failed("create", &trials))?;
+        for number in again {
+            put_aside(&trials, *number)?;
+        }
+        sync_directory(&trials)?;
+        Ok(Self { directory: directory.to_owned(), trial: None, _lock: lock })
     }
 
     /// The directory.
@@ -100,6 +120,10 @@ impl Writer {
 
     fn start_study(&self, manifest: &Manifest, environment: &Environment) -> Result<(), WriteError> {
         replace_json(&self.directory, name::MANIFEST, manifest)?;
+        // Of a study that is taken up again, the machine that it was begun on stays; the manifest says how it differs.
+        if self.directory.join(name::ENVIRONMENT).exists() {
+            return Ok(());
+        }
         replace_json(&self.directory, name::ENVIRONMENT, environment)
     }
 
@@ -188,6 +212,15 @@ pub fn write_verdicts(directory: &Path, json: &str) -> Result<(), WriteError> {
 /// When the file cannot be written.
 pub fn write_report(directory: &Path, html: &str) -> Result<(), WriteError> {
     replace(directory, name::REPORT, html.as_bytes())
+}
+
+/// Renames a trial's directory so that no reader takes it for the trial's.
+fn put_aside(trials: &Path, number: u32) -> Result<(), WriteError> {
+    let name = format!("{number:04}");
+    let from = trials.join(&name);
+    let free = (1..u32::MAX).map(|time| trials.join(format!("{name}-aside-{time}"))).find(|to| !to.exists());
+    let Some(to) = free.filter(|_| from.exists()) else { return Ok(()) };
+    fs::rename(&from, to).map_err(failed("rename", &from))
 }
 
 /// The slug as part of a file name: it cannot lead out of the parent directory, hide, or be empty.

@@ -170,3 +170,23 @@ fn a_parent_that_is_a_file_is_named() {
     assert!(error.starts_with(&format!("cannot create {}", file.display())), "{error}");
     assert!(error.contains("something else has this name"), "{error}");
 }
+
+#[test]
+fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
+    let (_parent, writer) = written(&events());
+    let directory = writer.directory().to_owned();
+    let held = Writer::reopen(&directory, &[]).unwrap_err().to_string();
+    assert!(held.contains("another prony writes to it"), "{held}");
+    drop(writer);
+    let before = results::read(&directory).unwrap();
+
+    for time in 1..=2 {
+        let mut writer = Writer::reopen(&directory, &[2, 9]).unwrap();
+        let aside = directory.join(format!("trials/0002-aside-{time}/samples.ndjson"));
+        assert!(aside.is_file(), "nothing is lost, time {time}");
+        assert_eq!(results::read(&directory).unwrap().trials.len(), 2, "and nobody takes it for the trial");
+        trial_events(2, true).iter().for_each(|event| writer.accept(event).unwrap());
+    }
+    let after = results::read(&directory).unwrap();
+    assert_eq!((after.trials, after.damage), (before.trials, before.damage));
+}

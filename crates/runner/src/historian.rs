@@ -30,9 +30,9 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Makes the database that a study asks for.
-    pub(crate) fn make(target: &Target) -> Result<Option<Self>, Error> {
-        let Some(url) = &target.url else { return Ok(None) };
+    /// Makes the database that a target asks for.
+    pub(crate) fn make(target: &Target) -> Result<Self, Error> {
+        let Some(url) = &target.url else { unreachable!("the plan has no historian without an address") };
         let runtime = runtime()?;
         let name = target.database.as_deref().unwrap_or("prony_historian");
         let existing = match target.existing {
@@ -42,7 +42,7 @@ impl Home {
         };
         let own = runtime.block_on(Own::make(url, name, existing))?;
         let fresh = !own.was_there();
-        Ok(Some(Self { runtime, own, keep: target.keep, fresh }))
+        Ok(Self { runtime, own, keep: target.keep, fresh })
     }
 
     /// Where its data lies, if that is on this machine and the server tells.

@@ -2,14 +2,19 @@
 //!
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
+mod command;
 mod environment;
 mod historian;
 mod orders;
+mod places;
 mod resources;
+mod resume;
 mod rules;
 mod run;
 mod search;
 mod steps;
 mod trial;
 
+pub use command::CommandError;
+pub use resume::{Resume, ResumeError};
 pub use run::{Context, Listener, RunError, run};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use database::{Error, Existing};
 use load::{Go, Progress};
 use record::{OrdersOutcome, Outage, Window};
-use study::{Plan, Store, Target};
+use study::{Plan, Store};
 use tokio::runtime::Runtime;
 use workload::TrialError;
 use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
@@ -24,25 +24,31 @@ const LOCK_LOST: &str = "the server ended the session that holds the lock on the
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 
-/// Stores that are driven, in the order of the targets.
+/// Stores that a study drives.
 pub(crate) struct Stores {
     runtime: Runtime,
-    stores: Vec<StoreInUse>,
-    /// Of each, whether it was loaded for the study.
-    loaded_here: Vec<bool>,
+    open: Vec<Open>,
+}
+
+/// A store that is held.
+struct Open {
+    place: String,
+    in_use: StoreInUse,
+    /// Whether it was loaded for the study.
+    loaded_here: bool,
 }
 
 impl Stores {
-    /// Takes up or loads the stores that a study asks for; none if no trial drives one.
-    pub(crate) fn open(target: &Target, plan: &Plan, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
-        let Some(first) = plan.orders_jobs().next() else { return Ok(None) };
-        let mut stores = Self { runtime: runtime()?, stores: Vec::new(), loaded_here: Vec::new() };
-        for store in &target.store {
-            match stores.take_up(store, first.size, stop) {
-                Ok(in_use) => {
-                    stores.stores.push(in_use);
-                    stores.loaded_here.push(store.load.is_some());
-                }
+    /// Takes up or loads the stores that a plan asks for; none if no trial drives one.
+    pub(crate) fn open(plan: &Plan, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
+        let wanted = plan.stores();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let mut stores = Self { runtime: runtime()?, open: Vec::new() };
+        for (store, size) in wanted {
+            match stores.take_up(store, size, stop) {
+                Ok(open) => stores.open.push(open),
                 Err(error) => {
                     // The error that led here is what is told.
                     let _ = stores.leave();
@@ -53,12 +59,7 @@ impl Stores {
         Ok(Some(stores))
     }
 
-    fn take_up(
-        &self,
-        store: &Store,
-        wanted: Option<StoreSize>,
-        stop: &AtomicBool,
-    ) -> Result<StoreInUse, RunError> {
+    fn take_up(&self, store: &Store, wanted: Option<StoreSize>, stop: &AtomicBool) -> Result<Open, RunError> {
         if let Some(size) = store.load {
             let data = StoreData::new(size, STORE_SEED);
             let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -66,31 +67,35 @@ impl Stores {
             orders::load(place, Existing::Replace, &data, threads, stop, &|_| {})?;
         }
         let (own, loaded) = self.runtime.block_on(orders::open_store(&store.url, &store.database, wanted))?;
-        Ok(StoreInUse { own, loaded })
+        let in_use = StoreInUse { own, loaded };
+        Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some() })
     }
 
     /// Where the data of the first one lies, if that is on this machine and the server tells.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        data_directory(&self.stores.first()?.own)
+        data_directory(&self.open.first()?.in_use.own)
     }
 
-    /// Drives them once.
+    /// Drives some of them once, in the order given.
     pub(crate) fn run(
         &self,
+        stores: &[Store],
         job: &Job,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress) -> Go,
     ) -> Result<OrdersOutcome, TrialError> {
-        orders::run(job, &self.stores, stop, on_progress)
+        let held = |store: &Store| self.open.iter().find(|open| open.place == store.place());
+        let driven: Vec<StoreInUse> =
+            stores.iter().filter_map(held).map(|open| open.in_use.clone()).collect();
+        assert_eq!(driven.len(), stores.len(), "a store was not taken up before the first trial");
+        orders::run(job, &driven, stop, on_progress)
     }
 
     /// Removes the stores that were loaded for the study, and lets go of the others.
     pub(crate) fn leave(self) -> Result<(), Error> {
         let mut result = Ok(());
-        for (store, loaded_here) in self.stores.into_iter().zip(self.loaded_here) {
-            if loaded_here {
-                result = result.and(self.runtime.block_on(store.own.remove()));
-            }
+        for open in self.open.into_iter().filter(|open| open.loaded_here) {
+            result = result.and(self.runtime.block_on(open.in_use.own.remove()));
         }
         result
     }

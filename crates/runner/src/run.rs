@@ -4,20 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use disk::{Target, TargetError};
+use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
+use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord, Window};
 use study::{Plan, Study, Trial};
 
+use crate::command::{self, CommandError};
 use crate::environment;
-use crate::historian::Home;
-use crate::orders::Stores;
+use crate::places::Places;
+use crate::resume::Resume;
 use crate::rules::Rules;
 use crate::trial::planned;
 
-/// How often a long preparation reports, and how often a pause looks whether it is to end.
-const PREPARING_EVERY: Duration = Duration::from_millis(100);
+/// How often a pause looks whether it is to end.
+const PAUSE_LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 /// What the runner is told besides the study.
 #[derive(Clone, Debug)]
@@ -40,6 +41,9 @@ pub enum RunError {
     /// A store could not be loaded.
     #[error(transparent)]
     Load(#[from] workload::orders::LoadError),
+    /// A command of the study failed.
+    #[error(transparent)]
+    Command(#[from] CommandError),
     /// Whoever listens to the events could not take one.
     #[error("{0}")]
     Listener(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -48,35 +52,37 @@ pub enum RunError {
 /// Takes events. An error ends the run.
 pub type Listener<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
 
-/// Runs all trials of a plan, in order, until the end or until `stop`. Gives the final state of the study.
+/// Runs all trials of a plan, in order, until the end or until `stop`; of a study that is taken up again those that are left.
+/// Gives the final state of the study.
 ///
 /// # Errors
-/// When the target cannot be made ready, or `listen` fails. A trial that fails is no error: the next one runs.
+/// When the target cannot be made ready, a command of the study fails, or `listen` does. A trial that fails is no error: the
+/// next one runs.
 pub fn run(
     study: &Study,
     plan: &Plan,
+    resume: Option<&Resume>,
     context: &Context,
     stop: &AtomicBool,
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
-    let home = if plan.needs_database() { Home::make(&study.target)? } else { None };
-    let stores = match Stores::open(&study.target, plan, stop) {
-        Ok(stores) => stores,
-        Err(error) => {
-            // The error that led here is what is told.
-            let _ = home.map(Home::leave);
-            return Err(error);
-        }
-    };
-    let place = place(study, home.as_ref(), stores.as_ref());
+    let places = Places::open(plan, stop)?;
+    let place = place(plan, &places);
     let environment =
-        environment::read(place.as_deref(), is_local(study), &context.tool_version, Timestamp::now());
+        environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
     let device = environment.device.known().map(|device| device.name.clone());
-    let mut run = Run { stop, listen, device, files: None, home, stores, number: 0 };
-    let mut manifest = manifest(study, plan, context);
+    // The steps of searches go on from the last number; other trials have theirs from the plan.
+    let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
+    let mut run = Run { stop, listen, device, places, number };
+    let mut manifest = match resume {
+        Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
+        None => manifest(study, plan, context),
+    };
     let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
-    let result = begun.and_then(|()| run.prepare(study, plan)).and_then(|()| run.trials(study, plan));
-    let left = run.leave();
+    let result = begun
+        .and_then(|()| run.places.prepare_files(plan, stop, run.listen))
+        .and_then(|()| run.trials(study, plan, resume));
+    let left = run.places.leave();
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
         (Err(error), _) => (State::Failed, Some(error.to_string())),
@@ -87,7 +93,11 @@ pub fn run(
     if !matches!(result, Err(RunError::Listener(_))) {
         run.tell(&Event::StudyFinished(manifest.clone()))?;
     }
-    result.map(|_| manifest)
+    match result {
+        // The study stands as far as it came, and says why it ended.
+        Err(RunError::Command(_)) => Ok(manifest),
+        other => other.map(|_| manifest),
+    }
 }
 
 fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
@@ -110,7 +120,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         quick: study.quick,
         disk_bytes: study.disk_size.map(|size| size.0),
         prices: study.prices.clone(),
-        design: None,
+        design: plan.design.clone(),
         resumed: Vec::new(),
         // How many steps a search takes is known at its end.
         plan: if search.is_some() { Vec::new() } else { planned_trials(plan) },
@@ -122,19 +132,17 @@ fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
 }
 
 /// The path whose file system a study's figures are about, where it is on this machine.
-fn place(study: &Study, home: Option<&Home>, stores: Option<&Stores>) -> Option<PathBuf> {
-    match (study.target.paths.first(), home, stores) {
-        (Some(path), ..) => Some(path.clone()),
-        (None, Some(home), _) => home.place(),
-        (None, None, Some(stores)) => stores.place(),
-        (None, None, None) => Some(Path::new(".").to_owned()),
-    }
+fn place(plan: &Plan, places: &Places) -> Option<PathBuf> {
+    let named = plan.disk_tests().first().and_then(|(paths, _)| paths.first().cloned());
+    let is_disk = plan.trials.iter().any(|trial| trial.work.disk().is_some());
+    named.or_else(|| places.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
 }
 
 /// Whether the servers of a study are on this machine.
-fn is_local(study: &Study) -> bool {
-    let stores = study.target.store.iter().map(|store| &store.url);
-    study.target.url.iter().chain(stores).all(database::Url::is_local)
+fn is_local(plan: &Plan) -> bool {
+    let databases =
+        plan.databases().into_iter().filter_map(|target| target.url.as_ref()).all(database::Url::is_local);
+    databases && plan.stores().iter().all(|(store, _)| store.url.is_local())
 }
 
 /// A study while it runs.
@@ -143,12 +151,8 @@ pub(crate) struct Run<'a, 'b> {
     pub(crate) listen: &'a mut Listener<'b>,
     /// Kernel name of the target's device.
     pub(crate) device: Option<String>,
-    /// Files and devices of the disk tests.
-    pub(crate) files: Option<Target>,
-    /// Database of the others.
-    pub(crate) home: Option<Home>,
-    /// Stores of the orders.
-    pub(crate) stores: Option<Stores>,
+    /// What trials are run against.
+    pub(crate) places: Places,
     /// Number of the last trial.
     number: u32,
 }
@@ -158,73 +162,68 @@ impl Run<'_, '_> {
         (self.listen)(event).map_err(RunError::Listener)
     }
 
-    /// Leaves databases and stores as they were found.
-    fn leave(&mut self) -> Result<(), String> {
-        let home = self.home.take().map_or(Ok(()), Home::leave).map_err(|error| error.to_string());
-        let stores = self.stores.take().map_or(Ok(()), Stores::leave).map_err(|error| error.to_string());
-        home.and(stores)
-    }
-
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The number of the trial that comes next.
-    pub(crate) fn next_number(&mut self) -> u32 {
-        self.number += 1;
-        self.number
-    }
-
-    fn prepare(&mut self, study: &Study, plan: &Plan) -> Result<(), RunError> {
-        let jobs = plan.disk_jobs();
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let mut told = Ok(());
-        let mut last = None;
-        let target = Target::prepare(&study.target.paths, &jobs, self.stop, |done_bytes, total_bytes| {
-            let is_due = last.is_none_or(|last: Instant| last.elapsed() >= PREPARING_EVERY);
-            if told.is_ok() && (is_due || done_bytes == total_bytes) {
-                last = Some(Instant::now());
-                told = (self.listen)(&Event::Preparing { done_bytes, total_bytes });
-            }
-        })?;
-        told.map_err(RunError::Listener)?;
-        self.files = Some(target);
-        Ok(())
-    }
-
-    fn trials(&mut self, study: &Study, plan: &Plan) -> Result<State, RunError> {
+    fn trials(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {
         let mut rules = Rules::new(plan.stop.clone());
         let mut failed = false;
-        for trial in &plan.trials {
+        let mut first = true;
+        for (entry, trial) in plan.trials.iter().enumerate() {
+            if let Some(resume) = resume.filter(|resume| !resume.entries.contains(&entry)) {
+                if let Some(kept) = resume.kept(trial).filter(|kept| kept.trial.state == State::Complete) {
+                    rules.measured(trial, &Window::of(kept));
+                }
+                if study.search.is_none() {
+                    self.number = trial.planned.number;
+                }
+                continue;
+            }
             if let Some(reason) = rules.skip_because(trial) {
-                let number = self.next_number();
-                let record =
-                    TrialRecord { state: State::Skipped, reason: Some(reason), ..planned(trial, number) };
+                self.number = trial.planned.number;
+                let record = TrialRecord {
+                    state: State::Skipped,
+                    reason: Some(reason),
+                    ..planned(trial, self.number)
+                };
                 self.tell(&Event::TrialFinished(record))?;
                 continue;
             }
-            self.pause(trial.pause)?;
+            self.pause(if first { Span::ZERO } else { trial.pause })?;
+            first = false;
             if self.stopped() {
                 return Ok(State::Aborted);
             }
-            if let (Some(search), Some(rules)) = (&study.search, trial.search_rules(study)) {
-                failed |= self.search(search, rules, trial)? == State::Failed;
-                continue;
-            }
-            let number = self.next_number();
-            let ran = self.trial(planned(trial, number), &trial.work)?;
-            failed |= ran.record.state == State::Failed;
-            if ran.record.state == State::Complete {
-                rules.measured(trial, &ran.measured);
-            }
+            failed |= self.entry(study, trial, &mut rules)? == State::Failed;
         }
         Ok(match (self.stopped(), failed) {
             (true, _) => State::Aborted,
             (false, true) => State::Failed,
             (false, false) => State::Complete,
         })
+    }
+
+    /// One entry of the plan with its commands: a trial, or a search.
+    fn entry(&mut self, study: &Study, trial: &Trial, rules: &mut Rules) -> Result<State, RunError> {
+        if let Some(before) = &study.before {
+            command::run(before, "before", &trial.planned, self.stop)?;
+        }
+        let state = match (&study.search, trial.search_rules(study)) {
+            (Some(search), Some(rules)) => self.search(search, rules, trial)?,
+            _ => {
+                self.number = trial.planned.number;
+                let ran = self.trial(planned(trial, self.number), trial, &trial.work)?;
+                if ran.record.state == State::Complete {
+                    rules.measured(trial, &ran.measured);
+                }
+                ran.record.state
+            }
+        };
+        if let Some(after) = &study.after {
+            command::run(after, "after", &trial.planned, self.stop)?;
+        }
+        Ok(state)
     }
 
     /// Waits for caches and queues to settle, in steps so that a stop is heard.
@@ -239,7 +238,7 @@ impl Run<'_, '_> {
             if left.is_zero() {
                 break;
             }
-            std::thread::sleep(left.min(PREPARING_EVERY));
+            std::thread::sleep(left.min(PAUSE_LOOKS_EVERY));
         }
         Ok(())
     }
@@ -260,9 +259,9 @@ impl Run<'_, '_> {
             if self.stopped() {
                 break;
             }
-            let number = self.next_number();
-            let record = TrialRecord { search: Some(step), ..planned(trial, number) };
-            let ran = self.trial(record, &work)?;
+            self.number += 1;
+            let record = TrialRecord { search: Some(step), ..planned(trial, self.number) };
+            let ran = self.trial(record, trial, &work)?;
             if matches!(ran.record.state, State::Failed | State::Aborted) {
                 state = ran.record.state;
                 break;

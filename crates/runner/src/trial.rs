@@ -1,6 +1,5 @@
 //! One trial: runs the workload, tells what it measures, and says how it ended.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use disk::Outcome;
@@ -11,8 +10,6 @@ use record::{
 };
 use study::{Trial, Work};
 
-use crate::historian::Home;
-use crate::orders::Stores;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
 use crate::run::{Run, RunError};
@@ -27,14 +24,19 @@ pub(crate) struct Ran {
 }
 
 /// How a workload ended.
-enum Ended {
+pub(crate) enum Ended {
     Disk(Outcome),
     Historian(Box<HistorianOutcome>),
     Orders(Box<OrdersOutcome>),
 }
 
 impl Run<'_, '_> {
-    pub(crate) fn trial(&mut self, mut record: TrialRecord, work: &Work) -> Result<Ran, RunError> {
+    pub(crate) fn trial(
+        &mut self,
+        mut record: TrialRecord,
+        trial: &Trial,
+        work: &Work,
+    ) -> Result<Ran, RunError> {
         let number = record.number;
         record.state = State::Running;
         record.started = Some(Timestamp::now().to_string());
@@ -45,7 +47,7 @@ impl Run<'_, '_> {
         let mut meter = Meter::new(self.device.as_deref());
         let mut begin = Instant::now();
         let mut told = Ok(());
-        let (listen, files, home, stores) = (&mut *self.listen, &self.files, &mut self.home, &self.stores);
+        let (listen, places) = (&mut *self.listen, &mut self.places);
         let mut on_progress = |progress| {
             let events = match progress {
                 Progress::SetUp(setup) => {
@@ -71,39 +73,11 @@ impl Run<'_, '_> {
             }
             if told.is_ok() { Go::On } else { Go::Stop }
         };
-        let load = Load { work, files: files.as_ref(), home: home.as_mut(), stores: stores.as_ref() };
-        let result = load.run(self.stop, &mut on_progress);
+        let result = places.run(trial, work, self.stop, &mut on_progress);
         told.map_err(RunError::Listener)?;
         conclude(&mut record, result, &measured, self.stopped());
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
-    }
-}
-
-/// What a trial runs, and what on.
-struct Load<'a> {
-    work: &'a Work,
-    files: Option<&'a disk::Target>,
-    home: Option<&'a mut Home>,
-    stores: Option<&'a Stores>,
-}
-
-impl Load<'_> {
-    fn run(self, stop: &AtomicBool, on_progress: &mut dyn FnMut(Progress) -> Go) -> Result<Ended, String> {
-        match (self.work, self.files, self.home, self.stores) {
-            (Work::Disk { job, .. }, Some(files), ..) => {
-                disk::run(job, files, stop, on_progress).map(Ended::Disk).map_err(|e| e.to_string())
-            }
-            (Work::Historian { job, .. }, _, Some(home), _) => home
-                .run(job, stop, on_progress)
-                .map(|outcome| Ended::Historian(Box::new(outcome)))
-                .map_err(|error| error.to_string()),
-            (Work::Orders { job, .. }, .., Some(stores)) => stores
-                .run(job, stop, on_progress)
-                .map(|outcome| Ended::Orders(Box::new(outcome)))
-                .map_err(|error| error.to_string()),
-            _ => unreachable!("the target of every trial was made ready before the first"),
-        }
     }
 }
 

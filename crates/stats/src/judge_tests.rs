@@ -162,6 +162,10 @@ fn blocks_that_would_settle_it_are_those_of_students_interval() {
         let effect = Effect { deviation, ..an_effect(-90.0, value, 90.0, 0.5) };
         assert_eq!(needed(effect, smallest), blocks, "{value} %, deviation {deviation}");
     }
+    // Of three equal ones, Holm's correction leaves each a third of the significance: ppf(1 − 0.025 / 3, n − 1).
+    let effect = Effect { deviation: 0.08, ..an_effect(-90.0, 4.0, 90.0, 0.5) };
+    assert_eq!(needed(effect, 0.03), Some(19));
+    assert_eq!(judge(&[effect; 3], 0.03, Better::Higher)[2].blocks_needed, Some(28));
 }
 
 /// Deviation, effect in per cent, smallest effect and the first n past 7 and up to 1,000 where

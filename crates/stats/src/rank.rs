@@ -16,7 +16,7 @@ pub(crate) struct Ends {
 const TAIL: f64 = 0.025;
 
 /// Past this many pairs (or products of sizes) the normal approximation is used: it is off by less than one
-/// difference in thousands there, and the exact distribution would take seconds.
+/// difference in a thousand there, and the exact distribution would take seconds.
 const SIGNED_RANK_EXACT_MAX: usize = 200;
 const RANK_SUM_EXACT_MAX: usize = 2_500;
 

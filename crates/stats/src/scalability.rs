@@ -175,7 +175,7 @@ impl Curve {
     /// nonlinear parameters", Journal of the Society for Industrial and Applied Mathematics 11, 1963).
     fn descend(mut self, points: &[(f64, f64)], free: &[usize]) -> Self {
         /// Steps after which it stays where it is; some ten suffice.
-        const STEPS_MAX: usize = 200;
+        const STEPS_MAX: usize = 100;
         let mut squares = self.squares(points);
         let mut damping = 1e-3;
         for _ in 0..STEPS_MAX {
@@ -314,6 +314,18 @@ mod tests {
     }
 
     #[test]
+    fn intervals_have_the_width_of_the_published_errors() {
+        // R package usl, README: standard errors of σ, κ and λ; 1.96 of them are half a 95 % interval.
+        let fit = usl(&SPEC_SDM91, 1).unwrap();
+        for (estimate, error) in
+            [(fit.sigma, 0.009_121_7), (fit.kappa, 0.000_019_9), (fit.lambda, 14.213_489_4)]
+        {
+            let errors = (estimate.high - estimate.low) / 2.0 / error;
+            assert!((1.75..2.25).contains(&errors), "{errors} errors to a side: {estimate:?}");
+        }
+    }
+
+    #[test]
     fn coherency_that_would_be_negative_is_none() {
         // scipy.optimize.least_squares of SciPy 1.17.1, bounded below by 0: κ ends at its bound.
         let fit = usl(&RAYTRACER, 1).unwrap();
@@ -333,16 +345,17 @@ mod tests {
 
     #[test]
     fn no_peak_is_claimed_without_coherency_or_far_beyond_the_data() {
-        let claims = |sigma: f64, kappa: f64| {
+        let claims = |sigma: f64, kappa: f64, noise: f64| {
             let peak =
-                |seed| usl(&measured(law(100.0, sigma, kappa), 0.02, seed), seed).unwrap().peak.is_some();
-            (0..10).filter(|&seed| peak(seed)).count()
+                |seed| usl(&measured(law(100.0, sigma, kappa), noise, seed), seed).unwrap().peak.is_some();
+            (0..6).filter(|&seed| peak(seed)).count()
         };
-        let without = claims(0.05, 0.0);
-        assert!(without <= 1, "{without} of 10");
+        // Where most of the work is serialised, noise alone bends the curve down in every other study.
+        let without = claims(0.3, 0.0, 0.05);
+        assert!(without <= 1, "{without} of 6");
         // √(0.99 / 0.000002) = 704.
-        let far = claims(0.01, 0.000_002);
-        assert!(far <= 1, "{far} of 10");
+        let far = claims(0.01, 0.000_002, 0.02);
+        assert!(far <= 1, "{far} of 6");
         let exact = usl(&measured(law(100.0, 0.01, 0.000_01), 0.0, 0), 1).unwrap();
         close(exact.kappa.low, 0.000_01, 1e-3);
         assert_eq!(exact.peak, None, "√(0.99 / 0.00001) = 315 of 128 measured");
@@ -382,7 +395,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(6))]
+        #![proptest_config(ProptestConfig::with_cases(4))]
 
         #[test]
         fn exact_curves_are_recovered_whatever_the_unit(

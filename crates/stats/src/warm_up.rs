@@ -58,8 +58,8 @@ pub enum NoTruncation {
 /// values, so many are cut that the marginal standard error of the rest, Σ(batch − mean of the rest)² /
 /// (batches left)², is least; of equal ones the shortest cut.
 ///
-/// The last third of the batches, five at least, is never cut: with less, three times as many steady runs would
-/// be rejected. Of simulated runs without any warm-up, independent noise makes it reject 10 % of those of 60
+/// The last third of the batches, five at least, is never cut: were it only five, twice as many steady runs
+/// of two minutes would be rejected. Of simulated runs without any warm-up, independent noise makes it reject 10 % of those of 60
 /// values, 5 % with 120 and under 1 % with 300. Values past the last whole batch are kept without being looked
 /// at.
 ///

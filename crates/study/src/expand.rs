@@ -7,22 +7,30 @@ use load::{Pacing, Size, Span};
 use toml::Value;
 use workload::{historian, orders};
 
+use crate::mistake::{StudyError, StudyErrors, one_error};
 use crate::plan::Work;
 use crate::settings;
-use crate::study::{Axis, Configuration, Study, StudyError, StudyErrors, Varied, Workload, one_error};
+use crate::study::{Axis, Configuration, Study, Varied, Workload};
+use crate::target::Target;
 
 /// One configuration at one combination of levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) name: String,
+    /// Named configuration; empty if there are none.
+    pub(crate) configuration: String,
     pub(crate) levels: BTreeMap<String, String>,
     pub(crate) values: BTreeMap<String, Value>,
+    pub(crate) target: Target,
     pub(crate) work: Work,
 }
 
-/// All points of a study in the order given; the last axis runs fastest.
+/// Prefix of the keys of a target's parameters.
+pub(crate) const TARGET: &str = "target.";
+
+/// All points of a study in the order given; the last axis runs fastest. None where an axis has no levels.
 pub(crate) fn points(study: &Study) -> Result<Vec<Point>, StudyErrors> {
-    let unnamed = [Configuration { name: String::new(), workload: Workload::default(), axis: Vec::new() }];
+    let unnamed = [Configuration::default()];
     let configurations = if study.configuration.is_empty() { &unnamed[..] } else { &study.configuration };
     let mut points = Vec::new();
     let mut errors = Vec::new();
@@ -35,12 +43,6 @@ pub(crate) fn points(study: &Study) -> Result<Vec<Point>, StudyErrors> {
         }
     }
     errors.dedup();
-    if errors.is_empty() && points.is_empty() {
-        errors.push(StudyError {
-            place: "axis".to_owned(),
-            problem: "an axis has no levels; give at least one".to_owned(),
-        });
-    }
     if errors.is_empty() { Ok(points) } else { Err(StudyErrors(errors)) }
 }
 
@@ -69,27 +71,39 @@ fn point(
     configuration: &Configuration,
     combination: &[(&Axis, &Value)],
 ) -> Result<Point, StudyErrors> {
+    let target = target(study, configuration, combination)?;
     let work = match kind(study, configuration) {
         Kind::Disk => disk(at::<disk::Settings>(study, configuration, combination)?, study)?,
         Kind::Historian => historian(at::<historian::Settings>(study, configuration, combination)?, study)?,
         Kind::Orders => order(at::<orders::Settings>(study, configuration, combination)?, study)?,
     };
-    let level = |(axis, level): &(&Axis, &Value)| {
-        let parameter = axis.key.rsplit('.').next().unwrap_or_default().to_owned();
-        (parameter, (*level).clone())
-    };
+    let level = |(axis, level): &(&Axis, &Value)| (axis.name().to_owned(), (*level).clone());
     let values: BTreeMap<String, Value> = combination.iter().map(level).collect();
     let levels = values.iter().map(|(parameter, level)| (parameter.clone(), text_of(level))).collect();
     let name = match (&*configuration.name, &work) {
         ("", Work::Disk { job, .. }) => describe(job),
         ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
-        ("", Work::Orders { job, .. }) => {
-            with_levels(&describe_orders(job, study.target.store.len()), &levels)
-        }
+        ("", Work::Orders { job, .. }) => with_levels(&describe_orders(job, target.store.len()), &levels),
         (name, Work::Historian { .. } | Work::Orders { .. }) => with_levels(name, &levels),
         (name, Work::Disk { .. }) => name.to_owned(),
     };
-    Ok(Point { name, levels, values, work })
+    Ok(Point { name, configuration: configuration.name.clone(), levels, values, target, work })
+}
+
+/// The target at one combination of levels.
+fn target(
+    study: &Study,
+    configuration: &Configuration,
+    combination: &[(&Axis, &Value)],
+) -> Result<Target, StudyErrors> {
+    let mut target = configuration.target.over(&study.target);
+    for (axis, level) in combination {
+        if let Some(key) = axis.key.strip_prefix(TARGET) {
+            let one = Target::with_only(key, level).map_err(|problem| one_error(&axis.key, problem))?;
+            target = one.over(&target);
+        }
+    }
+    Ok(target)
 }
 
 /// `5100/s, flush rows 40`: a sentence on a historian names no more than this.
@@ -115,7 +129,15 @@ fn kind(study: &Study, configuration: &Configuration) -> Kind {
         Workload { orders: Some(_), .. } => Some(Kind::Orders),
         _ => None,
     };
-    of(own).or_else(|| of(&study.workload).filter(|_| gives_none)).unwrap_or(Kind::Disk)
+    let varied = |axis: &Axis| match axis.key.split('.').nth(1) {
+        Some("historian") => Some(Kind::Historian),
+        Some("orders") => Some(Kind::Orders),
+        _ => None,
+    };
+    of(own)
+        .or_else(|| of(&study.workload).filter(|_| gives_none))
+        .or_else(|| study.axis.iter().find_map(varied).filter(|_| gives_none))
+        .unwrap_or(Kind::Disk)
 }
 
 /// The parameters at one combination of levels.
@@ -127,9 +149,10 @@ fn at<S: Varied>(
     let error = |place: &str, problem: String| one_error(place, problem);
     let mut settings = settings::overlay(&S::of(&configuration.workload), &S::of(&study.workload))
         .map_err(|problem| error(&configuration.name, problem))?;
-    for (axis, level) in combination {
+    for (axis, level) in combination.iter().filter(|(axis, _)| !axis.key.starts_with(TARGET)) {
         let parameter = axis.parameter::<S>().ok_or_else(|| {
-            let problem = format!("is no parameter that can be varied here; keys begin with {}", S::PREFIX);
+            let problem =
+                format!("is no parameter that can be varied here; keys begin with {} or {TARGET}", S::PREFIX);
             error(&axis.key, problem)
         })?;
         settings =
@@ -200,7 +223,7 @@ fn errors<'a>(problems: impl Iterator<Item = (&'a str, String)>) -> StudyErrors 
     StudyErrors(problems.map(error).collect())
 }
 
-fn text_of(level: &Value) -> String {
+pub(crate) fn text_of(level: &Value) -> String {
     level.as_str().map_or_else(|| level.to_string(), str::to_owned)
 }
 

@@ -6,7 +6,8 @@ use toml::Value;
 use workload::historian::{Rate, Settings};
 
 use crate::search::Search;
-use crate::study::{Axis, Configuration, Existing, Study, Target, Workload};
+use crate::study::{Axis, Configuration, Study, Workload};
+use crate::target::{Existing, Target};
 
 /// Records a second of the published sweep over the rows of a flush.
 const PUBLISHED_RATE_PER_S: f64 = 5_100.0;
@@ -117,7 +118,7 @@ fn shorten(study: &mut Study) {
 
 fn configuration(name: &str, settings: Settings) -> Configuration {
     let workload = Workload { historian: Some(settings), ..Workload::default() };
-    Configuration { name: name.to_owned(), workload, axis: Vec::new() }
+    Configuration { name: name.to_owned(), workload, ..Configuration::default() }
 }
 
 /// The sweep of the published test, and the same without a rate: it shows what each setting gives.

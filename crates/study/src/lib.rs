@@ -3,21 +3,27 @@
 //! A study is data: it can be written to a file, read back, and gives the same plan every time. Nothing here touches
 //! a disk, reads a clock, or depends on the machine.
 
+mod check;
 mod expand;
+mod file;
 mod historian;
+mod mistake;
 mod orders;
 mod plan;
 mod profile;
+mod quick;
 mod search;
 mod settings;
 mod study;
+mod target;
 
+pub use file::{Mistake, StudyFile};
 pub use historian::{HistorianProfile, historian_profiles};
+pub use mistake::{StudyError, StudyErrors};
 pub use orders::Store;
 pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};
 pub use search::Search;
 pub use settings::{Settings, conflicts, overlay};
-pub use study::{
-    Axis, Configuration, Existing, Order, Steady, Study, StudyError, StudyErrors, Target, Varied, Workload,
-};
+pub use study::{Axis, Configuration, Needs, Order, Place, Steady, Study, Varied, Workload};
+pub use target::{Existing, Instance, Target};

@@ -5,7 +5,9 @@ use load::Span;
 use serde::{Deserialize, Serialize};
 use workload::orders::{DATABASE, Settings, StoreSize};
 
-use crate::study::{Configuration, Study, StudyError, StudyErrors, Target, Workload};
+use crate::mistake::{StudyError, StudyErrors};
+use crate::study::{Configuration, Study, Workload};
+use crate::target::Target;
 
 /// A store that is driven.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,7 +84,7 @@ impl Study {
         self.configuration.push(Configuration {
             name: "orders on SQLite".to_owned(),
             workload,
-            axis: Vec::new(),
+            ..Configuration::default()
         });
     }
 }
@@ -156,7 +158,7 @@ mod tests {
         study.configuration.push(Configuration {
             name: "disk".to_owned(),
             workload: Workload::default(),
-            axis: Vec::new(),
+            ..Configuration::default()
         });
         study.add_orders(url("sqlite:/data/orders.db"), None);
         let plan = Plan::of(&study).unwrap();

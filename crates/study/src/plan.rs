@@ -1,12 +1,18 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
+use std::path::PathBuf;
+
 use load::{Phases, Span};
-use record::{PlannedTrial, SearchRules};
+use record::{Design, DesignAxis, PlannedTrial, SearchRules};
+use workload::orders::StoreSize;
 use workload::{historian, orders};
 
+use crate::check;
 use crate::expand::{self, Point};
-use crate::orders::check_stores;
-use crate::study::{Existing, Order, Study, StudyError, StudyErrors, one_error};
+use crate::mistake::StudyErrors;
+use crate::orders::Store;
+use crate::study::{Order, Study};
+use crate::target::Target;
 
 /// The trials of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +21,8 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// When some of them are left out.
     pub stop: Stop,
+    /// What is compared with what; none if nothing is.
+    pub design: Option<Design>,
 }
 
 /// When trials are left out.
@@ -39,11 +47,27 @@ pub struct Trial {
     pub tracked: bool,
     /// Rest before it.
     pub pause: Span,
+    /// What it is run against.
+    pub target: Target,
     /// What is run.
     pub work: Work,
 }
 
 impl Trial {
+    /// What of its target it uses, for a list.
+    #[must_use]
+    pub fn places(&self) -> Vec<String> {
+        let Target { paths, url, store, .. } = &self.target;
+        match &self.work {
+            Work::Disk { job, .. } if !job.pools.is_empty() => {
+                job.pools.iter().map(|pool| pool.path.display().to_string()).collect()
+            }
+            Work::Disk { .. } => paths.iter().map(|path| path.display().to_string()).collect(),
+            Work::Historian { .. } => url.iter().map(ToString::to_string).collect(),
+            Work::Orders { .. } => store.iter().map(Store::place).collect(),
+        }
+    }
+
     /// The rules of its search, if it is one.
     #[must_use]
     pub fn search_rules(&self, study: &Study) -> Option<SearchRules> {
@@ -137,48 +161,73 @@ impl Plan {
     /// # Errors
     /// All mistakes of the study at once.
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
-        let points = expand::points(study)?;
-        check_effect(&points)?;
-        check_target(study, &points)?;
-        check_prices(study, &points)?;
-        let blocks = 1..=study.blocks.max(1);
-        let ordered: Vec<(u32, &Point)> = match study.order {
-            Order::Given => {
-                points.iter().flat_map(|point| blocks.clone().map(move |block| (block, point))).collect()
-            }
-            Order::Passes => {
-                blocks.flat_map(|block| points.iter().map(move |point| (block, point))).collect()
-            }
-        };
-        let trials = ordered
+        let mut errors = check::design(study);
+        // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
+        let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
+        let mut sound = study.clone();
+        sound.axis.retain(|axis| is_sound(&axis.key));
+        let points = expand::points(&sound).unwrap_or_else(|StudyErrors(more)| {
+            errors.extend(more);
+            Vec::new()
+        });
+        errors.extend(check::points(study, &points));
+        if !errors.is_empty() {
+            return Err(StudyErrors(errors));
+        }
+        let design = design(study, &points);
+        let trials: Vec<Trial> = ordered(study, &points, design.is_some())
             .into_iter()
             .enumerate()
-            .map(|(position, (block, point))| trial(study, position, block, point))
-            .collect::<Vec<_>>();
-        check_reuse(study, &trials)?;
+            .map(|(position, entry)| trial(study, position, &entry))
+            .collect();
         let stop = match (&study.steady, study.latency_tolerance) {
             (Some(_), _) => Stop::WhenSteady,
             (None, Some(tolerance)) => Stop::PastLatency(tolerance),
             (None, None) => Stop::Never,
         };
-        Ok(Self { trials, stop })
+        Ok(Self { trials, stop, design })
     }
 
-    /// The disk tests among the trials.
+    /// The disk tests, by the paths that they load.
     #[must_use]
-    pub fn disk_jobs(&self) -> Vec<disk::Job> {
-        self.trials.iter().filter_map(|trial| trial.work.disk().cloned()).collect()
+    pub fn disk_tests(&self) -> Vec<(&[PathBuf], Vec<disk::Job>)> {
+        let mut tests: Vec<(&[PathBuf], Vec<disk::Job>)> = Vec::new();
+        for trial in &self.trials {
+            let Some(job) = trial.work.disk() else { continue };
+            match tests.iter_mut().find(|(paths, _)| *paths == trial.target.paths) {
+                Some((_, jobs)) => jobs.push(job.clone()),
+                None => tests.push((&trial.target.paths, vec![job.clone()])),
+            }
+        }
+        tests
     }
 
-    /// Whether a trial needs the database of the target.
+    /// Targets whose databases historians are run in, each database once.
     #[must_use]
-    pub fn needs_database(&self) -> bool {
-        self.trials.iter().any(|trial| trial.work.historian().is_some())
+    pub fn databases(&self) -> Vec<&Target> {
+        let mut databases: Vec<&Target> = Vec::new();
+        for trial in self.trials.iter().filter(|trial| trial.work.historian().is_some()) {
+            if !databases.iter().any(|other| other.is_same_database(&trial.target)) {
+                databases.push(&trial.target);
+            }
+        }
+        databases
     }
 
-    /// The loads of orders among the trials.
-    pub fn orders_jobs(&self) -> impl Iterator<Item = &orders::Job> {
-        self.trials.iter().filter_map(|trial| trial.work.orders())
+    /// Stores that orders are run against, each once, with the size that is asked of it.
+    #[must_use]
+    pub fn stores(&self) -> Vec<(&Store, Option<StoreSize>)> {
+        let mut stores: Vec<(&Store, Option<StoreSize>)> = Vec::new();
+        for trial in &self.trials {
+            let Some(job) = trial.work.orders() else { continue };
+            for store in &trial.target.store {
+                match stores.iter_mut().find(|(other, _)| other.place() == store.place()) {
+                    Some((_, size)) => *size = size.or(job.size),
+                    None => stores.push((store, job.size)),
+                }
+            }
+        }
+        stores
     }
 
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
@@ -195,85 +244,6 @@ impl Plan {
     }
 }
 
-/// Refuses a study that does not say what is to be loaded.
-fn check_target(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
-    if study.target.url.is_none() && points.iter().any(|point| point.work.historian().is_some()) {
-        let problem = "is missing; give the address of a database, such as sqlite:historian.db";
-        return Err(one_error("target.url", problem));
-    }
-    if study.target.store.is_empty() && points.iter().any(|point| point.work.orders().is_some()) {
-        let problem = "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"";
-        return Err(one_error("target.store", problem));
-    }
-    if study.search.is_some() && points.iter().any(|point| point.work.historian().is_none()) {
-        return Err(one_error(
-            "search",
-            "is of a historian's rate, and there is a trial of something else; leave one of them out",
-        ));
-    }
-    check_stores(&study.target.store)
-}
-
-/// Refuses prices that come to nothing, or that nothing is set against.
-fn check_prices(study: &Study, points: &[Point]) -> Result<(), StudyErrors> {
-    let Some(prices) = &study.prices else { return Ok(()) };
-    if points.iter().all(|point| point.work.orders().is_none()) {
-        return Err(one_error("prices", "have no effect where there are no orders: leave them out"));
-    }
-    let mistakes = prices.check().into_iter();
-    let errors: Vec<StudyError> = mistakes
-        .map(|mistake| StudyError { place: "prices".to_owned(), problem: mistake.to_string() })
-        .collect();
-    if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }
-}
-
-/// A database that is taken up has one trial: the next one would begin with empty tables.
-fn check_reuse(study: &Study, trials: &[Trial]) -> Result<(), StudyErrors> {
-    let historians = trials.iter().filter(|trial| trial.work.historian().is_some()).count();
-    if study.target.existing != Existing::Reuse || (historians <= 1 && study.search.is_none()) {
-        return Ok(());
-    }
-    let problem = "is taken up again by one trial only, since every further one begins with empty tables: leave out \
-                   --reuse, or measure one rate";
-    Err(one_error("target.existing", problem))
-}
-
-/// Refuses what only writes can heed where no trial writes: it would be ignored in silence.
-fn check_effect(points: &[Point]) -> Result<(), StudyErrors> {
-    if points.iter().filter_map(|point| point.work.disk()).any(disk::Job::writes) {
-        return Ok(());
-    }
-    let given = |settings: &disk::Settings| {
-        // SQLIO's front end asks for it in general, and names the files themselves as pools.
-        let own_files = settings.pools.is_none();
-        [
-            ("flush_every", settings.flush_every.is_some()),
-            ("write_through", settings.write_through == Some(true)),
-            ("overwrite", settings.overwrite == Some(true) && own_files),
-            ("destroy", settings.destroy.is_some() && own_files),
-        ]
-    };
-    let mut without_effect: Vec<&str> = points
-        .iter()
-        .filter_map(|point| match &point.work {
-            Work::Disk { settings, .. } => Some(given(settings)),
-            Work::Historian { .. } | Work::Orders { .. } => None,
-        })
-        .flatten()
-        .filter_map(|(parameter, is_given)| is_given.then_some(parameter))
-        .collect();
-    without_effect.sort_unstable();
-    without_effect.dedup();
-    let errors: Vec<StudyError> = without_effect
-        .into_iter()
-        .map(|parameter| StudyError {
-            place: parameter.to_owned(),
-            problem: "has no effect where nothing is written; give a read_share below 100".to_owned(),
-        })
-        .collect();
-    if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }
-}
-
 /// A seed of its own for each trial: repeats that read the same blocks in the same order would measure a cache.
 /// SplitMix64's finalizer (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 fn trial_seed(study_seed: u64, number: u32) -> u64 {
@@ -283,7 +253,89 @@ fn trial_seed(study_seed: u64, number: u32) -> u64 {
     seed ^ (seed >> 31)
 }
 
-fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
+/// A point in its place in the plan.
+struct Entry<'a> {
+    block: u32,
+    point: &'a Point,
+    /// Whether it is the reference's second measurement in the block.
+    aa: bool,
+}
+
+/// What is compared with what, where a study compares: levels with the reference of their axis, named configurations with
+/// theirs.
+fn design(study: &Study, points: &[Point]) -> Option<Design> {
+    if !study.compare || points.len() < 2 {
+        return None;
+    }
+    let axes = study.axis.iter().map(|axis| DesignAxis {
+        key: axis.key.clone(),
+        name: axis.name().to_owned(),
+        levels: check::levels_anywhere(study, axis).iter().map(expand::text_of).collect(),
+        reference: axis.reference().map(expand::text_of).unwrap_or_default(),
+    });
+    let configurations: Vec<String> = study.configuration.iter().map(|c| c.name.clone()).collect();
+    Some(Design {
+        blocks: study.blocks,
+        order: study.order,
+        reference: study.reference.clone().or_else(|| configurations.first().cloned()),
+        configurations,
+        axes: axes.collect(),
+        metric: study.metric.clone(),
+        thresholds: study.thresholds.clone(),
+        published: study.published.clone(),
+    })
+}
+
+/// Points in the order in which they are measured.
+fn ordered<'a>(study: &Study, points: &'a [Point], compares: bool) -> Vec<Entry<'a>> {
+    if study.order == Order::Repeats {
+        let blocks =
+            |point: &'a Point| (1..=study.blocks.max(1)).map(move |block| Entry { block, point, aa: false });
+        return points.iter().flat_map(blocks).collect();
+    }
+    let again =
+        (compares && study.noise_floor && study.blocks >= AA_BLOCKS_MIN).then(|| reference(study, points));
+    let mut entries = Vec::new();
+    for block in 1..=study.blocks.max(1) {
+        let mut pass: Vec<Entry<'_>> = points.iter().map(|point| Entry { block, point, aa: false }).collect();
+        pass.extend(again.map(|point| Entry { block, point, aa: true }));
+        match study.order {
+            Order::Blocks => shuffle(&mut pass, trial_seed(study.seed ^ SHUFFLE, block)),
+            Order::Abba if block % 2 == 0 => pass.reverse(),
+            Order::Abba | Order::Given | Order::Repeats => {}
+        }
+        entries.append(&mut pass);
+    }
+    entries
+}
+
+/// With fewer blocks nothing is claimed, so that a noise floor would be measured for nothing.
+const AA_BLOCKS_MIN: u32 = 6;
+
+/// Sets the order of the trials apart from their own random choices.
+const SHUFFLE: u64 = 0x5053_4855_4646_4C45;
+
+/// The point at which all axes are at their references.
+fn reference<'a>(study: &Study, points: &'a [Point]) -> &'a Point {
+    let configuration = study.reference.as_ref().or(study.configuration.first().map(|first| &first.name));
+    let is_reference = |point: &&Point| {
+        configuration.is_none_or(|name| *name == point.configuration)
+            && study.axis.iter().all(|axis| point.values.get(axis.name()) == axis.reference())
+    };
+    // A configuration with levels of its own may lack a reference.
+    points.iter().find(is_reference).unwrap_or(&points[0])
+}
+
+/// Every order is equally likely (Durstenfeld, "Algorithm 235: Random permutation", Communications of the ACM 7, 1964).
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    for last in (1..items.len()).rev() {
+        let random = u128::from(trial_seed(seed, last as u32));
+        items.swap(last, ((random * (last as u128 + 1)) >> 64) as usize);
+    }
+}
+
+fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
+    let Entry { block, point, aa } = *entry;
     let fixed = point.levels.iter().filter(|(key, _)| *key != "outstanding");
     let series = fixed
         .fold(format!("{} #{block}", point.name), |series, (key, level)| format!("{series} {key}={level}"));
@@ -297,12 +349,13 @@ fn trial(study: &Study, position: usize, block: u32, point: &Point) -> Trial {
             name: point.name.clone(),
             block,
             levels: point.levels.clone(),
-            configuration: String::new(),
-            aa: false,
+            configuration: point.configuration.clone(),
+            aa,
         },
         series,
         tracked,
-        pause: if position == 0 { Span::ZERO } else { study.pause },
+        pause: if position == 0 { Span::ZERO } else { study.cool_down },
+        target: point.target.clone(),
         work: point.work.clone().with_seed_of(position as u32 + 1),
     }
 }
@@ -320,6 +373,12 @@ mod tests {
         .unwrap()
     }
 
+    /// A study that compares nothing.
+    fn plain(text: &str) -> Study {
+        let blocks = if text.contains("blocks") { "" } else { "blocks = 1\n" };
+        study(&format!("order = \"repeats\"\ncompare = false\n{blocks}{text}"))
+    }
+
     fn labels(study: &Study) -> Vec<String> {
         let plan = Plan::of(study).unwrap();
         plan.trials
@@ -333,7 +392,7 @@ mod tests {
 
     #[test]
     fn one_trial_is_a_study_too() {
-        assert_eq!(labels(&study("")), ["4KiB random read Q1T1  #1"]);
+        assert_eq!(labels(&plain("")), ["4KiB random read Q1T1  #1"]);
     }
 
     #[test]
@@ -344,25 +403,27 @@ mod tests {
                 { key = "workload.disk.block_size", levels = ["8KiB", "16KiB"] },
                 { key = "workload.disk.outstanding", levels = [1, 2] },
             ]"#;
-        let mut study = study(axes);
+        let mut study = plain(axes);
         let given = labels(&study);
         assert_eq!(given.len(), 8);
         assert_eq!(given[0][given[0].len() - 9..], *"8KiB,1 #1");
         assert_eq!(given[1][given[1].len() - 9..], *"8KiB,1 #2");
-        study.order = Order::Passes;
+        study.order = Order::Given;
         let passes = labels(&study);
         assert!(passes[1].ends_with("8KiB,2 #1") && passes[4].ends_with("8KiB,1 #2"), "{passes:?}");
     }
 
     #[test]
     fn mistakes_name_the_axis_and_the_value() {
-        let error = |axis: &str| Plan::of(&study(axis)).unwrap_err().to_string();
+        let error = |axis: &str| Plan::of(&plain(axis)).unwrap_err().to_string();
         let wrong = error(r#"axis = [{ key = "workload.disk.block_size", levels = ["8 apples"] }]"#);
         assert!(wrong.contains("workload.disk.block_size") && wrong.contains("8 apples"), "{wrong}");
         let unknown = error(r#"axis = [{ key = "workload.disk.blocksize", levels = [1] }]"#);
         assert!(unknown.contains("blocksize"), "{unknown}");
         let elsewhere = error(r#"axis = [{ key = "target.paths", levels = [1] }]"#);
         assert!(elsewhere.contains("target.paths"), "{elsewhere}");
+        let nowhere = error(r#"axis = [{ key = "blocks", levels = [1] }]"#);
+        assert!(nowhere.contains("blocks: is no parameter that can be varied: keys begin"), "{nowhere}");
         let empty = error(r#"axis = [{ key = "workload.disk.outstanding", levels = [] }]"#);
         assert!(empty.contains("no levels"), "{empty}");
     }
@@ -391,7 +452,7 @@ mod tests {
 
     #[test]
     fn repeats_do_not_read_the_same_blocks_again() {
-        let mut repeated = study("");
+        let mut repeated = plain("");
         repeated.blocks = 5;
         let seeds = |study: &Study| -> Vec<u64> {
             Plan::of(study).unwrap().trials.iter().map(|trial| trial.work.disk().unwrap().seed).collect()
@@ -407,7 +468,7 @@ mod tests {
     fn what_only_writes_heed_is_refused_where_nothing_is_written() {
         let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
         let through: disk::Settings = toml::from_str("write_through = true\noverwrite = true").unwrap();
-        let mut reads = study("");
+        let mut reads = plain("");
         reads.narrow(&through).unwrap();
         let message = Plan::of(&reads).unwrap_err().to_string();
         assert!(message.contains("write_through") && message.contains("overwrite"), "{message}");
@@ -434,14 +495,102 @@ mod tests {
         assert_eq!(plan.stop, Stop::WhenSteady);
     }
 
+    /// A study of two axes in so many blocks.
+    fn factorial(order: &str, blocks: u32) -> Study {
+        study(&format!(
+            r#"
+            order = "{order}"
+            blocks = {blocks}
+            axis = [
+                {{ key = "workload.disk.block_size", levels = ["8KiB", "16KiB"], reference = "16KiB" }},
+                {{ key = "workload.disk.outstanding", levels = [1, 2, 4] }},
+            ]"#
+        ))
+    }
+
+    /// Levels of the trials of each block, in order; `=` marks the second measurement of the reference.
+    fn blocks(study: &Study) -> Vec<Vec<String>> {
+        let plan = Plan::of(study).unwrap();
+        let label = |trial: &Trial| {
+            let levels: Vec<_> = trial.planned.levels.values().map(String::as_str).collect();
+            format!("{}{}", levels.join(" "), if trial.planned.aa { "=" } else { "" })
+        };
+        (1..=study.blocks)
+            .map(|block| plan.trials.iter().filter(|trial| trial.planned.block == block).map(label).collect())
+            .collect()
+    }
+
+    #[test]
+    fn each_block_measures_every_combination_once_and_the_reference_twice() {
+        let blocks = blocks(&factorial("blocks", 7));
+        for block in &blocks {
+            let mut sorted = block.clone();
+            sorted.sort();
+            assert_eq!(sorted, ["16KiB 1", "16KiB 1=", "16KiB 2", "16KiB 4", "8KiB 1", "8KiB 2", "8KiB 4"]);
+        }
+        assert!(blocks.iter().any(|block| *block != blocks[0]), "every block has an order of its own");
+        assert_eq!(blocks, self::blocks(&factorial("blocks", 7)), "which the seed decides");
+    }
+
+    #[test]
+    fn abba_turns_every_second_block_around_and_given_none() {
+        let abba = blocks(&factorial("abba", 2));
+        assert_eq!(abba[0][0], "8KiB 1");
+        assert_eq!(abba[1], abba[0].iter().rev().cloned().collect::<Vec<_>>());
+        let given = blocks(&factorial("given", 2));
+        assert_eq!(given[0], given[1]);
+        assert!(given[0].iter().all(|trial| !trial.ends_with('=')), "no noise floor below six blocks");
+    }
+
+    #[test]
+    fn a_plan_says_what_is_compared_with_what() {
+        let design = Plan::of(&factorial("blocks", 7)).unwrap().design.unwrap();
+        assert_eq!((design.blocks, design.order), (7, Order::Blocks));
+        let axes: Vec<_> =
+            design.axes.iter().map(|axis| (&*axis.name, &*axis.reference, axis.levels.len())).collect();
+        assert_eq!(axes, [("block_size", "16KiB", 2), ("outstanding", "1", 3)]);
+        assert_eq!(Plan::of(&plain("")).unwrap().design, None);
+    }
+
+    #[test]
+    fn configurations_and_axes_may_load_other_targets() {
+        let mut text = factorial("blocks", 1);
+        text.axis.truncate(1);
+        text.axis[0] = crate::study::Axis {
+            key: "target.paths".to_owned(),
+            levels: vec![toml::Value::from(vec!["/a"]), toml::Value::from(vec!["/a", "/b"])],
+            reference: None,
+        };
+        let mut places: Vec<_> =
+            Plan::of(&text).unwrap().trials.iter().map(|trial| trial.places().join(" ")).collect();
+        places.sort();
+        assert_eq!(places, ["/a", "/a /b"]);
+        let configured = study(
+            r#"
+            blocks = 1
+            order = "given"
+            reference = "slow"
+            [[configuration]]
+            name = "fast"
+            target.paths = ["/fast"]
+            [[configuration]]
+            name = "slow""#,
+        );
+        let plan = Plan::of(&configured).unwrap();
+        let of: Vec<_> =
+            plan.trials.iter().map(|t| (t.planned.configuration.clone(), t.places().join(" "))).collect();
+        assert_eq!(of, [("fast".to_owned(), "/fast".to_owned()), ("slow".to_owned(), "/data".to_owned())]);
+        assert_eq!(plan.design.unwrap().reference.as_deref(), Some("slow"));
+    }
+
     proptest! {
         #[test]
         fn a_plan_numbers_its_trials_and_measures_each_point_once_a_block(
             blocks in 1u32..4, depths in prop::collection::btree_set(1u32..300, 1..6), passes: bool,
         ) {
-            let mut study = study("");
+            let mut study = plain("");
             study.blocks = blocks;
-            study.order = if passes { Order::Passes } else { Order::Given };
+            study.order = if passes { Order::Given } else { Order::Repeats };
             study.axis =
                 vec![crate::study::Axis::of::<disk::Settings>("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
             let plan = Plan::of(&study).unwrap();

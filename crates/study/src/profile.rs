@@ -7,7 +7,8 @@ use disk::{Cache, Pattern, Settings};
 use load::{Size, Span};
 use toml::Value;
 
-use crate::study::{Axis, Configuration, Order, Steady, Study, Target, Workload};
+use crate::study::{Axis, Configuration, Needs, Order, Steady, Study, Workload};
+use crate::target::Target;
 
 /// Rounds after which a device that is not steady is given up (SNIA PTS).
 const ROUNDS_MAX: u32 = 25;
@@ -82,15 +83,26 @@ impl Study {
             profile: None,
             seed: 42,
             blocks: 1,
-            order: Order::Given,
-            pause: Span::ZERO,
+            order: Order::Repeats,
+            compare: false,
+            reference: None,
+            noise_floor: false,
+            metric: None,
+            thresholds: Vec::new(),
+            cool_down: Span::ZERO,
+            before: None,
+            after: None,
             latency_tolerance: None,
             expect: None,
             steady: None,
             search: None,
             quick: false,
+            quick_look: None,
             disk_size: None,
             prices: None,
+            places: BTreeMap::new(),
+            needs: Needs::default(),
+            published: None,
             target: Target { paths, ..Target::default() },
             workload: Workload::default(),
             configuration: Vec::new(),
@@ -111,7 +123,7 @@ fn row(name: &str, block: Size, pattern: Pattern, read_share: f64, outstanding: 
     Configuration {
         name: name.to_owned(),
         workload: Workload { disk, ..Workload::default() },
-        axis: Vec::new(),
+        ..Configuration::default()
     }
 }
 
@@ -139,7 +151,7 @@ fn quick(study: &mut Study) {
 /// Five runs of five seconds with pauses, all runs of a row after each other, reads before writes.
 fn crystal_disk_mark(study: &mut Study, rows: &[(&str, Size, Pattern, u32)]) {
     study.blocks = 5;
-    study.pause = Span::seconds(5);
+    study.cool_down = Span::seconds(5);
     study.workload.disk.warm_up = Some(Span::ZERO);
     study.workload.disk.duration = Some(Span::seconds(5));
     study.configuration = [("read", 100.0), ("write", 0.0)]
@@ -174,7 +186,7 @@ fn cdm8(study: &mut Study) {
 
 /// The batch by which ARC Informatique tested a historian's storage in 2013, with SQLIO's unbuffered write-through.
 fn sqlserver(study: &mut Study) {
-    study.pause = Span::seconds(10);
+    study.cool_down = Span::seconds(10);
     let common = &mut study.workload.disk;
     common.file_size = Some(Size::mib(10 << 10));
     common.warm_up = Some(Span::seconds(2));
@@ -227,6 +239,7 @@ fn sweep(study: &mut Study) {
                 name: name.to_owned(),
                 workload: Workload { disk, ..Workload::default() },
                 axis: vec![sizes.clone()],
+                ..Configuration::default()
             }
         })
         .to_vec();
@@ -236,7 +249,7 @@ fn sweep(study: &mut Study) {
 /// SNIA PTS: overwrite twice, then rounds of the IOPS matrix until the 4 KiB random writes are steady.
 fn steady(study: &mut Study) {
     study.blocks = ROUNDS_MAX;
-    study.order = Order::Passes;
+    study.order = Order::Given;
     let common = &mut study.workload.disk;
     common.fill_passes = Some(2);
     common.outstanding = Some(16);

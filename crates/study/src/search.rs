@@ -5,7 +5,7 @@ use record::SearchRules;
 use serde::{Deserialize, Serialize};
 use workload::historian::{self, SourceChoice};
 
-use crate::study::{StudyErrors, one_error};
+use crate::mistake::{StudyErrors, one_error};
 
 /// Shortest confirming step, and how many of the longest cycles it must hold.
 const CONFIRM_MIN: Span = Span::seconds(300);

@@ -1,41 +1,65 @@
 //! The study file: everything that is to be measured, in one document.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
-use database::Url;
 use load::{Size, Span};
-use record::Prices;
+pub use record::Order;
+use record::{Prices, Published, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 use workload::{historian, orders};
 
-use crate::orders::Store;
+use crate::mistake::{StudyError, StudyErrors, one_error};
 use crate::search::Search;
-use crate::settings::{self, Settings};
+use crate::settings;
+use crate::target::{Existing, Target};
 
-/// A study. As a file it is TOML; see the crate's profiles for examples.
+/// A study. As a file it is TOML; `prony study list` names some that are ready to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
     /// Title, for people.
+    #[serde(default)]
     pub title: String,
     /// Short name, for the results directory.
+    #[serde(default)]
     pub slug: String,
     /// Profile it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Seed of all random choices.
+    #[serde(default = "seed")]
     pub seed: u64,
-    /// Times that every configuration is measured.
-    #[serde(default = "one")]
+    /// Times that every combination is measured.
+    #[serde(default = "blocks")]
     pub blocks: u32,
     /// Order of the trials.
     #[serde(default)]
     pub order: Order,
+    /// Whether levels and configurations are compared with their references.
+    #[serde(default = "yes")]
+    pub compare: bool,
+    /// Named configuration that the others are compared with; the first if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Whether each block measures the reference twice, so that the noise is known: an A/A pair.
+    #[serde(default = "yes")]
+    pub noise_floor: bool,
+    /// Metric that verdicts are about; the workload's own if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// What must hold: `p99_ms < 20`, `gain > 5 %`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<Threshold>,
     /// Rest before each trial but the first, for caches and queues to settle.
     #[serde(default = "no_time")]
-    pub pause: Span,
+    pub cool_down: Span,
+    /// Command that a shell runs before each trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Command that a shell runs after each trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// Mean latency past which a series goes no deeper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_tolerance: Option<Span>,
@@ -51,13 +75,26 @@ pub struct Study {
     /// Times were shortened: a quick look and no measurement to rely on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quick: bool,
+    /// What a quick look lays over the study; without it times and blocks are shortened as prony sees fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick_look: Option<toml::Table>,
     /// Size of the disk that is to hold the database, for the time until it is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_size: Option<Size>,
     /// What the measured system costs, for the cost of an order a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
+    /// Places that a user names: `$name` at the begin of a path or address of a target stands for one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, Place>,
+    /// The machine that the study was meant for; a smaller one is told.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub needs: Needs,
+    /// What others published of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
     /// Target.
+    #[serde(default)]
     pub target: Target,
     /// What all configurations share.
     #[serde(default)]
@@ -70,23 +107,49 @@ pub struct Study {
     pub axis: Vec<Axis>,
 }
 
-fn one() -> u32 {
-    1
+/// Fewest blocks that a verdict can come from are six; seven leave one to lose.
+pub(crate) const BLOCKS: u32 = 7;
+
+fn blocks() -> u32 {
+    BLOCKS
+}
+
+fn seed() -> u64 {
+    42
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn no_time() -> Span {
     Span::ZERO
 }
 
-/// Order of the trials of a study.
+/// A place that a user names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// What it has to be: `a directory on the array`, `a PostgreSQL server`.
+    pub what: String,
+    /// What it is if the user names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// A machine that a study was meant for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// All repeats of a configuration after each other, as given.
-    #[default]
-    Given,
-    /// One pass over all configurations, then the next.
-    Passes,
+#[serde(deny_unknown_fields, default)]
+pub struct Needs {
+    /// Processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Size>,
+    /// Space on the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space: Option<Size>,
 }
 
 /// Rounds until one configuration is steady (SNIA Performance Test Specification).
@@ -95,61 +158,6 @@ pub enum Order {
 pub struct Steady {
     /// Levels of the axes that name the tracked trial of each round.
     pub tracked: std::collections::BTreeMap<String, Value>,
-}
-
-/// What is loaded: paths by the disk workload, a database by a historian, stores by orders.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    /// Directories, files or devices.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<PathBuf>,
-    /// Address of a database. Its password is never written.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "url_text")]
-    pub url: Option<Url>,
-    /// Name of the database of our own that is made there; with SQLite the address names the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub database: Option<String>,
-    /// What happens if there is one of that name already.
-    #[serde(default)]
-    pub existing: Existing,
-    /// Whether it stays at the end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub keep: bool,
-    /// Order stores that are driven, each by clients of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub store: Vec<Store>,
-}
-
-/// What is done with a database of our own name that exists already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Existing {
-    /// It is an error.
-    #[default]
-    Refuse,
-    /// It is taken up again with what is in it.
-    Reuse,
-    /// It is removed and made anew, if it is ours and nobody uses it.
-    Replace,
-}
-
-/// An address as text.
-mod url_text {
-    use database::Url;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(url: &Option<Url>, serializer: S) -> Result<S::Ok, S::Error> {
-        match url {
-            Some(url) => serializer.collect_str(url),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
-        let text: Option<String> = Option::deserialize(deserializer)?;
-        text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
-    }
 }
 
 /// Parameters, by workload. A configuration with parameters of a historian is one, and so with orders.
@@ -167,18 +175,21 @@ pub struct Workload {
     pub orders: Option<orders::Settings>,
 }
 
-fn is_default<S: Settings>(settings: &S) -> bool {
-    *settings == S::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A named set of parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// Name, such as `RND4K Q32T1 read`.
     pub name: String,
+    /// What it loads in place of what all share.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub target: Target,
     /// What it sets beyond what all share.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub workload: Workload,
     /// Levels that replace those of an axis for this configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -189,39 +200,17 @@ pub struct Configuration {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// Key, such as `workload.disk.outstanding`.
+    /// Key, such as `workload.disk.outstanding` or `target.url`.
     pub key: String,
-    /// Values, in the order in which they are measured.
+    /// Values, in the order in which they are given.
     pub levels: Vec<Value>,
-}
-
-/// A mistake in a study.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct StudyError {
-    /// Where: a key, or the name of a configuration.
-    pub place: String,
-    /// What is wrong, and what to do.
-    pub problem: String,
-}
-
-/// All mistakes of a study.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StudyErrors(pub Vec<StudyError>);
-
-impl std::error::Error for StudyErrors {}
-
-impl fmt::Display for StudyErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, error) in self.0.iter().enumerate() {
-            write!(f, "{}{error}", if position == 0 { "" } else { "\n" })?;
-        }
-        Ok(())
-    }
+    /// The level that the others are compared with; the first if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Value>,
 }
 
 /// A workload that a study can run, as far as its parameters go.
-pub trait Varied: Settings {
+pub trait Varied: settings::Settings {
     /// Prefix of the keys of its parameters.
     const PREFIX: &'static str;
 
@@ -271,7 +260,19 @@ impl Varied for orders::Settings {
 impl Axis {
     /// An axis over a parameter of a workload.
     pub(crate) fn of<S: Varied>(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
-        Self { key: format!("{}{key}", S::PREFIX), levels: levels.into_iter().collect() }
+        Self { key: format!("{}{key}", S::PREFIX), levels: levels.into_iter().collect(), reference: None }
+    }
+
+    /// Name under which trials tell their level: the last part of the key.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.key.rsplit('.').next().unwrap_or_default()
+    }
+
+    /// The level that the others are compared with.
+    #[must_use]
+    pub fn reference(&self) -> Option<&Value> {
+        self.reference.as_ref().or(self.levels.first())
     }
 
     /// Name of the workload's parameter that it varies, if it is one of this workload.
@@ -329,6 +330,16 @@ impl Study {
         Ok(())
     }
 
+    /// Lets databases be made in place of those that an interrupted run left.
+    pub fn replace_what_is_left(&mut self) {
+        let configured = self.configuration.iter_mut().map(|configuration| &mut configuration.target);
+        for target in std::iter::once(&mut self.target).chain(configured) {
+            if target.existing == Existing::Refuse {
+                target.existing = Existing::Replace;
+            }
+        }
+    }
+
     /// Whether the outstanding I/Os are varied.
     #[must_use]
     pub fn has_depths(&self) -> bool {
@@ -352,8 +363,4 @@ impl Study {
     pub fn from_toml(text: &str) -> Result<Self, StudyErrors> {
         toml::from_str(text).map_err(|error| one_error("study", error.to_string()))
     }
-}
-
-pub(crate) fn one_error(place: &str, problem: impl Into<String>) -> StudyErrors {
-    StudyErrors(vec![StudyError { place: place.to_owned(), problem: problem.into() }])
 }

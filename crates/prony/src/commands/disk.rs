@@ -29,7 +29,7 @@ pub(crate) fn study(disk: &Disk) -> Result<Study, Failure> {
     }
     check_paths(disk)?;
     study.blocks = disk.repeats.unwrap_or(study.blocks);
-    study.pause = disk.pause.unwrap_or(study.pause);
+    study.cool_down = disk.pause.unwrap_or(study.cool_down);
     study.latency_tolerance = disk.latency_tolerance.or(study.latency_tolerance);
     study.narrow(&disk.settings).map_err(Failure::usage)?;
     if disk.latency_tolerance.is_some() && !study.has_depths() {

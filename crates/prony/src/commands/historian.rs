@@ -36,7 +36,7 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
     study.target.keep = historian.keep;
     study.target.existing = if historian.reuse { Existing::Reuse } else { Existing::Refuse };
     study.blocks = historian.repeats.unwrap_or(study.blocks);
-    study.pause = historian.pause.unwrap_or(study.pause);
+    study.cool_down = historian.pause.unwrap_or(study.cool_down);
     study.disk_size = historian.disk_size;
     study.narrow(&historian.settings).map_err(Failure::usage)?;
     Ok(study)

@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use disk::Survey;
 use load::{Pacing, Size};
 use record::SearchRules;
-use study::{Order, Plan, Stop, Study, Work};
+use study::{Order, Plan, Stop, Study, Target, Work};
 use workload::historian::Job;
 use workload::orders;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::session::{self, Surveyed};
 
 /// Prints the plan of a study.
 pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
@@ -20,18 +19,18 @@ pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
         return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
     }
     let plan = Plan::of(study).map_err(Failure::usage)?;
-    let survey = session::survey(study, &plan)?;
+    let survey = session::survey(&plan)?;
     let text = if format.json {
-        let document = json(study, &plan, survey.as_ref());
+        let document = json(study, &plan, &survey);
         serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"
     } else {
-        format!("{}\n\n{}", summary(study, &plan, survey.as_ref()), trials(study, &plan))
+        format!("{}\n\n{}", summary(study, &plan, &survey), trials(study, &plan))
     };
     session::print(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Pass)
 }
 
-fn json(study: &Study, plan: &Plan, survey: Option<&Survey>) -> serde_json::Value {
+fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
     let trials: Vec<serde_json::Value> = plan
         .trials
         .iter()
@@ -45,15 +44,13 @@ fn json(study: &Study, plan: &Plan, survey: Option<&Survey>) -> serde_json::Valu
         .collect();
     serde_json::json!({
         "title": study.title,
-        "paths": study.target.paths,
-        "target": study.target.url.as_ref().map(ToString::to_string),
-        "stores": study.target.store.iter().map(study::Store::place).collect::<Vec<_>>(),
+        "targets": targets(plan),
         "search": search_rules(study, plan),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
-        "fill_bytes": survey.map_or(0, |survey| survey.fill_bytes(&plan.disk_jobs())),
+        "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
-        "warnings": survey.map_or(&[][..], |survey| &survey.warnings),
+        "warnings": survey.warnings().collect::<Vec<_>>(),
         "trials": trials,
     })
 }
@@ -71,10 +68,8 @@ fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
 }
 
 /// The plan in a few lines.
-pub(crate) fn summary(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
-    let mut targets: Vec<String> = study.target.paths.iter().map(|path| path.display().to_string()).collect();
-    targets.extend(study.target.url.as_ref().map(ToString::to_string));
-    targets.extend(study.target.store.iter().map(study::Store::place));
+pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
+    let targets = targets(plan);
     let number = plan.trials.len();
     let what = match (search_rules(study, plan), number) {
         (Some(_), 1) => "a search".to_owned(),
@@ -91,15 +86,14 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: Option<&Survey>) -> St
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
     }
-    lines.extend(survey.iter().flat_map(|survey| survey.warnings.iter().cloned()));
+    lines.extend(survey.warnings().cloned());
     lines.join("\n")
 }
 
-fn time(plan: &Plan, survey: Option<&Survey>) -> String {
+fn time(plan: &Plan, survey: &Surveyed) -> String {
     let upto = if plan.stop == Stop::Never { "" } else { "at most " };
     let duration = report::format::duration(plan.duration().as_seconds());
-    let fills = survey.is_some_and(|survey| survey.fill_bytes(&plan.disk_jobs()) > 0);
-    let preparation = if fills { ", and the time to write the test files" } else { "" };
+    let preparation = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
     format!("takes {upto}{duration}{preparation}")
 }
 
@@ -124,36 +118,40 @@ fn search_time(rules: SearchRules, searches: usize) -> String {
     )
 }
 
-fn written(study: &Study, plan: &Plan, survey: Option<&Survey>) -> String {
-    let mut parts = survey.map_or_else(Vec::new, |survey| written_to_disk(plan, survey));
-    parts.extend(written_to_database(study, plan));
-    parts.extend(written_to_stores(study, plan));
+fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
+    let mut parts = written_to_disk(plan, survey);
+    parts.extend(written_to_databases(study, plan));
+    parts.extend(written_to_stores(plan));
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
 }
 
 /// What historians write, as rows: how many bytes that is depends on the engine.
-fn written_to_database(study: &Study, plan: &Plan) -> Option<String> {
-    let url = study.target.url.as_ref().filter(|_| plan.needs_database())?;
-    let fate = if study.target.keep { "which stays" } else { "which is removed at the end" };
-    let name = match (url.file(), &study.target.database) {
+fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
+    plan.databases().into_iter().map(|target| written_to_database(study, plan, target)).collect()
+}
+
+fn written_to_database(study: &Study, plan: &Plan, target: &Target) -> String {
+    let fate = if target.keep { "which stays" } else { "which is removed at the end" };
+    let name = match (target.url.as_ref().and_then(database::Url::file), &target.database) {
         (Some(file), _) => file.display().to_string(),
         (None, Some(name)) => name.clone(),
         (None, None) => "a database".to_owned(),
     };
-    let jobs = || plan.trials.iter().filter_map(|trial| trial.work.historian());
+    let trials = plan.trials.iter().filter(|trial| trial.target.is_same_database(target));
+    let jobs = trials.filter_map(|trial| trial.work.historian());
     let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
-    let known: Option<f64> = jobs().map(rows).sum();
+    let known: Option<f64> = jobs.map(rows).sum();
     let amount = match known.filter(|_| study.search.is_none()) {
         Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
         None => "rows as fast as they are taken".to_owned(),
     };
-    Some(format!("{amount} into {name}, {fate}"))
+    format!("{amount} into {name}, {fate}")
 }
 
 /// What orders add to stores.
-fn written_to_stores(study: &Study, plan: &Plan) -> Option<String> {
-    plan.orders_jobs().next()?;
-    let (loaded, there): (Vec<_>, Vec<_>) = study.target.store.iter().partition(|store| store.load.is_some());
+fn written_to_stores(plan: &Plan) -> Vec<String> {
+    let stores = plan.stores().into_iter().map(|(store, _)| store);
+    let (loaded, there): (Vec<_>, Vec<_>) = stores.partition(|store| store.load.is_some());
     let mut parts = Vec::new();
     for store in loaded {
         let size = store.load.map(|size| size.to_string()).unwrap_or_default();
@@ -162,11 +160,22 @@ fn written_to_stores(study: &Study, plan: &Plan) -> Option<String> {
     if !there.is_empty() {
         parts.push("orders into the stores, which the next run removes".to_owned());
     }
-    Some(parts.join(", then "))
+    parts
 }
 
-fn written_to_disk(plan: &Plan, survey: &Survey) -> Vec<String> {
-    let fill_bytes = survey.fill_bytes(&plan.disk_jobs());
+/// Everything that trials are run against, each once.
+fn targets(plan: &Plan) -> Vec<String> {
+    let mut targets: Vec<String> = Vec::new();
+    for place in plan.trials.iter().flat_map(|trial| trial.places()) {
+        if !targets.contains(&place) {
+            targets.push(place);
+        }
+    }
+    targets
+}
+
+fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
+    let fill_bytes = survey.fill_bytes();
     let mut parts = Vec::new();
     if fill_bytes > 0 {
         let fate = if survey.leaves_nothing() { "which vanish at the end" } else { "which stay" };
@@ -195,10 +204,10 @@ fn written_to_disk(plan: &Plan, survey: &Survey) -> Vec<String> {
     parts
 }
 
-/// A line a trial. Rounds are alike, so only the first one is listed.
+/// A line a trial. Blocks are alike but for their order, so only the first one is listed.
 fn trials(study: &Study, plan: &Plan) -> String {
     let mut text = String::new();
-    let rounds = study.order == Order::Passes && study.blocks > 1;
+    let rounds = study.order != Order::Repeats && study.blocks > 1;
     for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
@@ -209,15 +218,26 @@ fn trials(study: &Study, plan: &Plan) -> String {
         };
         let _ = writeln!(
             text,
-            "{:>5}  {:<28} {line} {:>6} {}",
+            "{:>5}  {:<28} {line} {:>6} {}{}",
             trial.planned.number,
             trial.planned.name,
             trial.work.phases().measure.to_string(),
-            levels.join(" ")
+            levels.join(" "),
+            if trial.planned.aa { "  the reference once more, for the noise floor" } else { "" }
         );
     }
     if rounds {
-        let _ = writeln!(text, "and {} more rounds of these", study.blocks - 1);
+        let order = match study.order {
+            Order::Blocks => ", each in an order of its own",
+            Order::Abba => ", every second one the other way round",
+            Order::Given | Order::Repeats => "",
+        };
+        let rounds = if study.blocks == 2 {
+            "1 more round".to_owned()
+        } else {
+            format!("{} more rounds", study.blocks - 1)
+        };
+        let _ = writeln!(text, "and {rounds} of these{order}");
     }
     text
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(run: &RunOrders) -> Result<Exit, Failure> {
 pub(crate) fn study(run: &RunOrders) -> Result<Study, Failure> {
     let mut study = Study::of_orders(stores(&run.target, run.database.as_deref())?);
     study.blocks = run.repeats.unwrap_or(study.blocks);
-    study.pause = run.pause.unwrap_or(study.pause);
+    study.cool_down = run.pause.unwrap_or(study.cool_down);
     study.prices = run.prices.as_deref().map(read_prices).transpose()?;
     study.narrow(&run.settings).map_err(Failure::usage)?;
     Ok(study)

@@ -12,7 +12,6 @@ mod test;
 use std::ffi::OsString;
 use std::path::Path;
 
-use disk::Survey;
 use record::{Event, Resources, Setup, State, Window};
 use runner::RunError;
 use study::Plan;
@@ -42,24 +41,22 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         tell!("sqlio: {notice}");
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
-    let survey = Survey::of(&test.study.target.paths, &plan.disk_jobs())?;
-    for line in crate::commands::plan_summary(&test.study, &plan, Some(&survey)).lines().skip(1) {
+    let survey = session::survey(&plan)?;
+    for line in crate::commands::plan_summary(&test.study, &plan, &survey).lines().skip(1) {
         tell!("sqlio: {line}");
     }
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let mut results = results_directory(&test, &extensions)?;
     let mut measured = Measured::default();
-    let result = runner::run(&test.study, &plan, &session::context(), &stop, &mut |event| {
+    let result = runner::run(&test.study, &plan, None, &session::context(), &stop, &mut |event| {
         measured.take(&test, event)?;
         results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
     });
     let state = match result {
         Ok(manifest) => manifest.state,
-        Err(error @ (RunError::Target(_) | RunError::Database(_) | RunError::Load(_))) => {
-            return Err(session::not_begun(error, results, &stop));
-        }
         Err(error @ RunError::Listener(_)) => return Err(error.into()),
+        Err(error) => return Err(session::not_begun(error, results, &stop)),
     };
     // A parser takes what follows for a result, which a failed test is not.
     if measured.failure.is_none() {

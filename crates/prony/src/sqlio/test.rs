@@ -47,7 +47,7 @@ impl Test {
         test.study.configuration = vec![Configuration {
             name: "sqlio".to_owned(),
             workload: Workload { disk: test.settings(extensions), ..Workload::default() },
-            axis: Vec::new(),
+            ..Configuration::default()
         }];
         test.study.target.paths = test.paths();
         Ok(test)

@@ -411,7 +411,7 @@ fn hundreds_of_trials_make_a_page_of_bounded_size() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn any_mix_of_states_makes_a_report(

@@ -1,0 +1,152 @@
+//! The commands that a study runs before and after its trials: restarting a server, dropping caches, whatever its user needs.
+//!
+//! A shell runs them, with the trial's number, block and levels in the environment. What they print is kept for the case that
+//! they fail. A stop ends them with all that they started.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use record::PlannedTrial;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How often it is looked whether a command has ended, or is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// So much of what a command printed last is told when it fails.
+const TOLD_BYTES: usize = 2000;
+
+/// A command that did not do what it was to do. It ends the study: a trial after it would measure something else.
+#[derive(Debug, thiserror::Error)]
+#[error("the command {when} trial {number} ({command}) {how}; mend it, and go on with prony study resume")]
+pub struct CommandError {
+    when: &'static str,
+    number: u32,
+    command: String,
+    how: String,
+}
+
+/// Runs the command that stands `when` a trial is run.
+pub(crate) fn run(
+    command: &str,
+    when: &'static str,
+    trial: &PlannedTrial,
+    stop: &AtomicBool,
+) -> Result<(), CommandError> {
+    let error = |how: String| CommandError { when, number: trial.number, command: command.to_owned(), how };
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .envs(variables(trial))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|cause| error(format!("could not be started: {cause}")))?;
+    let printed = [child.stdout.take().map(gather), child.stderr.take().map(gather)];
+    let how = wait(&mut child, stop);
+    let printed: String = printed.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect();
+    match how {
+        None => Ok(()),
+        Some(how) if printed.trim().is_empty() => Err(error(how)),
+        Some(how) => Err(error(format!("{how} and said: {}", printed.trim()))),
+    }
+}
+
+/// What a command knows of its trial.
+fn variables(trial: &PlannedTrial) -> BTreeMap<String, String> {
+    let levels = trial
+        .levels
+        .iter()
+        .map(|(name, level)| (format!("PRONY_LEVEL_{}", name.to_uppercase()), level.clone()));
+    let mut variables: BTreeMap<String, String> = levels.collect();
+    variables.insert("PRONY_TRIAL".to_owned(), trial.number.to_string());
+    variables.insert("PRONY_BLOCK".to_owned(), trial.block.to_string());
+    variables.insert("PRONY_CONFIGURATION".to_owned(), trial.configuration.clone());
+    variables
+}
+
+/// Reads to the end, so that no pipe fills up, and keeps the last of it.
+fn gather(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(read @ 1..) = from.read(&mut buffer) {
+            kept.extend_from_slice(&buffer[..read]);
+            kept.drain(..kept.len().saturating_sub(TOLD_BYTES));
+        }
+        String::from_utf8_lossy(&kept).into_owned()
+    })
+}
+
+/// Waits for the end; none if it was a good one.
+fn wait(child: &mut Child, stop: &AtomicBool) -> Option<String> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return None,
+            Ok(Some(status)) => return Some(format!("ended with {status}")),
+            Ok(None) if stop.load(Ordering::Relaxed) => {
+                // What it started is in its group and ends with it.
+                let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+                let _ = child.wait();
+                return Some("was interrupted".to_owned());
+            }
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Err(error) => return Some(format!("could not be awaited: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial() -> PlannedTrial {
+        PlannedTrial {
+            number: 7,
+            name: "x".to_owned(),
+            block: 2,
+            levels: BTreeMap::from([("flush_rows".to_owned(), "40".to_owned())]),
+            configuration: "RAID 10".to_owned(),
+            aa: false,
+        }
+    }
+
+    fn told(command: &str, stop: bool) -> String {
+        run(command, "before", &trial(), &AtomicBool::new(stop))
+            .map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_command_knows_its_trial() {
+        let test = "test $PRONY_TRIAL = 7 && test $PRONY_BLOCK = 2 && test $PRONY_LEVEL_FLUSH_ROWS = 40 \
+                    && test \"$PRONY_CONFIGURATION\" = 'RAID 10'";
+        assert_eq!(told(test, false), "");
+        assert_ne!(told(&test.replace('7', "8"), false), "");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_with_what_it_said() {
+        let told = told("echo no such server >&2; exit 3", false);
+        assert!(
+            told.starts_with("the command before trial 7 (echo no such server >&2; exit 3) ended with"),
+            "{told}"
+        );
+        assert!(told.contains("exit status: 3 and said: no such server; mend it"), "{told}");
+    }
+
+    #[test]
+    fn a_stop_ends_a_command_with_all_that_it_started() {
+        let told = told("cat /dev/zero | tail -c 1000 & wait", true);
+        assert!(told.contains("was interrupted"), "{told}");
+    }
+
+    #[test]
+    fn a_command_that_prints_a_lot_is_heard_to_its_end() {
+        assert_eq!(told("head -c 1000000 /dev/zero", false), "");
+        assert!(told("yes | head -c 1000000; echo the end; false", false).contains("the end"));
+    }
+}

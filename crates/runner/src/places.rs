@@ -1,0 +1,131 @@
+//! What the trials of a study are run against: all of it is made ready before the first trial, so that no trial waits for it,
+//! and left as it was found after the last.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use load::{Go, Progress};
+use record::Event;
+use study::{Plan, Target, Trial, Work};
+
+use crate::historian::Home;
+use crate::orders::Stores;
+use crate::run::{Listener, RunError};
+use crate::trial::Ended;
+
+/// How often a long preparation reports.
+const PREPARING_EVERY: Duration = Duration::from_millis(100);
+
+/// Files, databases and stores of a study.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// Files and devices of the disk tests, by the paths that were given.
+    files: Vec<(Vec<PathBuf>, disk::Target)>,
+    /// Databases of the historians.
+    homes: Vec<(Target, Home)>,
+    /// Stores of the orders.
+    stores: Option<Stores>,
+}
+
+impl Places {
+    /// Makes or takes up databases and stores.
+    pub(crate) fn open(plan: &Plan, stop: &AtomicBool) -> Result<Self, RunError> {
+        let mut places = Self::default();
+        match places.open_all(plan, stop) {
+            Ok(()) => Ok(places),
+            Err(error) => {
+                // The error that led here is what is told.
+                let _ = places.leave();
+                Err(error)
+            }
+        }
+    }
+
+    fn open_all(&mut self, plan: &Plan, stop: &AtomicBool) -> Result<(), RunError> {
+        for target in plan.databases() {
+            self.homes.push((target.clone(), Home::make(target)?));
+        }
+        self.stores = Stores::open(plan, stop)?;
+        Ok(())
+    }
+
+    /// Makes and fills test files.
+    pub(crate) fn prepare_files(
+        &mut self,
+        plan: &Plan,
+        stop: &AtomicBool,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), RunError> {
+        for (paths, jobs) in plan.disk_tests() {
+            let mut told = Ok(());
+            let mut last: Option<Instant> = None;
+            let target = disk::Target::prepare(paths, &jobs, stop, |done_bytes, total_bytes| {
+                let is_due = last.is_none_or(|last| last.elapsed() >= PREPARING_EVERY);
+                if told.is_ok() && (is_due || done_bytes == total_bytes) {
+                    last = Some(Instant::now());
+                    told = listen(&Event::Preparing { done_bytes, total_bytes });
+                }
+            })?;
+            told.map_err(RunError::Listener)?;
+            self.files.push((paths.to_vec(), target));
+        }
+        Ok(())
+    }
+
+    /// Where the data of a database or store lies, if that is on this machine and the server tells.
+    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
+        match (self.homes.first(), &self.stores) {
+            (Some((_, home)), _) => home.place(),
+            (None, Some(stores)) => stores.place(),
+            (None, None) => None,
+        }
+    }
+
+    /// Runs a trial's work where it belongs.
+    pub(crate) fn run(
+        &mut self,
+        trial: &Trial,
+        work: &Work,
+        stop: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress) -> Go,
+    ) -> Result<Ended, String> {
+        let target = &trial.target;
+        match work {
+            Work::Disk { job, .. } => {
+                let files =
+                    self.files.iter().find(|(paths, _)| *paths == target.paths).map(|(_, files)| files);
+                let Some(files) = files else { unreachable!("files were made ready before the first trial") };
+                disk::run(job, files, stop, on_progress).map(Ended::Disk).map_err(|error| error.to_string())
+            }
+            Work::Historian { job, .. } => {
+                let home = self.homes.iter_mut().find(|(other, _)| other.is_same_database(target));
+                let Some((_, home)) = home else {
+                    unreachable!("databases were made before the first trial")
+                };
+                home.run(job, stop, on_progress)
+                    .map(|outcome| Ended::Historian(Box::new(outcome)))
+                    .map_err(|error| error.to_string())
+            }
+            Work::Orders { job, .. } => {
+                let Some(stores) = &self.stores else {
+                    unreachable!("stores were taken up before the first trial")
+                };
+                stores
+                    .run(&target.store, job, stop, on_progress)
+                    .map(|outcome| Ended::Orders(Box::new(outcome)))
+                    .map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Leaves databases and stores as they were found.
+    pub(crate) fn leave(&mut self) -> Result<(), String> {
+        let mut result = Ok(());
+        for (_, home) in self.homes.drain(..) {
+            result = result.and(home.leave().map_err(|error| error.to_string()));
+        }
+        let stores = self.stores.take().map_or(Ok(()), Stores::leave);
+        result.and(stores.map_err(|error| error.to_string()))
+    }
+}

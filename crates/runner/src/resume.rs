@@ -1,0 +1,176 @@
+//! Where an interrupted study is taken up again: what is kept, and what is measured again.
+//!
+//! Trials of a block are compared with each other because they were measured close in time. A block that was interrupted is
+//! therefore measured again as a whole; in a study that compares nothing only what is missing is.
+
+use std::collections::BTreeSet;
+
+use record::{Environment, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord};
+use study::{Plan, Trial};
+
+/// A study that is taken up again.
+#[derive(Debug)]
+pub struct Resume {
+    pub(crate) manifest: Manifest,
+    pub(crate) environment: Option<Environment>,
+    /// What was measured before and is kept.
+    pub(crate) kept: Vec<MeasuredTrial>,
+    /// Positions in the plan of what is run.
+    pub(crate) entries: BTreeSet<usize>,
+    /// Trials that were begun and are measured again.
+    set_aside: Vec<u32>,
+}
+
+/// Why a study cannot be taken up again.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    /// There is nothing left to do.
+    #[error("it came to its end: nothing is left to be measured. prony report prints it")]
+    Finished,
+    /// The study file gives another plan than it was begun with.
+    #[error(
+        "its plan is another one than this prony makes of its study.toml, which was made by prony {version}: run the study \
+         again, or resume it with that version"
+    )]
+    OtherPlan {
+        /// Version that made it.
+        version: String,
+    },
+}
+
+impl Resume {
+    /// Decides what of a study's records is kept.
+    ///
+    /// # Errors
+    /// When nothing is left to do, or the records are of another plan.
+    pub fn of(plan: &Plan, record: StudyRecord) -> Result<Self, ResumeError> {
+        let StudyRecord { manifest, environment, trials, .. } = record;
+        let is_search = manifest.search.is_some();
+        let planned = plan.trials.iter().map(|trial| &trial.planned);
+        if !is_search && !planned.eq(manifest.plan.iter()) {
+            return Err(ResumeError::OtherPlan { version: manifest.tool_version });
+        }
+        let entries = if is_search { searches_left(plan, &trials) } else { trials_left(plan, &trials) };
+        if entries.is_empty() {
+            return Err(ResumeError::Finished);
+        }
+        let is_kept = |trial: &MeasuredTrial| match entry_of(plan, trial, is_search) {
+            Some(entry) => !entries.contains(&entry),
+            None => false,
+        };
+        let (kept, again): (Vec<_>, Vec<_>) = trials.into_iter().partition(is_kept);
+        let set_aside = again.iter().map(|trial| trial.trial.number).collect();
+        Ok(Self { manifest, environment, kept, entries, set_aside })
+    }
+
+    /// Trials that were begun and are measured again: their records are put aside.
+    #[must_use]
+    pub fn set_aside(&self) -> &[u32] {
+        &self.set_aside
+    }
+
+    /// How many trials of the plan are run.
+    #[must_use]
+    pub fn trials(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Number of the last trial that is kept.
+    pub(crate) fn last_number(&self) -> u32 {
+        self.kept.iter().map(|trial| trial.trial.number).max().unwrap_or(0)
+    }
+
+    /// The manifest of the study as it goes on.
+    pub(crate) fn manifest(&self, plan: &Plan, now: &str, environment: &Environment) -> Manifest {
+        let first = self.entries.first().map_or(0, |&entry| plan.trials[entry].planned.number);
+        let is_search = self.manifest.search.is_some();
+        let mut manifest = self.manifest.clone();
+        (manifest.state, manifest.reason, manifest.finished) = (State::Running, None, None);
+        manifest.resumed.push(Resumption {
+            at: now.to_owned(),
+            from_trial: if is_search { self.last_number() + 1 } else { first },
+            differs: self
+                .environment
+                .as_ref()
+                .map(|begun| differences(begun, environment))
+                .unwrap_or_default(),
+            set_aside: self.set_aside.clone(),
+        });
+        manifest
+    }
+
+    pub(crate) fn kept(&self, trial: &Trial) -> Option<&MeasuredTrial> {
+        self.kept.iter().find(|kept| kept.trial.number == trial.planned.number)
+    }
+}
+
+/// Whether a trial came to its end, one way or the other. What failed may have failed for what has been mended since.
+fn has_ended(trial: &MeasuredTrial) -> bool {
+    matches!(trial.trial.state, State::Complete | State::Invalid | State::Skipped)
+}
+
+/// Position in the plan of what a record is of.
+fn entry_of(plan: &Plan, trial: &MeasuredTrial, is_search: bool) -> Option<usize> {
+    let record = &trial.trial;
+    plan.trials.iter().position(|entry| {
+        let planned = &entry.planned;
+        if is_search {
+            (&planned.name, planned.block, &planned.levels, planned.aa)
+                == (&record.name, record.block, &record.levels, record.aa)
+        } else {
+            planned.number == record.number
+        }
+    })
+}
+
+/// Trials that did not come to their end, with the others of their block where a block's trials are compared.
+fn trials_left(plan: &Plan, trials: &[MeasuredTrial]) -> BTreeSet<usize> {
+    let ended: BTreeSet<u32> =
+        trials.iter().filter(|t| has_ended(t)).map(|trial| trial.trial.number).collect();
+    let is_left = |trial: &Trial| !ended.contains(&trial.planned.number);
+    let by_block =
+        plan.design.as_ref().is_some_and(|design| design.order != Order::Repeats && design.blocks > 1);
+    let blocks: BTreeSet<u32> =
+        plan.trials.iter().filter(|t| is_left(t)).map(|trial| trial.planned.block).collect();
+    let is_wanted =
+        |trial: &Trial| if by_block { blocks.contains(&trial.planned.block) } else { is_left(trial) };
+    plan.trials.iter().enumerate().filter(|(_, trial)| is_wanted(trial)).map(|(entry, _)| entry).collect()
+}
+
+/// Searches from the one on that was interrupted, or from the begin of its block. Whether the last one had ended is not
+/// recorded, so it counts as interrupted.
+fn searches_left(plan: &Plan, trials: &[MeasuredTrial]) -> BTreeSet<usize> {
+    let last = trials.iter().max_by_key(|trial| trial.trial.number);
+    let interrupted = last.and_then(|trial| entry_of(plan, trial, true)).unwrap_or(0);
+    let block = plan.trials.get(interrupted).map(|trial| trial.planned.block);
+    let first = match plan.design {
+        Some(ref design) if design.blocks > 1 => {
+            plan.trials.iter().position(|trial| Some(trial.planned.block) == block).unwrap_or(0)
+        }
+        _ => interrupted,
+    };
+    (first..plan.trials.len()).collect()
+}
+
+/// What of the machine changes every figure.
+fn differences(begun: &Environment, now: &Environment) -> Vec<String> {
+    let source = |environment: &Environment| {
+        environment.mount.known().map(|mount| mount.source.clone()).unwrap_or_default()
+    };
+    let model = |reading: &Reading<String>| reading.known().cloned().unwrap_or_default();
+    let pairs = [
+        ("host", begun.host.clone(), now.host.clone()),
+        ("kernel", begun.kernel.clone(), now.kernel.clone()),
+        ("CPU", model(&begun.cpu.model), model(&now.cpu.model)),
+        ("usable CPUs", begun.cpu.usable.to_string(), now.cpu.usable.to_string()),
+        ("memory", begun.memory.total_bytes.to_string(), now.memory.total_bytes.to_string()),
+        ("device", source(begun), source(now)),
+        ("prony", begun.tool_version.clone(), now.tool_version.clone()),
+    ];
+    let differs = pairs.into_iter().filter(|(_, begun, now)| begun != now);
+    differs.map(|(what, begun, now)| format!("{what} was {begun} and is {now}")).collect()
+}
+
+#[cfg(test)]
+#[path = "resume_tests.rs"]
+mod tests;

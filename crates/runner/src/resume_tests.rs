@@ -1,0 +1,250 @@
+//! What is kept of an interrupted study, and that it ends as an undisturbed one does.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use record::{Event, SearchStep};
+use study::Study;
+
+use super::*;
+use crate::{Context, run};
+
+/// Two levels, the reference measured twice, three blocks in orders of their own; in virtual time.
+const COMPARED: &str = r#"
+    blocks = 6
+    [workload.disk]
+    engine = "simulated"
+    simulated = { service = "10ms" }
+    duration = "3s"
+    [target]
+    paths = ["/nowhere"]
+    [[axis]]
+    key = "workload.disk.outstanding"
+    levels = [1, 4]
+"#;
+
+/// A study that compares nothing: what is missing alone is measured.
+const PLAIN: &str = r#"
+    blocks = 2
+    compare = false
+    [workload.disk]
+    engine = "simulated"
+    simulated = { service = "10ms" }
+    duration = "2s"
+    [target]
+    paths = ["/nowhere"]
+    [[axis]]
+    key = "workload.disk.outstanding"
+    levels = [1, 2, 4]
+"#;
+
+/// A series that ends where it gets too slow.
+const SERIES: &str = r#"
+    blocks = 2
+    order = "given"
+    latency_tolerance = "50ms"
+    [workload.disk]
+    engine = "simulated"
+    simulated = { service = "10ms" }
+    duration = "2s"
+    [target]
+    paths = ["/nowhere"]
+    [[axis]]
+    key = "workload.disk.outstanding"
+    levels = [1, 4, 8, 16, 32]
+"#;
+
+/// A historian on a database that exists only in virtual time.
+const HISTORIAN: &str = r#"
+    blocks = 2
+    [workload.historian]
+    rate = 50
+    warm_up = "2s"
+    duration = "10s"
+    screens = 0
+    [target]
+    url = "fake:?append=50ms"
+    [[axis]]
+    key = "workload.historian.flush_rows"
+    levels = [40, 100]
+"#;
+
+/// Searches of a historian's rate, whose steps are not known beforehand.
+const SEARCHES: &str = r#"
+    blocks = 2
+    noise_floor = false
+    [search]
+    start_per_s = 10.0
+    resolution_per_cent = 20.0
+    confirm = "15s"
+    confirmations = 1
+    cool_down = "0s"
+    [workload.historian]
+    warm_up = "2s"
+    duration = "10s"
+    screens = 0
+    [target]
+    url = "fake:?append=50ms"
+    [[axis]]
+    key = "workload.historian.flush_rows"
+    levels = [1, 2]
+"#;
+
+/// What a study told until it ended, or until so many events were told.
+fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
+    let plan = Plan::of(study).unwrap();
+    let context = Context { tool_version: "0".to_owned(), command: Vec::new() };
+    let mut told = Vec::new();
+    let _ = run(study, &plan, resume, &context, &AtomicBool::new(false), &mut |event| {
+        if told.len() == events {
+            return Err("killed".into());
+        }
+        told.push(event.clone());
+        Ok(())
+    });
+    told
+}
+
+/// What a results directory would hold after these events, over what it held before.
+fn record(kept: Vec<MeasuredTrial>, events: &[Event]) -> StudyRecord {
+    let mut trials: BTreeMap<u32, MeasuredTrial> =
+        kept.into_iter().map(|trial| (trial.trial.number, trial)).collect();
+    let mut windows: BTreeMap<u32, record::Window> = BTreeMap::new();
+    let (mut manifest, mut environment) = (None, None);
+    for event in events {
+        match event {
+            Event::StudyStarted { manifest: begun, environment: machine } => {
+                (manifest, environment) = (Some(begun.clone()), Some(machine.clone()));
+            }
+            Event::StudyFinished(ended) => manifest = Some(ended.clone()),
+            Event::TrialStarted(trial) => {
+                trials.insert(trial.number, MeasuredTrial::new(trial.clone()));
+            }
+            Event::TrialFinished(trial) => {
+                trials.entry(trial.number).or_insert_with(|| MeasuredTrial::new(trial.clone())).trial =
+                    trial.clone();
+            }
+            Event::Interval { number, interval } => {
+                windows.entry(*number).or_default().add(interval);
+                trials.get_mut(number).unwrap().samples.push(interval.sample());
+            }
+            _ => {}
+        }
+    }
+    for (number, window) in windows {
+        let kinds = ["read", "write", "record", "commit"].into_iter();
+        let measured = kinds.filter_map(|kind| Some((kind.to_owned(), window.kind(kind)?.clone())));
+        trials.get_mut(&number).unwrap().measured = measured.collect();
+    }
+    StudyRecord {
+        manifest: manifest.unwrap(),
+        environment,
+        study_toml: String::new(),
+        trials: trials.into_values().collect(),
+        damage: Vec::new(),
+    }
+}
+
+/// What of the trials is the same whenever they are run.
+fn figures(record: &StudyRecord) -> Vec<(u32, String, u32, State, Option<SearchStep>, Vec<u64>)> {
+    let of = |trial: &MeasuredTrial| {
+        let record = &trial.trial;
+        let counts = trial.samples.iter().map(record::Sample::count).collect();
+        (record.number, format!("{:?}", record.levels), record.block, record.state, record.search, counts)
+    };
+    record.trials.iter().map(of).collect()
+}
+
+/// Interrupts a study after every so many events, takes it up again, and sets it against the undisturbed one. Gives how often
+/// it was interrupted.
+fn interrupted_everywhere(text: &str, every: usize) -> usize {
+    let study = Study::from_toml(text).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let undisturbed_events = told(&study, None, usize::MAX);
+    let undisturbed = record(Vec::new(), &undisturbed_events);
+    assert_eq!(undisturbed.manifest.state, State::Complete);
+    let all = undisturbed_events.len();
+    let points = (1..all - 1).step_by(every);
+    for events in points.clone() {
+        let before = record(Vec::new(), &told(&study, None, events));
+        let in_flight = before.trials.iter().filter(|trial| trial.trial.state == State::Running).count();
+        assert!(in_flight <= 1, "at most the trial in flight is lost");
+        let mut resume = match Resume::of(&plan, before) {
+            Ok(resume) => resume,
+            // All trials had ended, and only the end of the study was not told.
+            Err(error) => {
+                assert_eq!(
+                    (error, events + 2 >= all),
+                    (ResumeError::Finished, true),
+                    "after {events} events of {all}"
+                );
+                continue;
+            }
+        };
+        let events_after = told(&study, Some(&resume), usize::MAX);
+        let after = record(std::mem::take(&mut resume.kept), &events_after);
+        assert_eq!(figures(&after), figures(&undisturbed), "interrupted after {events} events of {all}");
+        assert_eq!(after.manifest.resumed.len(), 1);
+        assert_eq!(after.manifest.state, State::Complete);
+    }
+    points.count()
+}
+
+#[test]
+fn an_interrupted_study_ends_as_an_undisturbed_one() {
+    assert!(interrupted_everywhere(COMPARED, 5) > 20);
+    assert!(interrupted_everywhere(PLAIN, 3) > 10);
+    assert!(interrupted_everywhere(SERIES, 3) > 10);
+}
+
+#[test]
+fn an_interrupted_study_of_a_database_ends_as_an_undisturbed_one() {
+    assert!(interrupted_everywhere(HISTORIAN, 12) > 3);
+}
+
+#[test]
+fn an_interrupted_study_of_searches_ends_as_an_undisturbed_one() {
+    assert!(interrupted_everywhere(SEARCHES, 100) > 3);
+}
+
+/// Trials that are measured again after an interruption in the middle of a trial.
+fn again(text: &str, trial: u32) -> (Vec<u32>, usize) {
+    let study = Study::from_toml(text).unwrap();
+    let begins = |event: &Event| matches!(event, Event::TrialStarted(begun) if begun.number == trial);
+    let events = told(&study, None, usize::MAX).iter().position(begins).unwrap() + 2;
+    let resume =
+        Resume::of(&Plan::of(&study).unwrap(), record(Vec::new(), &told(&study, None, events))).unwrap();
+    (resume.set_aside().to_vec(), resume.trials())
+}
+
+#[test]
+fn an_interrupted_block_is_measured_again_where_its_trials_are_compared() {
+    assert_eq!(again(COMPARED, 5), (vec![4, 5], 15), "the second block of three trials, and four more");
+    assert_eq!(again(PLAIN, 5), (vec![5], 2), "the trial in flight, and the one after it");
+}
+
+#[test]
+fn what_failed_is_measured_again_and_what_came_to_its_end_is_not() {
+    let study = Study::from_toml(PLAIN).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let mut ended = record(Vec::new(), &told(&study, None, usize::MAX));
+    assert_eq!(Resume::of(&plan, ended.clone()).unwrap_err(), ResumeError::Finished);
+    ended.trials[1].trial.state = State::Failed;
+    ended.trials[2].trial.state = State::Invalid;
+    let resume = Resume::of(&plan, ended.clone()).unwrap();
+    assert_eq!(resume.set_aside(), [2]);
+    ended.manifest.plan[0].name = "another".to_owned();
+    assert!(matches!(Resume::of(&plan, ended), Err(ResumeError::OtherPlan { .. })));
+}
+
+#[test]
+fn another_machine_is_told() {
+    let study = Study::from_toml(PLAIN).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let mut begun = record(Vec::new(), &told(&study, None, 5));
+    begun.environment.as_mut().unwrap().kernel = "2.6.32".to_owned();
+    let resume = Resume::of(&plan, begun).unwrap();
+    let after = record(Vec::new(), &told(&study, Some(&resume), usize::MAX));
+    let differs = &after.manifest.resumed[0].differs;
+    assert!(differs.len() == 1 && differs[0].starts_with("kernel was 2.6.32 and is "), "{differs:?}");
+}

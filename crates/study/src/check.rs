@@ -1,0 +1,346 @@
+//! What is wrong with a study as a whole: designs that compare nothing, targets that are missing, parameters without effect.
+//!
+//! Mistakes within one parameter are found where it is read. All that is found here is told at once.
+
+use disk::Job;
+use record::{GAIN, Threshold};
+use toml::Value;
+
+use crate::expand::{Point, TARGET, text_of};
+use crate::file::{self, Unfit};
+use crate::mistake::StudyError;
+use crate::orders::check_stores;
+use crate::plan::Work;
+use crate::study::{Axis, Order, Study, Workload};
+use crate::target::{Existing, Target};
+
+/// Most times that a study measures every combination.
+const BLOCKS_MAX: u32 = 1000;
+
+fn mistake(place: impl Into<String>, problem: impl Into<String>) -> StudyError {
+    StudyError { place: place.into(), problem: problem.into() }
+}
+
+/// Mistakes of the design, which need no parameter to be read.
+pub(crate) fn design(study: &Study) -> Vec<StudyError> {
+    let mut errors = Vec::new();
+    if !(1..=BLOCKS_MAX).contains(&study.blocks) {
+        errors.push(mistake("blocks", format!("cannot be {}: give 1 to {BLOCKS_MAX}", study.blocks)));
+    }
+    for (number, axis) in study.axis.iter().enumerate() {
+        errors.extend(check_axis(axis, &levels_anywhere(study, axis)));
+        if study.axis[..number].iter().any(|other| other.name() == axis.name()) {
+            errors.push(mistake(
+                &axis.key,
+                format!("is the second axis called {}: give each one once", axis.name()),
+            ));
+        }
+    }
+    errors.extend(check_configurations(study));
+    errors.extend(check_order(study));
+    errors.extend(check_thresholds(study));
+    errors.extend(study.target.instances().flat_map(|(key, instance)| {
+        instance
+            .impossible()
+            .into_iter()
+            .map(move |(limit, problem)| mistake(format!("{key}.{limit}"), problem))
+    }));
+    errors
+}
+
+/// All levels of an axis, those that only one configuration has too.
+pub(crate) fn levels_anywhere(study: &Study, axis: &Axis) -> Vec<Value> {
+    let own = study.configuration.iter().flat_map(|configuration| &configuration.axis);
+    let mut levels = axis.levels.clone();
+    for level in own.filter(|own| own.key == axis.key).flat_map(|own| &own.levels) {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    levels
+}
+
+fn check_axis(axis: &Axis, levels: &[Value]) -> Vec<StudyError> {
+    let mut errors = Vec::new();
+    if axis.levels.is_empty() {
+        errors.push(mistake(&axis.key, "an axis has no levels; give at least one"));
+    }
+    let repeated = |(number, level): (usize, &Value)| axis.levels[..number].contains(level);
+    if let Some(position) = axis.levels.iter().enumerate().position(repeated) {
+        errors.push(mistake(&axis.key, format!("has the level {} twice", text_of(&axis.levels[position]))));
+    }
+    if let Some(reference) = axis.reference.as_ref().filter(|reference| !levels.contains(reference)) {
+        let all: Vec<String> = levels.iter().map(text_of).collect();
+        errors.push(mistake(
+            &axis.key,
+            format!("its reference {} is no level of it; levels are {}", text_of(reference), all.join(", ")),
+        ));
+    }
+    errors.extend(check_levels(axis));
+    if axis.key.strip_prefix(TARGET) == Some("url") && axis.levels.iter().any(has_password) {
+        errors.push(mistake(
+            &axis.key,
+            "levels are stored and shown, so that no address may hold a password: give it in PGPASSWORD or MYSQL_PWD",
+        ));
+    }
+    errors
+}
+
+/// Levels that the parameter of an axis cannot have. Where there is no such parameter, that is told once.
+fn check_levels(axis: &Axis) -> Vec<StudyError> {
+    let mut errors: Vec<StudyError> = Vec::new();
+    let none = [Value::from(0)];
+    let levels = if axis.levels.is_empty() { &none[..] } else { &axis.levels };
+    for level in levels {
+        let wrong = match axis.key.split_once('.') {
+            Some(("workload", _)) => {
+                file::wrong_in::<Workload>(axis.key.trim_start_matches("workload."), level)
+            }
+            Some(("target", key)) => file::wrong_in::<Target>(key, level),
+            _ => Some(Unfit::Key(
+                "is no parameter that can be varied: keys begin with workload.disk., workload.historian., \
+                workload.orders. or target."
+                    .to_owned(),
+            )),
+        };
+        match wrong {
+            Some(Unfit::Key(problem)) => return vec![mistake(&axis.key, problem)],
+            Some(Unfit::Value(problem)) if !axis.levels.is_empty() => {
+                errors.push(mistake(&axis.key, format!("its level {}: {problem}", text_of(level))));
+            }
+            Some(Unfit::Value(_)) | None => {}
+        }
+    }
+    errors
+}
+
+/// Whether it is an address with a password, `postgres://user:password@host/database`.
+fn has_password(level: &Value) -> bool {
+    let user = level.as_str().and_then(|text| text.split_once("://")?.1.split_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
+}
+
+fn check_configurations(study: &Study) -> Vec<StudyError> {
+    let mut errors = Vec::new();
+    for (number, configuration) in study.configuration.iter().enumerate() {
+        let name = &configuration.name;
+        if name.trim().is_empty() {
+            errors.push(mistake("configuration.name", "is empty: give each configuration a name"));
+        } else if study.configuration[..number].iter().any(|other| other.name == *name) {
+            errors.push(mistake(name, "is the name of two configurations: give each one of its own"));
+        }
+        for own in &configuration.axis {
+            if !study.axis.iter().any(|axis| axis.key == own.key) {
+                let problem = format!(
+                    "has levels of {}, which is no axis of the study: give it as [[axis]] too",
+                    own.key
+                );
+                errors.push(mistake(name, problem));
+            }
+        }
+    }
+    if let Some(reference) = &study.reference
+        && !study.configuration.iter().any(|configuration| configuration.name == *reference)
+    {
+        let names: Vec<&str> = study.configuration.iter().map(|configuration| &*configuration.name).collect();
+        let problem = if names.is_empty() {
+            "names a configuration, and the study has none; the reference of an axis stands beside its levels"
+                .to_owned()
+        } else {
+            format!("`{reference}` is no configuration; configurations are {}", names.join(", "))
+        };
+        errors.push(mistake("reference", problem));
+    }
+    errors
+}
+
+/// Rules that leave out what comes later in a series need trials in the order of the series.
+fn check_order(study: &Study) -> Vec<StudyError> {
+    if matches!(study.order, Order::Given | Order::Repeats) {
+        return Vec::new();
+    }
+    let place = match (study.latency_tolerance, &study.steady) {
+        (Some(_), _) => "latency_tolerance",
+        (None, Some(_)) => "steady",
+        (None, None) => return Vec::new(),
+    };
+    vec![mistake(
+        place,
+        "leaves out what comes later, which has no meaning in a random order: set order = \"given\"",
+    )]
+}
+
+fn check_thresholds(study: &Study) -> Vec<StudyError> {
+    let mut errors = Vec::new();
+    for (number, threshold) in study.thresholds.iter().enumerate() {
+        errors.extend(unknown_level(study, threshold));
+        if threshold.metric == GAIN && !study.compare {
+            errors.push(mistake("thresholds", format!("`{threshold}` needs compare = true")));
+        }
+        let earlier = study.thresholds[..number].iter();
+        errors.extend(earlier.filter(|other| other.contradicts(threshold)).map(|other| {
+            mistake(
+                "thresholds",
+                format!("`{other}` and `{threshold}` contradict each other: no value satisfies both"),
+            )
+        }));
+    }
+    errors
+}
+
+/// A level that a threshold is of and the study has not.
+fn unknown_level(study: &Study, threshold: &Threshold) -> Option<StudyError> {
+    threshold.at.iter().find_map(|(name, level)| {
+        let levels: Vec<String> = if name == "configuration" {
+            study.configuration.iter().map(|configuration| configuration.name.clone()).collect()
+        } else {
+            let axis = study.axis.iter().find(|axis| axis.name() == name);
+            axis.map(|axis| levels_anywhere(study, axis).iter().map(text_of).collect()).unwrap_or_default()
+        };
+        let problem = match levels.as_slice() {
+            [] => format!("`{threshold}` is of an axis {name}, which the study does not have"),
+            levels if !levels.contains(level) => {
+                format!("`{threshold}`: {level} is no level of {name}; levels are {}", levels.join(", "))
+            }
+            _ => return None,
+        };
+        Some(mistake("thresholds", problem))
+    })
+}
+
+/// Mistakes of the combinations and of what they are run against.
+pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let mut errors: Vec<StudyError> = points.iter().flat_map(|point| check_target(study, point)).collect();
+    errors.extend(check_prices(study, points));
+    errors.extend(check_reuse(study, points));
+    errors.extend(check_effect(points));
+    // Without points it is not known what is run.
+    errors.extend(check_workloads(study, points).into_iter().filter(|_| !points.is_empty()));
+    let mut told: Vec<StudyError> = Vec::new();
+    for error in errors {
+        if !told.contains(&error) {
+            told.push(error);
+        }
+    }
+    told
+}
+
+/// What a combination lacks of a target.
+fn check_target(study: &Study, point: &Point) -> Vec<StudyError> {
+    let target = &point.target;
+    let mut errors = check_instances(target);
+    let managed = !errors.is_empty();
+    match &point.work {
+        Work::Historian { .. } if target.url.is_none() && !managed => errors.push(mistake(
+            "target.url",
+            "is missing; give the address of a database, such as sqlite:historian.db",
+        )),
+        Work::Orders { .. } if target.store.is_empty() && !managed => errors.push(mistake(
+            "target.store",
+            "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"",
+        )),
+        Work::Disk { settings, job } if target.paths.is_empty() && needs_paths(settings, job) => {
+            errors.push(mistake("target.paths", "is missing; give directories, files or devices, such as [\"/data\"]"));
+        }
+        _ => {}
+    }
+    if study.search.is_some() && point.work.historian().is_none() {
+        errors.push(mistake(
+            "search",
+            "is of a historian's rate, and there is a trial of something else; leave one of them out",
+        ));
+    }
+    if let Err(crate::StudyErrors(more)) = check_stores(&target.store) {
+        errors.extend(more);
+    }
+    errors
+}
+
+/// Whether a disk test needs a place named. Thread pools name their own, and what needs no files needs no place.
+fn needs_paths(settings: &disk::Settings, job: &Job) -> bool {
+    settings.pools.is_none() && job.needs_files()
+}
+
+fn check_instances(target: &Target) -> Vec<StudyError> {
+    let instances: Vec<&str> = target.instances().map(|(key, _)| key).collect();
+    match instances.as_slice() {
+        [] => Vec::new(),
+        [_] if target.url.is_some() => {
+            vec![mistake("target.url", format!("and {} are two servers: give one of them", instances[0]))]
+        }
+        [key] => vec![mistake(
+            *key,
+            "is understood but cannot be run yet, since this version of prony starts no servers: start it yourself and give \
+             its address as target.url",
+        )],
+        _ => vec![mistake(instances[1], format!("and {} are two servers: give one of them", instances[0]))],
+    }
+}
+
+/// Refuses prices that come to nothing, or that nothing is set against.
+fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let Some(prices) = &study.prices else { return Vec::new() };
+    if !points.is_empty() && points.iter().all(|point| point.work.orders().is_none()) {
+        return vec![mistake("prices", "have no effect where there are no orders: leave them out")];
+    }
+    prices.check().into_iter().map(|wrong| mistake("prices", wrong.to_string())).collect()
+}
+
+/// A database that is taken up has one trial: the next one would begin with empty tables.
+fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
+    let reused = points.iter().filter(|point| point.work.historian().is_some());
+    let reused = reused.filter(|point| point.target.existing == Existing::Reuse).count();
+    let trials = reused * study.blocks.max(1) as usize;
+    let problem = "is taken up again by one trial only, since every further one begins with empty tables: leave out \
+                   --reuse, or measure one rate";
+    (trials > 1 || (trials == 1 && study.search.is_some())).then(|| mistake("target.existing", problem))
+}
+
+/// Refuses what only writes can heed where no trial writes: it would be ignored in silence.
+fn check_effect(points: &[Point]) -> Vec<StudyError> {
+    if points.iter().filter_map(|point| point.work.disk()).any(Job::writes) {
+        return Vec::new();
+    }
+    let given = |settings: &disk::Settings| {
+        // SQLIO's front end asks for it in general, and names the files themselves as pools.
+        let own_files = settings.pools.is_none();
+        [
+            ("flush_every", settings.flush_every.is_some()),
+            ("write_through", settings.write_through == Some(true)),
+            ("overwrite", settings.overwrite == Some(true) && own_files),
+            ("destroy", settings.destroy.is_some() && own_files),
+        ]
+    };
+    let disks = points.iter().filter_map(|point| match &point.work {
+        Work::Disk { settings, .. } => Some(given(settings)),
+        Work::Historian { .. } | Work::Orders { .. } => None,
+    });
+    let without_effect = disks.flatten().filter_map(|(parameter, is_given)| is_given.then_some(parameter));
+    let problem = "has no effect where nothing is written; give a read_share below 100";
+    without_effect.map(|parameter| mistake(parameter, problem)).collect()
+}
+
+/// Parameters of a workload that no combination is of.
+fn check_workloads(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let any = |is: fn(&Point) -> bool| points.iter().any(is);
+    let workload = &study.workload;
+    let given = [
+        (
+            "workload.disk",
+            workload.disk != disk::Settings::default(),
+            any(|point| point.work.disk().is_some()),
+        ),
+        ("workload.historian", workload.historian.is_some(), any(|point| point.work.historian().is_some())),
+        ("workload.orders", workload.orders.is_some(), any(|point| point.work.orders().is_some())),
+    ];
+    let ignored = given.into_iter().filter(|&(_, is_given, is_run)| is_given && !is_run);
+    ignored
+        .map(|(key, ..)| {
+            mistake(key, "is the workload of no trial: leave it out, or give a configuration with it")
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

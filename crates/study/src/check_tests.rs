@@ -1,0 +1,119 @@
+//! Designs that cannot be.
+
+use crate::plan::Plan;
+use crate::study::Study;
+
+/// The mistakes of a study whose target is a directory.
+fn mistakes(text: &str) -> String {
+    let text = format!("{text}\n[target]\npaths = [\"/data\"]\n");
+    Plan::of(&Study::from_toml(&text).unwrap()).map_or_else(|errors| errors.to_string(), |_| String::new())
+}
+
+#[track_caller]
+fn told(text: &str, expected: &[&str]) {
+    let mistakes = mistakes(text);
+    assert_eq!(mistakes.lines().count(), expected.len(), "{mistakes}");
+    for sentence in expected {
+        assert!(mistakes.contains(sentence), "{sentence} is not in:\n{mistakes}");
+    }
+}
+
+const DEPTHS: &str = r#"{ key = "workload.disk.outstanding", levels = [1, 2] }"#;
+
+#[test]
+fn axes_that_cannot_be_are_told() {
+    told("axis = [{ key = \"workload.disk.outstanding\", levels = [] }]", &["an axis has no levels"]);
+    told(
+        "axis = [{ key = \"workload.disk.outstandin\", levels = [1] }]",
+        &["there is no such key; did you mean `outstanding`?"],
+    );
+    told(
+        "axis = [{ key = \"workload.disk.outstanding\", levels = [1, \"two\"] }]",
+        &["its level two: is \"two\", and must be a whole number from 0 on"],
+    );
+    told(
+        "axis = [{ key = \"blocks\", levels = [1] }]",
+        &["is no parameter that can be varied: keys begin with workload.disk."],
+    );
+    told(
+        "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 1], reference = 3 }]",
+        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2, 1"],
+    );
+    told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["is the second axis called outstanding"]);
+    told(
+        "axis = [{ key = \"target.url\", levels = [\"postgres://a:secret@h/x\"] }]",
+        &["no address may hold a password"],
+    );
+}
+
+#[test]
+fn configurations_that_cannot_be_are_told() {
+    told("reference = \"a\"", &["reference: names a configuration, and the study has none"]);
+    told(
+        "reference = \"c\"\n[[configuration]]\nname = \"a\"\n[[configuration]]\nname = \"a\"\n[[configuration]]\nname = \"\"",
+        &[
+            "`c` is no configuration; configurations are a, a, ",
+            "is the name of two configurations",
+            "is empty",
+        ],
+    );
+    told(
+        &format!("[[configuration]]\nname = \"a\"\naxis = [{DEPTHS}]"),
+        &["a: has levels of workload.disk.outstanding, which is no axis of the study"],
+    );
+}
+
+#[test]
+fn thresholds_that_cannot_be_are_told() {
+    let thresholds = |list: &str| format!("thresholds = [{list}]\naxis = [{DEPTHS}]");
+    told(&thresholds(r#""p99_ms < 20", "p99_ms > 30""#), &["contradict each other"]);
+    told(
+        &thresholds(r#""gain > 5 % at threads = 2""#),
+        &["is of an axis threads, which the study does not have"],
+    );
+    told(
+        &thresholds(r#""gain > 5 % at outstanding = 3""#),
+        &["3 is no level of outstanding; levels are 1, 2"],
+    );
+    told(
+        &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
+        &["`gain > 5 %` needs compare = true"],
+    );
+    told(&thresholds(r#""p99_ms < 20", "gain > 5 % at outstanding = 2""#), &[]);
+}
+
+#[test]
+fn rules_of_series_need_an_order() {
+    told("latency_tolerance = \"20ms\"", &["latency_tolerance: leaves out what comes later"]);
+    told("latency_tolerance = \"20ms\"\norder = \"given\"", &[]);
+}
+
+#[test]
+fn workloads_of_no_trial_and_blocks_out_of_range_are_told() {
+    told("blocks = 0", &["blocks: cannot be 0"]);
+    told(
+        "[workload.disk]\nthreads = 2\n[workload.historian]\nrate = 10",
+        &["workload.disk: is the workload of no trial", "target.url: is missing"],
+    );
+}
+
+#[test]
+fn a_server_that_would_have_to_be_started_is_refused_with_the_remedy() {
+    let target = |target: &str| {
+        let text = format!("workload.historian.rate = 10\n{target}");
+        Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string()
+    };
+    let managed = target("[target.postgres]\ndata = \"/data\"\nmemory = \"32GiB\"\ncpus = 4");
+    assert!(managed.contains("target.postgres: is understood but cannot be run yet"), "{managed}");
+    let two = target("[target]\nurl = \"sqlite:x\"\n[target.postgres]\ndata = \"/data\"");
+    assert!(two.contains("and target.postgres are two servers"), "{two}");
+    let little = target("[target.mariadb]\nmemory = \"1MiB\"\ncpus = 0.0\nread_iops = 0");
+    assert!(
+        ["memory", "cpus", "read_iops"]
+            .iter()
+            .all(|limit| little.contains(&format!("target.mariadb.{limit}"))),
+        "{little}"
+    );
+    let axis = target("axis = [{ key = \"target.postgres.memory\", levels = [\"8GiB\", \"a lot\"] }]");
+    assert!(axis.contains("a lot"), "{axis}");
+}

@@ -1,0 +1,328 @@
+//! Reads a study file: layers (a quick look, the command line) over it, places filled in, and all of its mistakes at once,
+//! each with its line.
+
+mod read;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use toml::Value;
+
+use crate::mistake::StudyErrors;
+use crate::plan::Plan;
+use crate::study::Study;
+use read::Problem;
+use tree::{Kind, Node, Step};
+
+/// A study file and what a command line lays over it.
+#[derive(Clone, Debug, Default)]
+pub struct StudyFile<'a> {
+    /// Name of the study, for results and messages: that of the file without its ending.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Whether times are to be shortened.
+    pub quick: bool,
+    /// Paths and addresses for the places that the study asks for, by their names.
+    pub places: BTreeMap<String, String>,
+    /// Parameters that replace those of the file, by their dotted keys. One that an axis varies narrows it.
+    pub set: Vec<(String, Value)>,
+}
+
+/// Something wrong with a study file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Line of the file, from 1; none if it came from the command line or is nowhere in particular.
+    pub line: Option<usize>,
+    /// Key, or what it is about.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub problem: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, place, problem } = self;
+        if let Some(line) = line {
+            write!(f, "line {line}: ")?;
+        }
+        if place.is_empty() { f.write_str(problem) } else { write!(f, "{place}: {problem}") }
+    }
+}
+
+impl StudyFile<'_> {
+    /// The study, checked up to its plan.
+    ///
+    /// # Errors
+    /// All mistakes at once, in the order of their lines.
+    pub fn study(&self) -> Result<Study, Vec<Mistake>> {
+        let mut tree = Node::parse(self.text).map_err(|errors| {
+            let mistake = |error: tree::SyntaxError| Mistake {
+                line: Some(error.line),
+                place: String::new(),
+                problem: error.problem,
+            };
+            errors.into_iter().map(mistake).collect::<Vec<_>>()
+        })?;
+        let quick_look = tree.get("quick_look").cloned();
+        let mut mistakes = Vec::new();
+        if let Some(look) = quick_look.clone() {
+            // Read whether it is used or not: a mistake in it is one.
+            let mut layered = tree.clone();
+            layered.lay(look);
+            self.read(layered, &mut mistakes);
+        }
+        if self.quick {
+            if let Some(look) = quick_look.clone() {
+                tree.lay(look);
+            }
+            tree.lay(Node::at_key("quick", Value::Boolean(true)));
+        }
+        self.lay_given(&mut tree);
+        let study = self.read(tree, &mut mistakes);
+        mistakes
+            .sort_by(|a, b| (a.line.is_none(), a.line, &a.place).cmp(&(b.line.is_none(), b.line, &b.place)));
+        mistakes.dedup();
+        match study {
+            Some(mut study) if mistakes.is_empty() => {
+                if self.quick && quick_look.is_none() {
+                    study.quicken();
+                }
+                // What is stored is what was run.
+                (study.quick_look, study.places) = (None, BTreeMap::new());
+                Ok(study)
+            }
+            _ => Err(mistakes),
+        }
+    }
+
+    /// Lays what the command line gave over the file.
+    fn lay_given(&self, tree: &mut Node) {
+        for (key, value) in &self.set {
+            let narrowed = tree.get_mut("axis").is_some_and(|axes| narrow(axes, key, value));
+            if !narrowed {
+                tree.lay(Node::at_key(key, value.clone()));
+            }
+        }
+    }
+
+    /// Reads a study out of a tree, as far as that goes.
+    fn read(&self, mut tree: Node, mistakes: &mut Vec<Mistake>) -> Option<Study> {
+        let missing = self.fill_in_places(&mut tree);
+        // A place that is missing is told by itself, and not by what it makes of an address.
+        let is_complete = missing.is_empty();
+        mistakes.extend(missing);
+        let whole = tree.clone();
+        let mut removed: Vec<Vec<Step>> = Vec::new();
+        let mut study = loop {
+            match Study::deserialize(&tree) {
+                Ok(study) => break study,
+                Err(wrong) => {
+                    let is_place = tree.nearest(&wrong.path).text().is_some_and(|text| text.contains('$'));
+                    if is_complete || !is_place {
+                        mistakes.push(mistake(&tree, &wrong));
+                    }
+                    if !tree.remove(&wrong.path) {
+                        return None;
+                    }
+                    removed.push(wrong.path);
+                }
+            }
+        };
+        if study.title.is_empty() {
+            study.title = self.name.to_owned();
+        }
+        if study.slug.is_empty() {
+            study.slug = self.name.to_owned();
+        }
+        if let Err(StudyErrors(errors)) = Plan::of(&study) {
+            // What was taken out above is told already, and so is what is missing because of it.
+            let is_new = |place: &str| !removed.iter().any(|path| is_about(place, path));
+            mistakes.extend(errors.into_iter().filter(|error| is_new(&error.place)).map(|error| Mistake {
+                line: line_of(&whole, &error.place),
+                place: error.place,
+                problem: error.problem,
+            }));
+        }
+        Some(study)
+    }
+
+    /// Puts paths and addresses where `$name` stands for a place.
+    fn fill_in_places(&self, tree: &mut Node) -> Vec<Mistake> {
+        let Some(Node { kind: Kind::Table(asked), .. }) = tree.get("places").cloned() else {
+            return self.unknown_places(&[]);
+        };
+        let mut mistakes = self.unknown_places(&asked);
+        for (name, place) in &asked {
+            let text = |key: &str| place.get(key).and_then(Node::text);
+            let Some(given) = self.places.get(name).map(String::as_str).or_else(|| text("default")) else {
+                let what = text("what").unwrap_or("it");
+                mistakes.push(Mistake {
+                    line: place.line,
+                    place: format!("places.{name}"),
+                    problem: format!("is not given: name {what} with --place {name}=PATH_OR_URL"),
+                });
+                continue;
+            };
+            let sign = format!("${name}");
+            for key in ["target", "configuration", "axis"] {
+                if let Some(node) = tree.get_mut(key) {
+                    node.each_text(&mut |text| fill_in(text, &sign, given));
+                }
+            }
+        }
+        mistakes
+    }
+
+    fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {
+        let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+        let remedy = if names.is_empty() {
+            "it asks for none".to_owned()
+        } else {
+            format!("it asks for {}", names.join(", "))
+        };
+        let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
+        let mistake = |name: &String| Mistake {
+            line: None,
+            place: format!("--place {name}"),
+            problem: format!("is no place of this study; {remedy}"),
+        };
+        unknown.map(mistake).collect()
+    }
+}
+
+/// Replaces a place's sign at the begin of a path or address, or of an address' file.
+fn fill_in(text: &mut String, sign: &str, place: &str) {
+    let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
+    let rest = text[begin..].strip_prefix(sign).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    if let Some(rest) = rest {
+        *text = format!("{}{place}{rest}", &text[..begin]);
+    }
+}
+
+/// Narrows the axis of a key to one level, if there is one.
+fn narrow(axes: &mut Node, key: &str, value: &Value) -> bool {
+    let axis = axes.elements_mut().iter_mut().find(|axis| axis.get("key").and_then(Node::text) == Some(key));
+    let Some(axis) = axis else { return false };
+    axis.take("reference");
+    axis.lay(Node::at_key("levels", Value::Array(vec![value.clone()])));
+    true
+}
+
+fn mistake(tree: &Node, wrong: &read::Wrong) -> Mistake {
+    let place = dotted(&wrong.path);
+    let node = tree.nearest(&wrong.path);
+    let (place, problem) = match &wrong.problem {
+        Problem::UnknownKey(known) => {
+            let given = wrong.path.last().map(|step| dotted(std::slice::from_ref(step))).unwrap_or_default();
+            (place, unknown(&given, known))
+        }
+        Problem::Missing(key) => (
+            if place.is_empty() { (*key).to_owned() } else { format!("{place}.{key}") },
+            "is missing".to_owned(),
+        ),
+        Problem::Other(problem) => (place, problem.clone()),
+    };
+    Mistake { line: node.line, place, problem }
+}
+
+/// Why a parameter cannot have a value.
+pub(crate) enum Unfit {
+    /// There is no such parameter.
+    Key(String),
+    /// It cannot have this value.
+    Value(String),
+}
+
+/// What is wrong with one parameter of a type, given by its dotted key.
+pub(crate) fn wrong_in<T: serde::de::DeserializeOwned>(key: &str, value: &Value) -> Option<Unfit> {
+    let tree = Node::at_key(key, value.clone());
+    let wrong = T::deserialize(&tree).err()?;
+    Some(match &wrong.problem {
+        Problem::UnknownKey(_) if wrong.path.len() <= key.split('.').count() => {
+            Unfit::Key(mistake(&tree, &wrong).problem)
+        }
+        _ => Unfit::Value(mistake(&tree, &wrong).problem),
+    })
+}
+
+/// How far a name may be from another one to be taken for a slip of the pen.
+const SLIP: f64 = 0.7;
+
+fn unknown(given: &str, known: &[&str]) -> String {
+    let likeness = |name: &&&str| strsim::normalized_damerau_levenshtein(given, name);
+    let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match nearest.filter(|name| likeness(name) >= SLIP || name.contains(given) || given.contains(**name)) {
+        Some(nearest) => format!("there is no such key; did you mean `{nearest}`?"),
+        None => format!("there is no such key; keys here are {}", known.join(", ")),
+    }
+}
+
+/// `axis[1].levels`, counted from 1 as people do.
+fn dotted(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text = format!("{text}.{key}"),
+            Step::Index(index) => text = format!("{text}[{}]", index + 1),
+        }
+    }
+    text
+}
+
+/// Whether a place in a study is what a path leads to, or lies in it, or holds it.
+fn is_about(place: &str, path: &[Step]) -> bool {
+    let removed = dotted(path);
+    let last =
+        path.iter().rev().find_map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None });
+    removed.starts_with(place)
+        || place.starts_with(&removed)
+        || last == Some(place)
+        || removed.starts_with("target") && place.starts_with("target")
+}
+
+/// Line of what a mistake in a study is about: a key, the key of an axis, the name of a configuration, or a parameter.
+fn line_of(tree: &Node, place: &str) -> Option<usize> {
+    let path: Vec<Step> = place.split('.').map(|part| Step::Key(part.to_owned())).collect();
+    let found = (0..path.len()).rev().find_map(|end| {
+        let node = tree.nearest(&path[..=end]);
+        (dotted_exists(tree, &path[..=end])).then_some(node)
+    });
+    let named = |list: &str, key: &str, wanted: &dyn Fn(&str) -> bool| {
+        let entries = tree.get(list).map(Node::elements).unwrap_or_default();
+        entries.iter().find_map(|entry| entry.get(key).filter(|node| node.text().is_some_and(wanted)))
+    };
+    named("axis", "key", &|key| key == place)
+        .or_else(|| named("configuration", "name", &|name| name == place))
+        .or(found)
+        .or_else(|| parameter(tree.get("workload"), place))
+        .or_else(|| {
+            let configurations = tree.get("configuration").map(Node::elements).unwrap_or_default();
+            configurations.iter().find_map(|configuration| parameter(configuration.get("workload"), place))
+        })
+        .or_else(|| named("axis", "key", &|key| key.rsplit('.').next() == Some(place)))
+        .and_then(|node| node.line)
+}
+
+fn dotted_exists(tree: &Node, path: &[Step]) -> bool {
+    let mut node = tree;
+    for step in path {
+        let Step::Key(key) = step else { return false };
+        match node.get(key) {
+            Some(inner) => node = inner,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// A parameter of any workload, by its name alone.
+fn parameter<'a>(workload: Option<&'a Node>, name: &str) -> Option<&'a Node> {
+    ["disk", "historian", "orders"].iter().find_map(|kind| workload?.get(kind)?.get(name))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Study files as users write them, right and wrong.
+
+use super::*;
+use crate::study::Order;
+
+const FLUSH_ROWS: &str = r#"
+title = "Rows buffered before a flush"
+blocks = 8
+order = "abba"
+thresholds = ["p99_ms < 20", "gain > 5 % at flush_rows = 1000"]
+
+[workload.historian]
+rate = 5100
+duration = "2m"
+
+[target]
+url = "sqlite:$data/historian.db"
+
+[places.data]
+what = "a directory on the disk that is to hold the database"
+
+[[axis]]
+key = "workload.historian.flush_rows"
+levels = [10, 40, 100, 1000]
+reference = 40
+
+[quick_look]
+blocks = 2
+workload.historian.duration = "20s"
+"#;
+
+fn file(text: &str) -> StudyFile<'_> {
+    StudyFile { name: "flush-rows", text, ..StudyFile::default() }
+}
+
+fn places(place: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([("data".to_owned(), place.to_owned())])
+}
+
+#[track_caller]
+fn told(text: &str, expected: &[&str]) {
+    let mistakes: Vec<String> = file(text).study().unwrap_err().iter().map(ToString::to_string).collect();
+    assert_eq!(mistakes, expected);
+}
+
+#[test]
+fn a_study_file_is_read_with_its_places() {
+    let study = StudyFile { places: places("/mnt/raid"), ..file(FLUSH_ROWS) }.study().unwrap();
+    assert_eq!((study.slug.as_str(), study.blocks, study.order), ("flush-rows", 8, Order::Abba));
+    assert_eq!(study.target.url.as_ref().unwrap().to_string(), "sqlite:/mnt/raid/historian.db");
+    assert_eq!(study.axis[0].reference, Some(Value::from(40)));
+    assert!(!study.quick);
+    let plan = Plan::of(&study).unwrap();
+    assert_eq!(plan.trials.len(), 8 * 5, "four levels and the reference again");
+    assert_eq!(Study::from_toml(&study.to_toml().unwrap()).unwrap(), study);
+}
+
+#[test]
+fn a_quick_look_and_the_command_line_are_laid_over_the_file() {
+    let quick = StudyFile { quick: true, places: places("/x"), ..file(FLUSH_ROWS) };
+    let study = quick.study().unwrap();
+    assert_eq!((study.quick, study.blocks), (true, 2));
+    assert_eq!(study.workload.historian.as_ref().unwrap().duration, Some(load::Span::seconds(20)));
+    let set = vec![
+        ("blocks".to_owned(), Value::from(3)),
+        ("workload.historian.writers".to_owned(), Value::from(2)),
+        ("workload.historian.flush_rows".to_owned(), Value::from(1000)),
+    ];
+    let study = StudyFile { set, ..quick }.study().unwrap();
+    assert_eq!(study.blocks, 3);
+    assert_eq!(study.workload.historian.as_ref().unwrap().writers, Some(2));
+    assert_eq!(study.axis[0].levels, [Value::from(1000)], "a value for an axis narrows it");
+}
+
+#[test]
+fn a_quick_look_of_its_own_is_found_where_the_file_has_none() {
+    let text = "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 8] }]\ncool_down = \"1m\"\n[target]\npaths = [\"/\"]";
+    let study = StudyFile { quick: true, ..file(text) }.study().unwrap();
+    assert_eq!((study.blocks, study.cool_down), (2, load::Span::ZERO));
+    assert!(Plan::of(&study).unwrap().duration().as_seconds() <= 10.0);
+    let historian = "[workload.historian]\nrate = 10\nduration = \"1h\"\n[target]\nurl = \"sqlite:x\"";
+    let study = StudyFile { quick: true, ..file(historian) }.study().unwrap();
+    assert_eq!(study.workload.disk, disk::Settings::default());
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_with_their_lines() {
+    told(
+        r#"titel = "x"
+blocks = "many"
+order = "random"
+thresholds = ["p99_ms < fast"]
+
+[workload.disk]
+blok_size = "8KiB"
+block_size = "8 apples"
+read_share = 110
+threads = 2
+
+[target]
+path = "/data"
+
+[[axis]]
+key = "workload.disk.outstanding"
+levels = []
+
+[[axis]]
+key = "workload.disk.thread"
+levels = [1]
+
+[[axis]]
+levels = [1]
+
+[quick_look]
+blockz = 1
+"#,
+        &[
+            "line 1: titel: there is no such key; did you mean `title`?",
+            "line 2: blocks: is \"many\", and must be a whole number from 0 on",
+            "line 3: order: cannot be \"random\": give \"blocks\", \"abba\", \"given\" or \"repeats\"",
+            "line 4: thresholds[1]: `p99_ms < fast` is no threshold: write a metric, one of < <= > >=, and a number, as in \
+             \"p99_ms < 20\" or \"gain > 5 %\"",
+            "line 7: workload.disk.blok_size: there is no such key; did you mean `block_size`?",
+            "line 8: workload.disk.block_size: `8 apples` is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) or KB, MB, GB, TB (powers of 1000)",
+            "line 9: read_share: 110: give a share from 0 to 100 per cent",
+            "line 13: target.path: there is no such key; did you mean `paths`?",
+            "line 16: workload.disk.outstanding: an axis has no levels; give at least one",
+            "line 20: workload.disk.thread: there is no such key; did you mean `threads`?",
+            "line 23: axis[3].key: is missing",
+            "line 27: blockz: there is no such key; did you mean `blocks`?",
+        ],
+    );
+}
+
+#[test]
+fn what_is_no_toml_is_told_with_its_line() {
+    let mistakes = file("title = \"x\"\nblocks = = 3\n").study().unwrap_err();
+    assert_eq!(mistakes[0].line, Some(2), "{mistakes:?}");
+}
+
+#[test]
+fn places_that_are_missing_or_unknown_are_told() {
+    told(
+        FLUSH_ROWS,
+        &[
+            "line 14: places.data: is not given: name a directory on the disk that is to hold the database with --place data=PATH_OR_URL",
+        ],
+    );
+    let given = BTreeMap::from([("data".to_owned(), "/x".to_owned()), ("log".to_owned(), "/y".to_owned())]);
+    let mistakes = StudyFile { places: given, ..file(FLUSH_ROWS) }.study().unwrap_err();
+    assert_eq!(mistakes[0].to_string(), "--place log: is no place of this study; it asks for data");
+}
+
+#[test]
+fn a_place_stands_at_the_begin_of_a_path_alone() {
+    let filled = |text: &str| {
+        let mut text = text.to_owned();
+        fill_in(&mut text, "$data", "/mnt");
+        text
+    };
+    assert_eq!(filled("$data"), "/mnt");
+    assert_eq!(filled("$data/pg"), "/mnt/pg");
+    assert_eq!(filled("sqlite:$data/x.db"), "sqlite:/mnt/x.db");
+    assert_eq!(filled("$database"), "$database");
+    assert_eq!(filled("/x/$data"), "/x/$data");
+}
