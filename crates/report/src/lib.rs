@@ -5,6 +5,7 @@
 //! the same record gives the same report, today and with next year's build.
 
 mod chart;
+mod compare;
 mod csv;
 #[cfg(test)]
 mod fixture;
@@ -16,12 +17,15 @@ mod published;
 mod table;
 mod text;
 
+pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
 pub use judge::{Level, Verdict};
 pub use model::{
-    ClientSpread, Configuration, Cost, CostItem, CostRow, CpuTarget, Expectation, ExpectedFigure, Figures,
-    FlushPoint, FlushSeries, Generator, Historian, Machine, Maintenance, MatrixCell, OrderTime, Orders,
-    OrdersTarget, Reads, Reconciliation, Report, Search, SearchedStep, Stability, SteadyState, Storage,
-    Sweep, SweepPoint, Trial,
+    AxisSeries, ClientSpread, ComparedAxis, ComparedMetric, Configuration, Cost, CostItem, CostRow,
+    CpuTarget, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Gain, Generator, Historian,
+    Machine, Maintenance, MatrixCell, OrderTime, Orders, OrdersTarget, OtherMetric, Outcome, Point,
+    PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report, Search,
+    SearchedStep, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint, ThresholdResult,
+    Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};

@@ -47,7 +47,7 @@ pub(super) fn settings(report: &Report) -> Markup {
                 (parts::facts(title, shared))
             }
         }
-        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::table(table)) }
+        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::long_table(table)) }
         @if !report.study_toml.trim().is_empty() {
             details { summary { "The exact input (study.toml)" } pre { (report.study_toml) } }
         }
