@@ -264,7 +264,7 @@ pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
 }
 
 /// Width of the terminal on stdout; none if it is not one.
-fn terminal_width() -> Option<u16> {
+pub(crate) fn terminal_width() -> Option<u16> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {
         return None;

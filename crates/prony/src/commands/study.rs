@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::anyhow;
-use study::{PUBLISHED_STUDIES, Plan, PublishedStudy, Study, StudyFile};
+use study::{PUBLISHED_STUDIES, PublishedStudy, Study, StudyFile};
 
 use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy};
 use crate::commands::plan as plans;
