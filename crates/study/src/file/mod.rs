@@ -12,6 +12,7 @@ use toml::Value;
 
 use crate::mistake::StudyErrors;
 use crate::plan::Plan;
+use crate::quick;
 use crate::study::Study;
 use read::Problem;
 use tree::{Kind, Node, Step};
@@ -75,8 +76,9 @@ impl StudyFile<'_> {
             self.read(layered, &mut mistakes);
         }
         if self.quick {
-            if let Some(look) = quick_look.clone() {
-                tree.lay(look);
+            match quick_look {
+                Some(look) => tree.lay(look),
+                None => self.hasten(&mut tree),
             }
             tree.lay(Node::at_key("quick", Value::Boolean(true)));
         }
@@ -87,14 +89,26 @@ impl StudyFile<'_> {
         mistakes.dedup();
         match study {
             Some(mut study) if mistakes.is_empty() => {
-                if self.quick && quick_look.is_none() {
-                    study.quicken();
-                }
                 // What is stored is what was run.
                 (study.quick_look, study.places) = (None, BTreeMap::new());
                 Ok(study)
             }
             _ => Err(mistakes),
+        }
+    }
+
+    /// Lays a quick look of ours over a file that has none. A file with mistakes is left as it is, since it will not run.
+    fn hasten(&self, tree: &mut Node) {
+        let Some(study) = self.read(tree.clone(), &mut Vec::new()) else { return };
+        for (key, value) in quick::look(&study) {
+            tree.lay(Node::at_key(&key, value));
+        }
+        let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
+        for configuration in configurations {
+            for (key, _) in quick::TIMES {
+                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                configuration.remove(&path);
+            }
         }
     }
 
