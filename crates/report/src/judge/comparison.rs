@@ -474,6 +474,7 @@ fn caveats(comparison: &StudyComparison) -> Vec<Verdict> {
     }
     verdicts.push(noise_floor(comparison));
     verdicts.extend(comparison.resumed.iter().map(resumed));
+    verdicts.extend(comparison.resumed.iter().filter_map(another_machine));
     verdicts
 }
 
@@ -528,4 +529,15 @@ fn resumed(resumption: &record::Resumption) -> Verdict {
         resumption.at, resumption.from_trial
     );
     Verdict::new(Level::Note, "resumed", sentence)
+}
+
+/// What comes after the interruption was measured on another machine than what came before.
+fn another_machine(resumption: &record::Resumption) -> Option<Verdict> {
+    let differs = (!resumption.differs.is_empty()).then(|| resumption.differs.join("; "))?;
+    let sentence = format!(
+        "From trial {} on the machine is not the one that the study was begun on: {differs}; each comparison is within a \
+         block, but the blocks before and after are of different machines",
+        resumption.from_trial
+    );
+    Some(Verdict::new(Level::Warning, "resumed", sentence))
 }

@@ -42,7 +42,7 @@ pub(crate) fn placements() -> StudyRecord {
             }
             Some(at.records(rate * at.noise(0.015)))
         });
-    let resumed = serde_json::json!({"at": "2026-11-21T09:12:00Z", "from_trial": 13, "set_aside": [13, 14]});
+    let resumed = serde_json::json!({"at": "2026-11-21T09:12:00Z", "from_trial": 13, "set_aside": [13, 14], "differs": ["the kernel was 6.12.0 and is 6.12.1"]});
     study.manifest.resumed.push(serde_json::from_value(resumed).unwrap());
     study
 }
