@@ -37,7 +37,11 @@ fn axes_that_cannot_be_are_told() {
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 1], reference = 3 }]",
-        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2, 1"],
+        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2"],
+    );
+    told(
+        "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2], names = [\"one\"], reference = \"one\" }]",
+        &["has 1 names for 2 levels"],
     );
     told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["is the second axis called outstanding"]);
     told(

@@ -155,9 +155,16 @@ impl StudyFile<'_> {
             return self.unknown_places(&[]);
         };
         let mut mistakes = self.unknown_places(&asked);
+        let whole = tree.clone();
         for (name, place) in &asked {
+            let sign = format!("${name}");
             let text = |key: &str| place.get(key).and_then(Node::text);
-            let Some(given) = self.places.get(name).map(String::as_str).or_else(|| text("default")) else {
+            let given = self.places.get(name).map(String::as_str).or_else(|| text("default"));
+            let Some(given) = given else {
+                // A place may have been narrowed away.
+                if !stands_for(&whole, &sign) {
+                    continue;
+                }
                 let what = text("what").unwrap_or("it");
                 mistakes.push(Mistake {
                     line: place.line,
@@ -166,8 +173,7 @@ impl StudyFile<'_> {
                 });
                 continue;
             };
-            let sign = format!("${name}");
-            for key in ["target", "configuration", "axis"] {
+            for key in TARGETS {
                 if let Some(node) = tree.get_mut(key) {
                     node.each_text(&mut |text| fill_in(text, &sign, given));
                 }
@@ -193,6 +199,24 @@ impl StudyFile<'_> {
     }
 }
 
+/// Where places may stand.
+const TARGETS: [&str; 3] = ["target", "configuration", "axis"];
+
+/// Whether a place's sign stands anywhere in a study.
+fn stands_for(tree: &Node, sign: &str) -> bool {
+    let mut found = false;
+    for key in TARGETS {
+        if let Some(mut node) = tree.get(key).cloned() {
+            node.each_text(&mut |text| {
+                let before = text.clone();
+                fill_in(text, sign, "");
+                found |= *text != before;
+            });
+        }
+    }
+    found
+}
+
 /// Replaces a place's sign at the begin of a path or address, or of an address' file.
 fn fill_in(text: &mut String, sign: &str, place: &str) {
     let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
@@ -207,6 +231,7 @@ fn narrow(axes: &mut Node, key: &str, value: &Value) -> bool {
     let axis = axes.elements_mut().iter_mut().find(|axis| axis.get("key").and_then(Node::text) == Some(key));
     let Some(axis) = axis else { return false };
     axis.take("reference");
+    axis.take("names");
     axis.lay(Node::at_key("levels", Value::Array(vec![value.clone()])));
     true
 }

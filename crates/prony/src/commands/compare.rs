@@ -1,0 +1,1 @@
+//! `prony compare`: results directories side by side.
