@@ -381,6 +381,7 @@ fn an_open_loop_that_was_held_is_compared_by_latency() {
 fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     let page = Report::of(&placements()).html();
     assert!(page.contains("Gain by configuration") && page.contains("<title>gain by configuration</title>"));
+    assert!(page.contains(" (A/A)") && page.contains("an order of its own that the seed decides"));
     assert!(page.contains("published records/s") && page.contains("SAS disks of 10,000 turns"));
     assert!(page.contains("class=\"failure\"><b>failed</b><span>gain &gt; -10 %"));
     let (comparison, evidence) = (page.find("id=\"comparison\""), page.find("id=\"evidence\""));
