@@ -47,7 +47,7 @@ pub(super) fn trials(report: &Report) -> Markup {
     html! {
         @for trial in report.trials.iter().filter(|trial| trial.state != State::Skipped) {
             details.trial open[open] {
-                summary { h3 { (trial.number) ". " (trial.name) } span.rest { (summary(trial)) } }
+                summary { h3 { (trial.number) ". " (trial.name) @if trial.aa { " (A/A)" } } span.rest { (summary(trial)) } }
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
                 @if let Some(historian) = &trial.historian {

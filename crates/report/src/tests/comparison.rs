@@ -42,7 +42,7 @@ pub(crate) fn placements() -> StudyRecord {
             }
             Some(at.records(rate * at.noise(0.015)))
         });
-    let resumed = serde_json::json!({"at": "2026-11-21T09:12:00Z", "from_trial": 13, "set_aside": [13, 14]});
+    let resumed = serde_json::json!({"at": "2026-11-21T09:12:00Z", "from_trial": 13, "set_aside": [13, 14], "differs": ["the kernel was 6.12.0 and is 6.12.1"]});
     study.manifest.resumed.push(serde_json::from_value(resumed).unwrap());
     study
 }
@@ -116,14 +116,6 @@ fn verdicts_of_two_axes() {
 /// Every study of these tests, for what must hold of all pages.
 pub(crate) fn all() -> Vec<StudyRecord> {
     vec![placements(), flush_rows(), read_iops(), memory_and_cpus()]
-}
-
-#[test]
-fn write_pages() {
-    for (name, study) in ["placements", "flush", "iops", "memory"].iter().zip(all()) {
-        std::fs::write(format!("/tmp/wt-report-{name}.html"), Report::of(&study).html()).unwrap();
-        std::fs::write(format!("/tmp/wt-report-{name}.txt"), Report::of(&study).text(Some(120))).unwrap();
-    }
 }
 
 #[test]
@@ -277,6 +269,23 @@ fn thresholds_are_judged_by_their_whole_interval() {
 }
 
 #[test]
+fn what_only_the_correction_leaves_open_is_said_to_be_so() {
+    // Six blocks of one sign have an interval that excludes no difference; of eight such levels none is shown.
+    let scatter = [0.002, 0.05, 0.11, 0.004, 0.09, 0.03];
+    let names = ["ref", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let study = Designed::blocks(6).configurations(&names).study(|at| {
+        let more = if at.configuration == "ref" { 0.0 } else { scatter[at.block as usize - 1] };
+        Some(at.reads(10_000.0 * (1.0 + more), 900.0))
+    });
+    let told = verdicts(&study);
+    assert!(told.contains("Within noise of ref: b (gains 4.6 %, 0.2–11 %)"), "{told}");
+    assert!(
+        told.contains("an interval without 0 is not enough once corrected for all comparisons"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_metric_whose_less_is_better_gains_when_it_falls() {
     let study = Designed::blocks(7).configurations(&["slow", "fast"]).metric("mean_ms").study(|at| {
         Some(at.reads(700.0, if at.configuration == "slow" { 2_000.0 } else { 1_000.0 } * at.noise(0.005)))
@@ -372,6 +381,7 @@ fn an_open_loop_that_was_held_is_compared_by_latency() {
 fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     let page = Report::of(&placements()).html();
     assert!(page.contains("Gain by configuration") && page.contains("<title>gain by configuration</title>"));
+    assert!(page.contains(" (A/A)") && page.contains("an order of its own that the seed decides"));
     assert!(page.contains("published records/s") && page.contains("SAS disks of 10,000 turns"));
     assert!(page.contains("class=\"failure\"><b>failed</b><span>gain &gt; -10 %"));
     let (comparison, evidence) = (page.find("id=\"comparison\""), page.find("id=\"evidence\""));
@@ -389,12 +399,12 @@ fn page_of_a_comparison_begins_with_its_charts_and_tables() {
 fn hundreds_of_trials_make_a_page_of_bounded_size() {
     let counts = ["1", "2", "4", "8", "16", "32"];
     let study = Designed::blocks(7)
-        .axis("threads", &counts, "1")
-        .axis("outstanding", &counts, "1")
+        .axis("writers", &counts, "1")
+        .axis("block", &counts, "1")
         .axis("memory", &["8GiB", "16GiB"], "8GiB")
         .metric("iops")
         .study(|at| {
-            let rate = 100.0 * at.number_of("threads").sqrt() * at.number_of("outstanding").sqrt();
+            let rate = 100.0 * at.number_of("writers").sqrt() * at.number_of("block").sqrt();
             let trial = at.reads(rate * at.noise(0.02), 900.0);
             Some(if at.number % 9 == 0 {
                 at.ended(State::Failed, &format!("fault {}", at.number))
