@@ -3,7 +3,7 @@
 //! Mistakes within one parameter are found where it is read. All that is found here is told at once.
 
 use disk::Job;
-use record::{GAIN, Threshold};
+use record::Threshold;
 use toml::Value;
 
 use crate::expand::{Point, TARGET, text_of};
@@ -182,8 +182,8 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
     let mut errors = Vec::new();
     for (number, threshold) in study.thresholds.iter().enumerate() {
         errors.extend(unknown_level(study, threshold));
-        if threshold.metric == GAIN && !study.compare {
-            errors.push(mistake("thresholds", format!("`{threshold}` needs compare = true")));
+        if !study.compare {
+            errors.push(mistake("thresholds", format!("`{threshold}` is judged only with compare = true")));
         }
         let earlier = study.thresholds[..number].iter();
         errors.extend(earlier.filter(|other| other.contradicts(threshold)).map(|other| {

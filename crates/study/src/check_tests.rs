@@ -81,7 +81,7 @@ fn thresholds_that_cannot_be_are_told() {
     );
     told(
         &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
-        &["`gain > 5 %` needs compare = true"],
+        &["`gain > 5 %` is judged only with compare = true"],
     );
     told(&thresholds(r#""p99_ms < 20", "gain > 5 % at outstanding = 2""#), &[]);
 }

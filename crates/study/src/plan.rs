@@ -175,7 +175,7 @@ impl Plan {
             return Err(StudyErrors(errors));
         }
         let design = design(study, &points);
-        let trials: Vec<Trial> = ordered(study, &points, design.is_some())
+        let trials: Vec<Trial> = ordered(study, &points, design.is_some() && points.len() > 1)
             .into_iter()
             .enumerate()
             .map(|(position, entry)| trial(study, position, &entry))
@@ -264,7 +264,8 @@ struct Entry<'a> {
 /// What is compared with what, where a study compares: levels with the reference of their axis, named configurations with
 /// theirs.
 fn design(study: &Study, points: &[Point]) -> Option<Design> {
-    if !study.compare || points.len() < 2 {
+    let nothing_to_judge = points.len() < 2 && study.thresholds.is_empty();
+    if !study.compare || nothing_to_judge {
         return None;
     }
     let axes = study.axis.iter().map(|axis| DesignAxis {

@@ -101,12 +101,15 @@ fn thresholds_decide_the_exit_code() {
         ("iops > 1 at outstanding = 8, block_size = 4KiB", 0),
     ] {
         let text = format!("thresholds = [\"{threshold}\"]\n{SIMULATED}");
-        let outcome = run(&bench, &text, &[]);
+        let outcome = run(&bench, &text, &["--blocks", "2"]);
         assert_eq!(outcome.code, Some(code), "{threshold}:\n{}", outcome.stdout);
         fs::remove_dir_all(bench.path("prony-results")).unwrap();
     }
+    let one = "thresholds = [\"p99_ms < 5\"]\nblocks = 1\n[workload.disk]\nengine = \"simulated\"\n[target]\npaths = [\"x\"]\n";
+    assert_eq!(run(&bench, one, &[]).code, Some(0), "a study of one combination has thresholds too");
+    assert_eq!(run(&bench, &one.replace("< 5", "> 5"), &[]).code, Some(3));
     let text = format!("thresholds = [\"trend_p99_ms < 20\"]\n{SIMULATED}");
-    assert_eq!(run(&bench, &text, &[]).code, Some(4), "what was not measured is not known");
+    assert_eq!(run(&bench, &text, &["--blocks", "1"]).code, Some(4), "what was not measured is not known");
 }
 
 #[test]
@@ -312,7 +315,11 @@ fn published_studies_of_a_disk_run_tiny() {
     tiny(&bench, "sqlio-expectation", &short);
     fs::create_dir(bench.path("a")).unwrap();
     fs::create_dir(bench.path("b")).unwrap();
-    tiny(&bench, "hds-sqlio", &[&short[..], &["--place", "blocks_4k=a", "--place", "blocks_64k=b"]].concat());
+    let places = ["--place", "blocks_4k=a", "--place", "blocks_64k=b"];
+    let plan =
+        bench.run(&[&["study", "plan", "hds-sqlio", "--quick"], &places[..]].concat()).ended_with(0).stdout;
+    assert!(plan.contains("a and b are on one file system: no difference"), "{plan}");
+    tiny(&bench, "hds-sqlio", &[&short[..], &places[..]].concat());
     let places = ["--place", "device=a", "--place", "striped=b", "--place", "second=."];
     let shown = tiny(&bench, "primequest-throughput", &[&short[..], &places].concat());
     assert!(shown.contains("second device"), "{shown}");

@@ -270,7 +270,7 @@ pub(crate) fn of(
     let design = manifest.design.as_ref()?;
     let metric = metrics::of_study(design, trials)?;
     let grid = Grid::of(manifest, design, trials, searches, aa_searches);
-    if grid.rows.len() < 2 {
+    if grid.rows.len() < 2 && design.thresholds.is_empty() {
         return None;
     }
     let axes = Along::all(design);
