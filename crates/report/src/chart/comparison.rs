@@ -115,7 +115,7 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
     let y = Axis { scale, title: comparison.metric.unit, print: plain };
     let frame = Frame::new(HEIGHT, &y, []);
     let x = along(&levels, &frame);
-    let reference = levels.iter().find(|level| level.text == axis.reference);
+    let reference = levels.iter().find(|level| level.text == series.reference);
     let (heading, title) = (heading(axis, series, &name(comparison)), title(comparison, axis, series, ""));
     let svg = svg((WIDTH, HEIGHT), &title, &describe(&levels), |canvas| {
         frame.vertical(canvas, &y);
@@ -132,7 +132,12 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
             canvas.ring(Ink::Series(0), 6.0, (x.at(level.number), y.scale.at(level.mean)));
         }
     });
-    Some(Chart { heading, svg, caption: caption(comparison, axis, series), table: table(axis, &levels) })
+    Some(Chart {
+        heading,
+        svg,
+        caption: caption(comparison, axis, series),
+        table: table(axis, series, &levels),
+    })
 }
 
 fn name(comparison: &StudyComparison) -> String {
@@ -219,7 +224,7 @@ fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSerie
         1 => "One block, without intervals.".to_owned(),
         _ => format!(
             "Mean over {blocks} blocks with its 95 % interval. Dashed: the reference, {}.",
-            axis.reference
+            series.reference
         ),
     }];
     if series.knee.is_some() {
@@ -243,7 +248,7 @@ fn gain_of<'a>(axis: &ComparedAxis, values: &'a PointValues) -> Option<&'a Gain>
     values.gains.iter().find(|gain| gain.axis == axis.name)
 }
 
-fn table(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
+fn table(axis: &ComparedAxis, series: &AxisSeries, levels: &[Level<'_>]) -> Table {
     let columns = vec![
         Column::words(axis_words(&axis.name)),
         Column::number("mean"),
@@ -254,7 +259,7 @@ fn table(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
     let row = |level: &Level<'_>| {
         let interval = level.point.values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default();
         let gain = gain_of(axis, &level.point.values);
-        let reference = if level.text == axis.reference { "reference" } else { "" };
+        let reference = if level.text == series.reference { "reference" } else { "" };
         Row {
             cells: vec![
                 level.text.to_owned(),
@@ -309,9 +314,9 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
     };
     let caption = format!(
         "Gain over {} with its 95 % interval; positive is better. Grey: not shown to differ by what matters.{left_out}",
-        axis.reference
+        series.reference
     );
-    Some(Chart { heading: heading(axis, series, "Gain"), svg, caption, table: table(axis, &all) })
+    Some(Chart { heading: heading(axis, series, "Gain"), svg, caption, table: table(axis, series, &all) })
 }
 
 /// Ends of the scale of gains, the same at all settings; nothing is always on it.

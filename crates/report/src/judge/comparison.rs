@@ -59,7 +59,9 @@ fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {
 
 /// Of several axes, the combination with the best mean; of a single one, its own sentence says so.
 fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
-    if comparison.axes.len() < 2 || comparison.not_compared.is_some() {
+    let scenarios =
+        comparison.axes.iter().flat_map(|axis| &axis.series).any(|series| !series.scenario.is_empty());
+    if comparison.axes.len() < 2 || comparison.not_compared.is_some() || scenarios {
         return None;
     }
     let best = best_of(comparison, comparison.points.iter())?;
@@ -165,15 +167,40 @@ impl Compared<'_> {
     }
 }
 
-/// A level with the name of its axis, a configuration alone.
-fn named(axis: &ComparedAxis, level: &str) -> String {
-    if axis.name == CONFIGURATION { level.to_owned() } else { format!("{} {level}", axis_words(&axis.name)) }
+/// An axis as sentences speak of it.
+struct Axis<'a> {
+    name: &'a str,
+    /// The scenario that they are about; empty if there are none.
+    scenario: &'a str,
+    reference: &'a str,
 }
 
-/// What the levels of an axis gain where the other axes are at their references.
+impl Axis<'_> {
+    /// `flush rows`, or `as fast as it goes, flush rows`.
+    fn words(&self) -> String {
+        let words = axis_words(self.name);
+        if self.scenario.is_empty() { words } else { format!("{}, {words}", self.scenario) }
+    }
+
+    /// A level with the name of its axis, a configuration alone.
+    fn named(&self, level: &str) -> String {
+        if self.name == CONFIGURATION {
+            level.to_owned()
+        } else {
+            format!("{} {level}", axis_words(self.name))
+        }
+    }
+}
+
+/// What the levels of an axis gain where the other axes are at their references, in each scenario.
 fn along(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
-    let Some(series) = axis.series.iter().find(|series| series.at_reference) else { return Vec::new() };
+    let series = axis.series.iter().filter(|series| series.at_reference);
+    series.flat_map(|series| along_series(comparison, axis, series)).collect()
+}
+
+fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Vec<Verdict> {
     let compared = compared(comparison, axis, series);
+    let axis = &Axis { name: &axis.name, scenario: &series.scenario, reference: &series.reference };
     let with_figure: Vec<Compared<'_>> =
         compared.iter().filter(|one| one.gain.gain_pct.is_some()).copied().collect();
     let mut verdicts = match with_figure.as_slice() {
@@ -187,7 +214,7 @@ fn along(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
         let levels: Vec<&str> = without.iter().map(|one| one.level).collect();
         let sentence = format!(
             "{}: {} could not be compared with {}: {}",
-            axis_words(&axis.name),
+            axis.words(),
             listed(&levels),
             axis.reference,
             first.gain.words
@@ -219,9 +246,10 @@ fn listed<T: AsRef<str>>(items: &[T]) -> String {
 }
 
 /// `RAID10 with cache gains 96 % (91–101 %) over the single disk: better`.
-fn single(comparison: &StudyComparison, axis: &ComparedAxis, one: Compared<'_>) -> Verdict {
-    let name = named(axis, one.level);
-    let reference = named(axis, &axis.reference);
+fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> Verdict {
+    let scenario = if axis.scenario.is_empty() { String::new() } else { format!("{}, ", axis.scenario) };
+    let name = format!("{scenario}{}", axis.named(one.level));
+    let reference = axis.named(axis.reference);
     let joint = if comparison.metric.better == Direction::Lower { ":" } else { "" };
     let sentence = format!(
         "{name}{joint} {}{}",
@@ -237,7 +265,7 @@ fn verdict(sentence: String, one: Compared<'_>) -> Verdict {
 }
 
 /// The best level, then the others by their verdicts.
-fn grouped(comparison: &StudyComparison, axis: &ComparedAxis, all: &[Compared<'_>]) -> Vec<Verdict> {
+fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) -> Vec<Verdict> {
     let metric = &comparison.metric;
     let gain = |one: &Compared<'_>| one.gain.gain_pct.unwrap_or(0.0);
     let of = |wanted: Option<Comparison>| -> Vec<Compared<'_>> {
@@ -259,7 +287,7 @@ fn grouped(comparison: &StudyComparison, axis: &ComparedAxis, all: &[Compared<'_
         verdicts.push(Verdict::new(Level::Finding, "gain", sentence));
     }
     let limit = per_cent(comparison.smallest_effect).replace(".0 ", " ");
-    let reference = &axis.reference;
+    let reference = axis.reference;
     let others = [
         (Some(Comparison::Worse), format!("worse than {reference}")),
         (Some(Comparison::Equivalent), format!("equivalent to {reference}, within ±{limit}")),
@@ -274,18 +302,18 @@ fn grouped(comparison: &StudyComparison, axis: &ComparedAxis, all: &[Compared<'_
 }
 
 /// The beginning of a sentence on the levels of an axis; named configurations need no name before them.
-fn lead(axis: &ComparedAxis, says: &str) -> String {
+fn lead(axis: &Axis<'_>, says: &str) -> String {
     if axis.name != CONFIGURATION {
-        return format!("{}: {says}", axis_words(&axis.name));
+        return format!("{}: {says}", axis.words());
     }
     let mut letters = says.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// `flush rows: 5000 with 4,062 records/s (3,960–4,164) gains 142 % (136–150 %) over 40: better`.
-fn best_level(metric: &ComparedMetric, axis: &ComparedAxis, best: Compared<'_>) -> String {
+fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> String {
     let of_value = value(metric, best.point).unwrap_or_default();
-    let what = best.against(metric, &axis.reference);
+    let what = best.against(metric, axis.reference);
     let sentence = match metric.better {
         Direction::Higher => format!("{} with {of_value} {what}: better", best.level),
         Direction::Lower => format!("{} with {of_value}: {what}: better", best.level),
@@ -326,7 +354,7 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
 
 /// The same axis at the other settings of the others, in one sentence.
 fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<Verdict> {
-    if axis.series.len() < 2 {
+    if axis.series.iter().all(|series| series.at_reference) {
         return None;
     }
     let all: Vec<Compared<'_>> = axis
@@ -352,12 +380,14 @@ fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<Verdic
         .filter(|(_, count)| *count > 0)
         .map(|(verdict, count)| format!("{count} {}", crate::model::words(*verdict)))
         .collect();
+    let one_reference = axis.series.iter().all(|series| series.reference == axis.reference);
+    let reference = if one_reference { axis.reference.as_str() } else { "the reference" };
     let sentence = format!(
-        "{}: over all {} settings of the other axes, {} comparisons with {}: {}; from {} at {} to {} at {}",
+        "{}: over all {} settings of the others, {} comparisons with {}: {}; from {} at {} to {} at {}",
         axis_words(&axis.name),
         axis.series.len(),
         all.len(),
-        axis.reference,
+        reference,
         counts.join(", "),
         least.signed(&comparison.metric),
         least.point.label,
@@ -367,11 +397,20 @@ fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<Verdic
     Some(Verdict::new(Level::Finding, "gain", sentence))
 }
 
-/// Knee, sweet spot and scalability along an axis of numbers, where the others are at their references.
+/// Knee, sweet spot and scalability along an axis of numbers, where the others are at their references, in each scenario.
 fn shape(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
-    let series = axis.series.iter().find(|series| series.at_reference);
-    let (Some(series), Some(quantity)) = (series, axis.quantity) else { return Vec::new() };
-    let words = axis_words(&axis.name);
+    let Some(quantity) = axis.quantity else { return Vec::new() };
+    let series = axis.series.iter().filter(|series| series.at_reference);
+    series.flat_map(|series| shape_of(comparison, axis, series, quantity)).collect()
+}
+
+fn shape_of(
+    comparison: &StudyComparison,
+    axis: &ComparedAxis,
+    series: &AxisSeries,
+    quantity: Quantity,
+) -> Vec<Verdict> {
+    let words = Axis { name: &axis.name, scenario: &series.scenario, reference: &series.reference }.words();
     let mut verdicts = Vec::new();
     match (&series.knee, &series.no_knee) {
         (Some(knee), _) => verdicts.push(bend(&comparison.metric, &words, quantity, knee)),

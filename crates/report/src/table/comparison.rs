@@ -157,9 +157,17 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
     let axes: Vec<String> = comparison
         .axes
         .iter()
-        .map(|axis| match axis.name.as_str() {
-            CONFIGURATION => axis.reference.clone(),
-            name => format!("{} {}", axis_words(name), axis.reference),
+        .map(|axis| {
+            let mut references: Vec<&str> =
+                axis.series.iter().map(|series| series.reference.as_str()).collect();
+            references.sort_unstable();
+            references.dedup();
+            let references = references.join(" or ");
+            if axis.name == CONFIGURATION {
+                references
+            } else {
+                format!("{} {references}", axis_words(&axis.name))
+            }
         })
         .collect();
     let gain = format!(

@@ -82,8 +82,9 @@ impl Pairs<'_> {
     /// None at the reference itself, and where the study does not have the reference point.
     fn gain(&self, axis: &Along, index: usize) -> Option<Gain> {
         let key = &self.grid.rows[index].key;
-        axis.level(key).filter(|level| *level != axis.reference)?;
-        let reference = self.grid.find(&axis.moved(key, &axis.reference))?;
+        let reference = axis.reference(key);
+        axis.level(key).filter(|level| *level != reference)?;
+        let reference = self.grid.find(&axis.moved(key, reference))?;
         let blocks = self.values[reference].iter().zip(&self.values[index]);
         let pairs: Vec<(f64, f64)> = blocks.filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
         let effect = stats::effect(&pairs);

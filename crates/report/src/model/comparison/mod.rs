@@ -159,6 +159,10 @@ pub struct AxisSeries {
     pub setting: String,
     /// Whether the others stay at their references.
     pub at_reference: bool,
+    /// The named configuration that it is in, where these are scenarios of their own; else empty.
+    pub scenario: String,
+    /// The level that the others of this series are compared with.
+    pub reference: String,
     /// Indices of its points, in the order of the levels; none where a combination is not part of the study.
     pub points: Vec<Option<usize>>,
     /// Where it bends, in the axis' numbers.
@@ -202,23 +206,39 @@ pub(crate) fn direction(better: Direction) -> Better {
 pub(crate) struct Along {
     pub(crate) name: String,
     pub(crate) levels: Vec<String>,
-    pub(crate) reference: String,
+    reference: String,
+    /// References of configurations that do not have the axis' own.
+    own: BTreeMap<String, String>,
 }
 
 impl Along {
-    /// The axes of a design, the named configurations first. What has one level only varies nothing.
-    fn all(design: &Design) -> Vec<Self> {
-        let configurations = (design.configurations.len() > 1).then(|| Self {
+    /// The axes of a design, the named configurations first if they are compared: without a reference they are scenarios
+    /// of their own.
+    fn all(design: &Design, grid: &Grid<'_>) -> Vec<Self> {
+        let compared = design.reference.clone().filter(|_| design.configurations.len() > 1);
+        let configurations = compared.map(|reference| Self {
             name: CONFIGURATION.to_owned(),
             levels: design.configurations.clone(),
-            reference: design.reference.clone().unwrap_or_else(|| design.configurations[0].clone()),
+            reference,
+            own: BTreeMap::new(),
         });
         let axes = design.axes.iter().map(|axis| Self {
             name: axis.name.clone(),
             levels: axis.levels.clone(),
             reference: axis.reference.clone(),
+            own: own_references(axis, grid),
         });
         configurations.into_iter().chain(axes).collect()
+    }
+
+    /// The level that a point is compared with.
+    pub(crate) fn reference(&self, key: &Key) -> &str {
+        self.own.get(&key.0).unwrap_or(&self.reference)
+    }
+
+    /// Whether a point is at the reference.
+    fn is_reference(&self, key: &Key) -> bool {
+        self.level(key) == Some(self.reference(key))
     }
 
     /// The level of a point.
@@ -236,6 +256,21 @@ impl Along {
         }
         key
     }
+}
+
+/// Configurations with levels of their own, which the reference is none of, are compared with the first of these.
+fn own_references(axis: &record::DesignAxis, grid: &Grid<'_>) -> BTreeMap<String, String> {
+    let mut levels: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in &grid.rows {
+        let level = row.key.1.get(&axis.name).map(String::as_str);
+        levels.entry(row.key.0.as_str()).or_default().extend(level);
+    }
+    let own = |(configuration, levels): (&str, Vec<&str>)| {
+        let first = axis.levels.iter().find(|level| levels.contains(&level.as_str()))?;
+        let has_reference = levels.contains(&axis.reference.as_str());
+        (!has_reference).then(|| (configuration.to_owned(), first.clone()))
+    };
+    levels.into_iter().filter_map(own).collect()
 }
 
 /// A combination in words, without a study's order of axes.
@@ -273,7 +308,7 @@ pub(crate) fn of(
     if grid.rows.len() < 2 && design.thresholds.is_empty() {
         return None;
     }
-    let axes = Along::all(design);
+    let axes = Along::all(design, &grid);
     let (floor, no_floor) = noise_floor(&grid, metric);
     let smallest = stats::smallest_effect(floor.as_ref());
     let compares = design.order != Order::Repeats;
@@ -322,7 +357,7 @@ fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
         label: label(&row.key, axes, None),
         configuration: row.key.0.clone(),
         levels: row.key.1.clone(),
-        is_reference: axes.iter().all(|axis| axis.level(&row.key) == Some(&axis.reference)),
+        is_reference: axes.iter().all(|axis| axis.is_reference(&row.key)),
         trials: row.cells.iter().flatten().map(|cell| cell.trial.number).collect(),
         not_used: row.not_used.clone(),
         values: PointValues::default(),

@@ -4,7 +4,7 @@ use record::{Direction, Metric};
 use stats::{CandidateLevel, SweetSpot};
 
 use super::level::{Quantity, numbers};
-use super::{Along, AxisSeries, ComparedAxis, Grid, Point, direction, label};
+use super::{Along, AxisSeries, CONFIGURATION, ComparedAxis, Grid, Point, direction, label};
 
 /// Axes that are counts of what works at the same time.
 const SCALING: [&str; 5] = ["n_threads", "threads", "outstanding", "cpus", "clients"];
@@ -43,6 +43,7 @@ pub(super) fn axes(
 
 /// The settings of the other axes, that of their references first, each with its points in the order of the levels.
 fn settings(axis: &Along, axes: &[Along], grid: &Grid<'_>) -> Vec<AxisSeries> {
+    let are_compared = axes.iter().any(|axis| axis.name == CONFIGURATION);
     let mut series: Vec<(super::Key, AxisSeries)> = Vec::new();
     for row in &grid.rows {
         let Some(first) = axis.levels.first().filter(|_| axis.level(&row.key).is_some()) else { continue };
@@ -53,7 +54,9 @@ fn settings(axis: &Along, axes: &[Along], grid: &Grid<'_>) -> Vec<AxisSeries> {
         let others = || axes.iter().filter(|other| other.name != axis.name);
         let curve = AxisSeries {
             setting: label(&row.key, axes, Some(&axis.name)),
-            at_reference: others().all(|other| other.level(&row.key) == Some(&other.reference)),
+            at_reference: others().all(|other| other.is_reference(&row.key)),
+            scenario: if are_compared { String::new() } else { row.key.0.clone() },
+            reference: axis.reference(&row.key).to_owned(),
             points: axis.levels.iter().map(|level| grid.find(&axis.moved(&row.key, level))).collect(),
             knee: None,
             no_knee: None,
