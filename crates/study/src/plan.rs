@@ -294,12 +294,12 @@ fn ordered<'a>(study: &Study, points: &'a [Point], compares: bool) -> Vec<Entry<
             |point: &'a Point| (1..=study.blocks.max(1)).map(move |block| Entry { block, point, aa: false });
         return points.iter().flat_map(blocks).collect();
     }
-    let again =
-        (compares && study.noise_floor && study.blocks >= AA_BLOCKS_MIN).then(|| reference(study, points));
+    let measures_noise = compares && study.noise_floor && study.blocks >= AA_BLOCKS_MIN;
+    let again = if measures_noise { references(study, points) } else { Vec::new() };
     let mut entries = Vec::new();
     for block in 1..=study.blocks.max(1) {
         let mut pass: Vec<Entry<'_>> = points.iter().map(|point| Entry { block, point, aa: false }).collect();
-        pass.extend(again.map(|point| Entry { block, point, aa: true }));
+        pass.extend(again.iter().map(|point| Entry { block, point, aa: true }));
         match study.order {
             Order::Blocks => shuffle(&mut pass, trial_seed(study.seed ^ SHUFFLE, block)),
             Order::Abba if block % 2 == 0 => pass.reverse(),
@@ -316,15 +316,22 @@ const AA_BLOCKS_MIN: u32 = 6;
 /// Sets the order of the trials apart from their own random choices.
 const SHUFFLE: u64 = 0x5053_4855_4646_4C45;
 
-/// The point at which all axes are at their references.
-fn reference<'a>(study: &Study, points: &'a [Point]) -> &'a Point {
-    let configuration = study.reference.as_ref().or(study.configuration.first().map(|first| &first.name));
-    let is_reference = |point: &&Point| {
-        configuration.is_none_or(|name| *name == point.configuration)
-            && study.axis.iter().all(|axis| point.levels.get(axis.name()).cloned() == axis.reference())
+/// The points at which all axes are at their references: one, or one in each scenario.
+fn references<'a>(study: &Study, points: &'a [Point]) -> Vec<&'a Point> {
+    let mut scenarios: Vec<&str> = points.iter().map(|point| point.configuration.as_str()).collect();
+    scenarios.dedup();
+    if let Some(reference) = &study.reference {
+        scenarios = vec![reference];
+    }
+    let of = |scenario: &str| {
+        let mut own = points.iter().filter(|point| point.configuration == scenario);
+        let is_reference = |point: &&Point| {
+            study.axis.iter().all(|axis| point.levels.get(axis.name()).cloned() == axis.reference())
+        };
+        // A configuration with levels of its own may lack a reference.
+        own.clone().find(is_reference).or_else(|| own.next())
     };
-    // A configuration with levels of its own may lack a reference.
-    points.iter().find(is_reference).unwrap_or(&points[0])
+    scenarios.into_iter().filter_map(of).collect()
 }
 
 /// Every order is equally likely (Durstenfeld, "Algorithm 235: Random permutation", Communications of the ACM 7, 1964).
@@ -365,6 +372,7 @@ fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
 mod tests {
     use super::*;
     use crate::profile::profiles;
+    use crate::study::Configuration;
     use proptest::prelude::*;
 
     fn study(text: &str) -> Study {
@@ -531,6 +539,23 @@ mod tests {
         }
         assert!(blocks.iter().any(|block| *block != blocks[0]), "every block has an order of its own");
         assert_eq!(blocks, self::blocks(&factorial("blocks", 7)), "which the seed decides");
+    }
+
+    #[test]
+    fn each_scenario_has_a_noise_floor_of_its_own() {
+        let mut scenarios = factorial("blocks", 6);
+        let named = |name: &str| Configuration { name: name.to_owned(), ..Configuration::default() };
+        scenarios.configuration = vec![named("reads"), named("more reads")];
+        let again = |study: &Study| {
+            let plan = Plan::of(study).unwrap();
+            let first = plan.trials.iter().filter(|trial| trial.planned.block == 1 && trial.planned.aa);
+            let mut names: Vec<String> = first.map(|trial| trial.planned.configuration.clone()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(again(&scenarios), ["more reads", "reads"]);
+        scenarios.reference = Some("reads".to_owned());
+        assert_eq!(again(&scenarios), ["reads"], "compared configurations have one reference");
     }
 
     #[test]

@@ -383,24 +383,25 @@ fn measured(
     values.iter().cloned().zip(gains).map(of).collect()
 }
 
-/// The reference against its second measurement in the same block.
+/// The reference against its second measurement in the same block. Where each scenario has a reference, that of the noisiest.
 fn noise_floor(grid: &Grid<'_>, metric: &Metric) -> (Option<Effect>, Option<String>) {
     if grid.aa.is_empty() {
         return (None, Some("the reference was not measured twice in a block (no A/A pair)".to_owned()));
     }
-    let pairs: Vec<(f64, f64)> = grid
-        .aa
-        .iter()
-        .filter_map(|(block, key, cell)| {
-            let row = grid.row(key)?;
-            let first = row.cells.get(grid.blocks.iter().position(|other| other == block)?)?.as_ref()?;
-            Some((first.value(metric)?, cell.value(metric)?))
-        })
-        .collect();
-    match stats::effect(&pairs) {
-        Some(floor) => (Some(floor), None),
+    let mut pairs: BTreeMap<&Key, Vec<(f64, f64)>> = BTreeMap::new();
+    for (block, key, cell) in &grid.aa {
+        let place = grid.blocks.iter().position(|other| other == block);
+        let first = place.and_then(|place| grid.row(key)?.cells.get(place)?.as_ref());
+        let pair = first.and_then(|first| Some((first.value(metric)?, cell.value(metric)?)));
+        pairs.entry(key).or_default().extend(pair);
+    }
+    let floor = |effect: &Effect| stats::smallest_effect(Some(effect));
+    let effects = pairs.values().filter_map(|pairs| stats::effect(pairs));
+    match effects.max_by(|a, b| floor(a).total_cmp(&floor(b)).then(a.deviation.total_cmp(&b.deviation))) {
+        Some(noisiest) => (Some(noisiest), None),
         None => {
-            let blocks = crate::format::counted(pairs.len(), "block", "blocks");
+            let most = pairs.values().map(Vec::len).max().unwrap_or(0);
+            let blocks = crate::format::counted(most, "block", "blocks");
             (None, Some(format!("the reference was measured twice in {blocks} only")))
         }
     }
