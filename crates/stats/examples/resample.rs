@@ -13,6 +13,6 @@ fn main() {
         started.elapsed()
     };
     if let Some(least) = (0..5).map(once).min() {
-        println!("{:.2} ms", least.as_secs_f64() * 1e3);
+        println!("{:.3}", least.as_secs_f64() * 1e3);
     }
 }

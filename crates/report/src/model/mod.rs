@@ -160,6 +160,14 @@ impl Report {
             study_toml: study.study_toml.clone(),
             damage: study.damage.clone(),
         };
+        if report.comparison.is_some() {
+            // What a level gains is said once, block by block, and not of the means of all blocks too.
+            report
+                .flush_rows
+                .iter_mut()
+                .flat_map(|series| &mut series.points)
+                .for_each(|point| point.gain_share = None);
+        }
         report.verdicts = judge::all(&report);
         report
     }

@@ -144,7 +144,10 @@ pub(crate) fn thresholds(comparison: &StudyComparison) -> Option<Table> {
 /// Where the published figures come from and how they differ, a line each.
 pub(crate) fn published_notes(comparison: &StudyComparison) -> Vec<String> {
     let Some(published) = &comparison.published else { return Vec::new() };
-    let differs = published.differs.as_ref().map(|differs| format!("The published study differs: {differs}"));
+    let differs = published
+        .differs
+        .as_ref()
+        .map(|differs| format!("The published study differs: {}", differs.trim_end_matches('.')));
     let says = published.says.iter().map(|says| format!("Published: {says}"));
     says.chain(differs).chain([format!("Source: {}", published.source)]).collect()
 }

@@ -16,6 +16,7 @@ mod program;
 mod ratio;
 mod read_limit;
 mod report;
+mod study;
 mod tool;
 
 /// What is compared.
@@ -29,6 +30,8 @@ pub(crate) enum Bench {
     Orders(OrdersOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
+    /// Time that a bootstrap, the plan and the report of a study of 500 trials take
+    Study,
 }
 
 #[derive(Args)]
@@ -92,6 +95,7 @@ impl Bench {
             Self::Historian(options) => historian::run(options, workspace),
             Self::Orders(options) => orders::run(options, workspace),
             Self::Report => report::run(workspace),
+            Self::Study => study::run(workspace),
         }
     }
 }

@@ -3,10 +3,11 @@
 //! The hour is a simulated one, with queues that spread the latencies as real ones are spread, and with the most that
 //! an hour can hold: reads and writes, each with response, service and lag.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::{Workspace, line_of};
 
@@ -30,10 +31,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
     let line = line_of(&hour);
     // A trial that is called invalid has its record all the same.
     ensure!(matches!(hour.status()?.code(), Some(0 | 5)), "`{line}` failed");
-    let results = std::fs::read_dir(place.path().join("prony-results"))?
-        .next()
-        .ok_or_else(|| anyhow::anyhow!("`{line}` left no results"))??;
-    let results = results.path().to_string_lossy().into_owned();
+    let results = only_results(place.path())?;
     let mut seconds = Vec::new();
     for _ in 0..REPEATS {
         let begin = Instant::now();
@@ -48,4 +46,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
         "report of one hour, read, judged and written: median {median:.2} s of {REPEATS} (goal ≤ {SECONDS_MAX:.0} s: {verdict})"
     );
     Ok(())
+}
+
+/// The one results directory in a place.
+pub(super) fn only_results(place: &Path) -> Result<String> {
+    let results =
+        std::fs::read_dir(place.join("prony-results"))?.next().context("there are no results")??;
+    Ok(results.path().to_string_lossy().into_owned())
 }
