@@ -8,9 +8,11 @@ use record::{
     Resources, Sample, Setup, State, StudyRecord, Summary, TrialRecord, Written,
 };
 
+mod designed;
 mod historian;
 mod orders;
 
+pub(crate) use designed::{At, Designed};
 pub(crate) use historian::{Collected, search_rules};
 pub(crate) use orders::{Sold, outage, prices};
 

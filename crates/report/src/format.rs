@@ -89,6 +89,28 @@ pub(crate) fn per_cent(share: f64) -> String {
     text.replace('-', "−")
 }
 
+/// A measured figure that may be negative, or 0 by rounding.
+pub(crate) fn signed(value: f64) -> String {
+    if value.abs() < 5e-5 { "0".to_owned() } else { figure(value) }
+}
+
+/// An interval, its ends with the minus of [`figure`].
+pub(crate) fn range(low: f64, high: f64) -> String {
+    let between = if high < 0.0 { " to " } else { "–" };
+    format!("{}{between}{}", signed(low), signed(high))
+}
+
+/// A change in per cent, without the unit: whole per cent, with one digit below ten.
+pub(crate) fn points(per_cent: f64) -> String {
+    if per_cent >= 999.5 {
+        return figure(per_cent);
+    }
+    let digits = usize::from(per_cent.abs() < 9.95);
+    let text = format!("{per_cent:.digits$}");
+    let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+    if is_zero { "0".to_owned() } else { text.trim_end_matches(".0").replace('-', "−") }
+}
+
 /// Bytes in binary units.
 pub fn bytes(count: u64) -> String {
     const UNITS: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];

@@ -18,10 +18,12 @@ mod text;
 
 pub use judge::{Level, Verdict};
 pub use model::{
-    ClientSpread, Configuration, Cost, CostItem, CostRow, CpuTarget, Expectation, ExpectedFigure, Figures,
-    FlushPoint, FlushSeries, Generator, Historian, Machine, Maintenance, MatrixCell, OrderTime, Orders,
-    OrdersTarget, Reads, Reconciliation, Report, Search, SearchedStep, Stability, SteadyState, Storage,
-    Sweep, SweepPoint, Trial,
+    AxisSeries, ClientSpread, ComparedAxis, ComparedMetric, Configuration, Cost, CostItem, CostRow,
+    CpuTarget, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Gain, Generator, Historian,
+    Machine, Maintenance, MatrixCell, OrderTime, Orders, OrdersTarget, OtherMetric, Outcome, Point,
+    PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report, Search,
+    SearchedStep, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint, ThresholdResult,
+    Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};

@@ -1,5 +1,6 @@
 //! The tables of figures, as cells of text: the text report and the page print the same ones.
 
+mod comparison;
 mod historian;
 mod orders;
 
@@ -12,6 +13,7 @@ use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial, Workload};
 use crate::published::Comparison;
 
+pub(crate) use comparison::{change, combinations, legend, other_metrics, published_notes, thresholds};
 pub(crate) use historian::{
     flush_rows, growth, historians, maintenance, placements, published_flush, real_project, screens, steps,
     storage,

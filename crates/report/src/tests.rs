@@ -1,5 +1,6 @@
 //! Whole reports: what is printed, and that all printers agree.
 
+pub(crate) mod comparison;
 pub(crate) mod historian;
 pub(crate) mod orders;
 

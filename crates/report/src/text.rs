@@ -4,12 +4,15 @@ use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
 
 use crate::format;
 use crate::judge::Verdict;
-use crate::model::{Cost, Report, SteadyState};
+use crate::model::{Cost, Report, SteadyState, StudyComparison};
 use crate::published::{Comparison, HistorianComparison, OrdersComparison};
 use crate::table::{self, Row, Table};
 
 /// Sentences are not set wider than this: longer lines are hard to read.
 const SENTENCE_WIDTH: usize = 100;
+
+/// With more trials than this, a comparison's tables stand alone.
+const TRIALS_MOST: usize = 40;
 
 impl Report {
     /// The report as text, at most `width` columns wide where the tables allow it: columns that do not fit are left
@@ -18,6 +21,12 @@ impl Report {
     pub fn text(&self, width: Option<u16>) -> String {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
+        blocks.extend(self.comparison.as_ref().map(|compared| comparison(compared, width)));
+        if let Some(note) = self.too_many_trials() {
+            blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
+            blocks.retain(|block| !block.is_empty());
+            return blocks.join("\n\n") + "\n";
+        }
         let main = table::main(self);
         let databases = self.historians().chain(self.order_stores()).next().is_some();
         if !main.rows.is_empty() || !databases {
@@ -39,6 +48,30 @@ impl Report {
         text.push('\n');
         text
     }
+
+    /// What a text says in place of the figures of single trials where the trials of a comparison are many.
+    fn too_many_trials(&self) -> Option<String> {
+        let many = self.comparison.is_some() && self.trials.len() > TRIALS_MOST;
+        many.then(|| {
+            format!(
+                "The figures of the {} trials by themselves are in the page and in the CSV file.",
+                format::grouped(self.trials.len() as u64)
+            )
+        })
+    }
+}
+
+/// The tables of a study that compares.
+fn comparison(comparison: &StudyComparison, width: usize) -> String {
+    let main = table::combinations(comparison);
+    let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
+    let mut blocks = vec![grid(&main, width), wrapped(&table::legend(comparison))];
+    let notes: Vec<String> = table::published_notes(comparison).iter().map(|note| wrapped(note)).collect();
+    blocks.push(notes.join("\n"));
+    blocks.extend(table::thresholds(comparison).map(|table| titled(&table, usize::MAX)));
+    blocks.extend(table::other_metrics(comparison).map(|table| titled(&table, width)));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n\n")
 }
 
 fn titled(table: &Table, width: usize) -> String {

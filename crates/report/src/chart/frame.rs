@@ -48,13 +48,18 @@ impl Frame {
 
     /// Grid, ticks and titles of both axes.
     pub(crate) fn draw(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>, y: &Axis<'_>) {
+        self.vertical(canvas, y);
+        self.horizontal(canvas, x);
+    }
+
+    /// The vertical axis alone, with its grid.
+    pub(crate) fn vertical(&self, canvas: &mut Canvas<'_>, y: &Axis<'_>) {
         canvas.text(Ink::Text, Side::Right, (0.0, 9.0), y.title);
         for tick in y.scale.ticks() {
             let height = y.scale.at(tick);
             canvas.line(Ink::Grid, 1.0, (self.left, height), (self.right, height));
             canvas.text(Ink::Text, Side::Left, (self.left - ROOM, height), &(y.print)(tick));
         }
-        self.horizontal(canvas, x);
     }
 
     /// The horizontal axis alone.

@@ -5,6 +5,7 @@
 
 mod bins;
 mod canvas;
+mod comparison;
 mod frame;
 mod histogram;
 mod historian;
@@ -19,6 +20,7 @@ mod strip;
 mod sweep;
 
 pub(crate) use bins::Bins;
+pub(crate) use comparison::comparison;
 pub(crate) use histogram::histogram;
 pub(crate) use historian::historian;
 pub(crate) use orders::orders;

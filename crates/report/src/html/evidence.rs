@@ -7,11 +7,41 @@ use super::parts;
 use crate::chart::{self, Chart};
 use crate::format;
 use crate::model::{ALL, MINUTE_S, Report, Trial, Workload};
+use crate::table::{Column, Row, Table};
 
 /// With more trials than this, each is folded.
 const OPEN_MOST: usize = 8;
 
+/// With more trials than this, none has charts.
+pub(super) const CHARTS_MOST: usize = 60;
+
+/// What is left of very many trials: a line each.
+fn without_charts(report: &Report) -> Markup {
+    let columns = ["#", "block"].map(Column::number).into_iter();
+    let columns = columns.chain(["trial", "result", "measured", "remark"].map(Column::words)).collect();
+    let row = |trial: &Trial| Row {
+        cells: vec![
+            trial.number.to_string(),
+            trial.block.to_string(),
+            if trial.aa { format!("{} (A/A)", trial.name) } else { trial.name.clone() },
+            summary(trial),
+            if trial.measured_s > 0.0 { format::duration(trial.measured_s) } else { String::new() },
+            trial.reason.clone().unwrap_or_default(),
+        ],
+        part: false,
+    };
+    let rows = report.trials.iter().map(row).collect();
+    let table = Table { title: "Every trial".to_owned(), columns, rows };
+    html! {
+        p { "More than " (CHARTS_MOST) " trials have no charts of their own here; the samples and histograms of each are in the results directory." }
+        details { summary { (format::counted(report.trials.len(), "trial", "trials")) } (parts::table(&table)) }
+    }
+}
+
 pub(super) fn trials(report: &Report) -> Markup {
+    if report.trials.len() > CHARTS_MOST {
+        return without_charts(report);
+    }
     let open = report.trials.len() <= OPEN_MOST;
     let skipped: Vec<&Trial> = report.trials.iter().filter(|trial| trial.state == State::Skipped).collect();
     html! {

@@ -1,5 +1,6 @@
 //! The report as one HTML page that makes no request to anywhere: style and charts are inside, there is no script.
 
+mod comparison;
 mod evidence;
 mod historian;
 mod machine;
@@ -53,8 +54,11 @@ impl Report {
 /// What stands on the page, in order: id, heading, body. What has no content is left out.
 fn sections(report: &Report) -> Vec<(&'static str, String, Markup)> {
     let mut sections = vec![("verdicts", "Verdicts".to_owned(), verdicts::list(&report.verdicts))];
-    if let Some(overview) = overview(report) {
-        sections.push(("overview", "At a glance".to_owned(), overview));
+    match &report.comparison {
+        Some(compared) => {
+            sections.push(("comparison", "Comparison".to_owned(), comparison::section(compared)))
+        }
+        None => sections.extend(overview(report).map(|part| ("overview", "At a glance".to_owned(), part))),
     }
     let disks = report.disks().next().map(|_| figures(report));
     let parts = [

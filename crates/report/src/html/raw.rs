@@ -16,7 +16,8 @@ const ROWS: usize = 120;
 pub(super) fn seconds(report: &Report) -> Markup {
     html! {
         p { "Every second of every trial, with its histograms, stands in the results directory: " code { "samples.ndjson" } " and " code { "latency.hlog" } " of each trial." }
-        @for trial in report.trials.iter().filter(|trial| !trial.samples.is_empty()) {
+        @let shown = report.trials.len() <= super::evidence::CHARTS_MOST;
+        @for trial in report.trials.iter().filter(|trial| shown && !trial.samples.is_empty()) {
             details {
                 summary { (trial.number) ". " (trial.name) }
                 (parts::table(&table(trial)))

@@ -47,7 +47,13 @@ pub(super) fn settings(report: &Report) -> Markup {
                 (parts::facts(title, shared))
             }
         }
-        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::table(table)) }
+        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) {
+            @if table.rows.len() > super::evidence::CHARTS_MOST {
+                details { summary { (table.title) } (parts::table(table)) }
+            } @else {
+                (parts::table(table))
+            }
+        }
         @if !report.study_toml.trim().is_empty() {
             details { summary { "The exact input (study.toml)" } pre { (report.study_toml) } }
         }

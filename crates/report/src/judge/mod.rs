@@ -3,6 +3,7 @@
 //! Findings say what was measured. Each doubt is one rule in one place; it names the figure that raised it and the
 //! remedy. A rule that holds for several trials makes one sentence, so that a sweep does not drown its reader.
 
+mod comparison;
 mod doubt;
 mod finding;
 mod generator;
@@ -68,9 +69,11 @@ impl Verdict {
 
 /// All verdicts on a report, the gravest first.
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
-    let mut verdicts = finding::all(report);
+    let mut verdicts = comparison::all(report);
+    verdicts.extend(finding::all(report));
     verdicts.extend(historian::all(report));
     verdicts.extend(orders::all(report));
+    verdicts.retain(|verdict| !comparison::replaces(report, verdict));
     verdicts.extend(integrity::all(report));
     verdicts.extend(reconciliation::all(report));
     verdicts.extend(outcome::all(report));
@@ -78,8 +81,39 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(generator::all(report));
     verdicts.extend(stability::all(report));
     verdicts.sort_by_key(|verdict| verdict.level);
-    verdicts
+    if report.comparison.is_some() { folded(verdicts) } else { verdicts }
 }
+
+/// A study of hundreds of trials may have a sentence on each: of very many with one rule the first few are kept, and the
+/// rest is counted.
+fn folded(verdicts: Vec<Verdict>) -> Vec<Verdict> {
+    let mut kept: Vec<Verdict> = Vec::new();
+    let mut rest: Vec<(usize, Verdict)> = Vec::new();
+    let alike = |a: &Verdict, b: &Verdict| a.rule == b.rule && a.level == b.level;
+    for verdict in verdicts {
+        let many =
+            verdict.rule != "gain" && kept.iter().filter(|other| alike(other, &verdict)).count() >= SAME_MOST;
+        match rest.iter_mut().find(|(_, other)| alike(other, &verdict)) {
+            _ if !many => kept.push(verdict),
+            Some((count, other)) => {
+                *count += 1;
+                other.trials.extend(verdict.trials);
+            }
+            None => rest.push((1, verdict)),
+        }
+    }
+    for (count, mut more) in rest {
+        more.sentence =
+            format!("{count} more of this kind ({}); see the trials", more.rule.replace('_', " "));
+        more.figure = None;
+        let after = kept.iter().rposition(|other| alike(other, &more)).map_or(kept.len(), |last| last + 1);
+        kept.insert(after, more);
+    }
+    kept
+}
+
+/// Sentences of one rule that are told one by one.
+const SAME_MOST: usize = 6;
 
 #[cfg(test)]
 mod tests;

@@ -70,16 +70,21 @@ impl Configuration {
 }
 
 /// All configurations that left figures, in the order of their first trial; of the given blocks only, if any are
-/// given. The steps of a search are no repeats of each other and are left to it.
+/// given. The steps of a search are no repeats of each other and are left to it; a second measurement of the reference
+/// is left out.
 pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u32)>) -> Vec<Configuration> {
     let wanted = |trial: &Trial| {
-        trial.search.is_none() && blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block))
+        !trial.aa
+            && trial.search.is_none()
+            && blocks.is_none_or(|(first, last)| (first..=last).contains(&trial.block))
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| wanted(trial)) {
         let same = |group: &&mut Vec<usize>| {
             let first = &trials[group[0]];
-            first.name == trial.name && first.levels == trial.levels
+            first.name == trial.name
+                && first.levels == trial.levels
+                && first.configuration == trial.configuration
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.push(index),

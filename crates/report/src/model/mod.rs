@@ -2,11 +2,13 @@
 //!
 //! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
 
+mod comparison;
 mod configuration;
 mod cost;
 mod expectation;
 mod flush;
 mod historian;
+mod metrics;
 mod orders;
 mod search;
 mod steady;
@@ -16,6 +18,11 @@ mod trial;
 use record::{Environment, State, StudyRecord};
 use serde::Serialize;
 
+pub use comparison::{
+    AxisSeries, ComparedAxis, ComparedMetric, Gain, OtherMetric, Outcome, Point, PointValues,
+    PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
+};
+pub(crate) use comparison::{CONFIGURATION, axis_words, words};
 pub use configuration::Configuration;
 pub use cost::{Cost, CostItem, CostRow};
 pub use expectation::{Expectation, ExpectedFigure};
@@ -63,6 +70,9 @@ pub struct Report {
     pub reason: Option<String>,
     /// Sentences that the record supports, the gravest first.
     pub verdicts: Vec<Verdict>,
+    /// What was compared with what, if the study compares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<StudyComparison>,
     /// What was measured, a configuration each; its repeats are taken together, of a steady-state study those of the
     /// window.
     pub configurations: Vec<Configuration>,
@@ -72,6 +82,9 @@ pub struct Report {
     pub sweeps: Vec<Sweep>,
     /// Searches for the highest sustainable rate of a historian.
     pub searches: Vec<Search>,
+    /// Searches that measured the reference a second time.
+    #[serde(skip)]
+    pub(crate) aa_searches: Vec<Search>,
     /// Series over the rows of a flush.
     pub flush_rows: Vec<FlushSeries>,
     /// Steady state over rounds.
@@ -112,7 +125,8 @@ impl Report {
             // What was measured on the way to steady state is no figure of the device.
             configurations = configuration::all(study, &trials, Some(window));
         }
-        let searches = search::all(manifest, &trials);
+        let searches = search::all(manifest, &trials, false);
+        let aa_searches = search::all(manifest, &trials, true);
         let flush_rows = flush::all(&configurations, &searches, &trials);
         let mut report = Self {
             format: DOCUMENT_VERSION,
@@ -132,6 +146,8 @@ impl Report {
             published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
             published_orders: published::orders(&configurations, &trials),
             cost: cost::of(manifest, &configurations),
+            comparison: comparison::of(manifest, &trials, &searches, &aa_searches),
+            aa_searches,
             searches,
             flush_rows,
             expectation: expectation::of(manifest, &configurations),

@@ -32,6 +32,9 @@ pub struct Search {
     pub configuration: String,
     /// Values of the axes.
     pub levels: BTreeMap<String, String>,
+    /// Named configuration that it is of; empty where a study has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub named: String,
     /// Block, from 1.
     pub block: u32,
     /// Its steps in their order.
@@ -63,18 +66,30 @@ impl Search {
         self.stable_at.or(self.unconfirmed_at)
     }
 
+    /// The trial that speaks for the rate that was held: the last step that held it.
+    pub(crate) fn held_in(&self) -> Option<u32> {
+        let rate = self.held_at()?;
+        let held = |step: &&SearchedStep| step.stable == Some(true) && same(step.rate_per_s, rate);
+        self.steps.iter().rev().find(held).map(|step| step.trial)
+    }
+
     pub(crate) fn trials(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.trial).collect()
     }
 }
 
-/// All searches of a study: the steps of one configuration in one block are one search.
-pub(crate) fn all(manifest: &Manifest, trials: &[Trial]) -> Vec<Search> {
+/// All searches of a study: the steps of one configuration in one block are one search. Those that measured the
+/// reference a second time are asked for apart.
+pub(crate) fn all(manifest: &Manifest, trials: &[Trial], aa: bool) -> Vec<Search> {
     let mut groups: Vec<Vec<(&Trial, SearchStep)>> = Vec::new();
-    for (trial, step) in trials.iter().filter_map(|trial| Some((trial, trial.search?))) {
+    let steps = trials.iter().filter(|trial| trial.aa == aa);
+    for (trial, step) in steps.filter_map(|trial| Some((trial, trial.search?))) {
         let same = |group: &&mut Vec<(&Trial, SearchStep)>| {
             let first = group[0].0;
-            first.name == trial.name && first.block == trial.block && first.levels == trial.levels
+            first.name == trial.name
+                && first.block == trial.block
+                && first.levels == trial.levels
+                && first.configuration == trial.configuration
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.push((trial, step)),
@@ -106,6 +121,7 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
     Search {
         configuration: first.name.clone(),
         levels: first.levels.clone(),
+        named: first.configuration.clone(),
         block: first.block,
         stable_at,
         unconfirmed_at,

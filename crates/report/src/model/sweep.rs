@@ -69,7 +69,7 @@ type Key = (Vec<String>, String);
 /// All series with at least two depths.
 pub(crate) fn all(manifest: &Manifest, configurations: &[Configuration], trials: &[Trial]) -> Vec<Sweep> {
     let mut keys: Vec<Key> = Vec::new();
-    for trial in trials {
+    for trial in trials.iter().filter(|trial| !trial.aa) {
         if let Some((key, _)) = place(&trial.name, &trial.levels)
             && !keys.contains(&key)
         {
@@ -102,8 +102,11 @@ fn series(
         configurations.iter().filter_map(|c| Some((c, belongs(&c.name, &c.levels)?))).collect();
     let mut points: Vec<SweepPoint> = members.iter().filter_map(|(c, depth)| point(c, *depth)).collect();
     points.sort_by_key(|point| point.outstanding);
-    let depths: Vec<(u32, &Trial)> =
-        trials.iter().filter_map(|t| Some((belongs(&t.name, &t.levels)?, t))).collect();
+    let depths: Vec<(u32, &Trial)> = trials
+        .iter()
+        .filter(|trial| !trial.aa)
+        .filter_map(|t| Some((belongs(&t.name, &t.levels)?, t)))
+        .collect();
     if points.is_empty() || depths.iter().all(|(depth, _)| *depth == depths[0].0) {
         return None;
     }

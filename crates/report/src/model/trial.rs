@@ -105,6 +105,12 @@ pub struct Trial {
     pub block: u32,
     /// Values of the axes.
     pub levels: BTreeMap<String, String>,
+    /// Named configuration that it is of; empty where a study has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub configuration: String,
+    /// Whether it is the second measurement of the reference in its block. It tells the noise floor and nothing else.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
     /// State.
     pub state: State,
     /// Why it failed, is invalid or was skipped.
@@ -172,6 +178,8 @@ impl Trial {
             name: record.name.clone(),
             block: record.block,
             levels: record.levels.clone(),
+            configuration: record.configuration.clone(),
+            aa: record.aa,
             state: record.state,
             reason: record.reason.clone(),
             notes: record.notes.clone(),

@@ -1,0 +1,398 @@
+//! A study that compares: each combination of levels against its reference, block by block.
+//!
+//! A combination, here a *point*, is compared along one axis at a time: with the point that has the axis' reference level
+//! and shares all other levels, and a named configuration with the reference configuration at the same levels. The named
+//! configurations count as an axis. All comparisons along one axis, over all settings of the others, are one family, for
+//! which the p-values are corrected (Holm); a study of three axes makes three families. Only blocks in which both trials are
+//! complete make a pair, so that drift between blocks is no part of an effect.
+//!
+//! A gain is the change of the metric in per cent, and positive is better: 12 % less of a latency gains 12 %.
+
+mod gain;
+mod grid;
+mod level;
+mod shape;
+mod threshold;
+
+use std::collections::BTreeMap;
+
+use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
+use serde::Serialize;
+use stats::{Better, Effect, Estimate, Knee, Scalability};
+
+use super::{Search, Trial, metrics};
+pub use gain::Gain;
+pub(crate) use gain::{Pairs, words};
+pub(crate) use grid::{Cell, Grid, Key};
+pub use level::Quantity;
+pub use threshold::{Outcome, ThresholdResult};
+
+/// Name of the axis that the named configurations are.
+pub(crate) const CONFIGURATION: &str = "configuration";
+
+/// What a study compares and what that came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct StudyComparison {
+    /// What the verdicts are about.
+    pub metric: ComparedMetric,
+    /// Order of the trials.
+    pub order: Order,
+    /// Numbers of the blocks.
+    pub blocks: Vec<u32>,
+    /// Why nothing is compared, if nothing is.
+    pub not_compared: Option<String>,
+    /// Share from which on an effect matters: 3 %, or the noise floor if that is more.
+    pub smallest_effect: f64,
+    /// The reference against itself in each block.
+    pub noise_floor: Option<Effect>,
+    /// Why there is no noise floor.
+    pub no_noise_floor: Option<String>,
+    /// The combinations, in the order of the study.
+    pub points: Vec<Point>,
+    /// The axes, the named configurations first.
+    pub axes: Vec<ComparedAxis>,
+    /// The same points by the other metrics of the workload.
+    pub others: Vec<OtherMetric>,
+    /// What had to hold.
+    pub thresholds: Vec<ThresholdResult>,
+    /// Where the published figures come from.
+    pub published: Option<PublishedSource>,
+    /// Trials that were begun and count for nothing here, since they are not complete, or their search confirmed no rate.
+    pub not_used: Vec<u32>,
+    /// Times that the study was taken up again.
+    pub resumed: Vec<Resumption>,
+}
+
+/// The metric of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedMetric {
+    /// Name, such as `records_per_s`.
+    pub name: &'static str,
+    /// Unit, as a reader writes it.
+    pub unit: &'static str,
+    /// Which of two values is the better one.
+    pub better: Direction,
+    /// What it is, in a few words.
+    pub says: &'static str,
+}
+
+/// One combination of levels.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// Its levels in words, such as `RAID10 with cache, memory 32GiB`.
+    pub label: String,
+    /// Named configuration; empty where a study has none.
+    pub configuration: String,
+    /// Levels, by the axes' names.
+    pub levels: BTreeMap<String, String>,
+    /// Whether it is the reference in every axis.
+    pub is_reference: bool,
+    /// Trials that its values come from.
+    pub trials: Vec<u32>,
+    /// Trials of it that were begun and count for nothing.
+    pub not_used: Vec<u32>,
+    /// The study's own metric.
+    #[serde(flatten)]
+    pub values: PointValues,
+    /// What others published of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedValue>,
+}
+
+/// A metric of a point.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PointValues {
+    /// Its value in each block, in the metric's unit; none where there is no complete trial.
+    pub by_block: Vec<Option<f64>>,
+    /// Mean over the blocks.
+    pub mean: Option<f64>,
+    /// The mean with its 95 % interval; none of fewer than two blocks.
+    pub interval: Option<Estimate>,
+    /// What it is compared with, an axis each.
+    pub gains: Vec<Gain>,
+}
+
+/// A published figure of a point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PublishedValue {
+    /// The figure in the metric's unit.
+    pub value: Option<f64>,
+    /// Gain over the published reference, in per cent.
+    pub gain_pct: Option<f64>,
+    /// What was published in words.
+    pub says: Option<String>,
+}
+
+/// Where published figures come from.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishedSource {
+    /// Title, author, year, machine.
+    pub source: String,
+    /// In what it differs from this study.
+    pub differs: Option<String>,
+    /// What it says of no single combination.
+    pub says: Vec<String>,
+}
+
+/// An axis and the shape of the metric along it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedAxis {
+    /// Name; `configuration` for the named configurations.
+    pub name: String,
+    /// The level that others are compared with.
+    pub reference: String,
+    /// Levels, in the order of the study.
+    pub levels: Vec<String>,
+    /// What the levels are, if they are numbers.
+    pub quantity: Option<Quantity>,
+    /// The levels as numbers: counts, bytes or seconds; empty if they are none.
+    pub numbers: Vec<f64>,
+    /// The metric along the axis, once for each setting of the other axes.
+    pub series: Vec<AxisSeries>,
+}
+
+/// The metric along one axis while the others stay where they are.
+#[derive(Clone, Debug, Serialize)]
+pub struct AxisSeries {
+    /// Where the other axes stay, in words; empty if there are none.
+    pub setting: String,
+    /// Whether the others stay at their references.
+    pub at_reference: bool,
+    /// Indices of its points, in the order of the levels; none where a combination is not part of the study.
+    pub points: Vec<Option<usize>>,
+    /// Where it bends, in the axis' numbers.
+    pub knee: Option<Knee>,
+    /// Why no knee is claimed.
+    pub no_knee: Option<String>,
+    /// Level, by its place in the axis, past which more gains less than 5 %.
+    pub sweet_spot: Option<usize>,
+    /// Why there is no sweet spot.
+    pub no_sweet_spot: Option<String>,
+    /// The Universal Scalability Law fitted to it, along axes that are counts of clients, threads or processors.
+    pub scalability: Option<Scalability>,
+    /// Why it was not fitted; none where it makes no sense.
+    pub no_scalability: Option<String>,
+}
+
+/// Another metric of the same points.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherMetric {
+    /// The metric.
+    pub metric: ComparedMetric,
+    /// Its values, a point each in the same order.
+    pub points: Vec<PointValues>,
+}
+
+impl From<&Metric> for ComparedMetric {
+    fn from(metric: &Metric) -> Self {
+        Self { name: metric.name, unit: metric.unit, better: metric.better, says: metric.says }
+    }
+}
+
+impl ComparedMetric {
+    pub(crate) fn direction(&self) -> Better {
+        direction(self.better)
+    }
+}
+
+pub(crate) fn direction(better: Direction) -> Better {
+    match better {
+        Direction::Higher => Better::Higher,
+        Direction::Lower => Better::Lower,
+    }
+}
+
+/// An axis as points are compared along it.
+#[derive(Clone, Debug)]
+pub(crate) struct Along {
+    pub(crate) name: String,
+    pub(crate) levels: Vec<String>,
+    pub(crate) reference: String,
+}
+
+impl Along {
+    /// The axes of a design, the named configurations first. What has one level only varies nothing.
+    fn all(design: &Design) -> Vec<Self> {
+        let configurations = (design.configurations.len() > 1).then(|| Self {
+            name: CONFIGURATION.to_owned(),
+            levels: design.configurations.clone(),
+            reference: design.reference.clone().unwrap_or_else(|| design.configurations[0].clone()),
+        });
+        let axes = design.axes.iter().map(|axis| Self {
+            name: axis.name.clone(),
+            levels: axis.levels.clone(),
+            reference: axis.reference.clone(),
+        });
+        configurations.into_iter().chain(axes).collect()
+    }
+
+    /// The level of a point.
+    pub(crate) fn level<'k>(&self, key: &'k Key) -> Option<&'k str> {
+        if self.name == CONFIGURATION { Some(&key.0) } else { key.1.get(&self.name).map(String::as_str) }
+    }
+
+    /// The same point at another level.
+    pub(crate) fn moved(&self, key: &Key, level: &str) -> Key {
+        let mut key = key.clone();
+        if self.name == CONFIGURATION {
+            level.clone_into(&mut key.0);
+        } else {
+            key.1.insert(self.name.clone(), level.to_owned());
+        }
+        key
+    }
+
+    /// `flush rows` of `flush_rows`.
+    pub(crate) fn words(&self) -> String {
+        axis_words(&self.name)
+    }
+}
+
+pub(crate) fn axis_words(name: &str) -> String {
+    name.rsplit('.').next().unwrap_or(name).replace('_', " ")
+}
+
+/// The levels of a point in words, but for one axis.
+pub(crate) fn label(key: &Key, axes: &[Along], without: Option<&str>) -> String {
+    let configuration = Some(key.0.clone()).filter(|name| !name.is_empty() && without != Some(CONFIGURATION));
+    let named = |(name, level): (&String, &String)| format!("{} {level}", axis_words(name));
+    let wanted = |name: &String| without != Some(name.as_str());
+    let of_axes = axes.iter().filter_map(|axis| key.1.get_key_value(&axis.name));
+    let others = key.1.iter().filter(|(name, _)| !axes.iter().any(|axis| axis.name == **name));
+    let levels = of_axes.chain(others).filter(|(name, _)| wanted(name)).map(named);
+    configuration.into_iter().chain(levels).collect::<Vec<String>>().join(", ")
+}
+
+/// What a study compares; none if it has no design, or nothing of it was measured.
+pub(crate) fn of(
+    manifest: &Manifest,
+    trials: &[Trial],
+    searches: &[Search],
+    aa_searches: &[Search],
+) -> Option<StudyComparison> {
+    let design = manifest.design.as_ref()?;
+    let metric = metrics::of_study(design, trials)?;
+    let grid = Grid::of(manifest, design, trials, searches, aa_searches);
+    if grid.rows.len() < 2 {
+        return None;
+    }
+    let axes = Along::all(design);
+    let (floor, no_floor) = noise_floor(&grid, metric);
+    let smallest = stats::smallest_effect(floor.as_ref());
+    let compares = design.order != Order::Repeats;
+    let measured = |metric: &'static Metric| measured(&grid, &axes, metric, smallest, compares);
+    let values = measured(metric);
+    let others = METRICS.iter().filter(|other| other.name != metric.name).filter_map(|other| {
+        let points = measured(other);
+        let any = points.iter().any(|point| point.mean.is_some());
+        any.then(|| OtherMetric { metric: other.into(), points })
+    });
+    let others: Vec<OtherMetric> = others.collect();
+    let points: Vec<Point> = grid
+        .rows
+        .iter()
+        .zip(values)
+        .map(|(row, values)| {
+            let published = published(design, &row.key, metric);
+            Point { values, published, ..point(row, &axes) }
+        })
+        .collect();
+    let mut comparison = StudyComparison {
+        metric: metric.into(),
+        order: design.order,
+        blocks: grid.blocks.clone(),
+        not_compared: (!compares).then(|| REPEATS.to_owned()),
+        smallest_effect: smallest,
+        noise_floor: floor,
+        no_noise_floor: no_floor,
+        axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
+        points,
+        others,
+        thresholds: Vec::new(),
+        published: design.published.as_ref().map(source),
+        not_used: grid.rows.iter().flat_map(|row| row.not_used.iter().copied()).collect(),
+        resumed: manifest.resumed.clone(),
+    };
+    comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
+    Some(comparison)
+}
+
+const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
+                       like an effect; order = \"blocks\" makes the combinations comparable";
+
+fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
+    Point {
+        label: label(&row.key, axes, None),
+        configuration: row.key.0.clone(),
+        levels: row.key.1.clone(),
+        is_reference: axes.iter().all(|axis| axis.level(&row.key) == Some(&axis.reference)),
+        trials: row.cells.iter().flatten().map(|cell| cell.trial.number).collect(),
+        not_used: row.not_used.clone(),
+        values: PointValues::default(),
+        published: None,
+    }
+}
+
+/// The values of all points by one metric, and what they gain.
+fn measured(
+    grid: &Grid<'_>,
+    axes: &[Along],
+    metric: &Metric,
+    smallest: f64,
+    compares: bool,
+) -> Vec<PointValues> {
+    let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
+    let pairs = Pairs { grid, axes, values: &values, better: direction(metric.better), smallest };
+    let gains = if compares { pairs.gains() } else { vec![Vec::new(); values.len()] };
+    let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
+        let known: Vec<f64> = by_block.iter().flatten().copied().collect();
+        PointValues { mean: stats::mean(&known), interval: stats::repeats_mean(&known), by_block, gains }
+    };
+    values.iter().cloned().zip(gains).map(of).collect()
+}
+
+/// The reference against its second measurement in the same block.
+fn noise_floor(grid: &Grid<'_>, metric: &Metric) -> (Option<Effect>, Option<String>) {
+    if grid.aa.is_empty() {
+        return (None, Some("the reference was not measured twice in a block (no A/A pair)".to_owned()));
+    }
+    let pairs: Vec<(f64, f64)> = grid
+        .aa
+        .iter()
+        .filter_map(|(block, key, cell)| {
+            let row = grid.row(key)?;
+            let first = row.cells.get(grid.blocks.iter().position(|other| other == block)?)?.as_ref()?;
+            Some((first.value(metric)?, cell.value(metric)?))
+        })
+        .collect();
+    match stats::effect(&pairs) {
+        Some(floor) => (Some(floor), None),
+        None => {
+            let blocks = crate::format::counted(pairs.len(), "block", "blocks");
+            (None, Some(format!("the reference was measured twice in {blocks} only")))
+        }
+    }
+}
+
+fn published(design: &Design, key: &Key, metric: &Metric) -> Option<PublishedValue> {
+    let is_specific = |figure: &&record::PublishedFigure| {
+        let about = figure.metric.as_deref().is_none_or(|name| name == metric.name);
+        about && (!figure.at.is_empty() || figure.configuration.is_some()) && figure.is_of(&key.0, &key.1)
+    };
+    let figures = || design.published.iter().flat_map(|published| &published.figures).filter(is_specific);
+    let found = PublishedValue {
+        value: figures().find_map(|figure| figure.value),
+        gain_pct: figures().find_map(|figure| figure.gain_pct),
+        says: figures().find_map(|figure| figure.says.clone()),
+    };
+    (found != PublishedValue::default()).then_some(found)
+}
+
+fn source(published: &record::Published) -> PublishedSource {
+    let general = published.figures.iter().filter(|f| f.at.is_empty() && f.configuration.is_none());
+    PublishedSource {
+        source: published.source.clone(),
+        differs: published.differs.clone(),
+        says: general.filter_map(|figure| figure.says.clone()).collect(),
+    }
+}

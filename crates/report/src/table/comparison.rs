@@ -1,0 +1,167 @@
+//! The tables of a study that compares: a combination a row, its other metrics, and its thresholds.
+
+use record::Metric;
+
+use super::{Column, Row, Table, column, words};
+use crate::format::{self, figure_or_dash, points};
+use crate::model::{CONFIGURATION, ComparedAxis, Gain, Point, PointValues, StudyComparison, axis_words};
+
+/// Every combination: its mean, what it gains along each axis with the verdict, and what was published.
+pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
+    let metric = &comparison.metric;
+    let mut columns = vec![
+        words("combination", "levels of the axes", 0),
+        Column { meaning: metric.says, ..Column::number(head(metric.name, metric.unit)) },
+        column("95 %", "interval of the mean over the blocks", 3),
+        column("blocks", "blocks in which it is complete", 2),
+    ];
+    let several = comparison.axes.len() > 1;
+    for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
+        let of = |what: &str| {
+            if several { format!("{what}, {}", axis_words(&axis.name)) } else { what.to_owned() }
+        };
+        let meaning = "change against the reference of this axis with its 95 % interval; positive is better";
+        columns.push(Column { meaning, ..Column::number(of("gain")) });
+        columns.push(Column::words(of("verdict")));
+    }
+    let published =
+        [format!("published {}", metric.unit), PUBLISHED_GAIN.to_owned(), PUBLISHED_WORDS.to_owned()];
+    columns.extend(published.iter().take(2).map(|head| Column { spare: 1, ..Column::number(head.clone()) }));
+    columns.push(Column { spare: 4, ..Column::words(published[2].clone()) });
+    let rows = comparison.points.iter().map(|point| Row { cells: cells(comparison, point), part: false });
+    let title = format!("{} of each combination", sentence_case(metric.says));
+    Table { title, columns, rows: rows.collect() }
+        .without_empty_columns(&published.each_ref().map(String::as_str))
+}
+
+const PUBLISHED_GAIN: &str = "published gain";
+const PUBLISHED_WORDS: &str = "published in words";
+
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// `records/s`; of a unit that does not say what it is of, the name of the metric, which ends with its unit.
+fn head(name: &str, unit: &str) -> String {
+    if unit.contains('/') { unit.to_owned() } else { name.to_owned() }
+}
+
+fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
+    let values = &point.values;
+    let measured = values.by_block.iter().flatten().count();
+    let mut cells = vec![
+        name(point),
+        figure_or_dash(values.mean),
+        values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default(),
+        format!("{measured} of {}", values.by_block.len()),
+    ];
+    for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
+        cells.extend(gain_cells(values, axis));
+    }
+    let published = point.published.as_ref();
+    cells.push(figure_or_dash(published.and_then(|published| published.value)));
+    cells
+        .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
+    cells.push(published.and_then(|p| p.says.clone()).unwrap_or_else(|| format::UNKNOWN.to_owned()));
+    cells
+}
+
+fn name(point: &Point) -> String {
+    if point.is_reference { format!("{} (reference)", point.label) } else { point.label.clone() }
+}
+
+fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
+    match values.gains.iter().find(|gain| gain.axis == axis.name) {
+        Some(gain) => [change(gain), gain.words.clone()],
+        None => [String::new(), if values.mean.is_some() { "reference".to_owned() } else { String::new() }],
+    }
+}
+
+/// `+96 % (91–101 %)`.
+pub(crate) fn change(gain: &Gain) -> String {
+    let ends = gain.low_pct.zip(gain.high_pct).map(|(low, high)| {
+        let between = if high < 0.0 { " to " } else { "–" };
+        format!(" ({}{between}{} %)", points(low), points(high))
+    });
+    let change = gain.gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
+    change.unwrap_or_else(|| format::UNKNOWN.to_owned())
+}
+
+fn signed_per_cent(gain: f64) -> String {
+    let text = points(gain);
+    let sign = if gain > 0.0 && text != "0" { "+" } else { "" };
+    format!("{sign}{text} %")
+}
+
+/// The other metrics of each combination, each with its gain where it is compared along one axis. None without any.
+pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
+    let mut columns = vec![words("combination", "levels of the axes", 0)];
+    let heads = comparison.others.iter().enumerate().map(|(index, other)| Column {
+        meaning: other.metric.says,
+        spare: u8::try_from(index).unwrap_or(u8::MAX),
+        ..Column::number(other.metric.name)
+    });
+    columns.extend(heads);
+    let row = |(index, point): (usize, &Point)| {
+        let values = comparison.others.iter().map(|other| other_cell(&other.points[index]));
+        Row { cells: [name(point)].into_iter().chain(values).collect(), part: false }
+    };
+    let rows = comparison.points.iter().enumerate().map(row).collect();
+    let title = "Other metrics: mean, and gain over the reference (positive is better; * better or worse)";
+    (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
+}
+
+fn other_cell(values: &PointValues) -> String {
+    let mean = figure_or_dash(values.mean);
+    let [gain] = values.gains.as_slice() else { return mean };
+    let shown = gain.judged.is_some_and(|judged| {
+        matches!(judged.comparison, stats::Comparison::Better | stats::Comparison::Worse)
+    });
+    let mark = if shown { "*" } else { "" };
+    match gain.gain_pct {
+        Some(gain) => format!("{mean} ({}{mark})", signed_per_cent(gain)),
+        None => mean,
+    }
+}
+
+/// What had to hold. None without any.
+pub(crate) fn thresholds(comparison: &StudyComparison) -> Option<Table> {
+    let columns = vec![Column::words("threshold"), Column::words("outcome"), Column::words("figures")];
+    let row = |threshold: &crate::model::ThresholdResult| Row {
+        cells: vec![threshold.text.clone(), threshold.outcome.word().to_owned(), threshold.why.clone()],
+        part: false,
+    };
+    let rows: Vec<Row> = comparison.thresholds.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: "Thresholds".to_owned(), columns, rows })
+}
+
+/// Where the published figures come from and how they differ, a line each.
+pub(crate) fn published_notes(comparison: &StudyComparison) -> Vec<String> {
+    let Some(published) = &comparison.published else { return Vec::new() };
+    let differs = published.differs.as_ref().map(|differs| format!("The published study differs: {differs}"));
+    let says = published.says.iter().map(|says| format!("Published: {says}"));
+    says.chain(differs).chain([format!("Source: {}", published.source)]).collect()
+}
+
+/// What the columns mean.
+pub(crate) fn legend(comparison: &StudyComparison) -> String {
+    let metric = &comparison.metric;
+    let less = Metric::named(metric.name).is_some_and(|m| m.better == record::Direction::Lower);
+    let sense = if less { ", less is better, so that a gain is a decrease" } else { "" };
+    let axes: Vec<String> = comparison
+        .axes
+        .iter()
+        .map(|axis| match axis.name.as_str() {
+            CONFIGURATION => axis.reference.clone(),
+            name => format!("{} {}", axis_words(name), axis.reference),
+        })
+        .collect();
+    format!(
+        "{}: {}{sense}. 95 %: interval of the mean over the blocks. Gain: change against {} in the same block, positive is \
+         better; the interval is that of the paired blocks",
+        head(metric.name, metric.unit),
+        metric.says,
+        axes.join(", or against "),
+    )
+}
