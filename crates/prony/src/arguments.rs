@@ -1,5 +1,7 @@
 //! The command line. Help, manual and shell completions come from these definitions.
 
+mod study;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -9,12 +11,14 @@ use load::{Size, Span};
 use workload::historian;
 use workload::orders::{self, StoreSize};
 
+pub(crate) use study::{Compare, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
-    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held, 4 no rate was \
-                  found that is held, or one could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held or a threshold \
+                  failed, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
                   An option given on the command line wins."
 )]
@@ -34,6 +38,11 @@ pub(crate) enum Command {
     /// The order store: customers who log in, browse and buy, as in DVD Store 2.1
     #[command(subcommand)]
     Orders(Orders),
+    /// Vary what you like, in blocks, and say what each change gains: study files, and published studies ready to run
+    #[command(subcommand)]
+    Study(Study),
+    /// Compare results directories: what differs in machine and settings, and what each gains over the first
+    Compare(Compare),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
@@ -389,14 +398,14 @@ pub(crate) struct Format {
 }
 
 fn profile_names() -> clap::builder::PossibleValuesParser {
-    study::profiles()
+    ::study::profiles()
         .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
         .to_vec()
         .into()
 }
 
 fn historian_profile_names() -> clap::builder::PossibleValuesParser {
-    study::historian_profiles()
+    ::study::historian_profiles()
         .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
         .to_vec()
         .into()

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use disk::TargetError;
 use record::State;
-use report::Report;
+use report::{Outcome, Report};
 use runner::RunError;
 use workload::orders::LoadError;
 
@@ -17,9 +17,9 @@ pub(crate) enum Exit {
     Runtime = 1,
     /// What was asked for cannot be.
     Usage = 2,
-    /// A rate was not held.
+    /// A rate was not held, or a threshold failed.
     NotHeld = 3,
-    /// No rate was found that is held, or a rate could not be judged.
+    /// No rate was found that is held, or a rate or a threshold could not be judged.
     Inconclusive = 4,
     /// A trial was measured, but does not mean what it should.
     Invalid = 5,
@@ -43,15 +43,22 @@ impl Exit {
             _ if historians(report).any(is_unaccounted) => Self::Runtime,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
             // A search that found a rate has steps that were not held, and may have found the generator's limit.
+            _ if threshold(report) == Some(Outcome::Failed) => Self::NotHeld,
+            _ if threshold(report) == Some(Outcome::Inconclusive) => Self::Inconclusive,
             _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,
-            // A profile asks which rates are held; a rate that was given is one that should be.
-            _ if report.profile.is_some() => Self::Pass,
+            // A profile asks which rates are held, and so does a study; a rate that was given is one that should be.
+            _ if report.profile.is_some() || report.comparison.is_some() => Self::Pass,
             _ if historians(report).any(|historian| historian.stable == Some(false)) => Self::NotHeld,
             _ if historians(report).any(is_unjudged) => Self::Inconclusive,
             _ => Self::Pass,
         }
     }
+}
+
+/// What became of a study's thresholds together.
+fn threshold(report: &Report) -> Option<Outcome> {
+    report.comparison.as_ref().and_then(report::StudyComparison::outcome)
 }
 
 /// Whether the rows in the database are not those that were acknowledged, or nobody knows. A rate that was not held says so

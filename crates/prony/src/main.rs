@@ -17,6 +17,7 @@ mod commands;
 mod compat;
 mod exit;
 mod interrupt;
+mod lacks;
 mod progress;
 mod session;
 mod sqlio;

@@ -62,7 +62,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     };
     tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
     let stop = interrupt::flag_on_signal()?;
-    let writer = Writer::reopen(directory, resume.set_aside()).map_err(Failure::runtime)?;
+    let writer = Writer::reopen(directory, &resume.kept_trials()).map_err(Failure::runtime)?;
     let results = ResultsDirectory { writer, new_parent: None, is_new: false };
     let conducted =
         Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
@@ -264,7 +264,7 @@ pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
 }
 
 /// Width of the terminal on stdout; none if it is not one.
-fn terminal_width() -> Option<u16> {
+pub(crate) fn terminal_width() -> Option<u16> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {
         return None;

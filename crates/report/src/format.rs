@@ -102,7 +102,7 @@ pub(crate) fn range(low: f64, high: f64) -> String {
 
 /// A change in per cent, without the unit: whole per cent, with one digit below ten.
 pub(crate) fn points(per_cent: f64) -> String {
-    if per_cent >= 999.5 {
+    if per_cent.abs() >= 999.5 {
         return figure(per_cent);
     }
     let digits = usize::from(per_cent.abs() < 9.95);

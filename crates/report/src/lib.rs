@@ -5,6 +5,7 @@
 //! the same record gives the same report, today and with next year's build.
 
 mod chart;
+mod compare;
 mod csv;
 #[cfg(test)]
 mod fixture;
@@ -16,6 +17,7 @@ mod published;
 mod table;
 mod text;
 
+pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
 pub use judge::{Level, Verdict};
 pub use model::{
     AxisSeries, ClientSpread, ComparedAxis, ComparedMetric, Configuration, Cost, CostItem, CostRow,

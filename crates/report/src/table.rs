@@ -13,7 +13,9 @@ use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial, Workload};
 use crate::published::Comparison;
 
-pub(crate) use comparison::{change, combinations, legend, other_metrics, published_notes, thresholds};
+pub(crate) use comparison::{
+    change, change_of, combinations, legend, other_metrics, published_notes, thresholds,
+};
 pub(crate) use historian::{
     flush_rows, growth, historians, maintenance, placements, published_flush, real_project, screens, steps,
     storage,

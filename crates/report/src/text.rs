@@ -9,7 +9,7 @@ use crate::published::{Comparison, HistorianComparison, OrdersComparison};
 use crate::table::{self, Row, Table};
 
 /// Sentences are not set wider than this: longer lines are hard to read.
-const SENTENCE_WIDTH: usize = 100;
+pub(crate) const SENTENCE_WIDTH: usize = 100;
 
 /// With more trials than this, a comparison's tables stand alone.
 const TRIALS_MOST: usize = 40;
@@ -74,7 +74,7 @@ fn comparison(comparison: &StudyComparison, width: usize) -> String {
     blocks.join("\n\n")
 }
 
-fn titled(table: &Table, width: usize) -> String {
+pub(crate) fn titled(table: &Table, width: usize) -> String {
     format!("{}\n{}", table.title, grid(table, width))
 }
 
@@ -145,7 +145,7 @@ fn verdicts(verdicts: &[Verdict], width: usize) -> String {
     lines.join("\n")
 }
 
-fn grid(table: &Table, width: usize) -> String {
+pub(crate) fn grid(table: &Table, width: usize) -> String {
     if table.rows.is_empty() {
         return String::new();
     }

@@ -60,17 +60,21 @@ impl Writer {
         Ok(Self { directory, trial: None, _lock: lock })
     }
 
-    /// Opens the directory of a study that is taken up again. Records of the trials that are measured again are put aside,
-    /// as `trials/0007-aside-1`, and nothing is lost.
+    /// Opens the directory of a study that is taken up again. Records of all trials but the kept ones are put aside, as
+    /// `trials/0007-aside-1`, and nothing is lost.
     ///
     /// # Errors
     /// When somebody still writes to it, or a record cannot be put aside.
-    pub fn reopen(directory: &Path, again: &[u32]) -> Result<Self, WriteError> {
+    pub fn reopen(directory: &Path, kept: &[u32]) -> Result<Self, WriteError> {
         let lock = Lock::of(directory)?;
         let trials = directory.join(name::TRIALS);
         fs::create_dir_all(&trials).map_err(failed("create", &trials))?;
-        for number in again {
-            put_aside(&trials, *number)?;
+        for entry in fs::read_dir(&trials).map_err(failed("read", &trials))? {
+            let name = entry.map_err(failed("read", &trials))?.file_name();
+            let number = name.to_str().and_then(|name| name.parse::<u32>().ok());
+            if number.is_some_and(|number| !kept.contains(&number)) {
+                put_aside(&trials.join(name))?;
+            }
         }
         sync_directory(&trials)?;
         Ok(Self { directory: directory.to_owned(), trial: None, _lock: lock })
@@ -215,12 +219,12 @@ pub fn write_report(directory: &Path, html: &str) -> Result<(), WriteError> {
 }
 
 /// Renames a trial's directory so that no reader takes it for the trial's.
-fn put_aside(trials: &Path, number: u32) -> Result<(), WriteError> {
-    let name = format!("{number:04}");
-    let from = trials.join(&name);
-    let free = (1..u32::MAX).map(|time| trials.join(format!("{name}-aside-{time}"))).find(|to| !to.exists());
-    let Some(to) = free.filter(|_| from.exists()) else { return Ok(()) };
-    fs::rename(&from, to).map_err(failed("rename", &from))
+fn put_aside(trial: &Path) -> Result<(), WriteError> {
+    let name = trial.file_name().unwrap_or_default().to_string_lossy();
+    let free =
+        |time: u32| Some(trial.with_file_name(format!("{name}-aside-{time}"))).filter(|to| !to.exists());
+    let Some(to) = (1..).find_map(free) else { unreachable!("some number is free") };
+    fs::rename(trial, to).map_err(failed("rename", trial))
 }
 
 /// The slug as part of a file name: it cannot lead out of the parent directory, hide, or be empty.

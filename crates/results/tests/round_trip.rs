@@ -181,12 +181,16 @@ fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
     let before = results::read(&directory).unwrap();
 
     for time in 1..=2 {
-        let mut writer = Writer::reopen(&directory, &[2, 9]).unwrap();
+        let mut writer = Writer::reopen(&directory, &[1, 3]).unwrap();
         let aside = directory.join(format!("trials/0002-aside-{time}/samples.ndjson"));
         assert!(aside.is_file(), "nothing is lost, time {time}");
         assert_eq!(results::read(&directory).unwrap().trials.len(), 2, "and nobody takes it for the trial");
         trial_events(2, true).iter().for_each(|event| writer.accept(event).unwrap());
     }
+    // A trial may have been begun and not yet have a record.
+    fs::create_dir(directory.join("trials/0004")).unwrap();
+    drop(Writer::reopen(&directory, &[1, 2, 3]).unwrap());
+    assert!(directory.join("trials/0004-aside-1").is_dir());
     let after = results::read(&directory).unwrap();
     assert_eq!((after.trials, after.damage), (before.trials, before.damage));
 }

@@ -63,10 +63,16 @@ impl Resume {
         Ok(Self { manifest, environment, kept, entries, set_aside })
     }
 
-    /// Trials that were begun and are measured again: their records are put aside.
+    /// Trials that were begun and are measured again.
     #[must_use]
     pub fn set_aside(&self) -> &[u32] {
         &self.set_aside
+    }
+
+    /// Trials that are kept.
+    #[must_use]
+    pub fn kept_trials(&self) -> Vec<u32> {
+        self.kept.iter().map(|trial| trial.trial.number).collect()
     }
 
     /// How many trials of the plan are run.

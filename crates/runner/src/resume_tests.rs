@@ -146,11 +146,12 @@ fn record(kept: Vec<MeasuredTrial>, events: &[Event]) -> StudyRecord {
 }
 
 /// What of the trials is the same whenever they are run.
-fn figures(record: &StudyRecord) -> Vec<(u32, String, u32, State, Option<SearchStep>, Vec<u64>)> {
+fn figures(record: &StudyRecord) -> Vec<(String, State, Option<SearchStep>, Vec<u64>)> {
     let of = |trial: &MeasuredTrial| {
         let record = &trial.trial;
         let counts = trial.samples.iter().map(record::Sample::count).collect();
-        (record.number, format!("{:?}", record.levels), record.block, record.state, record.search, counts)
+        let which = format!("{} of block {} at {:?}", record.number, record.block, record.levels);
+        (which, record.state, record.search, counts)
     };
     record.trials.iter().map(of).collect()
 }

@@ -3,7 +3,7 @@
 //! Mistakes within one parameter are found where it is read. All that is found here is told at once.
 
 use disk::Job;
-use record::{GAIN, Threshold};
+use record::Threshold;
 use toml::Value;
 
 use crate::expand::{Point, TARGET, text_of};
@@ -48,19 +48,20 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     errors
 }
 
-/// All levels of an axis, those that only one configuration has too.
-pub(crate) fn levels_anywhere(study: &Study, axis: &Axis) -> Vec<Value> {
+/// All levels of an axis as trials tell them, those that only one configuration has too.
+pub(crate) fn levels_anywhere(study: &Study, axis: &Axis) -> Vec<String> {
     let own = study.configuration.iter().flat_map(|configuration| &configuration.axis);
-    let mut levels = axis.levels.clone();
-    for level in own.filter(|own| own.key == axis.key).flat_map(|own| &own.levels) {
-        if !levels.contains(level) {
-            levels.push(level.clone());
+    let all = std::iter::once(axis).chain(own.filter(|own| own.key == axis.key));
+    let mut levels: Vec<String> = Vec::new();
+    for text in all.flat_map(|axis| axis.levels.iter().map(|level| axis.text_of(level))) {
+        if !levels.contains(&text) {
+            levels.push(text);
         }
     }
     levels
 }
 
-fn check_axis(axis: &Axis, levels: &[Value]) -> Vec<StudyError> {
+fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     let mut errors = Vec::new();
     if axis.levels.is_empty() {
         errors.push(mistake(&axis.key, "an axis has no levels; give at least one"));
@@ -69,11 +70,18 @@ fn check_axis(axis: &Axis, levels: &[Value]) -> Vec<StudyError> {
     if let Some(position) = axis.levels.iter().enumerate().position(repeated) {
         errors.push(mistake(&axis.key, format!("has the level {} twice", text_of(&axis.levels[position]))));
     }
-    if let Some(reference) = axis.reference.as_ref().filter(|reference| !levels.contains(reference)) {
-        let all: Vec<String> = levels.iter().map(text_of).collect();
+    if !axis.names.is_empty() && axis.names.len() != axis.levels.len() {
+        let (names, levels) = (axis.names.len(), axis.levels.len());
+        errors
+            .push(mistake(&axis.key, format!("has {names} names for {levels} levels: give each level one")));
+    }
+    if let Some(reference) =
+        axis.reference().filter(|reference| !axis.levels.is_empty() && !levels.contains(reference))
+    {
+        let all = levels.join(", ");
         errors.push(mistake(
             &axis.key,
-            format!("its reference {} is no level of it; levels are {}", text_of(reference), all.join(", ")),
+            format!("its reference {reference} is no level of it; levels are {all}"),
         ));
     }
     errors.extend(check_levels(axis));
@@ -174,8 +182,8 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
     let mut errors = Vec::new();
     for (number, threshold) in study.thresholds.iter().enumerate() {
         errors.extend(unknown_level(study, threshold));
-        if threshold.metric == GAIN && !study.compare {
-            errors.push(mistake("thresholds", format!("`{threshold}` needs compare = true")));
+        if !study.compare {
+            errors.push(mistake("thresholds", format!("`{threshold}` is judged only with compare = true")));
         }
         let earlier = study.thresholds[..number].iter();
         errors.extend(earlier.filter(|other| other.contradicts(threshold)).map(|other| {
@@ -195,7 +203,7 @@ fn unknown_level(study: &Study, threshold: &Threshold) -> Option<StudyError> {
             study.configuration.iter().map(|configuration| configuration.name.clone()).collect()
         } else {
             let axis = study.axis.iter().find(|axis| axis.name() == name);
-            axis.map(|axis| levels_anywhere(study, axis).iter().map(text_of).collect()).unwrap_or_default()
+            axis.map(|axis| levels_anywhere(study, axis)).unwrap_or_default()
         };
         let problem = match levels.as_slice() {
             [] => format!("`{threshold}` is of an axis {name}, which the study does not have"),

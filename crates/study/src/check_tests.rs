@@ -37,7 +37,11 @@ fn axes_that_cannot_be_are_told() {
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 1], reference = 3 }]",
-        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2, 1"],
+        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2"],
+    );
+    told(
+        "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2], names = [\"one\"], reference = \"one\" }]",
+        &["has 1 names for 2 levels"],
     );
     told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["is the second axis called outstanding"]);
     told(
@@ -77,7 +81,7 @@ fn thresholds_that_cannot_be_are_told() {
     );
     told(
         &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
-        &["`gain > 5 %` needs compare = true"],
+        &["`gain > 5 %` is judged only with compare = true"],
     );
     told(&thresholds(r#""p99_ms < 20", "gain > 5 % at outstanding = 2""#), &[]);
 }

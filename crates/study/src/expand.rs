@@ -79,7 +79,8 @@ fn point(
     };
     let level = |(axis, level): &(&Axis, &Value)| (axis.name().to_owned(), (*level).clone());
     let values: BTreeMap<String, Value> = combination.iter().map(level).collect();
-    let levels = values.iter().map(|(parameter, level)| (parameter.clone(), text_of(level))).collect();
+    let text = |(axis, level): &(&Axis, &Value)| (axis.name().to_owned(), axis.text_of(level));
+    let levels = combination.iter().map(text).collect();
     let name = match (&*configuration.name, &work) {
         ("", Work::Disk { job, .. }) => describe(job),
         ("", Work::Historian { job, .. }) => describe_historian(job, study.search.is_some()),
@@ -224,7 +225,11 @@ fn errors<'a>(problems: impl Iterator<Item = (&'a str, String)>) -> StudyErrors 
 }
 
 pub(crate) fn text_of(level: &Value) -> String {
-    level.as_str().map_or_else(|| level.to_string(), str::to_owned)
+    match level {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text_of).collect::<Vec<_>>().join(" + "),
+        other => other.to_string(),
+    }
 }
 
 /// What a test does, in the words of the field: `8KiB random read Q32T1`.

@@ -7,6 +7,7 @@ mod check;
 mod expand;
 mod file;
 mod historian;
+mod library;
 mod mistake;
 mod orders;
 mod plan;
@@ -19,6 +20,7 @@ mod target;
 
 pub use file::{Mistake, StudyFile};
 pub use historian::{HistorianProfile, historian_profiles};
+pub use library::{PUBLISHED_STUDIES, PublishedStudy};
 pub use mistake::{StudyError, StudyErrors};
 pub use orders::Store;
 pub use plan::{Plan, Stop, Trial, Work};

@@ -175,7 +175,7 @@ impl Plan {
             return Err(StudyErrors(errors));
         }
         let design = design(study, &points);
-        let trials: Vec<Trial> = ordered(study, &points, design.is_some())
+        let trials: Vec<Trial> = ordered(study, &points, design.is_some() && points.len() > 1)
             .into_iter()
             .enumerate()
             .map(|(position, entry)| trial(study, position, &entry))
@@ -264,20 +264,21 @@ struct Entry<'a> {
 /// What is compared with what, where a study compares: levels with the reference of their axis, named configurations with
 /// theirs.
 fn design(study: &Study, points: &[Point]) -> Option<Design> {
-    if !study.compare || points.len() < 2 {
+    let nothing_to_judge = points.len() < 2 && study.thresholds.is_empty();
+    if !study.compare || nothing_to_judge {
         return None;
     }
     let axes = study.axis.iter().map(|axis| DesignAxis {
         key: axis.key.clone(),
         name: axis.name().to_owned(),
-        levels: check::levels_anywhere(study, axis).iter().map(expand::text_of).collect(),
-        reference: axis.reference().map(expand::text_of).unwrap_or_default(),
+        levels: check::levels_anywhere(study, axis),
+        reference: axis.reference().unwrap_or_default(),
     });
     let configurations: Vec<String> = study.configuration.iter().map(|c| c.name.clone()).collect();
     Some(Design {
         blocks: study.blocks,
         order: study.order,
-        reference: study.reference.clone().or_else(|| configurations.first().cloned()),
+        reference: study.reference.clone(),
         configurations,
         axes: axes.collect(),
         metric: study.metric.clone(),
@@ -320,7 +321,7 @@ fn reference<'a>(study: &Study, points: &'a [Point]) -> &'a Point {
     let configuration = study.reference.as_ref().or(study.configuration.first().map(|first| &first.name));
     let is_reference = |point: &&Point| {
         configuration.is_none_or(|name| *name == point.configuration)
-            && study.axis.iter().all(|axis| point.values.get(axis.name()) == axis.reference())
+            && study.axis.iter().all(|axis| point.levels.get(axis.name()).cloned() == axis.reference())
     };
     // A configuration with levels of its own may lack a reference.
     points.iter().find(is_reference).unwrap_or(&points[0])
@@ -559,12 +560,18 @@ mod tests {
         text.axis[0] = crate::study::Axis {
             key: "target.paths".to_owned(),
             levels: vec![toml::Value::from(vec!["/a"]), toml::Value::from(vec!["/a", "/b"])],
+            names: vec!["one disk".to_owned(), "two disks".to_owned()],
             reference: None,
         };
         let mut places: Vec<_> =
             Plan::of(&text).unwrap().trials.iter().map(|trial| trial.places().join(" ")).collect();
         places.sort();
         assert_eq!(places, ["/a", "/a /b"]);
+        let design = Plan::of(&text).unwrap().design.unwrap();
+        assert_eq!(
+            (&*design.axes[0].reference, design.axes[0].levels.join(", ")),
+            ("one disk", "one disk, two disks".to_owned())
+        );
         let configured = study(
             r#"
             blocks = 1

@@ -1,49 +1,54 @@
-//! A quick look at a study that has no quick look of its own: fewer blocks, shorter times, smaller files.
+//! A quick look at a study that has none of its own: fewer blocks, shorter times, smaller files.
 
-use load::{Size, Span};
+use load::Size;
+use toml::Value;
 
 use crate::expand;
-use crate::study::{Study, Workload};
+use crate::plan::Work;
+use crate::study::Study;
 
 /// Blocks of a quick look: one to see, one to see whether it comes again.
 const BLOCKS: u32 = 2;
 /// Test files of a quick look.
 const FILE_SIZE: Size = Size::mib(256);
 
-impl Study {
-    /// Shortens the study to a quick look, and says so.
-    pub(crate) fn quicken(&mut self) {
-        self.quick = true;
-        self.blocks = self.blocks.min(BLOCKS);
-        self.cool_down = Span::ZERO;
-        if self.search.is_some() {
-            self.search = Some(crate::Search::quick());
-        }
-        let shared = &mut self.workload;
-        shorten(shared);
-        let disk = &mut shared.disk;
-        disk.warm_up = Some(Span::microseconds(500_000));
-        disk.duration = Some(Span::seconds(2));
-        disk.file_size = Some(disk.file_size.map_or(FILE_SIZE, |size| Size(size.0.min(FILE_SIZE.0))));
-        self.configuration.iter_mut().for_each(|configuration| shorten(&mut configuration.workload));
-        // What no trial reads would be refused.
-        let measures_disks =
-            expand::points(self).is_ok_and(|points| points.iter().any(|point| point.work.disk().is_some()));
-        if !measures_disks {
-            self.workload.disk = disk::Settings::default();
-        }
-    }
-}
+/// Times that a quick look sets, by workload; a configuration's own give way.
+pub(crate) const TIMES: [(&str, &str); 6] = [
+    ("workload.disk.warm_up", "500ms"),
+    ("workload.disk.duration", "2s"),
+    ("workload.historian.warm_up", "4s"),
+    ("workload.historian.duration", "10s"),
+    ("workload.orders.warmup_time", "2s"),
+    ("workload.orders.run_time", "8s"),
+];
 
-/// Shortens what a workload says of its times.
-fn shorten(workload: &mut Workload) {
-    (workload.disk.warm_up, workload.disk.duration) = (None, None);
-    if let Some(historian) = &mut workload.historian {
-        historian.warm_up = Some(Span::seconds(4));
-        historian.duration = Some(Span::seconds(10));
+/// What a quick look lays over a study, as dotted keys and their values.
+pub(crate) fn look(study: &Study) -> Vec<(String, Value)> {
+    let points = expand::points(study).unwrap_or_default();
+    let kinds: Vec<&str> = points
+        .iter()
+        .map(|point| match point.work {
+            Work::Disk { .. } => "workload.disk.",
+            Work::Historian { .. } => "workload.historian.",
+            Work::Orders { .. } => "workload.orders.",
+        })
+        .collect();
+    let mut look: Vec<(String, Value)> = vec![
+        ("blocks".to_owned(), i64::from(study.blocks.min(BLOCKS)).into()),
+        ("cool_down".to_owned(), "0s".into()),
+    ];
+    let times = TIMES.into_iter().filter(|(key, _)| kinds.iter().any(|kind| key.starts_with(kind)));
+    look.extend(times.map(|(key, time)| (key.to_owned(), time.into())));
+    if kinds.contains(&"workload.disk.") {
+        let size = study.workload.disk.file_size.map_or(FILE_SIZE, |size| Size(size.0.min(FILE_SIZE.0)));
+        look.push(("workload.disk.file_size".to_owned(), size.to_string().into()));
     }
-    if let Some(orders) = &mut workload.orders {
-        orders.warmup_time = Some(Span::seconds(2));
-        orders.run_time = Some(Span::seconds(8));
+    if study.search.is_some() {
+        look.extend([
+            ("search.confirm".to_owned(), "24s".into()),
+            ("search.confirmations".to_owned(), 1.into()),
+            ("search.cool_down".to_owned(), "0s".into()),
+        ]);
     }
+    look
 }

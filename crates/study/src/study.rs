@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 use workload::{historian, orders};
 
+use crate::expand;
 use crate::mistake::{StudyError, StudyErrors, one_error};
 use crate::search::Search;
 use crate::settings;
@@ -39,7 +40,7 @@ pub struct Study {
     /// Whether levels and configurations are compared with their references.
     #[serde(default = "yes")]
     pub compare: bool,
-    /// Named configuration that the others are compared with; the first if none.
+    /// Named configuration that the others are compared with. Without one they are scenarios of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// Whether each block measures the reference twice, so that the noise is known: an A/A pair.
@@ -204,7 +205,10 @@ pub struct Axis {
     pub key: String,
     /// Values, in the order in which they are given.
     pub levels: Vec<Value>,
-    /// The level that the others are compared with; the first if none.
+    /// Names of the levels, for people; their values if none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The level that the others are compared with, or its name; the first if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Value>,
 }
@@ -260,7 +264,12 @@ impl Varied for orders::Settings {
 impl Axis {
     /// An axis over a parameter of a workload.
     pub(crate) fn of<S: Varied>(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
-        Self { key: format!("{}{key}", S::PREFIX), levels: levels.into_iter().collect(), reference: None }
+        Self {
+            key: format!("{}{key}", S::PREFIX),
+            levels: levels.into_iter().collect(),
+            names: Vec::new(),
+            reference: None,
+        }
     }
 
     /// Name under which trials tell their level: the last part of the key.
@@ -269,10 +278,20 @@ impl Axis {
         self.key.rsplit('.').next().unwrap_or_default()
     }
 
-    /// The level that the others are compared with.
+    /// What trials tell of a level: its name, or its value.
     #[must_use]
-    pub fn reference(&self) -> Option<&Value> {
-        self.reference.as_ref().or(self.levels.first())
+    pub fn text_of(&self, level: &Value) -> String {
+        let position = self.levels.iter().position(|other| other == level);
+        position
+            .and_then(|position| self.names.get(position))
+            .cloned()
+            .unwrap_or_else(|| expand::text_of(level))
+    }
+
+    /// The level that the others are compared with, as trials tell it.
+    #[must_use]
+    pub fn reference(&self) -> Option<String> {
+        self.reference.as_ref().or(self.levels.first()).map(|level| self.text_of(level))
     }
 
     /// Name of the workload's parameter that it varies, if it is one of this workload.

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod check;
+mod compare;
 mod disk;
 mod export;
 mod historian;
@@ -11,8 +12,9 @@ mod plc;
 mod report;
 mod run_orders;
 mod store;
+mod study;
 
-use crate::arguments::{Arguments, Command, Orders, Planned};
+use crate::arguments::{Arguments, Command, Orders, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::summary as plan_summary;
@@ -26,6 +28,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Orders(Orders::Load(load)) => store::load(&load),
         Command::Orders(Orders::Run(run)) => run_orders::run(&run),
         Command::Orders(Orders::Verify(verify)) => store::verify(&verify),
+        Command::Study(Study::Run(run)) => study::run(&run),
+        Command::Study(Study::List) => study::list(),
+        Command::Study(Study::Show(show)) => study::show(&show),
+        Command::Study(Study::Plan(plan)) => study::plan(&plan),
+        Command::Study(Study::Resume(resume)) => study::resume(&resume),
+        Command::Compare(compare) => compare::run(&compare),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),

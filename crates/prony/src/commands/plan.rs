@@ -11,6 +11,7 @@ use workload::orders;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
+use crate::lacks::lacks;
 use crate::session::{self, Surveyed};
 
 /// Prints the plan of a study.
@@ -50,7 +51,7 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
         "may_end_earlier": plan.stop != Stop::Never,
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
-        "warnings": survey.warnings().collect::<Vec<_>>(),
+        "warnings": survey.warnings().cloned().chain(lacks(study, plan)).collect::<Vec<_>>(),
         "trials": trials,
     })
 }
@@ -87,6 +88,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
         lines.push("a quick look: times are shortened".to_owned());
     }
     lines.extend(survey.warnings().cloned());
+    lines.extend(lacks(study, plan));
     lines.join("\n")
 }
 

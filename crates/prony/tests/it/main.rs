@@ -27,4 +27,5 @@ mod running;
 mod safety;
 mod servers;
 mod sqlio;
+mod study;
 mod workbench;

@@ -124,7 +124,7 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
             let height = y.scale.at(level.mean);
             canvas.dashes(Ink::Axis, (frame.left, height), (frame.right, height));
         }
-        knee(canvas, series, axis.quantity, &frame, &x);
+        knee(canvas, series, axis.quantity, &frame, (&x, &y.scale), &levels);
         line(canvas, &levels, &x, &y.scale);
         if let Some(place) = series.sweet_spot
             && let Some(level) = levels.iter().find(|level| level.text == axis.levels[place])
@@ -192,14 +192,25 @@ fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
     points.into_iter().for_each(|point| canvas.dot(ink, 2.8, point));
 }
 
-fn knee(canvas: &mut Canvas<'_>, series: &AxisSeries, quantity: Option<Quantity>, frame: &Frame, x: &Scale) {
+fn knee(
+    canvas: &mut Canvas<'_>,
+    series: &AxisSeries,
+    quantity: Option<Quantity>,
+    frame: &Frame,
+    (x, y): (&Scale, &Scale),
+    levels: &[Level<'_>],
+) {
     let (Some(knee), Some(quantity)) = (&series.knee, quantity) else { return };
     let (low, high) = (x.at(knee.low), x.at(knee.high));
     canvas.rectangle(Ink::Series(1), 0.18, (low - 1.0, frame.top), (high + 1.0, frame.bottom));
     let text = format!("knee {}", quantity.print(knee.at));
     let fits = high + 8.0 + text_width(&text) <= frame.right;
     let (side, at) = if fits { (Side::Right, high + 6.0) } else { (Side::Left, low - 6.0) };
-    canvas.text(Ink::Series(1), side, (at, frame.bottom - TEXT), &text);
+    // The text stands where the curve past the knee does not.
+    let past = levels.iter().filter(|level| level.number >= knee.at).map(|level| y.at(level.mean));
+    let low_curve = past.fold(frame.top, f64::max) > f64::midpoint(frame.top, frame.bottom);
+    let height = if low_curve { frame.top + TEXT } else { frame.bottom - TEXT };
+    canvas.text(Ink::Series(1), side, (at, height), &text);
 }
 
 fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> String {
@@ -287,7 +298,6 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
             canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
         }
         frame.horizontal(canvas, &x);
-        canvas.line(Ink::Axis, 1.5, (x.scale.at(0.0), frame.top), (x.scale.at(0.0), frame.bottom));
         for (index, (level, gain, _)) in bars.iter().enumerate() {
             bar(canvas, &x.scale, level.text, gain, frame.top + index as f64 * ROW);
         }
@@ -327,6 +337,7 @@ fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
     );
     canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), &text);
     let (zero, at, y) = (x.at(0.0), x.at(gain.gain_pct.unwrap_or(0.0)), top + 25.0);
+    canvas.line(Ink::Axis, 1.5, (zero, y - 10.0), (zero, y + 10.0));
     canvas.rectangle(ink, 0.55, (zero.min(at), y - 6.0), (zero.max(at), y + 6.0));
     if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
         canvas.line(Ink::Text, 1.5, (x.at(low), y), (x.at(high), y));

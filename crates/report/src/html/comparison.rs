@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::parts;
 use crate::chart;
 use crate::format;
-use crate::model::StudyComparison;
+use crate::model::{Outcome, StudyComparison};
 use crate::table;
 
 pub(super) fn section(comparison: &StudyComparison) -> Markup {
@@ -26,9 +26,28 @@ pub(super) fn section(comparison: &StudyComparison) -> Markup {
         (parts::table(&table::combinations(comparison)))
         p.meta { (table::legend(comparison)) "." }
         @if !notes.is_empty() { ul.plain { @for note in &notes { li.meta { (note) "." } } } }
-        @if let Some(thresholds) = &table::thresholds(comparison) { (parts::table(thresholds)) }
+        @if !comparison.thresholds.is_empty() {
+            h3 { "Thresholds" }
+            ul.doubts {
+                @for threshold in &comparison.thresholds {
+                    li class=(class(threshold.outcome)) {
+                        b { (threshold.outcome.word()) }
+                        span { (threshold.text) " – " (threshold.why) "." }
+                    }
+                }
+            }
+        }
         @if let Some(others) = &table::other_metrics(comparison) {
             details { summary { "Other metrics of each combination" } (parts::table(others)) }
         }
+    }
+}
+
+/// The colour of an outcome; its word says the same.
+fn class(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Held => "held",
+        Outcome::Inconclusive => "warning",
+        Outcome::Failed => "failure",
     }
 }

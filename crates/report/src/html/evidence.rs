@@ -13,7 +13,7 @@ use crate::table::{Column, Row, Table};
 const OPEN_MOST: usize = 8;
 
 /// With more trials than this, none has charts.
-pub(super) const CHARTS_MOST: usize = 60;
+pub(super) const CHARTS_MOST: usize = parts::ROWS_MOST;
 
 /// What is left of very many trials: a line each.
 fn without_charts(report: &Report) -> Markup {
@@ -47,7 +47,7 @@ pub(super) fn trials(report: &Report) -> Markup {
     html! {
         @for trial in report.trials.iter().filter(|trial| trial.state != State::Skipped) {
             details.trial open[open] {
-                summary { h3 { (trial.number) ". " (trial.name) } span.rest { (summary(trial)) } }
+                summary { h3 { (trial.number) ". " (trial.name) @if trial.aa { " (A/A)" } } span.rest { (summary(trial)) } }
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
                 @if let Some(historian) = &trial.historian {

@@ -13,7 +13,7 @@ pub(super) fn figures(report: &Report) -> Option<Markup> {
     let main = table::historians(report)?;
     let others = [table::screens(report), table::maintenance(report), table::storage(report)];
     Some(html! {
-        (parts::table(&main))
+        (parts::long_table(&main))
         @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
         @for series in &report.flush_rows { (parts::table(&table::flush_rows(series))) }
         @for search in &report.searches {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use record::Loop;
 
-use crate::model::Report;
+use crate::model::{Report, StudyComparison};
 
 pub(super) fn method(report: &Report) -> Markup {
     html! { div.prose {
@@ -11,8 +11,27 @@ pub(super) fn method(report: &Report) -> Markup {
         @if report.disks().next().is_some() || !databases { (disk(report)) }
         @if report.historians().next().is_some() { (historian(report)) }
         @if report.order_stores().next().is_some() { (orders(report)) }
+        @if let Some(compared) = &report.comparison { (comparison(compared)) }
         (both(report))
     } }
+}
+
+/// What holds for studies that compare.
+fn comparison(compared: &StudyComparison) -> Markup {
+    let families = match compared.axes.len() {
+        0 | 1 => "all of them",
+        _ => "all of one axis, over all settings of the others,",
+    };
+    html! {
+        p { "A combination is compared with the one that has the reference level of an axis and shares all other levels, block by block; a block counts only where both trials are complete. The effect is the Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval. P-values are those of the paired t test; Holm's correction holds for " (families) " together." }
+        p { "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the effect is at least the smallest that matters: 3 %, or the noise floor if that is more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no verdict." }
+        @if compared.axes.iter().any(|axis| axis.quantity.is_some()) {
+            p { "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot is the cheapest level whose whole interval against the best level shows less than 5 % loss." }
+        }
+        @if !compared.thresholds.is_empty() {
+            p { "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, and is inconclusive else; a single block is judged by its value." }
+        }
+    }
 }
 
 /// What holds for historians only.
@@ -79,8 +98,9 @@ fn both(report: &Report) -> Markup {
             p { "Repeated trials are independent: their interval is Student's, over the means of the repeats. “Best” is the best repeat, the figure that CrystalDiskMark prints." }
         }
         p { "Steadiness is the rule of SNIA's Performance Test Specification, on five equal parts of the window: max − min within 20 % of the mean, the fitted line within 10 %. In flight is the rate times the mean service time (Little's law)." }
-        @if !report.sweeps.is_empty() {
-            p { "A knee is claimed where two lines in log–log fit clearly better than one (the Bayesian information criterion improves by more than 10) and their slopes differ at least twofold, from at least eight depths; its interval is from resampled residuals." }
+        @let numbers = report.comparison.iter().flat_map(|c| &c.axes).any(|axis| axis.quantity.is_some());
+        @if !report.sweeps.is_empty() || numbers {
+            p { "A knee is claimed where two lines in log–log fit clearly better than one (the Bayesian information criterion improves by more than 10) and their slopes differ at least twofold, from at least eight levels; its interval is from resampled residuals." }
         }
         @if report.steady_state.is_some() {
             p { "Steady state over rounds is judged on the last five rounds by the same rule; the matrix is the mean of these rounds." }

@@ -136,7 +136,7 @@ fn figures(report: &Report) -> Markup {
     let main = table::main(report);
     let open = table::open_loops(report);
     html! {
-        @if main.rows.is_empty() { p { "Nothing was measured." } } @else { (parts::table(&main)) }
+        @if main.rows.is_empty() { p { "Nothing was measured." } } @else { (parts::long_table(&main)) }
         @if report.repeats() {
             details {
                 summary { "Every single trial" }

@@ -12,7 +12,7 @@ use crate::table;
 pub(super) fn figures(report: &Report) -> Option<Markup> {
     let main = table::orders(report)?;
     Some(html! {
-        (parts::table(&main))
+        (parts::long_table(&main))
         @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
         @for other in table::order_details(report) { (parts::table(&other)) }
         p.meta { "A dash stands where a figure is unknown or too few operations support it." }

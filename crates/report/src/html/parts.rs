@@ -10,6 +10,20 @@ pub(super) fn table(table: &Table) -> Markup {
     table_marked(table, 0)
 }
 
+/// Rows that a page shows without being asked.
+pub(super) const ROWS_MOST: usize = 60;
+
+/// A table that is folded where it is very long.
+pub(super) fn long_table(of: &Table) -> Markup {
+    html! {
+        @if of.rows.len() > ROWS_MOST {
+            details { summary { (of.title) ": " (crate::format::grouped(of.rows.len() as u64)) " rows" } (table(of)) }
+        } @else {
+            (table(of))
+        }
+    }
+}
+
 /// As [`table`], with the first rows marked as the measured ones.
 pub(super) fn table_marked(table: &Table, measured: usize) -> Markup {
     // The first column of words names the row.

@@ -4,7 +4,7 @@ mod historian;
 mod orders;
 
 use maud::{Markup, html};
-use record::{CacheMode, DiskSetup, Written};
+use record::{CacheMode, DiskSetup, Order, Written};
 use serde_json::Value;
 
 use super::{evidence, parts};
@@ -16,11 +16,20 @@ use crate::table::{Column, Row, Table};
 pub(super) type Facts = Vec<(String, String)>;
 
 pub(super) fn settings(report: &Report) -> Markup {
-    let study = vec![
+    let mut study = vec![
         ("command".to_owned(), report.command.join(" ")),
         ("seed".to_owned(), report.seed.to_string()),
         ("order of the trials".to_owned(), order(report)),
     ];
+    study.extend(report.comparison.iter().flat_map(|compared| {
+        let order = match compared.order {
+            Order::Blocks => "each block in an order of its own that the seed decides",
+            Order::Abba => "ABBA: as given, and in every second block the other way round",
+            Order::Given => "each block in the order given",
+            Order::Repeats => "all repeats of a combination after each other",
+        };
+        [("blocks".to_owned(), compared.blocks.len().to_string()), ("order".to_owned(), order.to_owned())]
+    }));
     let asked = |trial: &Trial| Some(flat(&trial.parameters));
     let of_historian = |trial: &Trial| trial.setup.as_ref()?.historian().map(historian::facts);
     let of_orders = |trial: &Trial| trial.setup.as_ref()?.orders().map(orders::facts);
@@ -47,13 +56,7 @@ pub(super) fn settings(report: &Report) -> Markup {
                 (parts::facts(title, shared))
             }
         }
-        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) {
-            @if table.rows.len() > super::evidence::CHARTS_MOST {
-                details { summary { (table.title) } (parts::table(table)) }
-            } @else {
-                (parts::table(table))
-            }
-        }
+        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::long_table(table)) }
         @if !report.study_toml.trim().is_empty() {
             details { summary { "The exact input (study.toml)" } pre { (report.study_toml) } }
         }

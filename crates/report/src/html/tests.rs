@@ -15,7 +15,14 @@ fn pages() -> &'static [String] {
         let empty = fixture::study("quick", Vec::new());
         let studies = [tests::quick(), tests::sweep(), tests::cdm(), tests::steady(), empty];
         let (historians, stores) = (tests::historian::all(), tests::orders::all());
-        studies.iter().chain(&historians).chain(&stores).map(|study| Report::of(study).html()).collect()
+        let compared = tests::comparison::all();
+        studies
+            .iter()
+            .chain(&historians)
+            .chain(&stores)
+            .chain(&compared)
+            .map(|study| Report::of(study).html())
+            .collect()
     })
 }
 

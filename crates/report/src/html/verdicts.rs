@@ -79,11 +79,16 @@ fn sentence(verdict: &Verdict) -> Markup {
         .as_ref()
         .and_then(|figure| Some((figure, verdict.sentence.split_once(figure.as_str())?)))
     {
-        Some((figure, (before, after))) => html! { (before) strong { (figure) } (ended(after)) },
+        Some((figure, (before, after))) => html! { (kept(before)) strong { (figure) } (ended(after)) },
         None => html! { (ended(&verdict.sentence)) },
     }
 }
 
 fn ended(sentence: &str) -> String {
-    format!("{}.", sentence.trim_end_matches('.'))
+    format!("{}.", kept(sentence.trim_end_matches('.')))
+}
+
+/// A per cent sign stays with its figure.
+fn kept(sentence: &str) -> String {
+    sentence.replace(" %", "\u{a0}%")
 }

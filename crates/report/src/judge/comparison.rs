@@ -19,13 +19,13 @@ const NAMED: usize = 6;
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let Some(comparison) = &report.comparison else { return Vec::new() };
-    let mut verdicts = thresholds(comparison);
-    verdicts.extend(best_combination(comparison));
+    let mut verdicts: Vec<Verdict> = best_combination(comparison).into_iter().collect();
     for axis in &comparison.axes {
         verdicts.extend(along(comparison, axis));
         verdicts.extend(elsewhere(comparison, axis));
         verdicts.extend(shape(comparison, axis));
     }
+    verdicts.extend(thresholds(comparison));
     verdicts.extend(caveats(comparison));
     verdicts
 }
@@ -142,8 +142,18 @@ impl Compared<'_> {
             Some(Comparison::Worse) => ": worse".to_owned(),
             Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
             Some(Comparison::Negligible) => format!(": negligible, less than {limit}"),
-            Some(Comparison::WithinNoise) => format!(", within noise; {}", self.settle()),
+            Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.corrected(), self.settle()),
             Some(Comparison::Descriptive) | None => ", descriptive only".to_owned(),
+        }
+    }
+
+    /// Why it is within noise though its interval excludes no difference.
+    fn corrected(&self) -> &'static str {
+        let excludes = self.gain.low_pct.is_some_and(|low| low > 0.0)
+            || self.gain.high_pct.is_some_and(|high| high < 0.0);
+        match excludes && self.verdict() == Some(Comparison::WithinNoise) {
+            true => ", not shown once corrected for all comparisons",
+            false => "",
         }
     }
 
@@ -290,7 +300,7 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
     }
     let one = |one: &Compared<'_>| {
         let change = one.change(&comparison.metric).replacen(" (", ", ", 1);
-        format!("{} ({}{}", one.level, change, if change.ends_with(')') { "" } else { ")" })
+        format!("{} ({})", one.level, change.trim_end_matches(')'))
     };
     let levels: Vec<String> = group.iter().map(one).collect();
     let within = || group.iter().filter(|one| one.verdict() == Some(Comparison::WithinNoise));
@@ -307,7 +317,10 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
         (Some(_), None) => "; more than 1,000 blocks would be needed to settle it".to_owned(),
     };
     let trials = group.iter().flat_map(|one| one.point.trials.iter().copied()).collect();
-    let sentence = format!("{lead}: {}{settled}", listed(&levels));
+    let open = group.iter().any(|one| !one.corrected().is_empty());
+    let open =
+        if open { "; an interval without 0 is not enough once corrected for all comparisons" } else { "" };
+    let sentence = format!("{lead}: {}{open}{settled}", listed(&levels));
     Some(Verdict { trials, ..Verdict::new(Level::Finding, "gain", sentence) })
 }
 
@@ -464,16 +477,17 @@ fn caveats(comparison: &StudyComparison) -> Vec<Verdict> {
     verdicts.extend(order(comparison.order));
     if !comparison.not_used.is_empty() {
         let count = comparison.not_used.len();
+        let subject = if count == 1 { "One trial is".to_owned() } else { format!("{count} trials are") };
+        let counts = if count == 1 { "counts" } else { "count" };
         let sentence = format!(
-            "{} not complete and {} in no comparison; a block counts only where both trials are complete",
-            counted(count, "trial is", "trials are"),
-            if count == 1 { "counts" } else { "count" }
+            "{subject} not complete and {counts} in no comparison; a block counts only where both trials are complete"
         );
         let trials = comparison.not_used.clone();
         verdicts.push(Verdict { trials, ..Verdict::new(Level::Warning, "not_used", sentence) });
     }
     verdicts.push(noise_floor(comparison));
     verdicts.extend(comparison.resumed.iter().map(resumed));
+    verdicts.extend(comparison.resumed.iter().filter_map(another_machine));
     verdicts
 }
 
@@ -528,4 +542,15 @@ fn resumed(resumption: &record::Resumption) -> Verdict {
         resumption.at, resumption.from_trial
     );
     Verdict::new(Level::Note, "resumed", sentence)
+}
+
+/// What comes after the interruption was measured on another machine than what came before.
+fn another_machine(resumption: &record::Resumption) -> Option<Verdict> {
+    let differs = (!resumption.differs.is_empty()).then(|| resumption.differs.join("; "))?;
+    let sentence = format!(
+        "From trial {} on the machine is not the one that the study was begun on: {differs}; each comparison is within a \
+         block, but the blocks before and after are of different machines",
+        resumption.from_trial
+    );
+    Some(Verdict::new(Level::Warning, "resumed", sentence))
 }

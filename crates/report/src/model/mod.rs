@@ -22,13 +22,14 @@ pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Gain, OtherMetric, Outcome, Point, PointValues,
     PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
 };
-pub(crate) use comparison::{CONFIGURATION, axis_words, words};
+pub(crate) use comparison::{CONFIGURATION, Cell, Key, axis_words, combination, direction, gain_pct, words};
 pub use configuration::Configuration;
 pub use cost::{Cost, CostItem, CostRow};
 pub use expectation::{Expectation, ExpectedFigure};
 pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
 pub use historian::{Historian, Maintenance, Reads, Storage};
+pub(crate) use metrics::{SUSTAINED, of_study};
 pub use orders::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
 pub(crate) use orders::{MINUTE_S, a_minute};
 pub use search::{Search, SearchedStep};

@@ -12,8 +12,6 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
     let mut columns = vec![
         words("combination", "levels of the axes", 0),
         Column { meaning: metric.says, ..Column::number(head(metric.name, metric.unit)) },
-        column("95 %", "interval of the mean over the blocks", 3),
-        column("blocks", "blocks in which it is complete", 2),
     ];
     let several = comparison.axes.len() > 1;
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
@@ -28,6 +26,8 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
         [format!("published {}", metric.unit), PUBLISHED_GAIN.to_owned(), PUBLISHED_WORDS.to_owned()];
     columns.extend(published.iter().take(2).map(|head| Column { spare: 1, ..Column::number(head.clone()) }));
     columns.push(Column { spare: 4, ..Column::words(published[2].clone()) });
+    columns.push(column("95 %", "interval of the mean over the blocks", 3));
+    columns.push(column("blocks", "blocks in which it is complete", 2));
     let rows = comparison.points.iter().map(|point| Row { cells: cells(comparison, point), part: false });
     let title = format!("{} of each combination", sentence_case(metric.says));
     Table { title, columns, rows: rows.collect() }
@@ -50,12 +50,7 @@ fn head(name: &str, unit: &str) -> String {
 fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     let values = &point.values;
     let measured = values.by_block.iter().flatten().count();
-    let mut cells = vec![
-        name(point),
-        figure_or_dash(values.mean),
-        values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default(),
-        format!("{measured} of {}", values.by_block.len()),
-    ];
+    let mut cells = vec![name(point), figure_or_dash(values.mean)];
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
         cells.extend(gain_cells(values, axis));
     }
@@ -64,6 +59,8 @@ fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     cells
         .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
     cells.push(published.and_then(|p| p.says.clone()).unwrap_or_else(|| format::UNKNOWN.to_owned()));
+    cells.push(values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default());
+    cells.push(format!("{measured} of {}", values.by_block.len()));
     cells
 }
 
@@ -80,11 +77,16 @@ fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
 
 /// `+96 % (91–101 %)`.
 pub(crate) fn change(gain: &Gain) -> String {
-    let ends = gain.low_pct.zip(gain.high_pct).map(|(low, high)| {
+    change_of(gain.gain_pct, gain.low_pct, gain.high_pct)
+}
+
+/// A change with its interval; a dash where there is none.
+pub(crate) fn change_of(gain_pct: Option<f64>, low_pct: Option<f64>, high_pct: Option<f64>) -> String {
+    let ends = low_pct.zip(high_pct).map(|(low, high)| {
         let between = if high < 0.0 { " to " } else { "–" };
         format!(" ({}{between}{} %)", points(low), points(high))
     });
-    let change = gain.gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
+    let change = gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
     change.unwrap_or_else(|| format::UNKNOWN.to_owned())
 }
 
@@ -108,7 +110,10 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
         Row { cells: [name(point)].into_iter().chain(values).collect(), part: false }
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
-    let title = "Other metrics: mean, and gain over the reference (positive is better; * better or worse)";
+    let title = match comparison.not_compared {
+        None => "Other metrics: mean, and gain over the reference (positive is better; * better or worse)",
+        Some(_) => "Other metrics: mean",
+    };
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
 
@@ -157,11 +162,11 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
             name => format!("{} {}", axis_words(name), axis.reference),
         })
         .collect();
-    format!(
-        "{}: {}{sense}. 95 %: interval of the mean over the blocks. Gain: change against {} in the same block, positive is \
-         better; the interval is that of the paired blocks",
-        head(metric.name, metric.unit),
-        metric.says,
-        axes.join(", or against "),
-    )
+    let gain = format!(
+        ". Gain: change against {} in the same block, positive is better; the interval is that of the paired blocks",
+        axes.join(", or against ")
+    );
+    let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
+    let head = head(metric.name, metric.unit);
+    format!("{head}: {}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
 }

@@ -1,8 +1,9 @@
 //! Studies that compare: their verdicts, tables and pages.
 
-use record::{Order, Published, PublishedFigure, Resumption, State, StudyRecord};
+use proptest::prelude::*;
+use record::{Order, Published, PublishedFigure, State, StudyRecord};
 
-use crate::fixture::{At, Designed};
+use crate::fixture::{self, Collected, Designed};
 use crate::model::Report;
 
 const PLACEMENTS: [(&str, f64); 5] = [
@@ -41,11 +42,8 @@ pub(crate) fn placements() -> StudyRecord {
             }
             Some(at.records(rate * at.noise(0.015)))
         });
-    study.manifest.resumed.push(Resumption {
-        at: "2026-11-21T09:12:00Z".to_owned(),
-        from_trial: 13,
-        set_aside: vec![13, 14],
-    });
+    let resumed = serde_json::json!({"at": "2026-11-21T09:12:00Z", "from_trial": 13, "set_aside": [13, 14], "differs": ["the kernel was 6.12.0 and is 6.12.1"]});
+    study.manifest.resumed.push(serde_json::from_value(resumed).unwrap());
     study
 }
 
@@ -121,9 +119,340 @@ pub(crate) fn all() -> Vec<StudyRecord> {
 }
 
 #[test]
-fn write_pages() {
-    for (name, study) in ["placements", "flush", "iops", "memory"].iter().zip(all()) {
-        std::fs::write(format!("/tmp/wt-report-{name}.html"), Report::of(&study).html()).unwrap();
-        std::fs::write(format!("/tmp/wt-report-{name}.txt"), Report::of(&study).text(Some(120))).unwrap();
+fn text_of_placements() {
+    insta::assert_snapshot!(Report::of(&placements()).text(Some(140)));
+}
+
+#[test]
+fn text_of_a_latency() {
+    let text = Report::of(&read_iops()).text(None);
+    let (_, tables) = text.split_once("\n\ncombination").unwrap();
+    insta::assert_snapshot!(format!("combination{tables}"));
+}
+
+#[test]
+fn few_blocks_are_described_and_not_judged() {
+    let study = Designed::blocks(3).configurations(&["SSD", "RAID10"]).order(Order::Given).study(|at| {
+        Some(at.reads(if at.configuration == "SSD" { 800.0 } else { 1_600.0 } * at.noise(0.01), 900.0))
+    });
+    let told = verdicts(&study);
+    assert!(told.contains("RAID10 gains 9") || told.contains("RAID10 gains 10"), "{told}");
+    assert!(told.contains("over SSD, descriptive only"), "{told}");
+    assert!(
+        told.contains("Descriptive only: 3 blocks of each combination; a verdict takes at least 6"),
+        "{told}"
+    );
+    assert!(told.contains("a steady drift is not cancelled"), "{told}");
+    assert!(!told.contains(": better"), "{told}");
+}
+
+#[test]
+fn repeats_after_each_other_are_not_compared() {
+    let study = Designed::blocks(7)
+        .axis("flush_rows", &["10", "40"], "40")
+        .order(Order::Repeats)
+        .study(|at| Some(at.records(100.0 * at.number_of("flush_rows"))));
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert!(
+        comparison.points.iter().all(|point| point.values.gains.is_empty() && point.values.mean.is_some())
+    );
+    assert!(verdicts(&study).contains("Nothing is compared: all repeats"), "{}", verdicts(&study));
+    assert!(!report.text(None).contains("worse"));
+}
+
+#[test]
+fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
+    let study = Designed::blocks(6)
+        .configurations(&["A", "B"])
+        .aa()
+        .study(|at| Some(at.reads(if at.aa { 1_100.0 } else { 1_000.0 }, 900.0)));
+    let report = Report::of(&study);
+    let reference =
+        report.configurations.iter().find(|configuration| configuration.name.contains(" A")).unwrap();
+    assert_eq!((reference.trials.len(), reference.rate_per_s.map(|e| e.value.round())), (6, Some(1_000.0)));
+    let comparison = report.comparison.as_ref().unwrap();
+    assert!((comparison.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.smallest_effect);
+    assert!(
+        comparison.points[0]
+            .values
+            .by_block
+            .iter()
+            .all(|value| value.is_some_and(|v| (v - 1_000.0).abs() < 1.0))
+    );
+    let twice = report
+        .observations("study")
+        .into_iter()
+        .filter(|o| o.metric == "iops" && o.configuration == "A (A/A)");
+    assert_eq!(twice.count(), 6);
+}
+
+#[test]
+fn only_blocks_with_both_trials_make_pairs() {
+    // The level's invalid trials are far off; the reference lacks another block.
+    let study = Designed::blocks(9).configurations(&["A", "B"]).study(|at| {
+        match (at.configuration.as_str(), at.block) {
+            ("B", 2) => {
+                let mut trial = at.reads(9_000.0, 900.0);
+                trial.trial.state = State::Invalid;
+                Some(trial)
+            }
+            ("A", 5) => None,
+            ("A", _) => Some(at.reads(1_000.0, 900.0)),
+            _ => Some(at.reads(1_500.0, 900.0)),
+        }
+    });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let gain = &comparison.points[1].values.gains[0];
+    assert_eq!((gain.blocks, gain.gain_pct.map(f64::round), gain.words.as_str()), (7, Some(50.0), "better"));
+    assert_eq!(comparison.not_used, [4]);
+}
+
+#[test]
+fn levels_of_two_axes_are_compared_along_one_at_a_time() {
+    let report = Report::of(&memory_and_cpus());
+    let points = &report.comparison.as_ref().unwrap().points;
+    let index = |label: &str| points.iter().position(|point| point.label == label).unwrap();
+    let of = &points[index("memory 32GiB, cpus 8")];
+    let references: Vec<(&str, usize)> =
+        of.values.gains.iter().map(|gain| (gain.axis.as_str(), gain.reference)).collect();
+    assert_eq!(
+        references,
+        [("memory", index("memory 8GiB, cpus 8")), ("cpus", index("memory 32GiB, cpus 2"))]
+    );
+    assert!(points[index("memory 8GiB, cpus 2")].values.gains.is_empty());
+}
+
+/// A level at twice the reference's rate and half its latency, without scatter, in so many blocks.
+fn doubled(blocks: u32, threshold: &str) -> crate::ThresholdResult {
+    let study = Designed::blocks(blocks)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .threshold(threshold)
+        .study(|at| {
+            let (rate, us) = if at.configuration == "A" { (1_000.0, 2_000.0) } else { (2_000.0, 1_000.0) };
+            Some(at.reads(rate * at.noise(0.02), us))
+        });
+    Report::of(&study).comparison.unwrap().thresholds.remove(0)
+}
+
+#[test]
+fn thresholds_are_judged_by_their_whole_interval() {
+    use crate::Outcome::{Failed, Held, Inconclusive};
+    let cases = [
+        ("iops > 900", 7, Held),
+        ("iops > 1500", 7, Failed),
+        ("iops > 1500 at configuration = B", 7, Held),
+        ("iops > 1000 at configuration = A", 7, Inconclusive),
+        ("iops < 2000 at configuration = B", 7, Inconclusive),
+        ("mean_ms < 1.2 at configuration = B", 7, Held),
+        ("mean_ms < 1.2", 7, Failed),
+        ("gain > 50 %", 7, Held),
+        ("gain > 150 %", 7, Failed),
+        ("gain > 100 %", 7, Inconclusive),
+        ("gain > 50 % at configuration = A", 7, Inconclusive),
+        ("iops > 900", 1, Held),
+        ("iops > 1500", 1, Failed),
+        ("gain > 50 %", 1, Held),
+        ("gain > 50 %", 3, Held),
+        ("commit_p99_ms < 5", 7, Inconclusive),
+        ("iops > 1 at configuration = C", 7, Inconclusive),
+    ];
+    for (text, blocks, outcome) in cases {
+        let result = doubled(blocks, text);
+        assert_eq!(result.outcome, outcome, "{blocks} {result:?}");
+    }
+    assert!(doubled(1, "iops > 900").why.contains("in one block"));
+    assert!(doubled(3, "gain > 50 %").why.contains("3 blocks only"));
+    assert!(doubled(7, "iops > 1 at configuration = C").why.contains("no measured combination"));
+}
+
+#[test]
+fn what_only_the_correction_leaves_open_is_said_to_be_so() {
+    // Six blocks of one sign have an interval that excludes no difference; of eight such levels none is shown.
+    let scatter = [0.002, 0.05, 0.11, 0.004, 0.09, 0.03];
+    let names = ["ref", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let study = Designed::blocks(6).configurations(&names).study(|at| {
+        let more = if at.configuration == "ref" { 0.0 } else { scatter[at.block as usize - 1] };
+        Some(at.reads(10_000.0 * (1.0 + more), 900.0))
+    });
+    let told = verdicts(&study);
+    assert!(told.contains("Within noise of ref: b (gains 4.6 %, 0.2–11 %)"), "{told}");
+    assert!(
+        told.contains("an interval without 0 is not enough once corrected for all comparisons"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_metric_whose_less_is_better_gains_when_it_falls() {
+    let study = Designed::blocks(7).configurations(&["slow", "fast"]).metric("mean_ms").study(|at| {
+        Some(at.reads(700.0, if at.configuration == "slow" { 2_000.0 } else { 1_000.0 } * at.noise(0.005)))
+    });
+    let told = verdicts(&study);
+    assert!(
+        told.contains("fast: mean latency is 50 % lower (") && told.contains(") than with slow: better"),
+        "{told}"
+    );
+    let gain = Report::of(&study).comparison.unwrap().points[1].values.gains[0].clone();
+    assert!(gain.gain_pct.is_some_and(|gain| (gain - 50.0).abs() < 2.0), "{gain:?}");
+    assert!(gain.low_pct < gain.gain_pct && gain.gain_pct < gain.high_pct, "{gain:?}");
+}
+
+#[test]
+fn searches_are_compared_by_the_rate_that_they_confirmed() {
+    let mut study = Designed::blocks(6).axis("writers", &["1", "4"], "1").study(|at| Some(at.records(1.0)));
+    study.manifest.search = Some(fixture::search_rules());
+    let planned: Vec<record::TrialRecord> = study.trials.iter().map(|trial| trial.trial.clone()).collect();
+    study.trials = planned
+        .iter()
+        .flat_map(|place| {
+            let rate = if place.levels["writers"] == "1" { 500.0 } else { 900.0 } + f64::from(place.block);
+            let step = |made: Collected, index: u32| {
+                let mut trial = made.seconds(30).trial(place.number * 10 + index);
+                (trial.trial.block, trial.trial.levels) = (place.block, place.levels.clone());
+                trial
+            };
+            let confirm = || Collected::at("historian", rate).confirm();
+            vec![
+                step(Collected::at("historian", rate).probe(), 0),
+                step(Collected::at("historian", rate * 1.02).growing(rate * 0.1).probe(), 1),
+                step(confirm(), 2),
+                step(confirm(), 3),
+                // The search of the last block did not come to its end.
+                step(if place.block == 6 { confirm().probe() } else { confirm() }, 4),
+            ]
+        })
+        .collect();
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert_eq!(comparison.metric.name, "sustained_per_s");
+    assert_eq!(comparison.points[1].values.by_block[..2], [Some(901.0), Some(902.0)]);
+    assert_eq!(comparison.points[1].values.by_block[5], None, "not confirmed");
+    let told = report.observations("study");
+    let rates: Vec<_> = told.iter().filter(|o| o.metric == "sustained_per_s").collect();
+    assert_eq!((rates.len(), rates.iter().filter(|o| o.valid).count()), (12, 10));
+}
+
+#[test]
+fn every_trial_that_was_begun_has_its_observations() {
+    let told = Report::of(&super::quick()).observations("20261121-quick");
+    let of = |trial: u32, metric: &str| {
+        told.iter()
+            .find(|o| o.trial == trial && o.metric == metric)
+            .map(|o| (o.value, o.unit.as_str(), o.valid))
+    };
+    let report = Report::of(&super::quick());
+    let read = &report.trials[1].figures[0];
+    assert_eq!(of(2, "iops"), read.per_s.map(|rate| (rate, "I/O/s", true)));
+    assert_eq!(of(2, "p99_ms"), read.latency.p99_us.map(|us| (us / 1e3, "ms", true)));
+    assert_eq!(of(2, "records_per_s"), None);
+    assert!(
+        told.iter().all(|o| o.trial != 6 && o.study == "20261121-quick"),
+        "nothing was measured in trial 6"
+    );
+    let orders: Vec<_> = super::orders::all()
+        .iter()
+        .flat_map(|study| Report::of(study).observations("orders"))
+        .filter(|o| o.metric == "orders_per_min" || o.metric == "variability_pct")
+        .collect();
+    assert!(
+        orders.iter().any(|o| o.metric == "variability_pct")
+            && orders.iter().any(|o| o.metric == "orders_per_min")
+    );
+}
+
+#[test]
+fn an_open_loop_that_was_held_is_compared_by_latency() {
+    let metric = |achieved: f64| {
+        let study = Designed::blocks(2).configurations(&["A", "B"]).study(|at| {
+            let made =
+                fixture::Made::read("read").seconds(2).noise(0.0).rate(achieved, 500.0).open(1_000.0, 10.0);
+            Some(at.placed(made.trial(at.number)))
+        });
+        Report::of(&study).comparison.unwrap().metric.name
+    };
+    assert_eq!(metric(1_000.0), "p99_ms");
+    assert_eq!(metric(900.0), "iops");
+}
+
+#[test]
+fn page_of_a_comparison_begins_with_its_charts_and_tables() {
+    let page = Report::of(&placements()).html();
+    assert!(page.contains("Gain by configuration") && page.contains("<title>gain by configuration</title>"));
+    assert!(page.contains(" (A/A)") && page.contains("an order of its own that the seed decides"));
+    assert!(page.contains("published records/s") && page.contains("SAS disks of 10,000 turns"));
+    assert!(page.contains("class=\"failure\"><b>failed</b><span>gain &gt; -10 %"));
+    let (comparison, evidence) = (page.find("id=\"comparison\""), page.find("id=\"evidence\""));
+    assert!(comparison < evidence && comparison.is_some());
+    let page = Report::of(&memory_and_cpus()).html();
+    assert_eq!(
+        page.matches("<figure>").count(),
+        3 + 4,
+        "a small chart for each setting, and none for 84 trials"
+    );
+    assert!(page.contains("More than 60 trials have no charts"));
+}
+
+#[test]
+fn hundreds_of_trials_make_a_page_of_bounded_size() {
+    let counts = ["1", "2", "4", "8", "16", "32"];
+    let study = Designed::blocks(7)
+        .axis("writers", &counts, "1")
+        .axis("block", &counts, "1")
+        .axis("memory", &["8GiB", "16GiB"], "8GiB")
+        .metric("iops")
+        .study(|at| {
+            let rate = 100.0 * at.number_of("writers").sqrt() * at.number_of("block").sqrt();
+            let trial = at.reads(rate * at.noise(0.02), 900.0);
+            Some(if at.number % 9 == 0 {
+                at.ended(State::Failed, &format!("fault {}", at.number))
+            } else {
+                trial
+            })
+        });
+    assert_eq!(study.trials.len(), 504);
+    let report = Report::of(&study);
+    let page = report.html();
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    assert!(report.verdicts().len() < 60, "{} sentences", report.verdicts().len());
+    assert!(report.text(Some(120)).lines().count() < 300);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn any_mix_of_states_makes_a_report(
+        states in prop::collection::vec(0u8..9, 36),
+        order in 0u8..4,
+        metric in prop::option::of(0usize..record::METRICS.len()),
+    ) {
+        let order = [Order::Blocks, Order::Abba, Order::Given, Order::Repeats][usize::from(order)];
+        let mut designed = Designed::blocks(7)
+            .axis("n_threads", &["1", "2", "4"], "2")
+            .threshold("gain > 5 %")
+            .threshold("error_share <= 0 at n_threads = 4")
+            .order(order)
+            .aa();
+        designed.design.metric = metric.map(|index| record::METRICS[index].name.to_owned());
+        let study = designed.study(|at| match states.get(at.number as usize).copied().unwrap_or(0) {
+            0 => None,
+            1 => Some(at.ended(State::Failed, "fault")),
+            2 => Some(at.ended(State::Invalid, "client-limited")),
+            3 => Some(at.ended(State::Skipped, "tolerance")),
+            4 => Some(at.ended(State::Running, "killed")),
+            5 => Some(record::MeasuredTrial::new(at.reads(10.0, 900.0).trial)),
+            6 => Some(at.records(40.0)),
+            _ => Some(at.reads(40.0 * at.noise(0.5), 900.0)),
+        });
+        let report = Report::of(&study);
+        prop_assert!(!report.json().contains("NaN"));
+        prop_assert!(!report.html().contains("NaN") && !report.text(Some(80)).contains("NaN"));
+        prop_assert!(report.observations("s").iter().all(|o| o.value.is_finite()));
+        let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)]);
+        prop_assert!(twice.text(Some(80)).contains("Not interleaved"));
+        prop_assert!(!twice.json().contains("NaN"));
     }
 }

@@ -12,6 +12,7 @@ use toml::Value;
 
 use crate::mistake::StudyErrors;
 use crate::plan::Plan;
+use crate::quick;
 use crate::study::Study;
 use read::Problem;
 use tree::{Kind, Node, Step};
@@ -75,8 +76,9 @@ impl StudyFile<'_> {
             self.read(layered, &mut mistakes);
         }
         if self.quick {
-            if let Some(look) = quick_look.clone() {
-                tree.lay(look);
+            match quick_look {
+                Some(look) => tree.lay(look),
+                None => self.hasten(&mut tree),
             }
             tree.lay(Node::at_key("quick", Value::Boolean(true)));
         }
@@ -87,14 +89,26 @@ impl StudyFile<'_> {
         mistakes.dedup();
         match study {
             Some(mut study) if mistakes.is_empty() => {
-                if self.quick && quick_look.is_none() {
-                    study.quicken();
-                }
                 // What is stored is what was run.
                 (study.quick_look, study.places) = (None, BTreeMap::new());
                 Ok(study)
             }
             _ => Err(mistakes),
+        }
+    }
+
+    /// Lays a quick look of ours over a file that has none. A file with mistakes is left as it is, since it will not run.
+    fn hasten(&self, tree: &mut Node) {
+        let Some(study) = self.read(tree.clone(), &mut Vec::new()) else { return };
+        for (key, value) in quick::look(&study) {
+            tree.lay(Node::at_key(&key, value));
+        }
+        let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
+        for configuration in configurations {
+            for (key, _) in quick::TIMES {
+                let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+                configuration.remove(&path);
+            }
         }
     }
 
@@ -155,9 +169,16 @@ impl StudyFile<'_> {
             return self.unknown_places(&[]);
         };
         let mut mistakes = self.unknown_places(&asked);
+        let whole = tree.clone();
         for (name, place) in &asked {
+            let sign = format!("${name}");
             let text = |key: &str| place.get(key).and_then(Node::text);
-            let Some(given) = self.places.get(name).map(String::as_str).or_else(|| text("default")) else {
+            let given = self.places.get(name).map(String::as_str).or_else(|| text("default"));
+            let Some(given) = given else {
+                // A place may have been narrowed away.
+                if !stands_for(&whole, &sign) {
+                    continue;
+                }
                 let what = text("what").unwrap_or("it");
                 mistakes.push(Mistake {
                     line: place.line,
@@ -166,8 +187,7 @@ impl StudyFile<'_> {
                 });
                 continue;
             };
-            let sign = format!("${name}");
-            for key in ["target", "configuration", "axis"] {
+            for key in TARGETS {
                 if let Some(node) = tree.get_mut(key) {
                     node.each_text(&mut |text| fill_in(text, &sign, given));
                 }
@@ -193,6 +213,24 @@ impl StudyFile<'_> {
     }
 }
 
+/// Where places may stand.
+const TARGETS: [&str; 3] = ["target", "configuration", "axis"];
+
+/// Whether a place's sign stands anywhere in a study.
+fn stands_for(tree: &Node, sign: &str) -> bool {
+    let mut found = false;
+    for key in TARGETS {
+        if let Some(mut node) = tree.get(key).cloned() {
+            node.each_text(&mut |text| {
+                let before = text.clone();
+                fill_in(text, sign, "");
+                found |= *text != before;
+            });
+        }
+    }
+    found
+}
+
 /// Replaces a place's sign at the begin of a path or address, or of an address' file.
 fn fill_in(text: &mut String, sign: &str, place: &str) {
     let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
@@ -207,6 +245,7 @@ fn narrow(axes: &mut Node, key: &str, value: &Value) -> bool {
     let axis = axes.elements_mut().iter_mut().find(|axis| axis.get("key").and_then(Node::text) == Some(key));
     let Some(axis) = axis else { return false };
     axis.take("reference");
+    axis.take("names");
     axis.lay(Node::at_key("levels", Value::Array(vec![value.clone()])));
     true
 }

@@ -164,3 +164,51 @@ fn a_place_stands_at_the_begin_of_a_path_alone() {
     assert_eq!(filled("$database"), "$database");
     assert_eq!(filled("/x/$data"), "/x/$data");
 }
+
+#[test]
+fn the_examples_of_the_manual_are_studies() {
+    let manual = include_str!("../../../../docs/study-file.md");
+    let examples: Vec<&str> =
+        manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        file(example).study().unwrap();
+    }
+    for metric in record::METRICS {
+        assert!(manual.contains(&format!("`{}`", metric.name)), "{} is not in the manual", metric.name);
+    }
+}
+
+#[test]
+fn published_studies_are_studies_at_full_size_and_quick() {
+    for published in crate::PUBLISHED_STUDIES {
+        for quick in [false, true] {
+            let places = ["data", "device", "striped", "second", "blocks_4k", "blocks_64k"]
+                .map(|name| (name, format!("/{name}")));
+            let server = ("server", "postgres://me@localhost/postgres".to_owned());
+            let all: Vec<(&str, String)> = places.into_iter().chain([server]).collect();
+            let asked = |name: &str| published.file.contains(&format!("[places.{name}]"));
+            let places =
+                all.into_iter().filter(|(name, _)| asked(name)).map(|(name, place)| (name.to_owned(), place));
+            let file = StudyFile {
+                name: published.name,
+                text: published.file,
+                quick,
+                places: places.collect(),
+                set: Vec::new(),
+            };
+            let study = file.study().unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", published.name));
+            let plan = Plan::of(&study).unwrap();
+            let design = plan.design.unwrap();
+            let known = |figure: &record::PublishedFigure| {
+                plan.trials
+                    .iter()
+                    .any(|trial| figure.is_of(&trial.planned.configuration, &trial.planned.levels))
+            };
+            let figures = design.published.unwrap().figures;
+            assert!(figures.iter().all(known), "{}: a published figure is of no combination", published.name);
+            assert!(quick || study.blocks >= 6, "{} claims something", published.name);
+        }
+        assert!(!published.answers().is_empty());
+    }
+}

@@ -112,6 +112,6 @@ fn none_because(pairs: &[(f64, f64)], single: bool) -> &'static str {
     match pairs {
         [] => "not measured in the same block",
         [_] if single => "descriptive only",
-        _ => "no ratio of zero",
+        _ => "no ratio, a value is zero",
     }
 }

@@ -36,7 +36,17 @@ pub(crate) struct Cell<'a> {
     sustained: Option<f64>,
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// A complete trial.
+    pub(crate) fn of(trial: &'a Trial) -> Self {
+        Self { trial, sustained: None }
+    }
+
+    /// A search that confirmed a rate, with the step that speaks for it.
+    pub(crate) fn searched(trial: &'a Trial, rate_per_s: f64) -> Self {
+        Self { trial, sustained: Some(rate_per_s) }
+    }
+
     pub(crate) fn value(&self, metric: &Metric) -> Option<f64> {
         if metric.name == metrics::SUSTAINED { self.sustained } else { metrics::value(self.trial, metric) }
     }
@@ -60,13 +70,13 @@ impl<'a> Grid<'a> {
         let mut grid = Self::empty(manifest, design, trials);
         for trial in trials.iter().filter(|trial| trial.search.is_none()) {
             let usable = trial.is_complete() && trial.main().is_some();
-            let cell = usable.then_some(Cell { trial, sustained: None });
+            let cell = usable.then_some(Cell::of(trial));
             grid.place(key(trial), trial, cell);
         }
         for search in searches.iter().chain(aa_searches) {
             let of = |number: u32| trials.iter().find(|trial| trial.number == number);
             let confirmed = search.stable_at.and_then(|rate| Some((rate, of(search.held_in()?)?)));
-            let cell = confirmed.map(|(rate, trial)| Cell { trial, sustained: Some(rate) });
+            let cell = confirmed.map(|(rate, trial)| Cell::searched(trial, rate));
             if let Some(trial) = confirmed.map(|(_, trial)| trial).or_else(|| of(*search.trials().last()?)) {
                 grid.place(key(trial), trial, cell);
             }

@@ -49,16 +49,6 @@ impl Quantity {
             Self::Seconds => format::duration(value),
         }
     }
-
-    /// A value of the axis that was set.
-    pub(crate) fn tick(self, value: f64) -> String {
-        match self {
-            Self::Count => format::plain(value),
-            Self::Bytes => format::bytes(value.max(0.0).round() as u64),
-            Self::Seconds if value < 120.0 => format::plain_latency(value * 1e6),
-            Self::Seconds => format::duration(value),
-        }
-    }
 }
 
 /// All levels as numbers of one quantity; none if one of them is no number, or they differ in what they are.
@@ -97,7 +87,7 @@ mod tests {
     fn a_level_is_printed_in_its_unit() {
         assert_eq!(Quantity::Bytes.print(34_359_738_368.0), "32 GiB");
         assert_eq!(Quantity::Seconds.print(0.0213), "21.3 ms");
-        assert_eq!(Quantity::Seconds.tick(120.0), "2 min");
-        assert_eq!(Quantity::Count.tick(5000.0), "5,000");
+        assert_eq!(Quantity::Seconds.print(120.0), "2 min");
+        assert_eq!(Quantity::Count.print(5000.0), "5,000");
     }
 }

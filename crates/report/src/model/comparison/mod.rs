@@ -22,7 +22,8 @@ use stats::{Better, Effect, Estimate, Knee, Scalability};
 
 use super::{Search, Trial, metrics};
 pub use gain::Gain;
-pub(crate) use gain::{Pairs, words};
+use gain::Pairs;
+pub(crate) use gain::{gain_pct, words};
 pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
 pub use threshold::{Outcome, ThresholdResult};
@@ -189,12 +190,6 @@ impl From<&Metric> for ComparedMetric {
     }
 }
 
-impl ComparedMetric {
-    pub(crate) fn direction(&self) -> Better {
-        direction(self.better)
-    }
-}
-
 pub(crate) fn direction(better: Direction) -> Better {
     match better {
         Direction::Higher => Better::Higher,
@@ -241,13 +236,15 @@ impl Along {
         }
         key
     }
-
-    /// `flush rows` of `flush_rows`.
-    pub(crate) fn words(&self) -> String {
-        axis_words(&self.name)
-    }
 }
 
+/// A combination in words, without a study's order of axes.
+pub(crate) fn combination(key: &Key) -> String {
+    let label = label(key, &[], None);
+    if label.is_empty() { "the only combination".to_owned() } else { label }
+}
+
+/// `flush rows` of `flush_rows`.
 pub(crate) fn axis_words(name: &str) -> String {
     name.rsplit('.').next().unwrap_or(name).replace('_', " ")
 }
@@ -273,7 +270,7 @@ pub(crate) fn of(
     let design = manifest.design.as_ref()?;
     let metric = metrics::of_study(design, trials)?;
     let grid = Grid::of(manifest, design, trials, searches, aa_searches);
-    if grid.rows.len() < 2 {
+    if grid.rows.len() < 2 && design.thresholds.is_empty() {
         return None;
     }
     let axes = Along::all(design);

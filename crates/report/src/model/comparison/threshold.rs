@@ -75,6 +75,9 @@ pub(super) fn result(threshold: &Threshold, comparison: &StudyComparison) -> Thr
         None => String::new(),
     };
     let why = match deciding.len() {
+        0 if threshold.metric == GAIN && comparison.not_compared.is_some() => {
+            "nothing is compared".to_owned()
+        }
         0 => "no measured combination is what it is of".to_owned(),
         _ => format!("{}{more}", deciding[..deciding.len().min(NAMED)].join("; ")),
     };

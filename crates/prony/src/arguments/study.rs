@@ -1,0 +1,106 @@
+//! Arguments of `prony study` and `prony compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Format, Output};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Study {
+    /// Run a study: every combination of its levels, in blocks, and what the records support
+    Run(RunStudy),
+    /// List the published studies that are ready to run
+    List,
+    /// Print a published study: its file, or the page on it
+    Show(ShowStudy),
+    /// Show what a study would run, how long it takes, how much it writes, and what it lacks. Touches nothing
+    Plan(PlanStudy),
+    /// Go on with a study that was interrupted. What is complete is kept; an interrupted block is measured again
+    Resume(ResumeStudy),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunStudy {
+    #[command(flatten)]
+    pub(crate) given: GivenStudy,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanStudy {
+    #[command(flatten)]
+    pub(crate) given: GivenStudy,
+
+    /// Print one JSON document instead of the table
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GivenStudy {
+    /// Study file, or the name of a published study (prony study list)
+    #[arg(value_name = "FILE|NAME")]
+    pub(crate) study: String,
+
+    /// Fewer blocks and shorter times, for a quick look; the report says so
+    #[arg(long, help_heading = "Study")]
+    pub(crate) quick: bool,
+
+    /// Times that every combination is measured [default: the study's]
+    #[arg(long, value_name = "NUMBER", help_heading = "Study")]
+    pub(crate) blocks: Option<u32>,
+
+    /// Path or address for a place that the study asks for; can be repeated
+    #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = pair)]
+    pub(crate) place: Vec<(String, String)>,
+
+    /// Replace a parameter of the study, such as workload.disk.duration=5s; one that an axis varies narrows it to this
+    /// level. Can be repeated
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Study", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowStudy {
+    /// Name (prony study list)
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// Print the page: what it answers, what it needs, how to adapt it
+    #[arg(long)]
+    pub(crate) page: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeStudy {
+    /// Results directory. A password that stood in an address is not in it: give it in PGPASSWORD or MYSQL_PWD
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// Results directories; each is compared with the first
+    #[arg(value_name = "DIR", required = true, num_args = 2..)]
+    pub(crate) directories: Vec<PathBuf>,
+
+    /// Print one JSON document instead of the tables
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("`{text}` has no name and value: write them with = in between")),
+    }
+}

@@ -1,0 +1,113 @@
+//! `prony study`: study files, and the published studies.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::anyhow;
+use study::{PUBLISHED_STUDIES, PublishedStudy, Study, StudyFile};
+
+use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy};
+use crate::commands::plan as plans;
+use crate::exit::{Exit, Failure};
+use crate::session;
+
+pub(crate) fn run(run: &RunStudy) -> Result<Exit, Failure> {
+    session::run(&study(&run.given)?, &run.output)
+}
+
+pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
+    plans::print(&study(&plan.given)?, Format { json: plan.json, csv: false })
+}
+
+pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
+    session::resume(&resume.directory, resume.format)
+}
+
+/// A line a study: its name and what it answers.
+pub(crate) fn list() -> Result<Exit, Failure> {
+    let width = PUBLISHED_STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for study in &PUBLISHED_STUDIES {
+        let _ = writeln!(text, "{:<width$}  {}", study.name, study.answers());
+    }
+    text += "\nprony study show NAME prints its file, --page what it needs; prony study run NAME --quick is a short look.\n";
+    session::print(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Pass)
+}
+
+pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
+    let study = PublishedStudy::named(&show.name).ok_or_else(|| Failure::usage(unknown(&show.name)))?;
+    let text = if show.page { study.page } else { study.file };
+    session::print(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Pass)
+}
+
+/// The study that the arguments name, as they change it.
+fn study(given: &GivenStudy) -> Result<Study, Failure> {
+    let path = Path::new(&given.study);
+    let (name, text) = match PublishedStudy::named(&given.study) {
+        // A file of this name is what is meant: published studies can be adapted.
+        Some(published) if !path.is_file() => (published.name.to_owned(), published.file.to_owned()),
+        _ => (stem(path), read(path)?),
+    };
+    let mut set: Vec<(String, toml::Value)> =
+        given.set.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
+    set.extend(given.blocks.map(|blocks| ("blocks".to_owned(), i64::from(blocks).into())));
+    let file = StudyFile {
+        name: &name,
+        text: &text,
+        quick: given.quick,
+        places: given.place.iter().cloned().collect(),
+        set,
+    };
+    file.study().map_err(|mistakes| {
+        let lines: Vec<String> =
+            mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect();
+        Failure::usage(anyhow!(lines.join("\n")))
+    })
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound if !name.contains(['/', '.']) => Failure::usage(unknown(&name)),
+        _ => Failure::usage(anyhow!("cannot read the study {name}: {error}")),
+    })
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let nearest = PUBLISHED_STUDIES
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(a.name, name).total_cmp(&strsim::jaro_winkler(b.name, name)));
+    let nearest = nearest.map_or("", |study| study.name);
+    anyhow!(
+        "there is no file and no published study {name}; did you mean {nearest}? prony study list names them"
+    )
+}
+
+/// A value as a study file would spell it; what is none there is a text, so that `5s` needs no quotes.
+fn value_of(text: &str) -> toml::Value {
+    let document = format!("value = {text}");
+    let table = document.parse::<toml::Table>().ok().filter(|table| table.len() == 1);
+    let value = table.and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_needs_no_quotes() {
+        assert_eq!(value_of("5s"), "5s".into());
+        assert_eq!(value_of("\"5s\""), "5s".into());
+        assert_eq!(value_of("40"), 40.into());
+        assert_eq!(value_of("true"), true.into());
+        assert_eq!(value_of("[1, 2]"), toml::Value::Array(vec![1.into(), 2.into()]));
+        assert_eq!(value_of("1\nb = 3"), "1\nb = 3".into(), "one value only");
+    }
+}

@@ -1,0 +1,81 @@
+//! What a study asks for and this machine has not: told before anything runs, and no reason not to run.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use report::format;
+use study::{Needs, Plan, Study};
+
+/// A sentence for each lack.
+pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
+    // A quick look needs little.
+    let needs = if study.quick { Needs::default() } else { study.needs };
+    let cpus = ::disk::usable_cpus().len() as u32;
+    let mut lacks = Vec::new();
+    if let Some(wanted) = needs.cpus.filter(|&wanted| cpus < wanted) {
+        lacks.push(format!("meant for {wanted} CPUs or more, and this machine has {cpus}"));
+    }
+    if let (Some(wanted), Some(memory)) = (needs.memory, memory_bytes())
+        && memory < wanted.0
+    {
+        let (wanted, memory) = (format::bytes(wanted.0), format::bytes(memory));
+        lacks.push(format!("meant for {wanted} of memory or more, and this machine has {memory}"));
+    }
+    let places = places(plan);
+    if let Some(wanted) = needs.space {
+        let short = places.iter().filter_map(|place| Some((place, free_bytes(place)?)));
+        lacks.extend(short.filter(|(_, free)| *free < wanted.0).map(|(place, free)| {
+            let (wanted, free) = (format::bytes(wanted.0), format::bytes(free));
+            format!("meant for {wanted} of free space, and {} has {free}", place.display())
+        }));
+    }
+    lacks.extend(same_file_system(plan));
+    lacks
+}
+
+/// Memory of the machine; none if the system does not tell.
+fn memory_bytes() -> Option<u64> {
+    let info = rustix::system::sysinfo();
+    u64::from(info.mem_unit).checked_mul(info.totalram as u64).filter(|&bytes| bytes > 0)
+}
+
+/// Directories on this machine that the study writes to.
+fn places(plan: &Plan) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> =
+        plan.disk_tests().into_iter().flat_map(|(paths, _)| paths.to_vec()).collect();
+    let urls = plan.databases().into_iter().filter_map(|target| target.url.clone());
+    let urls = urls.chain(plan.stores().into_iter().map(|(store, _)| store.url.clone()));
+    places.extend(urls.filter_map(|url| url.file().map(directory_of)));
+    places.sort();
+    places.dedup();
+    places
+}
+
+fn directory_of(file: &Path) -> PathBuf {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+fn free_bytes(place: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(place).ok()?;
+    Some(space.f_bavail * space.f_frsize)
+}
+
+/// Places that are compared with each other and lie on one file system.
+fn same_file_system(plan: &Plan) -> Vec<String> {
+    let mut by_device: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for (paths, _) in plan.disk_tests() {
+        let [path] = paths else { continue };
+        if let Some(metadata) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir) {
+            by_device.entry(metadata.dev()).or_default().push(path.display().to_string());
+        }
+    }
+    let several = by_device.into_values().filter(|places| places.len() > 1);
+    let sentence = |places: Vec<String>| {
+        format!(
+            "{} are on one file system: no difference between them is to be expected",
+            places.join(" and ")
+        )
+    };
+    several.map(sentence).collect()
+}

@@ -1,0 +1,381 @@
+//! Study files from the command line: mistakes, plans, thresholds, commands, interruptions, and the published studies.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::running::Running;
+use crate::servers;
+use crate::workbench::{Outcome, Workbench, finish, json_file};
+
+/// Two axes in virtual time: an hour takes milliseconds.
+const SIMULATED: &str = r#"
+title = "Depth and block size"
+blocks = 6
+[workload.disk]
+engine = "simulated"
+simulated = { service = "10ms", parallel = 4 }
+duration = "60s"
+[target]
+paths = ["nowhere"]
+[[axis]]
+key = "workload.disk.outstanding"
+levels = [1, 2, 8]
+[[axis]]
+key = "workload.disk.block_size"
+levels = ["4KiB", "8KiB"]
+"#;
+
+/// A historian on a database that exists only in virtual time.
+const FAKE: &str = r#"
+title = "Rows of a flush"
+blocks = 6
+metric = "commit_p99_ms"
+[workload.historian]
+rate = 100
+warm_up = "2s"
+duration = "20s"
+screens = 0
+[target]
+url = "fake:?append=20ms&row=1ms"
+[[axis]]
+key = "workload.historian.flush_rows"
+levels = [10, 40]
+"#;
+
+fn run(bench: &Workbench, file: &str, more: &[&str]) -> Outcome {
+    bench.write("study.toml", file);
+    bench.run(&[&["study", "run", "study.toml"], more].concat())
+}
+
+#[test]
+fn a_study_compares_its_levels_and_says_so() {
+    let bench = Workbench::new();
+    let outcome = run(&bench, SIMULATED, &[]).ended_with(0).says("42 trials on nowhere").says("report: ");
+    for sentence in [
+        "outstanding: 8 with 400 I/O/s (400–400) gains 300 % (300–300 %) over 1: better",
+        "equivalent, within ±3 %",
+        "outstanding: sweet spot not reached",
+    ] {
+        assert!(outcome.stdout.contains(sentence), "{sentence} is not in:\n{}", outcome.stdout);
+    }
+    let results = bench.results().unwrap();
+    let manifest = json_file(results.join("manifest.json"));
+    assert_eq!(manifest["design"]["axes"][0]["reference"], "1");
+    assert_eq!(manifest["plan"].as_array().unwrap().len(), 42);
+    let html = fs::read_to_string(results.join("report.html")).unwrap();
+    assert!(html.contains("300 %") && html.contains("better"), "the page says what the text says");
+}
+
+#[test]
+fn mistakes_are_told_at_once_before_anything_is_touched() {
+    let bench = Workbench::new();
+    let wrong = SIMULATED
+        .replace("blocks = 6", "blocs = 6")
+        .replace("8KiB\"]", "8 apples\"]")
+        .replace("\"60s\"", "60");
+    let outcome = run(&bench, &wrong, &[]).ended_with(2);
+    for line in [
+        "study.toml: line 3: blocs: there is no such key; did you mean `blocks`?",
+        "study.toml: line 7: workload.disk.duration: ",
+        "study.toml: line 14: workload.disk.block_size: its level 8 apples: ",
+    ] {
+        assert!(outcome.stderr.contains(line), "{line} is not in:\n{}", outcome.stderr);
+    }
+    assert_eq!(bench.names("."), ["study.toml"]);
+    bench.run(&["study", "run", "hds-flush-row"]).ended_with(2).says("did you mean hds-flush-rows?");
+    bench.run(&["study", "run", "nowhere.toml"]).ended_with(2).says("cannot read the study nowhere.toml");
+    run(&bench, SIMULATED, &["--set", "blocks=many"]).ended_with(2).says("blocks: is \"many\"");
+    run(&bench, SIMULATED, &["--place", "x=y"]).ended_with(2).says("--place x: is no place of this study");
+}
+
+#[test]
+fn thresholds_decide_the_exit_code() {
+    let bench = Workbench::new();
+    for (threshold, code) in [
+        ("gain > 5 % at outstanding = 8", 0),
+        ("iops < 200", 3),
+        ("p99_ms < 20", 3),
+        ("iops > 1 at outstanding = 8, block_size = 4KiB", 0),
+    ] {
+        let text = format!("thresholds = [\"{threshold}\"]\n{SIMULATED}");
+        let outcome = run(&bench, &text, &["--blocks", "2"]);
+        assert_eq!(outcome.code, Some(code), "{threshold}:\n{}", outcome.stdout);
+        fs::remove_dir_all(bench.path("prony-results")).unwrap();
+    }
+    let one = "thresholds = [\"p99_ms < 5\"]\nblocks = 1\n[workload.disk]\nengine = \"simulated\"\n[target]\npaths = [\"x\"]\n";
+    assert_eq!(run(&bench, one, &[]).code, Some(0), "a study of one combination has thresholds too");
+    assert_eq!(run(&bench, &one.replace("< 5", "> 5"), &[]).code, Some(3));
+    let text = format!("thresholds = [\"trend_p99_ms < 20\"]\n{SIMULATED}");
+    assert_eq!(run(&bench, &text, &["--blocks", "1"]).code, Some(4), "what was not measured is not known");
+}
+
+#[test]
+fn a_plan_tells_trials_time_and_bytes_and_touches_nothing() {
+    let bench = Workbench::new();
+    bench.write("study.toml", SIMULATED);
+    let plan = bench.run(&["study", "plan", "study.toml"]).ended_with(0).stdout;
+    for text in [
+        "42 trials on nowhere",
+        "takes 42 min 42 s",
+        "writes nothing",
+        "the reference once more",
+        "5 more rounds",
+    ] {
+        assert!(plan.contains(text), "{text} is not in:\n{plan}");
+    }
+    let quick = bench
+        .run(&["study", "plan", "study.toml", "--quick", "--blocks", "3", "--json"])
+        .ended_with(0)
+        .json();
+    assert_eq!(quick["trials"].as_array().unwrap().len(), 18);
+    assert_eq!(bench.names("."), ["study.toml"]);
+}
+
+#[test]
+fn commands_surround_each_trial_and_a_failing_one_ends_the_study() {
+    let bench = Workbench::new();
+    let noted = "before = \"echo before $PRONY_TRIAL $PRONY_LEVEL_OUTSTANDING >> log\"\n\
+                 after = \"echo after $PRONY_TRIAL >> log\"\norder = \"given\"\n";
+    let short = ["--blocks", "1", "--set", "workload.disk.block_size=4KiB"];
+    run(&bench, &format!("{noted}{SIMULATED}"), &short).ended_with(0);
+    let log = fs::read_to_string(bench.path("log")).unwrap();
+    assert_eq!(log, "before 1 1\nafter 1\nbefore 2 2\nafter 2\nbefore 3 8\nafter 3\n");
+    fs::remove_dir_all(bench.path("prony-results")).unwrap();
+
+    let failing =
+        format!("before = \"test -e ready || test $PRONY_TRIAL -lt 3\"\norder = \"given\"\n{SIMULATED}");
+    let outcome = run(&bench, &failing, &short).ended_with(1);
+    assert!(outcome.stdout.contains("the command before trial 3"), "{}", outcome.stdout);
+    let results = bench.results().unwrap();
+    bench.write("ready", "");
+    let resumed = bench.run(&["study", "resume", results.to_str().unwrap()]).ended_with(0);
+    assert!(!resumed.stdout.contains("the command before"), "{}", resumed.stdout);
+}
+
+/// The figures and verdicts of a study, without what is said of its interruption.
+fn comparison(bench: &Workbench, results: &Path) -> (Value, Vec<String>) {
+    let mut document = bench.report_json(results);
+    let mut comparison = document["comparison"].take();
+    comparison["resumed"] = Value::Null;
+    let sentence = |verdict: &Value| verdict["sentence"].as_str().unwrap().to_owned();
+    let verdicts = document["verdicts"].as_array().unwrap().iter().map(sentence);
+    (comparison, verdicts.filter(|text| !text.to_lowercase().contains("taken up again")).collect())
+}
+
+/// Holds a study before the trial whose number is in the file `stop`: it waits for somebody to write to a pipe.
+const GATE: &str = "before = \"test \\\"$(cat stop 2>/dev/null)\\\" != $PRONY_TRIAL || cat gate\"\n";
+
+fn make_pipe(bench: &Workbench) -> Outcome {
+    let mut command = bench.command("mkfifo");
+    command.arg("gate");
+    finish(command)
+}
+
+/// Kills a study before a trial, takes it up again, and sets it against the undisturbed one.
+fn killed_before(file: &str, trial: u32, undisturbed: &(Value, Vec<String>)) {
+    let bench = Workbench::new();
+    bench.write("study.toml", file);
+    bench.write("stop", trial.to_string());
+    assert_eq!(make_pipe(&bench).code, Some(0));
+    let mut running = Running::start(&bench, &["study", "run", "study.toml"]);
+    let ended = |bench: &Workbench| {
+        let record = bench.results()?.join(format!("trials/{:04}/trial.json", trial - 1));
+        fs::read_to_string(record).ok().filter(|text| text.contains("\"complete\""))
+    };
+    running.wait_until("the trial before it", || ended(&bench).is_some());
+    let results = bench.results().unwrap();
+    let directory = results.to_str().unwrap();
+    bench.run(&["study", "resume", directory]).ended_with(1).says("another prony writes to it");
+    running.send(Signal::KILL);
+    // Lets go of what waits at the gate.
+    drop(fs::OpenOptions::new().write(true).open(bench.path("gate")).unwrap());
+    assert_eq!(running.ended().code, None, "it was killed before its end");
+    fs::remove_file(bench.path("stop")).unwrap();
+
+    let before = bench.report_json(&results);
+    let complete = before["trials"].as_array().unwrap().iter().filter(|trial| trial["state"] == "complete");
+    assert_eq!(complete.count() as u32, trial - 1, "what was complete is there");
+    bench.run(&["study", "resume", directory]).ended_with(0).says("trials are left");
+    assert_eq!(&comparison(&bench, &results), undisturbed, "killed before trial {trial}");
+    bench.run(&["study", "resume", directory]).ended_with(2).says("nothing is left to be measured");
+}
+
+#[test]
+fn a_study_that_is_killed_and_resumed_ends_with_the_same_verdicts() {
+    let one_axis = SIMULATED.rsplit_once("[[axis]]").unwrap().0;
+    for (file, trials) in [(one_axis, [2, 11]), (FAKE, [2, 12])] {
+        let file = format!("{GATE}{file}");
+        let bench = Workbench::new();
+        run(&bench, &file, &[]).ended_with(0);
+        let undisturbed = comparison(&bench, &bench.results().unwrap());
+        trials.into_iter().for_each(|trial| killed_before(&file, trial, &undisturbed));
+    }
+}
+
+#[test]
+fn a_killed_study_of_a_real_database_goes_on_and_leaves_nothing_behind() {
+    let bench = Workbench::new();
+    bench.write(
+        "study.toml",
+        "blocks = 2\nworkload.historian = { rate = 200, warm_up = \"0s\", duration = \"1s\", screens = 0 }\n\
+         target.url = \"sqlite:historian.db\"\naxis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
+    );
+    let mut running = Running::start(&bench, &["study", "run", "study.toml"]);
+    running.wait_until("the third trial", || {
+        bench.results().is_some_and(|results| results.join("trials/0003/samples.ndjson").exists())
+    });
+    running.send(Signal::KILL);
+    assert_eq!(running.ended().code, None);
+    assert!(bench.path("historian.db").exists(), "the database of the killed study is still there");
+    let results = bench.results().unwrap();
+    bench.run(&["study", "resume", results.to_str().unwrap()]).ended_with(0).says("2 of 4 trials are left");
+    let document = bench.report_json(&results);
+    let states: Vec<&str> =
+        document["trials"].as_array().unwrap().iter().map(|t| t["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["complete"; 4]);
+    assert!(!bench.path("historian.db").exists(), "what was made for the study is removed");
+    assert!(results.join("trials/0003-aside-1").exists(), "what was measured before is kept aside");
+}
+
+#[test]
+fn results_are_compared_with_the_first() {
+    let bench = Workbench::new();
+    let fast = SIMULATED.replace("service = \"10ms\"", "service = \"5ms\"");
+    let mut directories = Vec::new();
+    for (name, file) in [("slow", SIMULATED), ("fast", fast.as_str())] {
+        run(&bench, file, &["--results", name]).ended_with(0);
+        let entry = fs::read_dir(bench.path(name)).unwrap().next().unwrap().unwrap();
+        directories.push(entry.path().to_str().unwrap().to_owned());
+    }
+    let [slow, fast] = &directories[..] else { unreachable!() };
+    let outcome = bench.run(&["compare", slow, fast]).ended_with(4);
+    assert!(outcome.stdout.contains("Not interleaved: drift not controlled"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("simulated"), "the setting that differs is named: {}", outcome.stdout);
+    let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();
+    assert!(same["against"][0]["environment"].as_array().unwrap().is_empty());
+    bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("there is no nowhere");
+    bench.run(&["compare", slow]).ended_with(2);
+}
+
+#[test]
+fn published_studies_are_listed_and_shown() {
+    let bench = Workbench::new();
+    let list = bench.run(&["study", "list"]).ended_with(0).stdout;
+    for name in [
+        "hds-flush-rows",
+        "hds-real-project",
+        "hds-sqlio",
+        "primequest-throughput",
+        "r630-think-time",
+        "sqlio-sweep",
+        "sqlio-expectation",
+    ] {
+        assert!(list.contains(name), "{name} is not in:\n{list}");
+        let file = bench.run(&["study", "show", name]).ended_with(0).stdout;
+        assert!(file.contains("[published]"), "{file}");
+        let page = bench.run(&["study", "show", name, "--page"]).ended_with(0).stdout;
+        assert!(page.starts_with(&format!("# {name}\n")) && page.contains("## How to adapt it"), "{page}");
+    }
+    bench.run(&["study", "show", "hds"]).ended_with(2).says("prony study list");
+    let missing = bench.run(&["study", "plan", "primequest-throughput"]).ended_with(2);
+    for place in ["striped", "second"] {
+        assert!(
+            missing.stderr.contains(&format!("places.{place}: is not given: name a directory")),
+            "{}",
+            missing.stderr
+        );
+    }
+}
+
+/// Runs a published study tiny, and gives what it prints.
+fn tiny(bench: &Workbench, name: &str, more: &[&str]) -> String {
+    let outcome = bench.run(&[&["study", "run", name, "--quick"], more].concat());
+    assert!(matches!(outcome.code, Some(0 | 3 | 4 | 5)), "{}\n{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.stdout.contains("A quick look"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("published"), "what was published stands beside it: {}", outcome.stdout);
+    let results = bench.results().unwrap();
+    assert_eq!(json_file(results.join("manifest.json"))["state"], "complete");
+    fs::remove_dir_all(bench.path("prony-results")).unwrap();
+    outcome.stdout
+}
+
+#[test]
+fn published_studies_of_a_disk_run_tiny() {
+    let bench = Workbench::new();
+    let mut short =
+        vec!["--blocks", "1", "--set", "workload.disk.duration=50ms", "--set", "workload.disk.warm_up=0s"];
+    short.extend(["--set", "workload.disk.file_size=16MiB"]);
+    if !bench.has_direct_io() {
+        short.extend(["--set", "workload.disk.cache=buffered"]);
+    }
+    tiny(&bench, "sqlio-sweep", &short);
+    tiny(&bench, "sqlio-expectation", &short);
+    fs::create_dir(bench.path("a")).unwrap();
+    fs::create_dir(bench.path("b")).unwrap();
+    let places = ["--place", "blocks_4k=a", "--place", "blocks_64k=b"];
+    let plan =
+        bench.run(&[&["study", "plan", "hds-sqlio", "--quick"], &places[..]].concat()).ended_with(0).stdout;
+    assert!(plan.contains("a and b are on one file system: no difference"), "{plan}");
+    tiny(&bench, "hds-sqlio", &[&short[..], &places[..]].concat());
+    let places = ["--place", "device=a", "--place", "striped=b", "--place", "second=."];
+    let shown = tiny(&bench, "primequest-throughput", &[&short[..], &places].concat());
+    assert!(shown.contains("second device"), "{shown}");
+    assert!(bench.names("a").is_empty() && bench.names("b").is_empty(), "test files leave nothing");
+}
+
+#[test]
+fn published_studies_of_a_historian_run_tiny() {
+    let bench = Workbench::new();
+    let short = [
+        "--blocks",
+        "1",
+        "--set",
+        "workload.historian.warm_up=0s",
+        "--set",
+        "workload.historian.duration=500ms",
+    ];
+    let shown = tiny(&bench, "hds-flush-rows", &short);
+    assert!(shown.contains("stable, 0 to 20,000 pending"), "{shown}");
+    let hour = ["maintenance_interval", "retention", "trend_window", "warm_up"]
+        .map(|key| format!("workload.historian.{key}=1s"));
+    let mut short = vec!["--blocks", "1", "--set", "workload.historian.duration=3s"];
+    short.extend(hour.iter().flat_map(|set| ["--set", set.as_str()]));
+    let shown = tiny(&bench, "hds-real-project", &short);
+    assert!(shown.contains("purge rows 60000") || shown.contains("purge_rows"), "{shown}");
+    assert_eq!(bench.names("."), [""; 0], "no database is left");
+}
+
+#[test]
+fn the_published_study_of_order_stores_runs_tiny() {
+    let bench = Workbench::new();
+    let url = format!("server={}", servers::postgres().url());
+    let mut short = vec!["--blocks", "1", "--place", &url, "--set", "workload.orders.warmup_time=500ms"];
+    short.extend(["--set", "workload.orders.run_time=1500ms", "--set", "workload.orders.n_threads=2"]);
+    let prices = "prices={ currency = \"EUR\", date = \"2026-11-21\", items = [{ name = \"server\", amount = 9000 }] }";
+    short.extend(["--set", prices]);
+    bench.write("prony-results.txt", "");
+    let shown = tiny(&bench, "r630-think-time", &short);
+    assert!(shown.contains("variability") && shown.contains("EUR"), "{shown}");
+}
+
+#[test]
+fn a_password_is_stored_nowhere() {
+    let bench = Workbench::new();
+    let url = servers::postgres().url();
+    assert!(url.contains("secret"));
+    bench.write(
+        "study.toml",
+        "blocks = 1\nworkload.historian = { rate = 100, warm_up = \"0s\", duration = \"1s\", screens = 0 }\n\
+         target = { url = \"$server\", database = \"prony_study_password\" }\nplaces.server.what = \"a server\"\n\
+         axis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
+    );
+    bench.run(&["study", "run", "study.toml", "--place", &format!("server={url}")]).ended_with(0);
+    let results = bench.results().unwrap();
+    for file in ["study.toml", "manifest.json", "report.html", "trials/0001/trial.json"] {
+        let text = fs::read_to_string(results.join(file)).unwrap();
+        assert!(!text.contains("secret"), "{file} holds a password");
+    }
+}

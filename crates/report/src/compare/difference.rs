@@ -1,0 +1,187 @@
+//! In what two studies differ: machines, settings, and the workload of a combination. Both sides are walked as they are
+//! stored, so that what is recorded one day is compared from then on.
+
+use std::collections::BTreeMap;
+
+use record::{Setup, StudyRecord};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::Trial;
+
+/// Something that is not the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Difference {
+    /// What it is, as a dotted path.
+    pub what: String,
+    /// Its value in the first study; none where that has none.
+    pub first: Option<String>,
+    /// Its value in the other.
+    pub this: Option<String>,
+}
+
+/// Readings that are never the same twice, by the last part of their path.
+const VOLATILE: [&str; 7] = [
+    "taken",
+    "available_bytes",
+    "free_bytes",
+    "seed",
+    "content_nonce",
+    "generator_ns_per_operation",
+    "format",
+];
+
+/// Parameters that say where and with what chance, and not what is done.
+const PLACE: [&str; 14] = [
+    "target",
+    "targets",
+    "path",
+    "paths",
+    "url",
+    "database",
+    "place",
+    "instance",
+    "create",
+    "overwrite",
+    "destroy",
+    "no_fill",
+    "reuse",
+    "seed",
+];
+
+/// A stored value as dotted paths and texts. What stands in a list is known by its name, or by its place.
+type Leaves = BTreeMap<String, String>;
+
+/// Differences of the machines.
+pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
+    let of = |study: &StudyRecord| match &study.environment {
+        Some(environment) => leaves(environment),
+        None => Leaves::from([("environment".to_owned(), "not recorded".to_owned())]),
+    };
+    match (&first.environment, &this.environment) {
+        (Some(_), Some(_)) => between(&of(first), &of(this)),
+        (None, None) => Vec::new(),
+        (one, other) => {
+            let told = |known: bool| Some(if known { "recorded" } else { "not recorded" }.to_owned());
+            let what = "environment".to_owned();
+            vec![Difference { what, first: told(one.is_some()), this: told(other.is_some()) }]
+        }
+    }
+}
+
+/// Differences of the studies themselves, then of the setups of the combinations that both have; a difference that several
+/// combinations have is told once.
+pub(super) fn settings<'a>(
+    first: &StudyRecord,
+    this: &StudyRecord,
+    shared: impl Iterator<Item = (&'a Trial, &'a Trial)>,
+) -> Vec<Difference> {
+    let of = |study: &StudyRecord| {
+        let manifest = &study.manifest;
+        let mut own = Leaves::from([
+            ("tool_version".to_owned(), manifest.tool_version.clone()),
+            ("seed".to_owned(), manifest.seed.to_string()),
+            ("quick".to_owned(), manifest.quick.to_string()),
+        ]);
+        if let Some(design) = &manifest.design {
+            own.insert("blocks".to_owned(), design.blocks.to_string());
+            own.extend(leaves(&design.order).into_values().map(|order| ("order".to_owned(), order)));
+        }
+        own.extend(
+            manifest.search.iter().flat_map(leaves).map(|(path, text)| (format!("search.{path}"), text)),
+        );
+        own
+    };
+    let (first, this) = (of(first), of(this));
+    // What the studies differ in themselves is theirs, seeds too.
+    let mut all: Vec<Difference> =
+        paths(&first, &this).into_iter().filter_map(|p| differs(p, &first, &this)).collect();
+    for (one, other) in shared {
+        let setup = |trial: &Trial| trial.setup.as_ref().map(leaves).unwrap_or_default();
+        for found in between(&setup(one), &setup(other)) {
+            let found = Difference { what: format!("setup.{}", found.what), ..found };
+            if !all.contains(&found) {
+                all.push(found);
+            }
+        }
+    }
+    all
+}
+
+/// Differences of what a combination asks of the server. A parameter that one side left to its default differs only if the
+/// setups differ in it.
+pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
+    let kind = |trial: &Trial| match trial.workload {
+        crate::model::Workload::Disk => "disk",
+        crate::model::Workload::Historian => "historian",
+        crate::model::Workload::Orders => "orders",
+    };
+    if first.workload != this.workload {
+        let (one, other) = (Some(kind(first).to_owned()), Some(kind(this).to_owned()));
+        return vec![Difference { what: "workload".to_owned(), first: one, this: other }];
+    }
+    let is_place = |path: &str| path.split('.').any(|part| PLACE.contains(&part));
+    let asked = |trial: &Trial| leaves(&trial.parameters);
+    let found = between(&asked(first), &asked(this)).into_iter().filter(|found| !is_place(&found.what));
+    found.filter(|found| !same_by_default(found, first.setup.as_ref(), this.setup.as_ref())).collect()
+}
+
+fn same_by_default(found: &Difference, first: Option<&Setup>, this: Option<&Setup>) -> bool {
+    if found.first.is_some() && found.this.is_some() {
+        return false;
+    }
+    let last = found.what.rsplit('.').next().unwrap_or_default();
+    let real = |setup: Option<&Setup>| leaves(&setup?).remove(last);
+    real(first).is_some_and(|one| Some(one) == real(this))
+}
+
+fn between(first: &Leaves, this: &Leaves) -> Vec<Difference> {
+    let is_volatile = |path: &str| path.rsplit('.').next().is_some_and(|last| VOLATILE.contains(&last));
+    let paths = paths(first, this).into_iter().filter(|path| !is_volatile(path));
+    paths.filter_map(|path| differs(path, first, this)).collect()
+}
+
+fn paths<'a>(first: &'a Leaves, this: &'a Leaves) -> Vec<&'a String> {
+    let mut paths: Vec<&String> = first.keys().chain(this.keys()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn differs(path: &str, first: &Leaves, this: &Leaves) -> Option<Difference> {
+    let (one, other) = (first.get(path), this.get(path));
+    (one != other).then(|| Difference { what: path.to_owned(), first: one.cloned(), this: other.cloned() })
+}
+
+fn leaves(of: &impl Serialize) -> Leaves {
+    let mut leaves = Leaves::new();
+    walk("", &serde_json::to_value(of).unwrap_or_default(), &mut leaves);
+    leaves
+}
+
+fn walk(path: &str, value: &Value, leaves: &mut Leaves) {
+    let below = |name: &str| match (path, name) {
+        ("", name) => name.to_owned(),
+        // Whether a reading is known is told by its value.
+        (path, "known") => path.to_owned(),
+        (path, name) => format!("{path}.{name}"),
+    };
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| walk(&below(name), member, leaves))
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                let name = item.get("name").and_then(Value::as_str);
+                match (name, item.get("value")) {
+                    (Some(name), Some(value)) => walk(&below(name), value, leaves),
+                    (Some(name), None) => walk(&below(name), item, leaves),
+                    _ => walk(&below(&(place + 1).to_string()), item, leaves),
+                }
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => drop(leaves.insert(path.to_owned(), text.clone())),
+        other => drop(leaves.insert(path.to_owned(), other.to_string())),
+    }
+}

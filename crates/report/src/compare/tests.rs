@@ -1,0 +1,132 @@
+//! Comparisons of studies: what differs, what is refused, and what is said of the rest.
+
+use record::StudyRecord;
+
+use super::{Compare, CompareOutcome};
+use crate::fixture::{self, Designed, Made};
+
+/// A study of two configurations in so many blocks, whose rates are those of the first times this.
+fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
+    Designed::blocks(blocks).configurations(&["SSD", "RAID10"]).study(|at| {
+        let rate = if at.configuration == "SSD" { 800.0 } else { 1_200.0 };
+        let other = fixture::At { number: at.number + seed, ..at.clone() };
+        Some(at.reads(rate * times * other.noise(0.01), 900.0))
+    })
+}
+
+fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
+    Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)])
+}
+
+#[test]
+fn text_of_two_studies() {
+    let mut this = study(7, 1.25, 100);
+    this.manifest.started = "2026-11-23T07:00:00Z".to_owned();
+    if let Some(environment) = &mut this.environment {
+        environment.kernel = "6.13.1".to_owned();
+        environment.memory.available_bytes = 1;
+        environment.taken = "2026-11-23T07:00:00Z".to_owned();
+    }
+    this.manifest.tool_version = "0.2.0".to_owned();
+    insta::assert_snapshot!(compare(&study(7, 1.0, 0), &this).text(Some(110)));
+}
+
+#[test]
+fn a_verdict_is_refused_where_the_workload_differs() {
+    let first = study(7, 1.0, 0);
+    let mut this = study(7, 1.25, 100);
+    for trial in this.trials.iter_mut().filter(|trial| trial.trial.configuration == "SSD") {
+        trial.trial.parameters["workload"]["disk"]["outstanding"] = 64.into();
+    }
+    let found = compare(&first, &this);
+    assert_eq!(found.outcome(), CompareOutcome::Refused);
+    let [raid, ssd] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
+    let iops = |combination: &super::Combination| combination.main(Some("iops")).cloned().unwrap();
+    assert_eq!((raid.label.as_str(), iops(raid).words.as_str()), ("RAID10", "better"));
+    assert_eq!((iops(ssd).judged, iops(ssd).words.as_str()), (None, "refused: the workload differs"));
+    assert!(iops(ssd).gain_pct.is_some_and(|gain| (gain - 25.0).abs() < 3.0), "the figure stays");
+    let text = found.text(None);
+    assert!(
+        text.contains("SSD: no verdict, since the workload differs: workload.disk.outstanding 32 and 64."),
+        "{text}"
+    );
+}
+
+#[test]
+fn where_the_target_alone_differs_nothing_is_refused() {
+    let (first, mut this) = (study(7, 1.0, 0), study(7, 1.0, 100));
+    for trial in &mut this.trials {
+        trial.trial.parameters["target"] = "/mnt/ssd".into();
+        if let Some(record::Setup::Disk(setup)) = &mut trial.trial.setup {
+            setup.path = "/mnt/ssd".to_owned();
+        }
+    }
+    let found = compare(&first, &this);
+    assert_eq!(found.outcome(), CompareOutcome::Judged);
+    let told: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();
+    assert_eq!(told, ["setup.path"], "once for all combinations");
+}
+
+#[test]
+fn a_default_that_one_side_spells_out_is_no_difference() {
+    let (first, mut this) = (study(7, 1.0, 0), study(7, 1.0, 100));
+    for trial in &mut this.trials {
+        trial.trial.parameters["workload"]["disk"]["threads"] = 1.into();
+    }
+    assert_eq!(compare(&first, &this).outcome(), CompareOutcome::Judged);
+    for trial in &mut this.trials {
+        trial.trial.parameters["workload"]["disk"]["threads"] = 2.into();
+        if let Some(record::Setup::Disk(setup)) = &mut trial.trial.setup {
+            setup.threads = 2;
+        }
+    }
+    assert_eq!(compare(&first, &this).outcome(), CompareOutcome::Refused);
+}
+
+#[test]
+fn other_workloads_are_never_judged() {
+    let first = study(7, 1.0, 0);
+    let this = Designed::blocks(7).configurations(&["SSD", "RAID10"]).study(|at| Some(at.records(900.0)));
+    let found = compare(&first, &this);
+    assert_eq!(found.outcome(), CompareOutcome::Refused);
+    assert_eq!(found.against[0].combinations[0].workload[0].what, "workload");
+}
+
+#[test]
+fn one_trial_each_gives_a_ratio_and_no_verdict() {
+    let single = |rate: f64| {
+        fixture::study("quick", vec![Made::read("RND4K").seconds(2).noise(0.0).rate(rate, 500.0).trial(1)])
+    };
+    let found = compare(&single(1_000.0), &single(1_500.0));
+    assert_eq!(found.outcome(), CompareOutcome::Descriptive);
+    let iops = found.against[0].combinations[0].main(Some("iops")).unwrap();
+    assert_eq!((iops.gain_pct, iops.low_pct, iops.words.as_str()), (Some(50.0), None, "descriptive only"));
+}
+
+#[test]
+fn what_only_one_study_has_is_named() {
+    let other = fixture::study("quick", vec![Made::read("RND4K").seconds(2).trial(1)]);
+    let found = compare(&study(2, 1.0, 0), &other);
+    assert_eq!(found.outcome(), CompareOutcome::NothingShared);
+    assert!(found.text(None).contains("no measured combination in common"));
+    assert_eq!(found.against[0].only_this, ["RND4K"]);
+}
+
+#[test]
+fn each_further_study_is_compared_with_the_first() {
+    let (one, two, three) = (study(2, 1.0, 0), study(2, 1.1, 100), study(2, 1.2, 200));
+    let found = Compare::of(&[("A".to_owned(), &one), ("B".to_owned(), &two), ("C".to_owned(), &three)]);
+    let names: Vec<&str> = found.against.iter().map(|against| against.name.as_str()).collect();
+    assert_eq!(names, ["B", "C"]);
+    let document: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
+    assert_eq!(document["caution"].as_str().map(|text| text.starts_with("Not interleaved")), Some(true));
+    assert_eq!(Compare::of(&[]).outcome(), CompareOutcome::NothingShared);
+}
+
+#[test]
+fn a_machine_that_was_not_recorded_is_a_difference() {
+    let (first, mut this) = (study(2, 1.0, 0), study(2, 1.0, 100));
+    this.environment = None;
+    let found = compare(&first, &this);
+    assert_eq!(found.against[0].environment[0].this.as_deref(), Some("not recorded"));
+}
