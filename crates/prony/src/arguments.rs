@@ -57,6 +57,9 @@ pub(crate) enum Command {
     Plan(Planned),
     /// Make the report of a results directory again
     Report(Report),
+    /// Write the figures of one or several results directories as one long table, for DuckDB, pandas or a spreadsheet
+    #[command(after_help = EXPORT_COLUMNS)]
+    Export(Export),
     /// Print a completion script for a shell
     Completions {
         /// Shell
@@ -337,6 +340,40 @@ pub(crate) struct Report {
 
     #[command(flatten)]
     pub(crate) format: Format,
+}
+
+/// What stands under the help of `prony export`.
+const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (name of the results directory), trial, block, \
+                              configuration, one for each axis, metric, unit, value, and valid, which is false where the \
+                              trial failed, was cut off or does not mean what it should.
+
+    prony export prony-results/* --parquet --output runs.parquet
+    duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\"";
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Results directories
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) directories: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) form: ExportForm,
+
+    /// File that is made; one that exists is refused [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ExportForm {
+    /// CSV (RFC 4180)
+    #[arg(long)]
+    pub(crate) csv: bool,
+
+    /// Parquet, which keeps the types of the columns
+    #[arg(long)]
+    pub(crate) parquet: bool,
 }
 
 #[derive(Clone, Debug, Args)]

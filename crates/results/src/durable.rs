@@ -6,6 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use serde::Serialize;
 
 /// A file or directory of the results that could not be written.
@@ -65,6 +67,35 @@ pub(crate) fn replace_json<T: Serialize>(directory: &Path, name: &str, value: &T
         .map_err(|error| failed("write", &directory.join(name))(error.into()))?;
     text.push(b'\n');
     replace(directory, name, &text)
+}
+
+/// Makes a file in one step; whatever has its name stays. After a crash it is there whole, or not at all.
+pub(crate) fn create(path: &Path, content: &[u8]) -> Result<(), WriteError> {
+    let directory = directory_of(path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
+    let mut file = File::create_new(&temporary).map_err(failed("create", &temporary))?;
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    if let Err(error) = written.and_then(|()| rename_to_new(&temporary, path)) {
+        let _ = fs::remove_file(&temporary);
+        return Err(failed("write", path)(error));
+    }
+    sync_directory(directory)
+}
+
+/// Renames, unless the new name is taken.
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // File systems over a network may not know how to; then there is a moment between looking and renaming.
+        Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => fs::rename(from, to),
+        Err(Errno::INVAL | Errno::NOSYS) => Err(ErrorKind::AlreadyExists.into()),
+        renamed => renamed.map_err(io::Error::from),
+    }
+}
+
+/// The directory that a file is in.
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes the entries of a directory durable; syncing a file does not sync its name.
@@ -135,6 +166,17 @@ mod tests {
         assert!(error.contains("trial.json: No space left on device"), "{error}");
         assert!(error.contains("the disk is full: free some space there"), "{error}");
         assert_eq!(fs::read_to_string(directory.path().join("trial.json")).unwrap(), "old");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no half file is left behind");
+    }
+
+    #[test]
+    fn a_new_file_takes_no_name_that_was_taken_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runs.csv");
+        fs::write(&path, "theirs").unwrap();
+        let error = create(&path, b"ours").unwrap_err();
+        assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no half file is left behind");
     }
 

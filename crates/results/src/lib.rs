@@ -12,9 +12,10 @@
 //! ```
 //!
 //! [`Writer`] stores a study's events while it runs; [`read`] opens any such directory, also one that a
-//! killed program left behind. This crate judges nothing and prints nothing.
+//! killed program left behind. [`export`] turns rows of figures into one table for other tools. This crate judges nothing and prints nothing.
 
 mod durable;
+pub mod export;
 mod hlog;
 mod lock;
 mod read;

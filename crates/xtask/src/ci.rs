@@ -10,6 +10,8 @@ use clap::Subcommand;
 use crate::workspace::{Workspace, run as run_command};
 use crate::{study_runs, tree};
 
+mod packages;
+mod python;
 mod servers;
 
 /// One step. The text is its line in `--help`.
@@ -17,6 +19,8 @@ mod servers;
 pub(crate) enum Step {
     /// Database servers that the tests start, and a C compiler; installed by apt-get where we are root
     Servers,
+    /// A Python with DuckDB, pandas and PyArrow below the target directory, which tests read exports with
+    Python,
     /// Formatting, by cargo fmt
     Format,
     /// Lints, by clippy; a warning is an error
@@ -75,12 +79,21 @@ fn outcome_text(result: &Result<Outcome>) -> String {
 
 impl Step {
     /// In the order of `ci`: what others need comes first, then what is quick to know.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Servers, Self::Format, Self::Lint, Self::Test, Self::Tree, Self::Study, Self::Deny];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Servers,
+        Self::Python,
+        Self::Format,
+        Self::Lint,
+        Self::Test,
+        Self::Tree,
+        Self::Study,
+        Self::Deny,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Servers => "servers",
+            Self::Python => "python",
             Self::Format => "format",
             Self::Lint => "lint",
             Self::Test => "test",
@@ -93,6 +106,7 @@ impl Step {
     fn run(self, workspace: &Workspace) -> Result<Outcome> {
         match self {
             Self::Servers => servers::check(),
+            Self::Python => python::make(workspace),
             Self::Format => cargo(workspace, &["fmt", "--all", "--check"]),
             Self::Lint => {
                 cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])

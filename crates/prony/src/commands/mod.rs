@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod disk;
+mod export;
 mod historian;
 mod manual;
 mod orders;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         }
         Command::Plan(Planned::Orders(run)) => plan::print(&run_orders::study(&run)?, run.output.format),
         Command::Report(report) => report::run(&report),
+        Command::Export(export) => export::run(&export),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),
     }

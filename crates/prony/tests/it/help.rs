@@ -49,6 +49,12 @@ fn help_of_check() {
 }
 
 #[test]
+fn help_of_export() {
+    let text = printed(&["export", "--help"]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn help_of_sqlio() {
     let help = printed(&["sqlio", "-?"]);
     assert_eq!(help, printed(&["sqlio", "--help"]));
@@ -108,6 +114,7 @@ fn every_command_has_a_manual_page_and_help() {
         "plan-disk",
         "plan-historian",
         "report",
+        "export",
         "completions",
         "man",
     ] {

@@ -12,6 +12,7 @@
 mod check;
 mod device;
 mod disk;
+mod export;
 mod faults;
 mod help;
 mod historian;

@@ -142,6 +142,11 @@ fn results_that_cannot_be_read_or_made_are_refused() {
         &["report", "missing"],
         &["report", "small"],
         &["report", "."],
+        &["export", ".", "--csv"],
+        &["export", "."],
+        &["export", "--csv"],
+        &["export", ".", "--csv", "--parquet"],
+        &["export", ".", "--csv", "--output", "small"],
         &["man", "fsck"],
         &["completions", "csh"],
     ]);

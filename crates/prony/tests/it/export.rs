@@ -1,0 +1,163 @@
+//! `prony export`: DuckDB and pandas find in both files what the report shows.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::workbench::{PRONY, Workbench, finish};
+
+/// A study of two axes, in which what is deeper than 8 outstanding is skipped, twice.
+const SWEEP: &[&str] =
+    &["--profile", "sweep", "--block-size", "8KiB", "--latency-tolerance", "1ms", "--repeats", "2"];
+/// A study without axes whose only trial is invalid.
+const TOO_FAST: &[&str] = &["--outstanding", "1", "--rate", "1000000"];
+
+/// Measures in virtual time. The results are in a directory that is the only one in `parent`.
+fn measured(bench: &Workbench, parent: &str, options: &[&str], code: i32) -> String {
+    let short =
+        ["disk", "x", "--engine", "simulated", "--duration", "1s", "--warm-up", "0s", "--pause", "0s"];
+    bench.run(&[&short[..], options, &["--results", parent]].concat()).ended_with(code);
+    let names = bench.names(parent);
+    assert_eq!(names.len(), 1, "one study leaves one results directory");
+    format!("{parent}/{}", names[0])
+}
+
+/// What DuckDB and pandas read in both forms of the table of these directories.
+fn read_back(bench: &Workbench, directories: &[&str]) -> Value {
+    for (form, file) in [("--csv", "table.csv"), ("--parquet", "table.parquet")] {
+        bench.run(&[&["export"], directories, &[form, "--output", file]].concat()).ended_with(0).says("rows");
+    }
+    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("python/bin/python");
+    assert!(
+        python.is_file(),
+        "there is no {}, by which exports are read back: make it by `cargo xtask python`",
+        python.display()
+    );
+    let mut command = bench.command(python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/read_export.py"));
+    command.args(["table.csv", "table.parquet"]);
+    finish(command).ended_with(0).json()
+}
+
+/// What the report shows of each trial: study, trial, configuration, outstanding, IOPS, valid.
+fn expected_iops(bench: &Workbench, directory: &str) -> Vec<Value> {
+    let document = bench.report_json(&bench.path(directory));
+    let study = directory.split_once('/').unwrap().1;
+    let trials = document["trials"].as_array().unwrap().iter();
+    trials
+        .filter(|trial| trial["state"] != "skipped")
+        .map(|trial| {
+            let outstanding =
+                trial["levels"]["outstanding"].as_str().map(|level| level.parse::<f64>().unwrap());
+            let iops = &trial["figures"][0]["per_s"];
+            json!([study, trial["number"], trial["name"], outstanding, iops, trial["state"] == "complete"])
+        })
+        .collect()
+}
+
+#[test]
+fn duckdb_and_pandas_read_what_the_report_shows() {
+    let bench = Workbench::new();
+    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured(&bench, "b", TOO_FAST, 5));
+    let read = read_back(&bench, &[&sweep, &too_fast]);
+    let rows = read["duckdb"]["parquet"]["rows"].as_array().unwrap();
+    let columns = |row: &Value| json!([row[0], row[1], row[3], row[5], row[8], row[9]]);
+    let iops: Vec<Value> = rows.iter().filter(|row| row[6] == "iops").map(columns).collect();
+    assert_eq!(iops, [expected_iops(&bench, &sweep), expected_iops(&bench, &too_fast)].concat());
+    // Four scenarios at 1 to 16 outstanding, twice, and the trial that is invalid.
+    for form in ["csv", "parquet"] {
+        let counts = read["counts"][form].as_array().unwrap();
+        assert!(counts.contains(&json!(["iops", 41, 40])), "{counts:#?}");
+        assert!(counts.contains(&json!(["p99_ms", 41, 40])), "{counts:#?}");
+    }
+}
+
+#[test]
+fn both_forms_agree_in_every_cell_and_have_the_documented_types() {
+    let bench = Workbench::new();
+    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured(&bench, "b", TOO_FAST, 5));
+    let read = read_back(&bench, &[&sweep, &too_fast]);
+    let [text, number, whole, flag] =
+        [["VARCHAR", "str"], ["DOUBLE", "float64"], ["BIGINT", "int64"], ["BOOLEAN", "bool"]];
+    let types = [
+        ("study", text),
+        ("trial", whole),
+        ("block", whole),
+        ("configuration", text),
+        ("block_size", text),
+        ("outstanding", number),
+        ("metric", text),
+        ("unit", text),
+        ("value", number),
+        ("valid", flag),
+    ];
+    let rows = &read["duckdb"]["parquet"]["rows"];
+    for (reader, which) in [("duckdb", 0), ("pandas", 1)] {
+        let expected = types.map(|(name, kinds)| [name, kinds[which]]);
+        for form in ["csv", "parquet"] {
+            assert_eq!(read[reader][form]["columns"], json!(expected), "{reader}, {form}");
+            assert!(read[reader][form]["rows"] == *rows, "{reader} reads other rows from {form}");
+        }
+    }
+    let last = rows.as_array().unwrap().last().unwrap();
+    assert_eq!((&last[4], &last[5]), (&Value::Null, &Value::Null), "a study without axes has no levels");
+}
+
+#[test]
+fn studies_of_one_name_are_told_apart() {
+    let bench = Workbench::new();
+    let first = measured(&bench, "a", TOO_FAST, 5);
+    fs::create_dir(bench.path("b")).unwrap();
+    let second = first.replacen("a/", "b/", 1);
+    fs::rename(bench.path(measured(&bench, "c", TOO_FAST, 5)), bench.path(&second)).unwrap();
+    let table = bench.run(&["export", &first, &second, "--csv"]).ended_with(0).stdout;
+    let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+    table.lines().skip(1).for_each(|line| *rows.entry(line.split(',').next().unwrap()).or_default() += 1);
+    assert_eq!(rows.keys().copied().collect::<Vec<_>>(), [first.as_str(), second.as_str()]);
+}
+
+#[test]
+fn both_forms_go_to_stdout_as_they_go_to_a_file() {
+    let bench = Workbench::new();
+    let directory = measured(&bench, "a", TOO_FAST, 5);
+    for (form, file) in [("--csv", "table.csv"), ("--parquet", "table.parquet")] {
+        let mut command = bench.command(PRONY);
+        command.args(["export", &directory, form]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        bench.run(&["export", &directory, form, "--output", file]).ended_with(0);
+        assert!(output.stdout == fs::read(bench.path(file)).unwrap(), "{form} differs");
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_refused_and_stays() {
+    let bench = Workbench::new();
+    let directory = measured(&bench, "a", TOO_FAST, 5);
+    let theirs = bench.write("table.csv", "theirs");
+    let into = |file: &str| bench.run(&["export", &directory, "--csv", "--output", file]).ended_with(2);
+    into("table.csv")
+        .says("table.csv exists, and an export overwrites nothing: name another file, or remove it");
+    assert_eq!(fs::read_to_string(theirs).unwrap(), "theirs");
+    into("later/table.csv").says("there is no directory later; make it");
+    assert_eq!(bench.names("."), ["a", "table.csv"]);
+}
+
+#[test]
+fn what_measured_nothing_has_no_rows_and_says_so() {
+    let bench = Workbench::new();
+    let (whole, empty) = (measured(&bench, "a", TOO_FAST, 5), measured(&bench, "b", TOO_FAST, 5));
+    fs::remove_dir_all(bench.path(&empty).join("trials/0001")).unwrap();
+    let nothing = format!("{empty}: nothing was measured in it");
+    let alone = bench.run(&["export", &empty, "--csv"]).ended_with(2).says(&nothing);
+    assert_eq!(alone.stdout, "");
+    assert!(
+        alone.stderr.contains("there is nothing to export: give a results directory"),
+        "{}",
+        alone.stderr
+    );
+    let both = bench.run(&["export", &empty, &whole, "--csv"]).ended_with(0).says(&nothing);
+    assert!(both.stdout.lines().count() > 5, "{}", both.stdout);
+}

@@ -1,0 +1,144 @@
+//! The table as CSV (RFC 4180): a header, then a line for each row, in UTF-8.
+//!
+//! Numbers have a point or an exponent also where they are whole, so that a reader that guesses types from the first lines
+//! takes the column for what it is, and as many digits as lead back to the same double.
+
+use std::borrow::Cow;
+use std::error::Error;
+
+use ::csv::{Terminator, WriterBuilder};
+use record::Observation;
+
+use super::ExportError;
+use super::columns::{Cells, columns};
+
+/// The table as CSV.
+///
+/// # Errors
+/// None but [`ExportError::Form`].
+pub fn csv(rows: &[Observation]) -> Result<String, ExportError> {
+    written(rows).map_err(|error| ExportError::Form { form: "CSV", reason: error.to_string() })
+}
+
+fn written(rows: &[Observation]) -> Result<String, Box<dyn Error>> {
+    let columns = columns(rows);
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    writer.write_record(columns.iter().map(|column| &column.name))?;
+    for row in 0..rows.len() {
+        for column in &columns {
+            writer.write_field(&*column.cells.text(row))?;
+        }
+        // Ends the line.
+        writer.write_record(None::<&[u8]>)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+impl Cells<'_> {
+    fn text(&self, row: usize) -> Cow<'_, str> {
+        match self {
+            Self::Text(cells) => cells[row].unwrap_or_default().into(),
+            Self::Number(cells) => cells[row].map(|number| format!("{number:?}")).unwrap_or_default().into(),
+            Self::Whole(cells) => cells[row].to_string().into(),
+            Self::Flag(cells) => if cells[row] { "true" } else { "false" }.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::fixture::observation;
+    use super::*;
+
+    #[test]
+    fn a_line_holds_a_row() {
+        let mut rows =
+            [observation(&[("outstanding", "8"), ("cache", "direct")], 1234.0), observation(&[], 1e-9)];
+        rows[1].configuration = "read, \"cold\"\nand slow".to_owned();
+        rows[1].unit.clear();
+        rows[1].valid = false;
+        let expected = [
+            "study,trial,block,configuration,cache,outstanding,metric,unit,value,valid",
+            "20261121T073000Z-disk,7,2,page read,direct,8.0,cpu_us_per_operation,µs,1234.0,true",
+            "20261121T073000Z-disk,7,2,\"read, \"\"cold\"\"\nand slow\",,,cpu_us_per_operation,,1e-9,false",
+            "",
+        ];
+        assert_eq!(csv(&rows).unwrap(), expected.join("\r\n"));
+    }
+
+    #[test]
+    fn no_rows_are_a_header_alone() {
+        assert_eq!(csv(&[]).unwrap(), "study,trial,block,configuration,metric,unit,value,valid\r\n");
+    }
+
+    /// Any double that a metric can have.
+    fn value() -> impl Strategy<Value = f64> {
+        any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |value| value.is_finite())
+    }
+
+    /// Text with all that CSV has to mask.
+    fn any_text() -> impl Strategy<Value = String> {
+        "[a-zA-Z0-9 ,;\"'\r\n\tµé_.=-]{0,12}"
+    }
+
+    prop_compose! {
+        fn row()(
+            (study, trial, block) in (any_text(), any::<u32>(), any::<u32>()),
+            (configuration, metric, unit) in (any_text(), any_text(), any_text()),
+            axes in prop::collection::btree_map("[a-d]", any_text(), 0..4),
+            value in value(),
+            valid: bool,
+        ) -> Observation {
+            Observation { study, trial, block, configuration, axes, metric, unit, value, valid }
+        }
+    }
+
+    /// A row as a reader finds it that knows the names of the columns.
+    fn read_back(header: &::csv::StringRecord, line: &::csv::StringRecord) -> Observation {
+        let cells: BTreeMap<&str, &str> = header.iter().zip(line).collect();
+        let axes = ["a", "b", "c", "d"].into_iter().filter_map(|axis| Some((axis, *cells.get(axis)?)));
+        Observation {
+            study: cells["study"].to_owned(),
+            trial: cells["trial"].parse().unwrap(),
+            block: cells["block"].parse().unwrap(),
+            configuration: cells["configuration"].to_owned(),
+            axes: axes
+                .filter(|(_, level)| !level.is_empty())
+                .map(|(axis, level)| (axis.to_owned(), level.to_owned()))
+                .collect(),
+            metric: cells["metric"].to_owned(),
+            unit: cells["unit"].to_owned(),
+            value: cells["value"].parse().unwrap(),
+            valid: cells["valid"].parse().unwrap(),
+        }
+    }
+
+    /// Levels as they stand in the table: none that is empty, and numbers as numbers.
+    fn normal(mut row: Observation) -> Observation {
+        row.axes.retain(|_, level| !level.is_empty());
+        for level in row.axes.values_mut() {
+            *level = level.parse().map_or_else(|_| level.clone(), |number: f64| number.to_string());
+        }
+        row
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_read_back_to_the_last_bit(rows in prop::collection::vec(row(), 0..20)) {
+            let text = csv(&rows).unwrap();
+            let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+            let header = reader.headers().unwrap().clone();
+            let lines: Vec<_> = reader.records().map(Result::unwrap).collect();
+            prop_assert_eq!(lines.len(), rows.len());
+            for (line, row) in lines.iter().zip(rows) {
+                let back = read_back(&header, line);
+                prop_assert_eq!(back.value.to_bits(), row.value.to_bits());
+                prop_assert_eq!(normal(back), normal(row));
+            }
+        }
+    }
+}

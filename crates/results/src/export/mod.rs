@@ -1,0 +1,91 @@
+//! The long table of one or several studies, for whoever wants to reckon with other tools: a row for each metric of each
+//! trial, as CSV or as Parquet.
+//!
+//! | column | type | holds |
+//! |---|---|---|
+//! | `study` | text | name of the results directory |
+//! | `trial`, `block` | whole number | numbers within the study |
+//! | `configuration` | text | what was measured |
+//! | *axis* | number or text | its level; one column for each axis that occurs, by name |
+//! | `metric`, `unit` | text | what was measured of it |
+//! | `value` | number | the value in that unit, to the last bit |
+//! | `valid` | true or false | whether the trial was complete and means what it should |
+//!
+//! Both forms have the same columns in the same order, and the same cells. A text that is empty, and the level of an axis
+//! that a trial does not have, are NULL in Parquet and nothing between the commas in CSV. Which axes are numbers, and how a
+//! column is called whose name is taken, is told in [`columns`]. Nothing is computed here.
+
+mod columns;
+mod csv;
+mod file;
+mod parquet;
+
+pub use self::csv::csv;
+pub use self::file::{check, create};
+pub use self::parquet::parquet;
+
+use std::path::PathBuf;
+
+use crate::WriteError;
+
+/// A table that could not be exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The file is there already.
+    #[error("{path} exists, and an export overwrites nothing: name another file, or remove it", path = path.display())]
+    Exists {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// The directory that it is to be in is not there.
+    #[error("cannot make {path}: there is no directory {directory}; make it, or name another one",
+        path = path.display(), directory = directory.display())]
+    NoDirectory {
+        /// What was given.
+        path: PathBuf,
+        /// Directory of it.
+        directory: PathBuf,
+    },
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The table could not be put into its form, which is a fault of the program.
+    #[error(
+        "cannot put the table into the form of {form}: {reason}; take the other form, and report this fault"
+    )]
+    Form {
+        /// CSV or Parquet.
+        form: &'static str,
+        /// What its writer said.
+        reason: String,
+    },
+}
+
+impl ExportError {
+    /// Whether what was asked for cannot be, and nothing failed.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Exists { .. } | Self::NoDirectory { .. })
+    }
+}
+
+#[cfg(test)]
+mod fixture {
+    use record::Observation;
+
+    /// A row of a study on two axes.
+    pub(super) fn observation(axes: &[(&str, &str)], value: f64) -> Observation {
+        Observation {
+            study: "20261121T073000Z-disk".to_owned(),
+            trial: 7,
+            block: 2,
+            configuration: "page read".to_owned(),
+            axes: axes.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect(),
+            metric: "cpu_us_per_operation".to_owned(),
+            unit: "µs".to_owned(),
+            value,
+            valid: true,
+        }
+    }
+}
