@@ -1,3 +1,5 @@
+//! What the figures of a comparison support, by data and by simulated studies.
+
 use super::*;
 use crate::random::SplitMix64;
 use crate::{Estimate, effect};

@@ -160,16 +160,17 @@ impl Report {
             study_toml: study.study_toml.clone(),
             damage: study.damage.clone(),
         };
-        if report.comparison.is_some() {
-            // What a level gains is said once, block by block, and not of the means of all blocks too.
-            report
-                .flush_rows
-                .iter_mut()
-                .flat_map(|series| &mut series.points)
-                .for_each(|point| point.gain_share = None);
-        }
+        report.say_gains_once();
         report.verdicts = judge::all(&report);
         report
+    }
+
+    /// Where levels are compared block by block, what they gain is not said of the means of all blocks too.
+    fn say_gains_once(&mut self) {
+        if self.comparison.is_some() {
+            let points = self.flush_rows.iter_mut().flat_map(|series| &mut series.points);
+            points.for_each(|point| point.gain_share = None);
+        }
     }
 
     /// The verdicts, the gravest first.
