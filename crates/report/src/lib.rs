@@ -24,8 +24,8 @@ pub use model::{
     CpuTarget, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Gain, Generator, Historian,
     Machine, Maintenance, MatrixCell, OrderTime, Orders, OrdersTarget, OtherMetric, Outcome, Point,
     PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report, Search,
-    SearchedStep, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint, ThresholdResult,
-    Trial,
+    SearchedStep, Settled, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint,
+    ThresholdResult, Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};

@@ -3,7 +3,7 @@
 use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
-use crate::model::{Historian, MINUTE_S, Report, Trial};
+use crate::model::{Historian, MINUTE_S, Report, Settled, Trial};
 
 /// Scatter of the per-second rates above which a trial is called noisy.
 const VARIATION_MAX: f64 = 0.10;
@@ -16,7 +16,8 @@ const STEAL_SHARE_MAX: f64 = 0.05;
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
-    [noisy(trials), drifting(trials), stolen(trials)].into_iter().flatten().collect()
+    let verdicts = [noisy(trials), drifting(trials), unsettled(trials), warming(trials), stolen(trials)];
+    verdicts.into_iter().flatten().collect()
 }
 
 /// A historian at a rate is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
@@ -55,13 +56,55 @@ fn drifting(trials: &[Trial]) -> Option<Verdict> {
         let fifths = trial
             .stability
             .fifths
-            .filter(|fifths| !fifths.steady && by_rate(trial) && fifths_speak(trial))?;
+            .filter(|fifths| !fifths.steady && by_rate(trial) && fifths_speak(trial))
+            // Judged once its warm-up was cut.
+            .filter(|_| trial.stability.settled.is_none())?;
         Some(fifths.range_share.max(fifths.slope_share))
     };
     Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
         format!(
             "not steady: between the five fifths of the window the rate moved by {share} of its mean (the rule of \
              SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+        )
+    })
+}
+
+/// A database's trial of minutes, whose warm-up is cut before it is judged.
+fn settled(trial: &Trial) -> Option<Settled> {
+    trial.stability.settled.filter(|_| by_rate(trial) && fifths_speak(trial))
+}
+
+fn unsettled(trials: &[Trial]) -> Option<Verdict> {
+    let unsteady = |trial: &Trial| settled(trial).filter(|settled| !settled.steady);
+    let of_rest = |trial: &Trial| unsteady(trial)?.range_share;
+    let drifting = Doubt::with_figure(Level::Warning, "no_steady_state", trials, of_rest);
+    let drifting = drifting.verdict(format::per_cent, |share| {
+        format!(
+            "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still moved by {share} of its mean \
+             between five equal parts (the rule of SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+        )
+    });
+    drifting.or_else(|| {
+        let by_half = |trial: &Trial| unsteady(trial).is_some_and(|settled| settled.range_share.is_none());
+        Doubt::plain(Level::Warning, "no_steady_state", trials, by_half).verdict(format::per_cent, |_| {
+            "no steady state: more than half of the run would have to be cut as warm-up (MSER-5); warm up and measure longer"
+                .to_owned()
+        })
+    })
+}
+
+/// Shares by which a warm-up within the window may change the rate.
+const WARM_UP_SHARE_MAX: f64 = 0.03;
+
+fn warming(trials: &[Trial]) -> Option<Verdict> {
+    let change = |trial: &Trial| {
+        let change = settled(trial)?.change_share?.abs();
+        (change > WARM_UP_SHARE_MAX).then_some(change)
+    };
+    Doubt::with_figure(Level::Warning, "warming", trials, change).verdict(format::per_cent, |share| {
+        format!(
+            "still warming up when it was measured: without the seconds that MSER-5 cuts, the rate is {share} another; give \
+             it a longer warm-up"
         )
     })
 }

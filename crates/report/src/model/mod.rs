@@ -36,7 +36,7 @@ pub use search::{Search, SearchedStep};
 pub use steady::{MatrixCell, SteadyState};
 pub use sweep::{Sweep, SweepPoint};
 pub(crate) use trial::{ALL, FLUSH, Workload, io_count};
-pub use trial::{Figures, Generator, Machine, Stability, Trial};
+pub use trial::{Figures, Generator, Machine, Settled, Stability, Trial};
 
 use crate::judge::{self, Verdict};
 use crate::published::{self, Comparison, HistorianComparison, OrdersComparison};

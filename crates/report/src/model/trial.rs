@@ -8,7 +8,7 @@ use record::{
     State, Summary,
 };
 use serde::Serialize;
-use stats::{Estimate, PtsWindow};
+use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
 
 use super::historian::{self, Historian, RECORD};
 use super::orders::{self, Orders};
@@ -66,7 +66,25 @@ pub struct Stability {
     pub coefficient_of_variation: Option<f64>,
     /// The steady-state rule of SNIA's PTS on five equal parts of the window; none of a shorter window.
     pub fifths: Option<PtsWindow>,
+    /// The same of a database's trial of two minutes or more, once its warm-up was cut.
+    pub settled: Option<Settled>,
 }
+
+/// A database's trial without the seconds that were still warm-up (MSER-5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settled {
+    /// Whether the rest is steady by the rule of SNIA's PTS.
+    pub steady: bool,
+    /// Seconds that were cut.
+    pub cut_s: f64,
+    /// The rest's greatest range or trend as a share of its mean; none if more than half would have to be cut.
+    pub range_share: Option<f64>,
+    /// By which share the rest's mean differs from that of the whole; none if it is not steady.
+    pub change_share: Option<f64>,
+}
+
+/// Shorter runs are too often called unsteady by chance: one in ten of a minute, one in twenty of two.
+const SETTLED_SECONDS_MIN: usize = 120;
 
 /// What the load generator took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -186,7 +204,7 @@ impl Trial {
             started: record.started.clone(),
             measured_s,
             rate_per_s,
-            stability: stability_of(&rates),
+            stability: stability_of(&rates, workload(measured) != Workload::Disk),
             generator,
             machine: machine_of(&measured.resources, &window, operations, generator),
             offered_per_s: setup.as_ref().and_then(offered),
@@ -345,10 +363,34 @@ pub(crate) fn io_count(sample: &Sample) -> u64 {
     sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
 }
 
-fn stability_of(rates: &[f64]) -> Stability {
+fn stability_of(rates: &[f64], of_database: bool) -> Stability {
     Stability {
         coefficient_of_variation: stats::coefficient_of_variation(rates),
         fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
+        settled: settled(rates).filter(|_| of_database),
+    }
+}
+
+/// None of a run that is too short, or whose figures make no rate.
+fn settled(rates: &[f64]) -> Option<Settled> {
+    if rates.len() < SETTLED_SECONDS_MIN {
+        return None;
+    }
+    let most = |window: stats::PtsWindow| Some(window.range_share.max(window.slope_share));
+    match stats::steady_after_warm_up(rates) {
+        Ok(run) => Some(Settled {
+            steady: true,
+            cut_s: run.truncation.cut as f64,
+            range_share: most(run.window),
+            change_share: stats::mean(rates).map(|whole| run.truncation.mean / whole - 1.0),
+        }),
+        Err(NotSteady::Drifting { cut, window }) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: most(window), change_share: None })
+        }
+        Err(NotSteady::NoTruncation(NoTruncation::MoreThanHalf { cut, .. })) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: None, change_share: None })
+        }
+        Err(NotSteady::NoTruncation(_) | NotSteady::NotPositive { .. }) => None,
     }
 }
 

@@ -221,3 +221,18 @@ fn few_orders_may_scatter_by_chance() {
     quiet(Sold::at("O", &[4.0]).noise(0.5).trial(1), "not_steady");
     raised(Sold::at("O", &[2_000.0]).noise(0.2).trial(1), "noisy", Level::Warning, &["noisy"]);
 }
+
+#[test]
+fn a_run_of_minutes_is_judged_without_its_warm_up() {
+    let sold = |course: fn(f64) -> f64| Sold::at("O", &[1_000.0]).seconds(300).course(course).trial(1);
+    let all = ["no_steady_state", "warming", "not_steady"];
+    all.into_iter().for_each(|rule| quiet(sold(|_| 1.0), rule));
+    let warming: fn(f64) -> f64 = |second| 1.0 - 0.9 * (-second / 25.0).exp();
+    raised(sold(warming), "warming", Level::Warning, &["MSER-5", "longer warm-up"]);
+    quiet(sold(warming), "no_steady_state");
+    let waves: fn(f64) -> f64 = |second| 1.0 + 0.8 * (second / 12.0).sin();
+    raised(sold(waves), "no_steady_state", Level::Warning, &["no steady state", "of its mean", "20 %"]);
+    quiet(sold(waves), "not_steady");
+    let falling: fn(f64) -> f64 = |second| 1.0 - second / 400.0;
+    raised(sold(falling), "no_steady_state", Level::Warning, &["no steady state"]);
+}
