@@ -41,9 +41,9 @@ impl Exit {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
             _ if historians(report).any(is_unaccounted) => Self::Runtime,
+            _ if threshold(report) == Some(Outcome::Failed) => Self::NotHeld,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
             // A search that found a rate has steps that were not held, and may have found the generator's limit.
-            _ if threshold(report) == Some(Outcome::Failed) => Self::NotHeld,
             _ if threshold(report) == Some(Outcome::Inconclusive) => Self::Inconclusive,
             _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use report::format;
 use study::{Needs, Plan, Study};
 
+/// Of the memory that a machine is sold with, the system keeps some to itself.
+const MEMORY_SHARE_MIN: f64 = 0.95;
+
 /// A sentence for each lack.
 pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
     // A quick look needs little.
@@ -17,7 +20,7 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
         lacks.push(format!("meant for {wanted} CPUs or more, and this machine has {cpus}"));
     }
     if let (Some(wanted), Some(memory)) = (needs.memory, memory_bytes())
-        && memory < wanted.0
+        && (memory as f64) < wanted.0 as f64 * MEMORY_SHARE_MIN
     {
         let (wanted, memory) = (format::bytes(wanted.0), format::bytes(memory));
         lacks.push(format!("meant for {wanted} of memory or more, and this machine has {memory}"));

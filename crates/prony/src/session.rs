@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::Event;
+use record::{Event, State};
 use report::Report;
 use results::Writer;
 use runner::{Resume, RunError};
@@ -47,22 +47,28 @@ pub(crate) fn run_with(
 
 /// Takes up an interrupted study again, and prints its report.
 pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> {
+    // Read once more when nobody else can write to it; this one is for what is no results directory.
+    results::read(directory).map_err(Failure::usage)?;
+    let mut writer = Writer::reopen(directory).map_err(Failure::runtime)?;
     let record = results::read(directory).map_err(Failure::usage)?;
     let mut study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
-    // What was made for the study stands there still if it was killed.
-    study.replace_what_is_left();
+    if record.manifest.state == State::Running {
+        // It was killed, so that what was made for it stands there still.
+        study.replace_what_is_left();
+    }
     let plan = Plan::of(&study).map_err(Failure::usage)?;
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
-    let survey = survey(&plan)?;
-    drop(survey);
+    drop(survey(&plan)?);
     let again = match resume.set_aside().len() {
         0 => String::new(),
-        number => format!(", {number} of them once more, since their block was interrupted"),
+        number => {
+            format!("; {number} that were begun are measured again, what there is of them is put aside")
+        }
     };
     tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
     let stop = interrupt::flag_on_signal()?;
-    let writer = Writer::reopen(directory, &resume.kept_trials()).map_err(Failure::runtime)?;
+    writer.keep(resume.kept_trials());
     let results = ResultsDirectory { writer, new_parent: None, is_new: false };
     let conducted =
         Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };

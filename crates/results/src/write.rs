@@ -21,6 +21,8 @@ const SLUG_BYTES_MAX: usize = 80;
 pub struct Writer {
     directory: PathBuf,
     trial: Option<OpenTrial>,
+    /// Trials that are kept when the study begins again; none if it is new.
+    kept: Option<Vec<u32>>,
     /// Locks the directory as long as it is open.
     _lock: Lock,
 }
@@ -57,27 +59,22 @@ impl Writer {
         // The parent itself may be new; where the directory above it may not be opened, it was not us who made it.
         let _ = fs::canonicalize(parent).map(|parent| parent.parent().map(sync_directory));
         let lock = Lock::of(&directory)?;
-        Ok(Self { directory, trial: None, _lock: lock })
+        Ok(Self { directory, trial: None, kept: None, _lock: lock })
     }
 
-    /// Opens the directory of a study that is taken up again. Records of all trials but the kept ones are put aside, as
-    /// `trials/0007-aside-1`, and nothing is lost.
+    /// Opens the directory of a study that is to be taken up again. Nothing is changed yet, and nobody else can write to it.
     ///
     /// # Errors
-    /// When somebody still writes to it, or a record cannot be put aside.
-    pub fn reopen(directory: &Path, kept: &[u32]) -> Result<Self, WriteError> {
+    /// When somebody still writes to it.
+    pub fn reopen(directory: &Path) -> Result<Self, WriteError> {
         let lock = Lock::of(directory)?;
-        let trials = directory.join(name::TRIALS);
-        fs::create_dir_all(&trials).map_err(failed("create", &trials))?;
-        for entry in fs::read_dir(&trials).map_err(failed("read", &trials))? {
-            let name = entry.map_err(failed("read", &trials))?.file_name();
-            let number = name.to_str().and_then(|name| name.parse::<u32>().ok());
-            if number.is_some_and(|number| !kept.contains(&number)) {
-                put_aside(&trials.join(name))?;
-            }
-        }
-        sync_directory(&trials)?;
-        Ok(Self { directory: directory.to_owned(), trial: None, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), trial: None, kept: None, _lock: lock })
+    }
+
+    /// Says which trials are kept. When the study begins again, the records of all others are put aside, as
+    /// `trials/0007-aside-1`, and nothing is lost.
+    pub fn keep(&mut self, trials: Vec<u32>) {
+        self.kept = Some(trials);
     }
 
     /// The directory.
@@ -123,6 +120,9 @@ impl Writer {
     }
 
     fn start_study(&self, manifest: &Manifest, environment: &Environment) -> Result<(), WriteError> {
+        if let Some(kept) = &self.kept {
+            put_aside_but(&self.directory.join(name::TRIALS), kept)?;
+        }
         replace_json(&self.directory, name::MANIFEST, manifest)?;
         // Of a study that is taken up again, the machine that it was begun on stays; the manifest says how it differs.
         if self.directory.join(name::ENVIRONMENT).exists() {
@@ -216,6 +216,19 @@ pub fn write_verdicts(directory: &Path, json: &str) -> Result<(), WriteError> {
 /// When the file cannot be written.
 pub fn write_report(directory: &Path, html: &str) -> Result<(), WriteError> {
     replace(directory, name::REPORT, html.as_bytes())
+}
+
+/// Puts all trials aside but those that are kept.
+fn put_aside_but(trials: &Path, kept: &[u32]) -> Result<(), WriteError> {
+    fs::create_dir_all(trials).map_err(failed("create", trials))?;
+    for entry in fs::read_dir(trials).map_err(failed("read", trials))? {
+        let name = entry.map_err(failed("read", trials))?.file_name();
+        let number = name.to_str().and_then(|name| name.parse::<u32>().ok());
+        if number.is_some_and(|number| !kept.contains(&number)) {
+            put_aside(&trials.join(name))?;
+        }
+    }
+    sync_directory(trials)
 }
 
 /// Renames a trial's directory so that no reader takes it for the trial's.

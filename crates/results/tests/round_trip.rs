@@ -171,17 +171,24 @@ fn a_parent_that_is_a_file_is_named() {
     assert!(error.contains("something else has this name"), "{error}");
 }
 
+fn started() -> Event {
+    Event::StudyStarted { manifest: manifest(State::Complete), environment: environment() }
+}
+
 #[test]
 fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
     let (_parent, writer) = written(&events());
     let directory = writer.directory().to_owned();
-    let held = Writer::reopen(&directory, &[]).unwrap_err().to_string();
+    let held = Writer::reopen(&directory).unwrap_err().to_string();
     assert!(held.contains("another prony writes to it"), "{held}");
     drop(writer);
     let before = results::read(&directory).unwrap();
 
     for time in 1..=2 {
-        let mut writer = Writer::reopen(&directory, &[1, 3]).unwrap();
+        let mut writer = Writer::reopen(&directory).unwrap();
+        writer.keep(vec![1, 3]);
+        assert_eq!(results::read(&directory).unwrap().trials.len(), 3, "nothing is touched before it begins");
+        writer.accept(&started()).unwrap();
         let aside = directory.join(format!("trials/0002-aside-{time}/samples.ndjson"));
         assert!(aside.is_file(), "nothing is lost, time {time}");
         assert_eq!(results::read(&directory).unwrap().trials.len(), 2, "and nobody takes it for the trial");
@@ -189,7 +196,9 @@ fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
     }
     // A trial may have been begun and not yet have a record.
     fs::create_dir(directory.join("trials/0004")).unwrap();
-    drop(Writer::reopen(&directory, &[1, 2, 3]).unwrap());
+    let mut writer = Writer::reopen(&directory).unwrap();
+    writer.keep(vec![1, 2, 3]);
+    writer.accept(&started()).unwrap();
     assert!(directory.join("trials/0004-aside-1").is_dir());
     let after = results::read(&directory).unwrap();
     assert_eq!((after.trials, after.damage), (before.trials, before.damage));

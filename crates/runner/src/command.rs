@@ -1,15 +1,16 @@
 //! The commands that a study runs before and after its trials: restarting a server, dropping caches, whatever its user needs.
 //!
 //! A shell runs them, with the trial's number, block and levels in the environment. What they print is kept for the case that
-//! they fail. A stop ends them with all that they started.
+//! they fail; what they leave running may go on printing. A stop ends the command before a trial, in order; the one after it
+//! is awaited, since it may bring back what the first took away.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use record::PlannedTrial;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -18,6 +19,17 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// So much of what a command printed last is told when it fails.
 const TOLD_BYTES: usize = 2000;
+/// How long it is waited for the end of what a failed command printed: something that it started may print on.
+const TOLD_WITHIN: Duration = Duration::from_millis(500);
+/// How long a command that is stopped may take to end in order.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Where in a trial a command stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Before,
+    After,
+}
 
 /// A command that did not do what it was to do. It ends the study: a trial after it would measure something else.
 #[derive(Debug, thiserror::Error)]
@@ -32,11 +44,13 @@ pub struct CommandError {
 /// Runs the command that stands `when` a trial is run.
 pub(crate) fn run(
     command: &str,
-    when: &'static str,
+    when: When,
     trial: &PlannedTrial,
     stop: &AtomicBool,
 ) -> Result<(), CommandError> {
-    let error = |how: String| CommandError { when, number: trial.number, command: command.to_owned(), how };
+    let words = if when == When::Before { "before" } else { "after" };
+    let error =
+        |how: String| CommandError { when: words, number: trial.number, command: command.to_owned(), how };
     let mut child = Command::new("sh")
         .args(["-c", command])
         .envs(variables(trial))
@@ -47,12 +61,12 @@ pub(crate) fn run(
         .spawn()
         .map_err(|cause| error(format!("could not be started: {cause}")))?;
     let printed = [child.stdout.take().map(gather), child.stderr.take().map(gather)];
-    let how = wait(&mut child, stop);
-    let printed: String = printed.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect();
+    let Some(how) = wait(&mut child, stop, when) else { return Ok(()) };
+    let deadline = Instant::now() + TOLD_WITHIN;
+    let printed: String = printed.into_iter().flatten().map(|lines| last_words(&lines, deadline)).collect();
     match how {
-        None => Ok(()),
-        Some(how) if printed.trim().is_empty() => Err(error(how)),
-        Some(how) => Err(error(format!("{how} and said: {}", printed.trim()))),
+        how if printed.trim().is_empty() => Err(error(how)),
+        how => Err(error(format!("{how} and said: {}", printed.trim()))),
     }
 }
 
@@ -69,35 +83,57 @@ fn variables(trial: &PlannedTrial) -> BTreeMap<String, String> {
     variables
 }
 
-/// Reads to the end, so that no pipe fills up, and keeps the last of it.
-fn gather(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+/// Reads to the end, however long that is, so that no pipe fills up. What is read is handed over piece by piece.
+fn gather(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, pieces) = channel();
     std::thread::spawn(move || {
-        let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+        let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = from.read(&mut buffer) {
-            kept.extend_from_slice(&buffer[..read]);
-            kept.drain(..kept.len().saturating_sub(TOLD_BYTES));
+            // Nobody asks what a command said that succeeded.
+            let _ = sender.send(buffer[..read].to_vec());
         }
-        String::from_utf8_lossy(&kept).into_owned()
-    })
+    });
+    pieces
+}
+
+/// The end of what was printed until a deadline.
+fn last_words(pieces: &Receiver<Vec<u8>>, deadline: Instant) -> String {
+    let mut kept = Vec::new();
+    while let Ok(piece) = pieces.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        kept.extend(piece);
+        kept.drain(..kept.len().saturating_sub(TOLD_BYTES));
+    }
+    String::from_utf8_lossy(&kept).into_owned()
 }
 
 /// Waits for the end; none if it was a good one.
-fn wait(child: &mut Child, stop: &AtomicBool) -> Option<String> {
+fn wait(child: &mut Child, stop: &AtomicBool, when: When) -> Option<String> {
+    let mut stopped: Option<Instant> = None;
     loop {
         match child.try_wait() {
+            Ok(Some(_)) if stopped.is_some() => return Some("was interrupted".to_owned()),
             Ok(Some(status)) if status.success() => return None,
             Ok(Some(status)) => return Some(format!("ended with {status}")),
-            Ok(None) if stop.load(Ordering::Relaxed) => {
-                // What it started is in its group and ends with it.
-                let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-                let _ = group.map(|group| kill_process_group(group, Signal::KILL));
-                let _ = child.wait();
-                return Some("was interrupted".to_owned());
-            }
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Ok(None) => {}
             Err(error) => return Some(format!("could not be awaited: {error}")),
         }
+        match stopped {
+            None if when == When::Before && stop.load(Ordering::Relaxed) => {
+                signal(child, Signal::TERM);
+                stopped = Some(Instant::now());
+            }
+            Some(since) if since.elapsed() > ENDS_WITHIN => signal(child, Signal::KILL),
+            _ => {}
+        }
+        std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// What a command started is in its group.
+fn signal(child: &Child, signal: Signal) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    // It may have ended meanwhile.
+    let _ = group.map(|group| kill_process_group(group, signal));
 }
 
 #[cfg(test)]
@@ -116,7 +152,7 @@ mod tests {
     }
 
     fn told(command: &str, stop: bool) -> String {
-        run(command, "before", &trial(), &AtomicBool::new(stop))
+        run(command, When::Before, &trial(), &AtomicBool::new(stop))
             .map_or_else(|error| error.to_string(), |()| String::new())
     }
 
@@ -142,6 +178,21 @@ mod tests {
     fn a_stop_ends_a_command_with_all_that_it_started() {
         let told = told("cat /dev/zero | tail -c 1000 & wait", true);
         assert!(told.contains("was interrupted"), "{told}");
+    }
+
+    #[test]
+    fn what_a_command_leaves_running_is_not_awaited() {
+        let begin = Instant::now();
+        assert_eq!(told("sleep 20 &", false), "");
+        assert!(told("sleep 20 & echo no; false", false).contains("said: no"));
+        assert!(begin.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn the_command_after_a_trial_is_awaited_in_spite_of_a_stop() {
+        let ended =
+            run("head -c 1000000 /dev/zero | tail -c 1 | cat", When::After, &trial(), &AtomicBool::new(true));
+        assert!(ended.is_ok(), "{ended:?}");
     }
 
     #[test]

@@ -82,6 +82,12 @@ impl Places {
         }
     }
 
+    /// Where the data of the historian's database of a trial lies; none of anything else.
+    pub(crate) fn data_directory_of(&self, trial: &Trial) -> Option<PathBuf> {
+        trial.work.historian()?;
+        self.homes.iter().find(|(other, _)| other.is_same_database(&trial.target))?.1.place()
+    }
+
     /// Runs a trial's work where it belongs.
     pub(crate) fn run(
         &mut self,

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use record::{Environment, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord};
 use study::{Plan, Trial};
 
+use crate::trial::parameters;
+
 /// A study that is taken up again.
 #[derive(Debug)]
 pub struct Resume {
@@ -46,11 +48,12 @@ impl Resume {
     pub fn of(plan: &Plan, record: StudyRecord) -> Result<Self, ResumeError> {
         let StudyRecord { manifest, environment, trials, .. } = record;
         let is_search = manifest.search.is_some();
-        let planned = plan.trials.iter().map(|trial| &trial.planned);
-        if !is_search && !planned.eq(manifest.plan.iter()) {
-            return Err(ResumeError::OtherPlan { version: manifest.tool_version });
-        }
-        let entries = if is_search { searches_left(plan, &trials) } else { trials_left(plan, &trials) };
+        let is_complete = manifest.state == State::Complete && trials.iter().all(|trial| !is_left(trial));
+        let entries = match is_complete {
+            true => BTreeSet::new(),
+            false if is_search => searches_left(plan, &trials),
+            false => trials_left(plan, &trials),
+        };
         if entries.is_empty() {
             return Err(ResumeError::Finished);
         }
@@ -59,6 +62,14 @@ impl Resume {
             None => false,
         };
         let (kept, again): (Vec<_>, Vec<_>) = trials.into_iter().partition(is_kept);
+        let planned = plan.trials.iter().map(|trial| &trial.planned);
+        let same_plan = is_search || planned.eq(manifest.plan.iter());
+        let same_work = |trial: &MeasuredTrial| {
+            entry_of(plan, trial, is_search).is_some_and(|entry| is_of(&plan.trials[entry], trial, is_search))
+        };
+        if !same_plan || !kept.iter().all(same_work) {
+            return Err(ResumeError::OtherPlan { version: manifest.tool_version });
+        }
         let set_aside = again.iter().map(|trial| trial.trial.number).collect();
         Ok(Self { manifest, environment, kept, entries, set_aside })
     }
@@ -110,9 +121,22 @@ impl Resume {
     }
 }
 
-/// Whether a trial came to its end, one way or the other. What failed may have failed for what has been mended since.
-fn has_ended(trial: &MeasuredTrial) -> bool {
-    matches!(trial.trial.state, State::Complete | State::Invalid | State::Skipped)
+/// Whether a trial did not come to its end. What failed may have failed for what has been mended since.
+fn is_left(trial: &MeasuredTrial) -> bool {
+    !matches!(trial.trial.state, State::Complete | State::Invalid | State::Skipped)
+}
+
+/// Parameters that a search sets for each of its steps.
+const OF_A_STEP: [&str; 3] = ["rate", "warm_up", "duration"];
+
+/// Whether a record is of what the plan would run now.
+fn is_of(entry: &Trial, trial: &MeasuredTrial, is_search: bool) -> bool {
+    let mut now = parameters(&entry.work);
+    let mut then = trial.trial.parameters.clone();
+    for parameters in [&mut now, &mut then].into_iter().filter_map(|value| value.as_object_mut()) {
+        parameters.retain(|name, _| !(is_search && OF_A_STEP.contains(&name.as_str())));
+    }
+    now == then
 }
 
 /// Position in the plan of what a record is of.
@@ -132,30 +156,30 @@ fn entry_of(plan: &Plan, trial: &MeasuredTrial, is_search: bool) -> Option<usize
 /// Trials that did not come to their end, with the others of their block where a block's trials are compared.
 fn trials_left(plan: &Plan, trials: &[MeasuredTrial]) -> BTreeSet<usize> {
     let ended: BTreeSet<u32> =
-        trials.iter().filter(|t| has_ended(t)).map(|trial| trial.trial.number).collect();
-    let is_left = |trial: &Trial| !ended.contains(&trial.planned.number);
-    let by_block =
-        plan.design.as_ref().is_some_and(|design| design.order != Order::Repeats && design.blocks > 1);
-    let blocks: BTreeSet<u32> =
-        plan.trials.iter().filter(|t| is_left(t)).map(|trial| trial.planned.block).collect();
-    let is_wanted =
-        |trial: &Trial| if by_block { blocks.contains(&trial.planned.block) } else { is_left(trial) };
-    plan.trials.iter().enumerate().filter(|(_, trial)| is_wanted(trial)).map(|(entry, _)| entry).collect()
+        trials.iter().filter(|trial| !is_left(trial)).map(|trial| trial.trial.number).collect();
+    let is_left = |(_, trial): &(usize, &Trial)| !ended.contains(&trial.planned.number);
+    with_their_blocks(plan, plan.trials.iter().enumerate().filter(is_left).map(|(entry, _)| entry).collect())
 }
 
-/// Searches from the one on that was interrupted, or from the begin of its block. Whether the last one had ended is not
-/// recorded, so it counts as interrupted.
+/// Searches that were not begun, that failed, and the last one that was begun: whether it had ended is not recorded.
 fn searches_left(plan: &Plan, trials: &[MeasuredTrial]) -> BTreeSet<usize> {
-    let last = trials.iter().max_by_key(|trial| trial.trial.number);
-    let interrupted = last.and_then(|trial| entry_of(plan, trial, true)).unwrap_or(0);
-    let block = plan.trials.get(interrupted).map(|trial| trial.planned.block);
-    let first = match plan.design {
-        Some(ref design) if design.blocks > 1 => {
-            plan.trials.iter().position(|trial| Some(trial.planned.block) == block).unwrap_or(0)
-        }
-        _ => interrupted,
-    };
-    (first..plan.trials.len()).collect()
+    let entry = |trial: &MeasuredTrial| entry_of(plan, trial, true);
+    let begun: BTreeSet<usize> = trials.iter().filter_map(entry).collect();
+    let failed = trials.iter().filter(|trial| is_left(trial)).filter_map(entry);
+    let last = trials.iter().max_by_key(|trial| trial.trial.number).and_then(entry);
+    let not_begun = (0..plan.trials.len()).filter(|entry| !begun.contains(entry));
+    with_their_blocks(plan, not_begun.chain(failed).chain(last).collect())
+}
+
+/// Where the trials of a block are compared with each other, all of it is measured again.
+fn with_their_blocks(plan: &Plan, left: BTreeSet<usize>) -> BTreeSet<usize> {
+    let compares =
+        plan.design.as_ref().is_some_and(|design| design.order != Order::Repeats && design.blocks > 1);
+    if !compares {
+        return left;
+    }
+    let blocks: BTreeSet<u32> = left.iter().map(|&entry| plan.trials[entry].planned.block).collect();
+    (0..plan.trials.len()).filter(|&entry| blocks.contains(&plan.trials[entry].planned.block)).collect()
 }
 
 /// What of the machine changes every figure.

@@ -249,3 +249,50 @@ fn another_machine_is_told() {
     let differs = &after.manifest.resumed[0].differs;
     assert!(differs.len() == 1 && differs[0].starts_with("kernel was 2.6.32 and is "), "{differs:?}");
 }
+
+#[test]
+fn a_finished_study_of_searches_has_nothing_left_and_a_failed_one_is_done_again() {
+    let study = Study::from_toml(SEARCHES).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let finished = record(Vec::new(), &told(&study, None, usize::MAX));
+    assert_eq!(Resume::of(&plan, finished.clone()).unwrap_err(), ResumeError::Finished);
+    let mut failed = finished;
+    failed.manifest.state = State::Failed;
+    failed.trials[0].trial.state = State::Failed;
+    let resume = Resume::of(&plan, failed).unwrap();
+    assert_eq!(
+        resume.trials(),
+        4,
+        "the first block for what failed, the second since its last search may not have ended"
+    );
+}
+
+#[test]
+fn searches_that_are_not_compared_are_kept_but_for_the_last() {
+    let apart = SEARCHES.replace("blocks = 2", "blocks = 2\n    order = \"repeats\"");
+    let study = Study::from_toml(&apart).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let mut record = record(Vec::new(), &told(&study, None, usize::MAX));
+    record.manifest.state = State::Aborted;
+    assert_eq!(Resume::of(&plan, record).unwrap().trials(), 1);
+}
+
+#[test]
+fn what_was_measured_otherwise_is_not_kept() {
+    let study = Study::from_toml(PLAIN).unwrap();
+    let record = record(Vec::new(), &told(&study, None, 12));
+    let longer = Study::from_toml(&PLAIN.replace("\"2s\"", "\"3s\"")).unwrap();
+    let other = Resume::of(&Plan::of(&longer).unwrap(), record);
+    assert!(matches!(other, Err(ResumeError::OtherPlan { .. })));
+}
+
+/// The reference is measured once more, also where its series had ended before.
+#[test]
+fn the_noise_floor_is_measured_where_a_series_ends_early() {
+    let study = Study::from_toml(&SERIES.replace("blocks = 2", "blocks = 6")).unwrap();
+    let ended = record(Vec::new(), &told(&study, None, usize::MAX));
+    let again: Vec<State> =
+        ended.trials.iter().filter(|t| t.trial.aa).map(|trial| trial.trial.state).collect();
+    assert_eq!(again, [State::Complete; 6]);
+    assert!(ended.trials.iter().any(|trial| trial.trial.state == State::Skipped));
+}

@@ -45,6 +45,8 @@ impl Rules {
     /// Why a trial is to be left out, if it is.
     pub(crate) fn skip_because(&self, trial: &Trial) -> Option<String> {
         match &self.stop {
+            // The reference's second measurement tells the noise, wherever its series ended.
+            _ if trial.planned.aa => None,
             Stop::Never => None,
             Stop::PastLatency(_) => self.ended_series.get(&trial.series).cloned(),
             Stop::WhenSteady => {
@@ -59,6 +61,9 @@ impl Rules {
 
     /// Takes note of a trial that was measured to its end.
     pub(crate) fn measured(&mut self, trial: &Trial, measured: &Window) {
+        if trial.planned.aa {
+            return;
+        }
         if let Stop::PastLatency(tolerance) = &self.stop
             && let Some(mean_us) = measured.operations().latency().mean_us()
             && mean_us > tolerance.ns as f64 / 1e3

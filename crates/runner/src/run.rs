@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord, Window};
-use study::{Plan, Study, Trial};
+use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord, Window};
+use study::{Plan, Study, Target, Trial};
 
-use crate::command::{self, CommandError};
+use crate::command::{self, CommandError, When};
 use crate::environment;
 use crate::places::Places;
 use crate::resume::Resume;
@@ -70,10 +70,10 @@ pub fn run(
     let place = place(plan, &places);
     let environment =
         environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
-    let device = environment.device.known().map(|device| device.name.clone());
+    let devices = devices(plan, &places, &environment);
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
-    let mut run = Run { stop, listen, device, places, number };
+    let mut run = Run { stop, listen, devices, places, number };
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context),
@@ -138,6 +138,23 @@ fn place(plan: &Plan, places: &Places) -> Option<PathBuf> {
     named.or_else(|| places.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
 }
 
+/// The device of each target: that of its own path, or the study's where it is a database.
+fn devices(plan: &Plan, places: &Places, of_study: &Environment) -> Vec<(Target, Option<String>)> {
+    let mut devices: Vec<(Target, Option<String>)> = Vec::new();
+    for trial in &plan.trials {
+        if devices.iter().any(|(target, _)| *target == trial.target) {
+            continue;
+        }
+        let place = trial.work.disk().and_then(|_| trial.target.paths.first().cloned());
+        let device = match place.or_else(|| places.data_directory_of(trial)) {
+            Some(path) => environment::device_of(&path),
+            None => of_study.device.known().map(|device| device.name.clone()),
+        };
+        devices.push((trial.target.clone(), device));
+    }
+    devices
+}
+
 /// Whether the servers of a study are on this machine.
 fn is_local(plan: &Plan) -> bool {
     let databases =
@@ -149,8 +166,8 @@ fn is_local(plan: &Plan) -> bool {
 pub(crate) struct Run<'a, 'b> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) listen: &'a mut Listener<'b>,
-    /// Kernel name of the target's device.
-    pub(crate) device: Option<String>,
+    /// Kernel names of the targets' devices.
+    devices: Vec<(Target, Option<String>)>,
     /// What trials are run against.
     pub(crate) places: Places,
     /// Number of the last trial.
@@ -160,6 +177,12 @@ pub(crate) struct Run<'a, 'b> {
 impl Run<'_, '_> {
     pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
         (self.listen)(event).map_err(RunError::Listener)
+    }
+
+    /// Kernel name of the device that a trial's target lies on.
+    pub(crate) fn device(&self, trial: &Trial) -> Option<&str> {
+        let own = self.devices.iter().find(|(target, _)| *target == trial.target);
+        own.and_then(|(_, device)| device.as_deref())
     }
 
     pub(crate) fn stopped(&self) -> bool {
@@ -172,7 +195,8 @@ impl Run<'_, '_> {
         let mut first = true;
         for (entry, trial) in plan.trials.iter().enumerate() {
             if let Some(resume) = resume.filter(|resume| !resume.entries.contains(&entry)) {
-                if let Some(kept) = resume.kept(trial).filter(|kept| kept.trial.state == State::Complete) {
+                let kept = if study.search.is_none() { resume.kept(trial) } else { None };
+                if let Some(kept) = kept.filter(|kept| kept.trial.state == State::Complete) {
                     rules.measured(trial, &Window::of(kept));
                 }
                 if study.search.is_none() {
@@ -207,7 +231,7 @@ impl Run<'_, '_> {
     /// One entry of the plan with its commands: a trial, or a search.
     fn entry(&mut self, study: &Study, trial: &Trial, rules: &mut Rules) -> Result<State, RunError> {
         if let Some(before) = &study.before {
-            command::run(before, "before", &trial.planned, self.stop)?;
+            command::run(before, When::Before, &trial.planned, self.stop)?;
         }
         let state = match (&study.search, trial.search_rules(study)) {
             (Some(search), Some(rules)) => self.search(search, rules, trial)?,
@@ -221,7 +245,7 @@ impl Run<'_, '_> {
             }
         };
         if let Some(after) = &study.after {
-            command::run(after, "after", &trial.planned, self.stop)?;
+            command::run(after, When::After, &trial.planned, self.stop)?;
         }
         Ok(state)
     }

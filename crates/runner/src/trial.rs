@@ -44,7 +44,7 @@ impl Run<'_, '_> {
         self.tell(&Event::TrialStarted(record.clone()))?;
         let mut measured = Window::default();
         let mut samples = Vec::new();
-        let mut meter = Meter::new(self.device.as_deref());
+        let mut meter = Meter::new(self.device(trial));
         let mut begin = Instant::now();
         let mut told = Ok(());
         let (listen, places) = (&mut *self.listen, &mut self.places);
@@ -113,7 +113,7 @@ fn workload(work: &Work) -> &'static str {
     }
 }
 
-fn parameters(work: &Work) -> serde_json::Value {
+pub(crate) fn parameters(work: &Work) -> serde_json::Value {
     match work {
         Work::Disk { settings, .. } => serde_json::to_value(settings),
         Work::Historian { settings, .. } => serde_json::to_value(settings),

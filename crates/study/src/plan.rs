@@ -344,9 +344,11 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 
 fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
     let Entry { block, point, aa } = *entry;
+    // Not by the name of the point, which may hold the depth.
     let fixed = point.levels.iter().filter(|(key, _)| *key != "outstanding");
-    let series = fixed
-        .fold(format!("{} #{block}", point.name), |series, (key, level)| format!("{series} {key}={level}"));
+    let series = fixed.fold(format!("{} #{block}", point.configuration), |series, (key, level)| {
+        format!("{series} {key}={level}")
+    });
     let tracked = study
         .steady
         .as_ref()

@@ -87,7 +87,14 @@ fn written_unknown(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
+/// The interface is known of the study's first target alone.
 fn above_interface(report: &Report) -> Option<Verdict> {
+    let mut paths: Vec<&str> =
+        report.trials.iter().filter_map(|trial| Some(io(trial)?.path.as_str())).collect();
+    paths.dedup();
+    if paths.len() > 1 {
+        return None;
+    }
     let device = report.environment.as_ref()?.device.known()?;
     let most = *device.interface_bytes_per_s.known()? as f64 / 1e6;
     let faster = |trial: &Trial| {

@@ -61,6 +61,11 @@ fn read_from(root: &Path, target: &Path, tool_version: &str, taken: jiff::Timest
     }
 }
 
+/// Kernel name of the device below a path, if it is on one.
+pub(crate) fn device_of(path: &Path) -> Option<String> {
+    below_target(Path::new("/"), path).1.ok().map(|device| device.name)
+}
+
 fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>) {
     let found = nearest_existing(target).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
     let Some((metadata, path)) = found else {
