@@ -14,6 +14,8 @@ pub struct Metric {
     pub better: Direction,
     /// What it is, in a few words that a sentence can begin with.
     pub says: &'static str,
+    /// Workload that measures it; empty for all.
+    pub of: &'static str,
 }
 
 /// Direction in which a metric is better.
@@ -26,36 +28,42 @@ pub enum Direction {
     Lower,
 }
 
-const fn higher(name: &'static str, unit: &'static str, says: &'static str) -> Metric {
-    Metric { name, unit, better: Direction::Higher, says }
+const fn higher(of: &'static str, name: &'static str, unit: &'static str, says: &'static str) -> Metric {
+    Metric { name, unit, better: Direction::Higher, says, of }
 }
 
-const fn lower(name: &'static str, unit: &'static str, says: &'static str) -> Metric {
-    Metric { name, unit, better: Direction::Lower, says }
+const fn lower(of: &'static str, name: &'static str, unit: &'static str, says: &'static str) -> Metric {
+    Metric { name, unit, better: Direction::Lower, says, of }
 }
 
 /// All metrics. A trial has those that its workload measures.
 pub const METRICS: [Metric; 17] = [
-    higher("iops", "I/O/s", "I/Os a second"),
-    higher("mb_per_s", "MB/s", "throughput"),
-    higher("records_per_s", "records/s", "records a second"),
-    higher("sustained_per_s", "records/s", "highest sustained rate"),
-    higher("orders_per_min", "orders/min", "orders a minute"),
-    lower("mean_ms", "ms", "mean latency"),
-    lower("p50_ms", "ms", "median latency"),
-    lower("p95_ms", "ms", "95th percentile of the latency"),
-    lower("p99_ms", "ms", "99th percentile of the latency"),
-    lower("p999_ms", "ms", "99.9th percentile of the latency"),
-    lower("commit_p99_ms", "ms", "99th percentile of a commit"),
-    lower("trend_p99_ms", "ms", "99th percentile of a trend read"),
-    lower("pending_mean", "records", "mean pending records"),
-    lower("pending_max", "records", "most pending records"),
-    lower("variability_pct", "%", "variability between databases"),
-    lower("cpu_us_per_operation", "µs", "CPU time of an operation"),
-    lower("error_share", "share", "share of operations that failed"),
+    higher("disk", "iops", "I/O/s", "I/Os a second"),
+    higher("disk", "mb_per_s", "MB/s", "throughput"),
+    higher("historian", "records_per_s", "records/s", "records a second"),
+    higher("historian", "sustained_per_s", "records/s", "highest sustained rate"),
+    higher("orders", "orders_per_min", "orders/min", "orders a minute"),
+    lower("", "mean_ms", "ms", "mean latency"),
+    lower("", "p50_ms", "ms", "median latency"),
+    lower("", "p95_ms", "ms", "95th percentile of the latency"),
+    lower("", "p99_ms", "ms", "99th percentile of the latency"),
+    lower("", "p999_ms", "ms", "99.9th percentile of the latency"),
+    lower("historian", "commit_p99_ms", "ms", "99th percentile of a commit"),
+    lower("historian", "trend_p99_ms", "ms", "99th percentile of a trend read"),
+    lower("historian", "pending_mean", "records", "mean pending records"),
+    lower("historian", "pending_max", "records", "most pending records"),
+    lower("orders", "variability_pct", "%", "variability between databases"),
+    lower("", "cpu_us_per_operation", "µs", "CPU time of an operation"),
+    lower("", "error_share", "share", "share of operations that failed"),
 ];
 
 impl Metric {
+    /// Whether a workload (`disk`, `historian`, `orders`) measures it.
+    #[must_use]
+    pub fn is_of(&self, workload: &str) -> bool {
+        self.of.is_empty() || self.of == workload
+    }
+
     /// The metric of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {

@@ -100,16 +100,8 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         unsent: 0,
         historian: None,
         orders: None,
-        workload: Some(workload(&trial.work).to_owned()),
+        workload: Some(trial.work.name().to_owned()),
         search: None,
-    }
-}
-
-fn workload(work: &Work) -> &'static str {
-    match work {
-        Work::Disk { .. } => "disk",
-        Work::Historian { .. } => "historian",
-        Work::Orders { .. } => "orders",
     }
 }
 

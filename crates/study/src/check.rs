@@ -3,7 +3,7 @@
 //! Mistakes within one parameter are found where it is read. All that is found here is told at once.
 
 use disk::Job;
-use record::Threshold;
+use record::{GAIN, METRICS, Metric, Threshold};
 use toml::Value;
 
 use crate::expand::{Point, TARGET, text_of};
@@ -38,6 +38,7 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     }
     errors.extend(check_configurations(study));
     errors.extend(check_order(study));
+    errors.extend(check_compared(study));
     errors.extend(check_thresholds(study));
     errors.extend(study.target.instances().flat_map(|(key, instance)| {
         instance
@@ -85,7 +86,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         ));
     }
     errors.extend(check_levels(axis));
-    if axis.key.strip_prefix(TARGET) == Some("url") && axis.levels.iter().any(has_password) {
+    if axis.key.starts_with(TARGET) && axis.levels.iter().any(has_password) {
         errors.push(mistake(
             &axis.key,
             "levels are stored and shown, so that no address may hold a password: give it in PGPASSWORD or MYSQL_PWD",
@@ -122,10 +123,29 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
     errors
 }
 
-/// Whether it is an address with a password, `postgres://user:password@host/database`.
+/// Levels of one configuration's own.
+fn check_own_axis(study: &Study, own: &Axis) -> Vec<StudyError> {
+    let whole = study.axis.iter().find(|axis| axis.key == own.key).unwrap_or(own);
+    let mut errors = check_axis(own, &levels_anywhere(study, whole));
+    if own.reference.is_some() {
+        let problem = "is no place for a reference: it stands beside the levels of the study's own axis, and where a \
+                       configuration has none of its level, its first level is the reference";
+        errors.push(mistake(&own.key, problem));
+    }
+    errors
+}
+
+/// Whether an address in it holds a password, `postgres://user:password@host/database`.
 fn has_password(level: &Value) -> bool {
-    let user = level.as_str().and_then(|text| text.split_once("://")?.1.split_once('@'));
-    user.is_some_and(|(user, _)| user.contains(':'))
+    match level {
+        Value::String(text) => {
+            let user = text.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
+            user.is_some_and(|(user, _)| user.contains(':'))
+        }
+        Value::Array(values) => values.iter().any(has_password),
+        Value::Table(table) => table.values().any(has_password),
+        _ => false,
+    }
 }
 
 fn check_configurations(study: &Study) -> Vec<StudyError> {
@@ -138,6 +158,7 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
             errors.push(mistake(name, "is the name of two configurations: give each one of its own"));
         }
         for own in &configuration.axis {
+            errors.extend(check_own_axis(study, own));
             if !study.axis.iter().any(|axis| axis.key == own.key) {
                 let problem = format!(
                     "has levels of {}, which is no axis of the study: give it as [[axis]] too",
@@ -162,6 +183,81 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
     errors
 }
 
+/// What only a comparison heeds.
+fn check_compared(study: &Study) -> Vec<StudyError> {
+    let given = [("reference", study.reference.is_some()), ("metric", study.metric.is_some())];
+    let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !study.compare);
+    ignored
+        .map(|(key, _)| mistake(key, "has no effect with compare = false: leave one of them out"))
+        .collect()
+}
+
+/// Metrics that nothing here measures: of the study, of its thresholds, and of published figures.
+fn check_metrics(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let published = study.published.iter().flat_map(|published| &published.figures);
+    let thresholds = study.thresholds.iter().map(|threshold| ("thresholds", threshold.metric.as_str()));
+    let named = study.metric.iter().map(|metric| ("metric", metric.as_str()));
+    let figures = published.filter_map(|figure| Some(("published", figure.metric.as_deref()?)));
+    let all = named.chain(thresholds.filter(|(_, metric)| *metric != GAIN)).chain(figures);
+    all.filter_map(|(place, metric)| Some(mistake(place, not_measured(metric, study, points)?))).collect()
+}
+
+/// Why a metric is measured by no trial, if so.
+fn not_measured(name: &str, study: &Study, points: &[Point]) -> Option<String> {
+    let is_measured = |metric: &Metric| {
+        points.iter().any(|point| metric.is_of(point.work.name()))
+            && (metric.name != "sustained_per_s" || study.search.is_some())
+    };
+    if Metric::named(name).is_some_and(is_measured) {
+        return None;
+    }
+    let measured: Vec<&str> =
+        METRICS.iter().filter(|metric| is_measured(metric)).map(|metric| metric.name).collect();
+    Some(format!("`{name}` is no metric that this study measures; it measures {}", measured.join(", ")))
+}
+
+/// Published figures of levels and configurations that the study does not have.
+fn check_published(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let figures = study.published.iter().flat_map(|published| &published.figures);
+    // A study that was narrowed has fewer levels than were published.
+    let is_known = |figure: &&record::PublishedFigure| {
+        let axes = figure.at.keys().all(|name| study.axis.iter().any(|axis| axis.name() == name));
+        let configuration = figure.configuration.as_ref();
+        axes && configuration.is_none_or(|name| study.configuration.iter().any(|own| own.name == *name))
+    };
+    let unknown = figures.filter(|figure| !points.is_empty() && !is_known(figure));
+    unknown
+        .map(|figure| {
+            let of =
+                figure.configuration.iter().chain(figure.at.keys()).cloned().collect::<Vec<_>>().join(", ");
+            mistake(
+                "published",
+                format!("a figure is of {of}, which is no configuration or axis of the study"),
+            )
+        })
+        .collect()
+}
+
+/// What only one workload heeds, where it is not run.
+fn check_of_workload(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let runs = |workload: &str| points.is_empty() || points.iter().any(|point| point.work.name() == workload);
+    let given = [
+        ("latency_tolerance", study.latency_tolerance.is_some(), "disk"),
+        ("expect", study.expect.is_some(), "disk"),
+        ("steady", study.steady.is_some(), "disk"),
+        ("disk_size", study.disk_size.is_some(), "historian"),
+    ];
+    let ignored = given.into_iter().filter(|&(_, is_given, workload)| is_given && !runs(workload));
+    ignored
+        .map(|(key, _, workload)| {
+            mistake(key, format!("has no effect without a trial of workload.{workload}"))
+        })
+        .collect()
+}
+
 /// Rules that leave out what comes later in a series need trials in the order of the series.
 fn check_order(study: &Study) -> Vec<StudyError> {
     if matches!(study.order, Order::Given | Order::Repeats) {
@@ -184,6 +280,9 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
         errors.extend(unknown_level(study, threshold));
         if !study.compare {
             errors.push(mistake("thresholds", format!("`{threshold}` is judged only with compare = true")));
+        } else if threshold.metric == GAIN && study.order == Order::Repeats {
+            let problem = format!("`{threshold}` needs another order: with \"repeats\" nothing is compared");
+            errors.push(mistake("thresholds", problem));
         }
         let earlier = study.thresholds[..number].iter();
         errors.extend(earlier.filter(|other| other.contradicts(threshold)).map(|other| {
@@ -222,6 +321,9 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
     errors.extend(check_prices(study, points));
     errors.extend(check_reuse(study, points));
     errors.extend(check_effect(points));
+    errors.extend(check_metrics(study, points));
+    errors.extend(check_published(study, points));
+    errors.extend(check_of_workload(study, points));
     // Without points it is not known what is run.
     errors.extend(check_workloads(study, points).into_iter().filter(|_| !points.is_empty()));
     let mut told: Vec<StudyError> = Vec::new();

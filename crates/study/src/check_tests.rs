@@ -121,3 +121,50 @@ fn a_server_that_would_have_to_be_started_is_refused_with_the_remedy() {
     let axis = target("axis = [{ key = \"target.postgres.memory\", levels = [\"8GiB\", \"a lot\"] }]");
     assert!(axis.contains("a lot"), "{axis}");
 }
+
+#[test]
+fn metrics_that_nothing_measures_are_told() {
+    told(
+        "metric = \"p99ms\"",
+        &["metric: `p99ms` is no metric that this study measures; it measures iops, mb_per_s"],
+    );
+    told("metric = \"records_per_s\"", &["`records_per_s` is no metric"]);
+    told("thresholds = [\"trend_p99_ms < 20\"]", &["thresholds: `trend_p99_ms` is no metric"]);
+    told("metric = \"p99_ms\"", &[]);
+    told(
+        "[published]\nsource = \"x\"\nfigures = [{ at.threads = \"1\", metric = \"opm\" }]",
+        &["`opm` is no metric", "a figure is of threads, which is no configuration or axis"],
+    );
+}
+
+#[test]
+fn keys_without_effect_are_told() {
+    told("compare = false\nmetric = \"iops\"", &["metric: has no effect with compare = false"]);
+    told(
+        &format!("order = \"repeats\"\nthresholds = [\"gain > 5 %\"]\naxis = [{DEPTHS}]"),
+        &["`gain > 5 %` needs another order"],
+    );
+    told("disk_size = \"1TB\"", &["disk_size: has no effect without a trial of workload.historian"]);
+    let own = "{ key = \"workload.disk.outstanding\", levels = [4, 4], reference = 4 }";
+    told(
+        &format!("axis = [{DEPTHS}]\n[[configuration]]\nname = \"a\"\naxis = [{own}]"),
+        &["has the level 4 twice", "is no place for a reference"],
+    );
+}
+
+#[test]
+fn no_level_of_a_target_may_hold_a_password() {
+    for levels in [
+        "key = \"target.url\", levels = [\"postgres://a:secret@h/x\"]",
+        "key = \"target.store\", levels = [[{ url = \"postgres://a:secret@h/x\" }]]",
+    ] {
+        told(&format!("axis = [{{ {levels} }}]"), &["no address may hold a password"]);
+    }
+    let own = "{ key = \"target.url\", levels = [\"postgres://a:secret@h/x\"] }";
+    told(
+        &format!(
+            "axis = [{{ key = \"target.url\", levels = [\"sqlite:x\"] }}]\n[[configuration]]\nname = \"a\"\naxis = [{own}]"
+        ),
+        &["no address may hold a password"],
+    );
+}

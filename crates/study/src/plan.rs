@@ -11,7 +11,7 @@ use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
 use crate::orders::Store;
-use crate::study::{Order, Study};
+use crate::study::{Axis, Order, Study};
 use crate::target::Target;
 
 /// The trials of a study.
@@ -131,6 +131,16 @@ impl Work {
         match self {
             Self::Orders { job, .. } => Some(job),
             Self::Disk { .. } | Self::Historian { .. } => None,
+        }
+    }
+
+    /// Its workload: `disk`, `historian`, `orders`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Disk { .. } => "disk",
+            Self::Historian { .. } => "historian",
+            Self::Orders { .. } => "orders",
         }
     }
 
@@ -316,22 +326,32 @@ const AA_BLOCKS_MIN: u32 = 6;
 /// Sets the order of the trials apart from their own random choices.
 const SHUFFLE: u64 = 0x5053_4855_4646_4C45;
 
-/// The points at which all axes are at their references: one, or one in each scenario.
+/// The points that others are compared with along every axis: one, or one in each scenario that varies anything.
 fn references<'a>(study: &Study, points: &'a [Point]) -> Vec<&'a Point> {
     let mut scenarios: Vec<&str> = points.iter().map(|point| point.configuration.as_str()).collect();
     scenarios.dedup();
     if let Some(reference) = &study.reference {
         scenarios = vec![reference];
     }
-    let of = |scenario: &str| {
-        let mut own = points.iter().filter(|point| point.configuration == scenario);
-        let is_reference = |point: &&Point| {
-            study.axis.iter().all(|axis| point.levels.get(axis.name()).cloned() == axis.reference())
-        };
-        // A configuration with levels of its own may lack a reference.
-        own.clone().find(is_reference).or_else(|| own.next())
+    scenarios.into_iter().filter_map(|scenario| reference(study, points, scenario)).collect()
+}
+
+fn reference<'a>(study: &Study, points: &'a [Point], scenario: &str) -> Option<&'a Point> {
+    let own: Vec<&Point> = points.iter().filter(|point| point.configuration == scenario).collect();
+    if own.len() < 2 && study.reference.is_none() && !scenario.is_empty() {
+        return None;
+    }
+    // A configuration with levels of its own may lack the axis' reference: its first level is one then.
+    let of_axis = |axis: &Axis| {
+        let wanted = axis.reference();
+        let has = |level: &String| own.iter().any(|point| point.levels.get(axis.name()) == Some(level));
+        wanted.filter(has).or_else(|| own.first()?.levels.get(axis.name()).cloned())
     };
-    scenarios.into_iter().filter_map(of).collect()
+    let references: Vec<(&str, Option<String>)> =
+        study.axis.iter().map(|axis| (axis.name(), of_axis(axis))).collect();
+    let is_reference =
+        |point: &&Point| references.iter().all(|(name, level)| point.levels.get(*name) == level.as_ref());
+    own.iter().copied().find(is_reference)
 }
 
 /// Every order is equally likely (Durstenfeld, "Algorithm 235: Random permutation", Communications of the ACM 7, 1964).
@@ -556,6 +576,9 @@ mod tests {
             names
         };
         assert_eq!(again(&scenarios), ["more reads", "reads"]);
+        let mut single = scenarios.clone();
+        single.axis.clear();
+        assert_eq!(again(&single), [""; 0], "a scenario that varies nothing is compared with nothing");
         scenarios.reference = Some("reads".to_owned());
         assert_eq!(again(&scenarios), ["reads"], "compared configurations have one reference");
     }
