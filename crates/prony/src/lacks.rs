@@ -74,7 +74,8 @@ fn same_file_system(plan: &Plan) -> Vec<String> {
         }
     }
     let several = by_device.into_values().filter(|places| places.len() > 1);
-    let sentence = |places: Vec<String>| {
+    let sentence = |mut places: Vec<String>| {
+        places.sort();
         format!(
             "{} are on one file system: no difference between them is to be expected",
             places.join(" and ")

@@ -49,8 +49,16 @@ pub(crate) fn run_with(
 pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> {
     // Read once more when nobody else can write to it; this one is for what is no results directory.
     results::read(directory).map_err(Failure::usage)?;
+    let directory = &std::fs::canonicalize(directory).map_err(Failure::runtime)?;
     let mut writer = Writer::reopen(directory).map_err(Failure::runtime)?;
     let record = results::read(directory).map_err(Failure::usage)?;
+    if record.study_toml.trim().is_empty() {
+        let directory = directory.display();
+        return Err(Failure::usage(anyhow!(
+            "{directory}: its study.toml is missing: restore it from a copy, or run the study again"
+        )));
+    }
+    enter_working_directory(record.manifest.working_directory.as_deref())?;
     let mut study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
     if record.manifest.state == State::Running {
         // It was killed, so that what was made for it stands there still.
@@ -73,6 +81,18 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let conducted =
         Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
     conduct(&conducted, results, &mut |_| String::new())
+}
+
+/// Goes where a study was begun, so that its paths mean the same.
+fn enter_working_directory(begun_in: Option<&str>) -> Result<(), Failure> {
+    let Some(begun_in) = begun_in else { return Ok(()) };
+    std::env::set_current_dir(begun_in)
+        .with_context(|| {
+            format!(
+                "cannot go to {begun_in}, where the study was begun and its paths are from; make it again"
+            )
+        })
+        .map_err(Failure::usage)
 }
 
 /// What is run, and how it is told.
@@ -119,6 +139,9 @@ fn conduct(
     }
     write_report(&directory, &report)?;
     tell!("report: {}", directory.join("report.html").display());
+    if report.state != State::Complete && plan.trials.len() > 1 {
+        tell!("what is left can be measured with: prony study resume {}", directory.display());
+    }
     Ok(Exit::of(&report))
 }
 
@@ -216,6 +239,7 @@ pub(crate) fn context() -> runner::Context {
     runner::Context {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args_os().map(|argument| without_password(&argument.to_string_lossy())).collect(),
+        working_directory: std::env::current_dir().ok().map(|path| path.display().to_string()),
     }
 }
 

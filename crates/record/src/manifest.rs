@@ -44,6 +44,9 @@ pub struct Manifest {
     pub profile: Option<String>,
     /// Command line.
     pub command: Vec<String>,
+    /// Directory that it was begun in: paths that do not begin with `/` are below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<String>,
     /// Seed.
     pub seed: u64,
     /// Begin, RFC 3339 in UTC.

@@ -201,7 +201,10 @@ fn levels(text: &str) -> Option<BTreeMap<String, String>> {
         let (axis, level) = (axis.trim(), level.trim());
         (!axis.is_empty() && !level.is_empty()).then(|| (axis.to_owned(), level.to_owned()))
     };
-    text.split(',').map(level).collect()
+    let named: Vec<(String, String)> = text.split(',').map(level).collect::<Option<_>>()?;
+    let count = named.len();
+    let levels: BTreeMap<String, String> = named.into_iter().collect();
+    (levels.len() == count).then_some(levels)
 }
 
 #[cfg(test)]

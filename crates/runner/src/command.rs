@@ -33,7 +33,10 @@ pub(crate) enum When {
 
 /// A command that did not do what it was to do. It ends the study: a trial after it would measure something else.
 #[derive(Debug, thiserror::Error)]
-#[error("the command {when} trial {number} ({command}) {how}; mend it, and go on with prony study resume")]
+#[error(
+    "the command {when} trial {number} ({command}) {how}; mend what it needs, or the command in the study.toml of the results, \
+     and go on with prony study resume"
+)]
 pub struct CommandError {
     when: &'static str,
     number: u32,
@@ -103,7 +106,11 @@ fn last_words(pieces: &Receiver<Vec<u8>>, deadline: Instant) -> String {
         kept.extend(piece);
         kept.drain(..kept.len().saturating_sub(TOLD_BYTES));
     }
-    String::from_utf8_lossy(&kept).into_owned()
+    // It is for a terminal, and may be anything.
+    String::from_utf8_lossy(&kept)
+        .chars()
+        .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
+        .collect()
 }
 
 /// Waits for the end; none if it was a good one.
@@ -171,7 +178,7 @@ mod tests {
             told.starts_with("the command before trial 7 (echo no such server >&2; exit 3) ended with"),
             "{told}"
         );
-        assert!(told.contains("exit status: 3 and said: no such server; mend it"), "{told}");
+        assert!(told.contains("exit status: 3 and said: no such server; mend what it needs"), "{told}");
     }
 
     #[test]

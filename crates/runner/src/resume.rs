@@ -31,8 +31,8 @@ pub enum ResumeError {
     Finished,
     /// The study file gives another plan than it was begun with.
     #[error(
-        "its plan is another one than this prony makes of its study.toml, which was made by prony {version}: run the study \
-         again, or resume it with that version"
+        "its study.toml gives other trials than those that were measured: if it was edited, take that back (only commands and \
+         rests may change); if not, it was made by prony {version}, which can resume it"
     )]
     OtherPlan {
         /// Version that made it.

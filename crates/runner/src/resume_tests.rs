@@ -93,7 +93,7 @@ const SEARCHES: &str = r#"
 /// What a study told until it ended, or until so many events were told.
 fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
     let plan = Plan::of(study).unwrap();
-    let context = Context { tool_version: "0".to_owned(), command: Vec::new() };
+    let context = Context { tool_version: "0".to_owned(), command: Vec::new(), working_directory: None };
     let mut told = Vec::new();
     let _ = run(study, &plan, resume, &context, &AtomicBool::new(false), &mut |event| {
         if told.len() == events {

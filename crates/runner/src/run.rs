@@ -27,6 +27,8 @@ pub struct Context {
     pub tool_version: String,
     /// Command line.
     pub command: Vec<String>,
+    /// Directory that relative paths are below, if it can be told.
+    pub working_directory: Option<String>,
 }
 
 /// Why a run ended before its plan did. What was measured was told in events.
@@ -109,6 +111,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         slug: study.slug.clone(),
         profile: study.profile.clone(),
         command: context.command.clone(),
+        working_directory: context.working_directory.clone(),
         seed: study.seed,
         started: Timestamp::now().to_string(),
         finished: None,

@@ -39,6 +39,7 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     errors.extend(check_configurations(study));
     errors.extend(check_order(study));
     errors.extend(check_compared(study));
+    errors.extend(check_number(study));
     errors.extend(check_thresholds(study));
     errors.extend(study.target.instances().flat_map(|(key, instance)| {
         instance
@@ -67,7 +68,12 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     if axis.levels.is_empty() {
         errors.push(mistake(&axis.key, "an axis has no levels; give at least one"));
     }
-    let repeated = |(number, level): (usize, &Value)| axis.levels[..number].contains(level);
+    let text = |level: &Value| {
+        text_of(level).parse::<f64>().map_or_else(|_| text_of(level), |number| number.to_string())
+    };
+    let repeated = |(number, level): (usize, &Value)| {
+        axis.levels[..number].iter().any(|other| text(other) == text(level))
+    };
     if let Some(position) = axis.levels.iter().enumerate().position(repeated) {
         errors.push(mistake(&axis.key, format!("has the level {} twice", text_of(&axis.levels[position]))));
     }
@@ -75,6 +81,10 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         let (names, levels) = (axis.names.len(), axis.levels.len());
         errors
             .push(mistake(&axis.key, format!("has {names} names for {levels} levels: give each level one")));
+    }
+    let twice = |(number, name): (usize, &String)| axis.names[..number].contains(name);
+    if let Some(position) = axis.names.iter().enumerate().position(twice) {
+        errors.push(mistake(&axis.key, format!("has the name {} twice", axis.names[position])));
     }
     if let Some(reference) =
         axis.reference().filter(|reference| !axis.levels.is_empty() && !levels.contains(reference))
@@ -183,6 +193,29 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
     errors
 }
 
+/// Most trials of a study.
+const TRIALS_MAX: u128 = 100_000;
+
+fn check_number(study: &Study) -> Option<StudyError> {
+    let trials = trials(study);
+    let problem = format!(
+        "{trials} trials are more than {TRIALS_MAX}: take fewer levels, axes or blocks, or list configurations"
+    );
+    (trials > TRIALS_MAX).then(|| mistake("axis", problem))
+}
+
+/// Whether a study has so many trials that they are not even listed.
+pub(crate) fn is_too_large(study: &Study) -> bool {
+    trials(study) > TRIALS_MAX
+}
+
+fn trials(study: &Study) -> u128 {
+    let levels = |axis: &Axis| axis.levels.len().max(1) as u128;
+    let combinations = study.axis.iter().map(levels).fold(1, u128::saturating_mul);
+    let blocks = u128::from(study.blocks.clamp(1, BLOCKS_MAX));
+    combinations.saturating_mul(study.configuration.len().max(1) as u128).saturating_mul(blocks)
+}
+
 /// What only a comparison heeds.
 fn check_compared(study: &Study) -> Vec<StudyError> {
     let given = [("reference", study.reference.is_some()), ("metric", study.metric.is_some())];
@@ -278,6 +311,7 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
     let mut errors = Vec::new();
     for (number, threshold) in study.thresholds.iter().enumerate() {
         errors.extend(unknown_level(study, threshold));
+        errors.extend(gain_of_reference(study, threshold));
         if !study.compare {
             errors.push(mistake("thresholds", format!("`{threshold}` is judged only with compare = true")));
         } else if threshold.metric == GAIN && study.order == Order::Repeats {
@@ -293,6 +327,23 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
         }));
     }
     errors
+}
+
+/// A gain of the reference over itself.
+fn gain_of_reference(study: &Study, threshold: &Threshold) -> Option<StudyError> {
+    let reference = |name: &str| {
+        // A study that was narrowed to one level has nothing to gain and says so at its end.
+        let varied = study.axis.iter().filter(|axis| levels_anywhere(study, axis).len() > 1);
+        let of_axis = varied.into_iter().find(|axis| axis.name() == name).and_then(Axis::reference);
+        of_axis.or_else(|| study.reference.clone().filter(|_| name == "configuration"))
+    };
+    let all = |(name, level): (&String, &String)| reference(name).as_ref() == Some(level);
+    let of_reference = threshold.metric == GAIN && !threshold.at.is_empty() && threshold.at.iter().all(all);
+    of_reference.then(|| {
+        let problem =
+            format!("`{threshold}` is of the reference, which gains nothing over itself: name another level");
+        mistake("thresholds", problem)
+    })
 }
 
 /// A level that a threshold is of and the study has not.

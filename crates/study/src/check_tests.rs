@@ -43,6 +43,19 @@ fn axes_that_cannot_be_are_told() {
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2], names = [\"one\"], reference = \"one\" }]",
         &["has 1 names for 2 levels"],
     );
+    told(
+        "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 4], names = [\"a\", \"a\", \"b\"] }]",
+        &["has the name a twice"],
+    );
+    told(
+        "axis = [{ key = \"workload.disk.read_share\", levels = [10, 10.0] }]",
+        &["has the level 10.0 twice"],
+    );
+    let ten = "levels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }";
+    let keys = ["outstanding", "threads", "files", "fill_passes", "seed"];
+    let axes: Vec<String> =
+        keys.iter().map(|key| format!("{{ key = \"workload.disk.{key}\", {ten}")).collect();
+    told(&format!("axis = [{}]", axes.join(", ")), &["700000 trials are more than 100000"]);
     told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["is the second axis called outstanding"]);
     told(
         "axis = [{ key = \"target.url\", levels = [\"postgres://a:secret@h/x\"] }]",
@@ -82,6 +95,10 @@ fn thresholds_that_cannot_be_are_told() {
     told(
         &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
         &["`gain > 5 %` is judged only with compare = true"],
+    );
+    told(
+        &thresholds(r#""gain > 5 % at outstanding = 1""#),
+        &["is of the reference, which gains nothing over itself"],
     );
     told(&thresholds(r#""p99_ms < 20", "gain > 5 % at outstanding = 2""#), &[]);
 }

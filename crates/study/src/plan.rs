@@ -176,6 +176,9 @@ impl Plan {
         let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
         let mut sound = study.clone();
         sound.axis.retain(|axis| is_sound(&axis.key));
+        if check::is_too_large(&sound) {
+            return Err(StudyErrors(errors));
+        }
         let points = expand::points(&sound).unwrap_or_else(|StudyErrors(more)| {
             errors.extend(more);
             Vec::new()
@@ -243,7 +246,8 @@ impl Plan {
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
     #[must_use]
     pub fn duration(&self) -> Span {
-        Span { ns: self.trials.iter().map(|trial| trial.pause.ns + trial.work.phases().end_ns()).sum() }
+        let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.phases().end_ns());
+        Span { ns: self.trials.iter().map(of).fold(0, u64::saturating_add) }
     }
 
     /// Time for which trials write at all.

@@ -12,6 +12,9 @@ const BLOCKS: u32 = 2;
 /// Test files of a quick look.
 const FILE_SIZE: Size = Size::mib(256);
 
+/// Time between two purges in a quick look, so that some fit into it.
+const PURGE_INTERVAL: &str = "5s";
+
 /// Times that a quick look sets, by workload; a configuration's own give way.
 pub(crate) const TIMES: [(&str, &str); 6] = [
     ("workload.disk.warm_up", "500ms"),
@@ -42,6 +45,13 @@ pub(crate) fn look(study: &Study) -> Vec<(String, Value)> {
     if kinds.contains(&"workload.disk.") {
         let size = study.workload.disk.file_size.map_or(FILE_SIZE, |size| Size(size.0.min(FILE_SIZE.0)));
         look.push(("workload.disk.file_size".to_owned(), size.to_string().into()));
+    }
+    let purges = |point: &expand::Point| match &point.work {
+        Work::Historian { settings, .. } => settings.maintenance_interval.is_some(),
+        Work::Disk { .. } | Work::Orders { .. } => false,
+    };
+    if points.iter().any(purges) {
+        look.push(("workload.historian.maintenance_interval".to_owned(), PURGE_INTERVAL.into()));
     }
     if study.search.is_some() {
         look.extend([

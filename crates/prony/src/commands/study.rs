@@ -60,11 +60,17 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         places: given.place.iter().cloned().collect(),
         set,
     };
-    file.study().map_err(|mistakes| {
+    let study = file.study().map_err(|mistakes| {
         let lines: Vec<String> =
             mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect();
         Failure::usage(anyhow!(lines.join("\n")))
-    })
+    })?;
+    if let Some(array) = &study.expect {
+        array
+            .parse::<report::Array>()
+            .map_err(|error| Failure::usage(anyhow!("{}: expect: {error}", given.study)))?;
+    }
+    Ok(study)
 }
 
 fn stem(path: &Path) -> String {

@@ -82,7 +82,7 @@ impl StudyFile<'_> {
             }
             tree.lay(Node::at_key("quick", Value::Boolean(true)));
         }
-        self.lay_given(&mut tree);
+        mistakes.extend(self.lay_given(&mut tree));
         let study = self.read(tree, &mut mistakes);
         mistakes
             .sort_by(|a, b| (a.line.is_none(), a.line, &a.place).cmp(&(b.line.is_none(), b.line, &b.place)));
@@ -112,14 +112,36 @@ impl StudyFile<'_> {
         }
     }
 
-    /// Lays what the command line gave over the file.
-    fn lay_given(&self, tree: &mut Node) {
+    /// Lays what the command line gave over the file. What a configuration sets itself would win over it in silence.
+    fn lay_given(&self, tree: &mut Node) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
         for (key, value) in &self.set {
+            let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
+            let mut own: Vec<&str> = Vec::new();
+            for configuration in configurations {
+                if let Some(axes) = configuration.get_mut("axis") {
+                    narrow(axes, key, value);
+                }
+                if exists(configuration, key) {
+                    own.push(configuration.get("name").and_then(Node::text).unwrap_or("without a name"));
+                }
+            }
+            if !own.is_empty() {
+                mistakes.push(Mistake {
+                    line: None,
+                    place: format!("--set {key}"),
+                    problem: format!(
+                        "would change nothing in {}, which set it themselves: change them in the file",
+                        own.join(", ")
+                    ),
+                });
+            }
             let narrowed = tree.get_mut("axis").is_some_and(|axes| narrow(axes, key, value));
             if !narrowed {
                 tree.lay(Node::at_key(key, value.clone()));
             }
         }
+        mistakes
     }
 
     /// Reads a study out of a tree, as far as that goes.
@@ -165,11 +187,13 @@ impl StudyFile<'_> {
 
     /// Puts paths and addresses where `$name` stands for a place.
     fn fill_in_places(&self, tree: &mut Node) -> Vec<Mistake> {
-        let Some(Node { kind: Kind::Table(asked), .. }) = tree.get("places").cloned() else {
-            return self.unknown_places(&[]);
+        let asked = match tree.get("places").cloned() {
+            Some(Node { kind: Kind::Table(asked), .. }) => asked,
+            _ => Vec::new(),
         };
         let mut mistakes = self.unknown_places(&asked);
         let whole = tree.clone();
+        mistakes.extend(unnamed_places(&whole, &asked));
         for (name, place) in &asked {
             let sign = format!("${name}");
             let text = |key: &str| place.get(key).and_then(Node::text);
@@ -215,6 +239,31 @@ impl StudyFile<'_> {
 
 /// Where places may stand.
 const TARGETS: [&str; 3] = ["target", "configuration", "axis"];
+
+/// Signs that stand for no place of the study.
+fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    for key in TARGETS {
+        let Some(mut node) = tree.get(key).cloned() else { continue };
+        node.each_text(&mut |text| {
+            let Some(rest) = text.trim_start_matches("sqlite:").strip_prefix('$') else { return };
+            let name = rest.split('/').next().unwrap_or_default();
+            if !asked.iter().any(|(own, _)| own == name) {
+                mistakes.push(Mistake {
+                    line: node_line(tree, key),
+                    place: text.clone(),
+                    problem: format!("stands for no place: give [places.{name}] with what it is"),
+                });
+            }
+        });
+    }
+    mistakes
+}
+
+/// Line of a key of the document.
+fn node_line(tree: &Node, key: &str) -> Option<usize> {
+    tree.get(key).and_then(|node| node.line)
+}
 
 /// Whether a place's sign stands anywhere in a study.
 fn stands_for(tree: &Node, sign: &str) -> bool {
@@ -315,12 +364,12 @@ fn dotted(path: &[Step]) -> String {
 /// Whether a place in a study is what a path leads to, or lies in it, or holds it.
 fn is_about(place: &str, path: &[Step]) -> bool {
     let removed = dotted(path);
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
     let last =
         path.iter().rev().find_map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None });
-    removed.starts_with(place)
-        || place.starts_with(&removed)
-        || last == Some(place)
-        || removed.starts_with("target") && place.starts_with("target")
+    within(&removed, place) || within(place, &removed) || last == Some(place)
 }
 
 /// Line of what a mistake in a study is about: a key, the key of an axis, the name of a configuration, or a parameter.
@@ -344,6 +393,12 @@ fn line_of(tree: &Node, place: &str) -> Option<usize> {
         })
         .or_else(|| named("axis", "key", &|key| key.rsplit('.').next() == Some(place)))
         .and_then(|node| node.line)
+}
+
+/// Whether a table has a value at a dotted key.
+fn exists(tree: &Node, key: &str) -> bool {
+    let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
+    dotted_exists(tree, &path)
 }
 
 fn dotted_exists(tree: &Node, path: &[Step]) -> bool {

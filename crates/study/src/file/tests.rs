@@ -212,3 +212,41 @@ fn published_studies_are_studies_at_full_size_and_quick() {
         assert!(!published.answers().is_empty());
     }
 }
+
+#[test]
+fn what_a_configuration_sets_itself_is_not_set_in_silence() {
+    let text = "workload.disk.threads = 1\ntarget.paths = [\"/\"]\n[[configuration]]\nname = \"a\"\nworkload.disk.threads = 2\n\
+                [[configuration]]\nname = \"b\"\n[[axis]]\nkey = \"workload.disk.outstanding\"\nlevels = [1, 2]\n\
+                [[configuration.axis]]\nkey = \"workload.disk.outstanding\"\nlevels = [4]\n";
+    let set = |key: &str| {
+        let set = vec![(key.to_owned(), Value::from(8))];
+        StudyFile { set, ..file(text) }.study()
+    };
+    let mistakes = set("workload.disk.threads").unwrap_err();
+    assert_eq!(
+        mistakes[0].to_string(),
+        "--set workload.disk.threads: would change nothing in a, which set it themselves: change them in the file"
+    );
+    let narrowed = set("workload.disk.outstanding").unwrap();
+    assert_eq!(
+        Plan::of(&narrowed)
+            .unwrap()
+            .trials
+            .iter()
+            .filter(|trial| trial.planned.levels["outstanding"] == "8")
+            .count(),
+        14
+    );
+}
+
+#[test]
+fn a_sign_that_stands_for_no_place_is_no_file_name() {
+    told(
+        "blocks = 1\n[target]\npaths = [\"$dta/x\"]\n[places.data]\nwhat = \"a directory\"\n",
+        &["line 2: $dta/x: stands for no place: give [places.dta] with what it is"],
+    );
+    told(
+        "target.url = \"sqlite:$x\"\nworkload.historian.rate = 1\n",
+        &["line 1: sqlite:$x: stands for no place: give [places.x] with what it is"],
+    );
+}
