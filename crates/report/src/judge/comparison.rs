@@ -254,7 +254,7 @@ fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> V
     let sentence = format!(
         "{name}{joint} {}{}",
         one.against(&comparison.metric, &reference),
-        one.ending(comparison.smallest_effect)
+        one.ending(comparison.noise.smallest_effect)
     );
     verdict(sentence, one)
 }
@@ -286,7 +286,7 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
         let sentence = lead(axis, &says);
         verdicts.push(Verdict::new(Level::Finding, "gain", sentence));
     }
-    let limit = per_cent(comparison.smallest_effect).replace(".0 ", " ");
+    let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
     let reference = axis.reference;
     let others = [
         (Some(Comparison::Worse), format!("worse than {reference}")),
@@ -548,8 +548,8 @@ fn order(order: Order) -> Option<Verdict> {
 }
 
 fn noise_floor(comparison: &StudyComparison) -> Verdict {
-    let limit = per_cent(comparison.smallest_effect).replace(".0 ", " ");
-    let sentence = match (&comparison.noise_floor, &comparison.no_noise_floor) {
+    let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
+    let sentence = match (&comparison.noise.noise_floor, &comparison.noise.no_noise_floor) {
         (Some(Effect { ratio, blocks, .. }), _) => format!(
             "Noise floor: the reference measured twice in {} differs from itself by {} % ({}–{} %); effects from {limit} on \
              matter",

@@ -19,7 +19,7 @@ use record::{Environment, State, StudyRecord};
 use serde::Serialize;
 
 pub use comparison::{
-    AxisSeries, ComparedAxis, ComparedMetric, Gain, OtherMetric, Outcome, Point, PointValues,
+    AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
     PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
 };
 pub(crate) use comparison::{CONFIGURATION, Cell, Key, axis_words, combination, direction, gain_pct, words};

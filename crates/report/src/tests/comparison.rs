@@ -172,7 +172,7 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
         report.configurations.iter().find(|configuration| configuration.name.contains(" A")).unwrap();
     assert_eq!((reference.trials.len(), reference.rate_per_s.map(|e| e.value.round())), (6, Some(1_000.0)));
     let comparison = report.comparison.as_ref().unwrap();
-    assert!((comparison.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.smallest_effect);
+    assert!((comparison.noise.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.noise.smallest_effect);
     assert!(
         comparison.points[0]
             .values
@@ -185,6 +185,44 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
         .into_iter()
         .filter(|o| o.metric == "iops" && o.configuration == "A (A/A)");
     assert_eq!(twice.count(), 6);
+}
+
+#[test]
+fn each_metric_is_judged_by_its_own_noise() {
+    // The rate repeats itself within 1 %, the latency of the same reference differs by half.
+    let study = Designed::blocks(7).configurations(&["A", "B"]).aa().study(|at| {
+        let rate = if at.configuration == "A" { 1_000.0 } else { 1_200.0 };
+        Some(at.reads(rate * at.noise(0.001), if at.aa { 1_500.0 } else { 1_000.0 } * rate / 1_000.0))
+    });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let verdict = |values: &crate::PointValues| values.gains[0].words.clone();
+    let latency = comparison.others.iter().find(|other| other.metric.name == "mean_ms").unwrap();
+    assert!((comparison.noise.smallest_effect - 0.03).abs() < 1e-9, "{}", comparison.noise.smallest_effect);
+    assert!(latency.noise.smallest_effect > 0.4, "{}", latency.noise.smallest_effect);
+    assert_eq!(verdict(&comparison.points[1].values), "better");
+    assert_eq!(verdict(&latency.points[1]), "equivalent", "20 % more is less than the noise");
+    let document: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+    let document = &document["comparison"];
+    assert!(document["smallest_effect"].is_f64() && document["others"][0]["smallest_effect"].is_f64());
+    let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)]);
+    let metric = |name: &str| {
+        let all = &twice.against[0].combinations[0].metrics;
+        all.iter().find(|metric| metric.metric.name == name).unwrap().smallest_effect
+    };
+    assert!(metric("iops") < 0.031 && metric("mean_ms") > 0.4);
+}
+
+#[test]
+fn a_figure_of_zero_is_not_told_as_a_missing_measurement() {
+    let study = Designed::blocks(7)
+        .configurations(&["A", "B"])
+        .metric("error_share")
+        .aa()
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let told = verdicts(&study);
+    assert!(told.contains("a figure of the reference is zero, so that it has no ratio to itself"), "{told}");
+    assert!(!told.contains("twice in"), "{told}");
 }
 
 #[test]

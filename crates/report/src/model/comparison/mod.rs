@@ -11,6 +11,7 @@
 mod gain;
 mod grid;
 mod level;
+mod noise;
 mod shape;
 mod threshold;
 
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
 use serde::Serialize;
-use stats::{Better, Effect, Estimate, Knee, Scalability};
+use stats::{Better, Estimate, Knee, Scalability};
 
 use super::{Search, Trial, metrics};
 pub use gain::Gain;
@@ -26,6 +27,7 @@ use gain::Pairs;
 pub(crate) use gain::{gain_pct, words};
 pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
+pub use noise::NoiseFloor;
 pub use threshold::{Outcome, ThresholdResult};
 
 /// Name of the axis that the named configurations are.
@@ -42,12 +44,9 @@ pub struct StudyComparison {
     pub blocks: Vec<u32>,
     /// Why nothing is compared, if nothing is.
     pub not_compared: Option<String>,
-    /// Share from which on an effect matters: 3 %, or the noise floor if that is more.
-    pub smallest_effect: f64,
-    /// The reference against itself in each block.
-    pub noise_floor: Option<Effect>,
-    /// Why there is no noise floor.
-    pub no_noise_floor: Option<String>,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
     /// The combinations, in the order of the study.
     pub points: Vec<Point>,
     /// The axes, the named configurations first.
@@ -184,6 +183,9 @@ pub struct AxisSeries {
 pub struct OtherMetric {
     /// The metric.
     pub metric: ComparedMetric,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
     /// Its values, a point each in the same order.
     pub points: Vec<PointValues>,
 }
@@ -191,6 +193,16 @@ pub struct OtherMetric {
 impl From<&Metric> for ComparedMetric {
     fn from(metric: &Metric) -> Self {
         Self { name: metric.name, unit: metric.unit, better: metric.better, says: metric.says }
+    }
+}
+
+impl StudyComparison {
+    /// From which effect on a difference of a metric matters; none where no combination has it.
+    pub(crate) fn noise_of(&self, metric: &str) -> Option<&NoiseFloor> {
+        if metric == self.metric.name {
+            return Some(&self.noise);
+        }
+        self.others.iter().find(|other| other.metric.name == metric).map(|other| &other.noise)
     }
 }
 
@@ -309,15 +321,16 @@ pub(crate) fn of(
         return None;
     }
     let axes = Along::all(design, &grid);
-    let (floor, no_floor) = noise_floor(&grid, metric);
-    let smallest = stats::smallest_effect(floor.as_ref());
     let compares = design.order != Order::Repeats;
-    let measured = |metric: &'static Metric| measured(&grid, &axes, metric, smallest, compares);
-    let values = measured(metric);
+    let measured = |metric: &Metric| {
+        let noise = NoiseFloor::of(&grid, metric);
+        (measured(&grid, &axes, metric, noise.smallest_effect, compares), noise)
+    };
+    let (values, noise) = measured(metric);
     let others = METRICS.iter().filter(|other| other.name != metric.name).filter_map(|other| {
-        let points = measured(other);
+        let (points, noise) = measured(other);
         let any = points.iter().any(|point| point.mean.is_some());
-        any.then(|| OtherMetric { metric: other.into(), points })
+        any.then(|| OtherMetric { metric: other.into(), noise, points })
     });
     let others: Vec<OtherMetric> = others.collect();
     let points: Vec<Point> = grid
@@ -334,9 +347,7 @@ pub(crate) fn of(
         order: design.order,
         blocks: grid.blocks.clone(),
         not_compared: (!compares).then(|| REPEATS.to_owned()),
-        smallest_effect: smallest,
-        noise_floor: floor,
-        no_noise_floor: no_floor,
+        noise,
         axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
         points,
         others,
@@ -381,30 +392,6 @@ fn measured(
         PointValues { mean: stats::mean(&known), interval: stats::repeats_mean(&known), by_block, gains }
     };
     values.iter().cloned().zip(gains).map(of).collect()
-}
-
-/// The reference against its second measurement in the same block. Where each scenario has a reference, that of the noisiest.
-fn noise_floor(grid: &Grid<'_>, metric: &Metric) -> (Option<Effect>, Option<String>) {
-    if grid.aa.is_empty() {
-        return (None, Some("the reference was not measured twice in a block (no A/A pair)".to_owned()));
-    }
-    let mut pairs: BTreeMap<&Key, Vec<(f64, f64)>> = BTreeMap::new();
-    for (block, key, cell) in &grid.aa {
-        let place = grid.blocks.iter().position(|other| other == block);
-        let first = place.and_then(|place| grid.row(key)?.cells.get(place)?.as_ref());
-        let pair = first.and_then(|first| Some((first.value(metric)?, cell.value(metric)?)));
-        pairs.entry(key).or_default().extend(pair);
-    }
-    let floor = |effect: &Effect| stats::smallest_effect(Some(effect));
-    let effects = pairs.values().filter_map(|pairs| stats::effect(pairs));
-    match effects.max_by(|a, b| floor(a).total_cmp(&floor(b)).then(a.deviation.total_cmp(&b.deviation))) {
-        Some(noisiest) => (Some(noisiest), None),
-        None => {
-            let most = pairs.values().map(Vec::len).max().unwrap_or(0);
-            let blocks = crate::format::counted(most, "block", "blocks");
-            (None, Some(format!("the reference was measured twice in {blocks} only")))
-        }
-    }
 }
 
 fn published(design: &Design, key: &Key, metric: &Metric) -> Option<PublishedValue> {
