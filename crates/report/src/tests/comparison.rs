@@ -188,6 +188,16 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
 }
 
 #[test]
+fn every_failed_threshold_is_told() {
+    let mut designed = Designed::blocks(6).configurations(&["A", "B"]).metric("iops");
+    for limit in 1..=9 {
+        designed = designed.threshold(&format!("iops < {limit}"));
+    }
+    let told = verdicts(&designed.study(|at| Some(at.reads(1_000.0, 900.0))));
+    assert_eq!(told.matches("failure threshold: The threshold iops < ").count(), 9, "{told}");
+}
+
+#[test]
 fn each_metric_is_judged_by_its_own_noise() {
     // The rate repeats itself within 1 %, the latency of the same reference differs by half.
     let study = Designed::blocks(7).configurations(&["A", "B"]).aa().study(|at| {
