@@ -11,7 +11,7 @@ use super::{Level, Verdict};
 use crate::format::{self, counted, figure, per_cent, points};
 use crate::model::{
     AxisSeries, CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Outcome, Point, Quantity, Report,
-    StudyComparison, axis_words,
+    StudyComparison, Trial, axis_words,
 };
 
 /// Levels that a grouped sentence names before it counts.
@@ -26,7 +26,7 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
         verdicts.extend(shape(comparison, axis));
     }
     verdicts.extend(thresholds(comparison));
-    verdicts.extend(caveats(comparison));
+    verdicts.extend(caveats(report, comparison));
     verdicts
 }
 
@@ -497,7 +497,7 @@ fn small_range(estimate: &stats::Estimate) -> String {
 }
 
 /// What the reader must know of the comparison as a whole.
-fn caveats(comparison: &StudyComparison) -> Vec<Verdict> {
+fn caveats(report: &Report, comparison: &StudyComparison) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     if let Some(reason) = &comparison.not_compared {
         let sentence = format!("Nothing is compared: {reason}");
@@ -514,20 +514,41 @@ fn caveats(comparison: &StudyComparison) -> Vec<Verdict> {
         verdicts.push(Verdict::new(Level::Warning, "descriptive", sentence));
     }
     verdicts.extend(order(comparison.order));
-    if !comparison.not_used.is_empty() {
-        let count = comparison.not_used.len();
-        let subject = if count == 1 { "One trial is".to_owned() } else { format!("{count} trials are") };
-        let counts = if count == 1 { "counts" } else { "count" };
-        let sentence = format!(
-            "{subject} not complete and {counts} in no comparison; a block counts only where both trials are complete"
-        );
-        let trials = comparison.not_used.clone();
-        verdicts.push(Verdict { trials, ..Verdict::new(Level::Warning, "not_used", sentence) });
-    }
+    verdicts.extend(not_used(report, &comparison.not_used));
     verdicts.push(noise_floor(comparison));
     verdicts.extend(comparison.resumed.iter().map(resumed));
     verdicts.extend(comparison.resumed.iter().filter_map(another_machine));
     verdicts
+}
+
+/// `3 trials count in no comparison (2 not complete, one with I/O errors)`.
+fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
+    const REASONS: [&str; 3] =
+        ["not complete", "with I/O errors", "the last step of a search that confirmed no rate"];
+    let of = |number: &u32| report.trials.iter().find(|trial| trial.number == *number);
+    let reason = |trial: &Trial| match trial.search {
+        Some(_) => 2,
+        None if trial.is_complete() && trial.has_io_errors() => 1,
+        None => 0,
+    };
+    let reasons: Vec<usize> = trials.iter().filter_map(of).map(reason).collect();
+    let told = |(place, words): (usize, &&str)| {
+        let count = reasons.iter().filter(|reason| **reason == place).count();
+        let number = if count == 1 { "one".to_owned() } else { format::grouped(count as u64) };
+        (count > 0).then(|| format!("{number} {words}"))
+    };
+    let told: Vec<String> = REASONS.iter().enumerate().filter_map(told).collect();
+    let counts = if trials.len() == 1 { "counts" } else { "count" };
+    let mut subject = counted(trials.len(), "trial", "trials");
+    if let Some(first) = subject.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let sentence = format!(
+        "{subject} {counts} in no comparison ({}); a block counts only where both of its trials do",
+        told.join(", ")
+    );
+    let trials = trials.to_vec();
+    (!trials.is_empty()).then(|| Verdict { trials, ..Verdict::new(Level::Warning, "not_used", sentence) })
 }
 
 fn order(order: Order) -> Option<Verdict> {

@@ -188,6 +188,46 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
 }
 
 #[test]
+fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
+    let study = Designed::blocks(8)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .threshold("iops < 2000")
+        .threshold("error_share <= 0")
+        .aa()
+        .study(|at| match (at.configuration.as_str(), at.aa, at.block) {
+            // Errors are answered fast.
+            ("B", _, 3) => Some(
+                at.placed(
+                    fixture::Made::read("read")
+                        .seconds(2)
+                        .noise(0.0)
+                        .rate(90_000.0, 9.0)
+                        .errors(5)
+                        .trial(at.number),
+                ),
+            ),
+            ("A", true, 5) => Some(at.ended(State::Failed, "fault")),
+            ("B", ..) => Some(at.reads(1_500.0, 900.0)),
+            _ => Some(at.reads(1_000.0, 900.0)),
+        });
+    let comparison = Report::of(&study).comparison.unwrap();
+    let b = &comparison.points[1];
+    assert_eq!((b.values.gains[0].blocks, b.values.gains[0].gain_pct.map(f64::round)), (7, Some(50.0)));
+    assert_eq!((b.values.by_block[2], b.not_used.as_slice(), b.trials.len()), (None, &[8][..], 7));
+    assert_eq!(comparison.not_used, [8, 15]);
+    assert_eq!(comparison.noise.noise_floor.map(|floor| floor.blocks), Some(7));
+    let outcomes: Vec<crate::Outcome> = comparison.thresholds.iter().map(|t| t.outcome).collect();
+    assert_eq!(outcomes[0], crate::Outcome::Held);
+    assert_ne!(outcomes[1], crate::Outcome::Held, "errors are not forgotten with their trial");
+    let told = verdicts(&study);
+    assert!(
+        told.contains("2 trials count in no comparison (one not complete, one with I/O errors)"),
+        "{told}"
+    );
+}
+
+#[test]
 fn every_failed_threshold_is_told() {
     let mut designed = Designed::blocks(6).configurations(&["A", "B"]).metric("iops");
     for limit in 1..=9 {

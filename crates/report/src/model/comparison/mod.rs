@@ -4,7 +4,7 @@
 //! and shares all other levels, and a named configuration with the reference configuration at the same levels. The named
 //! configurations count as an axis. All comparisons along one axis, over all settings of the others, are one family, for
 //! which the p-values are corrected (Holm); a study of three axes makes three families. Only blocks in which both trials are
-//! complete make a pair, so that drift between blocks is no part of an effect.
+//! complete and free of I/O errors make a pair, so that drift between blocks is no part of an effect.
 //!
 //! A gain is the change of the metric in per cent, and positive is better: 12 % less of a latency gains 12 %.
 
@@ -57,7 +57,8 @@ pub struct StudyComparison {
     pub thresholds: Vec<ThresholdResult>,
     /// Where the published figures come from.
     pub published: Option<PublishedSource>,
-    /// Trials that were begun and count for nothing here, since they are not complete, or their search confirmed no rate.
+    /// Trials that were begun and count for nothing here: not complete, with I/O errors, or of a search that confirmed no rate.
+    /// Of those with I/O errors only the share of the errors counts.
     pub not_used: Vec<u32>,
     /// Times that the study was taken up again.
     pub resumed: Vec<Resumption>,
@@ -353,7 +354,7 @@ pub(crate) fn of(
         others,
         thresholds: Vec::new(),
         published: design.published.as_ref().map(source),
-        not_used: grid.rows.iter().flat_map(|row| row.not_used.iter().copied()).collect(),
+        not_used: grid.not_used(),
         resumed: manifest.resumed.clone(),
     };
     comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
@@ -369,7 +370,13 @@ fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
         configuration: row.key.0.clone(),
         levels: row.key.1.clone(),
         is_reference: axes.iter().all(|axis| axis.is_reference(&row.key)),
-        trials: row.cells.iter().flatten().map(|cell| cell.trial.number).collect(),
+        trials: row
+            .cells
+            .iter()
+            .flatten()
+            .filter(|cell| cell.is_trusted())
+            .map(|cell| cell.trial.number)
+            .collect(),
         not_used: row.not_used.clone(),
         values: PointValues::default(),
         published: None,
