@@ -29,7 +29,7 @@ fn comparison(compared: &StudyComparison) -> Markup {
             p { "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot is the cheapest level whose whole interval against the best level shows less than 5 % loss." }
         }
         @if !compared.thresholds.is_empty() {
-            p { "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, and is inconclusive else; a single block is judged by its value." }
+            p { "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, and is inconclusive else. The mean of two blocks has an interval; a single block is judged by its value, and a gain from six blocks on." }
         }
     }
 }

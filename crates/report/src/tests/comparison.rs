@@ -342,8 +342,14 @@ fn thresholds_are_judged_by_their_whole_interval() {
         ("gain > 50 % at configuration = A", 7, Inconclusive),
         ("iops > 900", 1, Held),
         ("iops > 1500", 1, Failed),
-        ("gain > 50 %", 1, Held),
-        ("gain > 50 %", 3, Held),
+        ("iops > 900", 3, Held),
+        ("iops > 1500", 3, Failed),
+        ("gain > 50 %", 1, Inconclusive),
+        ("gain > 50 %", 5, Inconclusive),
+        ("gain > 150 %", 5, Inconclusive),
+        ("gain > 50 %", 6, Held),
+        ("error_share <= 0", 7, Held),
+        ("error_share > 0", 7, Failed),
         ("commit_p99_ms < 5", 7, Inconclusive),
         ("iops > 1 at configuration = C", 7, Inconclusive),
     ];
@@ -352,8 +358,24 @@ fn thresholds_are_judged_by_their_whole_interval() {
         assert_eq!(result.outcome, outcome, "{blocks} {result:?}");
     }
     assert!(doubled(1, "iops > 900").why.contains("in one block"));
-    assert!(doubled(3, "gain > 50 %").why.contains("3 blocks only"));
+    assert!(doubled(3, "iops > 900").why.contains("from 3 blocks"));
+    let few = doubled(3, "gain > 50 %").why;
+    assert!(few.contains("from 3 blocks, descriptive only; a gain is judged from 6 blocks on"), "{few}");
+    assert!(doubled(7, "error_share > 0").why.contains("A: 0"), "zero is a measurement");
+    assert!(doubled(7, "commit_p99_ms < 5").why.contains("no block has this figure"));
     assert!(doubled(7, "iops > 1 at configuration = C").why.contains("no measured combination"));
+}
+
+#[test]
+fn a_gain_over_zero_is_not_told_as_not_measured() {
+    let study = Designed::blocks(7)
+        .configurations(&["A", "B"])
+        .metric("error_share")
+        .threshold("gain > 5 %")
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let result = Report::of(&study).comparison.unwrap().thresholds.remove(0);
+    assert_eq!(result.outcome, crate::Outcome::Inconclusive);
+    assert!(result.why.contains("no ratio, a value is zero"), "{}", result.why);
 }
 
 #[test]
