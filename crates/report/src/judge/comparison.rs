@@ -14,9 +14,6 @@ use crate::model::{
     StudyComparison, Trial, axis_words,
 };
 
-/// Levels that a grouped sentence names before it counts.
-const NAMED: usize = 6;
-
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let Some(comparison) = &report.comparison else { return Vec::new() };
     let mut verdicts: Vec<Verdict> = best_combination(comparison).into_iter().collect();
@@ -215,7 +212,7 @@ fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &Axis
         let sentence = format!(
             "{}: {} could not be compared with {}: {}",
             axis.words(),
-            listed(&levels),
+            format::listed(&levels),
             axis.reference,
             first.gain.words
         );
@@ -235,14 +232,6 @@ fn compared<'a>(
         Some(Compared { level, point, gain })
     };
     axis.levels.iter().zip(&series.points).filter_map(level).collect()
-}
-
-fn listed<T: AsRef<str>>(items: &[T]) -> String {
-    let named: Vec<&str> = items.iter().take(NAMED).map(AsRef::as_ref).collect();
-    match items.len() {
-        count if count > NAMED => format!("{} and {} more", named.join(", "), count - NAMED),
-        _ => named.join(", "),
-    }
 }
 
 /// `RAID10 with cache gains 96 % (91–101 %) over the single disk: better`.
@@ -348,7 +337,7 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
     let open = group.iter().any(|one| !one.corrected().is_empty());
     let open =
         if open { "; an interval without 0 is not enough once corrected for all comparisons" } else { "" };
-    let sentence = format!("{lead}: {}{open}{settled}", listed(&levels));
+    let sentence = format!("{lead}: {}{open}{settled}", format::listed(&levels));
     Some(Verdict { trials, ..Verdict::new(Level::Finding, "gain", sentence) })
 }
 
@@ -516,8 +505,6 @@ fn caveats(report: &Report, comparison: &StudyComparison) -> Vec<Verdict> {
     verdicts.extend(order(comparison.order));
     verdicts.extend(not_used(report, &comparison.not_used));
     verdicts.push(noise_floor(comparison));
-    verdicts.extend(comparison.resumed.iter().map(resumed));
-    verdicts.extend(comparison.resumed.iter().filter_map(another_machine));
     verdicts
 }
 
@@ -585,32 +572,4 @@ fn noise_floor(comparison: &StudyComparison) -> Verdict {
         ),
     };
     Verdict::new(Level::Note, "noise_floor", sentence)
-}
-
-fn resumed(resumption: &record::Resumption) -> Verdict {
-    let again = match resumption.set_aside.as_slice() {
-        [] => String::new(),
-        trials => {
-            let numbers: Vec<String> = trials.iter().map(u32::to_string).collect();
-            let which = if trials.len() == 1 { "trial" } else { "trials" };
-            format!("; {which} {} of the interrupted block ran again", listed(&numbers))
-        }
-    };
-    let sentence = format!(
-        "The study was interrupted and taken up again at {} with trial {}{again}; what changed on the machine meanwhile \
-         is between the blocks",
-        resumption.at, resumption.from_trial
-    );
-    Verdict::new(Level::Note, "resumed", sentence)
-}
-
-/// What comes after the interruption was measured on another machine than what came before.
-fn another_machine(resumption: &record::Resumption) -> Option<Verdict> {
-    let differs = (!resumption.differs.is_empty()).then(|| resumption.differs.join("; "))?;
-    let sentence = format!(
-        "From trial {} on the machine is not the one that the study was begun on: {differs}; each comparison is within a \
-         block, but the blocks before and after are of different machines",
-        resumption.from_trial
-    );
-    Some(Verdict::new(Level::Warning, "resumed", sentence))
 }

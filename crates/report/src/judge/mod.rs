@@ -9,6 +9,7 @@ mod finding;
 mod generator;
 mod historian;
 mod integrity;
+mod interruption;
 mod medium;
 mod orders;
 mod outcome;
@@ -76,6 +77,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.retain(|verdict| !comparison::replaces(report, verdict));
     verdicts.extend(integrity::all(report));
     verdicts.extend(reconciliation::all(report));
+    verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(medium::all(report));
     verdicts.extend(generator::all(report));

@@ -228,6 +228,27 @@ fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
 }
 
 #[test]
+fn every_study_says_that_it_was_interrupted() {
+    let told = |comparing: &dyn Fn() -> StudyRecord| {
+        let mut study = comparing();
+        study.manifest.resumed = placements().manifest.resumed;
+        verdicts(&study)
+    };
+    let single = told(&super::quick);
+    assert!(single.contains("taken up again at 2026-11-21T09:12:00Z with trial 13"), "{single}");
+    assert!(
+        single.contains("the kernel was 6.12.0 and is 6.12.1; do not compare the trials before"),
+        "{single}"
+    );
+    let repeats = told(&|| {
+        let designed = Designed::blocks(2).axis("flush_rows", &["10", "40"], "40").order(Order::Repeats);
+        designed.study(|at| Some(at.records(100.0)))
+    });
+    assert!(repeats.contains("warning resumed: From trial 13 on the machine is not the one"), "{repeats}");
+    assert!(repeats.contains("is between the trials before and after"), "{repeats}");
+}
+
+#[test]
 fn every_failed_threshold_is_told() {
     let mut designed = Designed::blocks(6).configurations(&["A", "B"]).metric("iops");
     for limit in 1..=9 {
