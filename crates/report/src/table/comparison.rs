@@ -54,7 +54,7 @@ fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
         cells.extend(gain_cells(values, axis));
     }
-    let published = point.published.as_ref();
+    let published = values.published.as_ref();
     cells.push(figure_or_dash(published.and_then(|published| published.value)));
     cells
         .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
@@ -119,6 +119,24 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
 
 fn other_cell(values: &PointValues) -> String {
     let mean = figure_or_dash(values.mean);
+    let figure = gained(values, mean);
+    match published_words(values) {
+        Some(published) => format!("{figure} ({published})"),
+        None => figure,
+    }
+}
+
+/// `published 29.1`, or what was published in place of a figure.
+fn published_words(values: &PointValues) -> Option<String> {
+    let published = values.published.as_ref()?;
+    let figure = published.value.map(format::figure);
+    let gain = published.gain_pct.map(|gain| format!("gain {}", signed_per_cent(gain)));
+    let told = figure.or(gain).or_else(|| published.says.clone())?;
+    Some(format!("published {told}"))
+}
+
+/// The mean with the gain over the only reference.
+fn gained(values: &PointValues, mean: String) -> String {
     let [gain] = values.gains.as_slice() else { return mean };
     let shown = gain.judged.is_some_and(|judged| {
         matches!(judged.comparison, stats::Comparison::Better | stats::Comparison::Worse)

@@ -228,6 +228,38 @@ fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
 }
 
 #[test]
+fn published_figures_of_other_metrics_stand_beside_them() {
+    let figure = |configuration: &str, metric: &str, value: f64| PublishedFigure {
+        configuration: Some(configuration.to_owned()),
+        metric: Some(metric.to_owned()),
+        value: Some(value),
+        ..PublishedFigure::default()
+    };
+    let published = Published {
+        source: "A vendor, 2014".to_owned(),
+        differs: None,
+        figures: vec![figure("A", "iops", 700_000.0), figure("B", "mb_per_s", 2_500.0)],
+    };
+    let study = Designed::blocks(2)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .published(published)
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let value = |values: &crate::PointValues| values.published.as_ref().and_then(|published| published.value);
+    let throughput = comparison.others.iter().find(|other| other.metric.name == "mb_per_s").unwrap();
+    assert_eq!(
+        comparison.points.iter().map(|p| value(&p.values)).collect::<Vec<_>>(),
+        [Some(700_000.0), None]
+    );
+    assert_eq!(throughput.points.iter().map(value).collect::<Vec<_>>(), [None, Some(2_500.0)]);
+    for printed in [report.text(None), report.html()] {
+        assert!(printed.contains("(published 2,500)"), "{printed}");
+    }
+}
+
+#[test]
 fn every_study_says_that_it_was_interrupted() {
     let told = |comparing: &dyn Fn() -> StudyRecord| {
         let mut study = comparing();

@@ -95,9 +95,6 @@ pub struct Point {
     /// The study's own metric.
     #[serde(flatten)]
     pub values: PointValues,
-    /// What others published of the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published: Option<PublishedValue>,
 }
 
 /// A metric of a point.
@@ -111,6 +108,9 @@ pub struct PointValues {
     pub interval: Option<Estimate>,
     /// What it is compared with, an axis each.
     pub gains: Vec<Gain>,
+    /// What others published of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedValue>,
 }
 
 /// A published figure of a point.
@@ -329,7 +329,10 @@ pub(crate) fn of(
     };
     let (values, noise) = measured(metric);
     let others = METRICS.iter().filter(|other| other.name != metric.name).filter_map(|other| {
-        let (points, noise) = measured(other);
+        let (mut points, noise) = measured(other);
+        for (row, values) in grid.rows.iter().zip(&mut points) {
+            values.published = published(design, &row.key, |metric| metric == Some(other.name));
+        }
         let any = points.iter().any(|point| point.mean.is_some());
         any.then(|| OtherMetric { metric: other.into(), noise, points })
     });
@@ -339,8 +342,10 @@ pub(crate) fn of(
         .iter()
         .zip(values)
         .map(|(row, values)| {
-            let published = published(design, &row.key, metric);
-            Point { values, published, ..point(row, &axes) }
+            // A figure without a metric is of the one that the study is about.
+            let is_main = |name: Option<&str>| name.is_none_or(|name| name == metric.name);
+            let published = published(design, &row.key, is_main);
+            Point { values: PointValues { published, ..values }, ..point(row, &axes) }
         })
         .collect();
     let mut comparison = StudyComparison {
@@ -379,7 +384,6 @@ fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
             .collect(),
         not_used: row.not_used.clone(),
         values: PointValues::default(),
-        published: None,
     }
 }
 
@@ -396,15 +400,23 @@ fn measured(
     let gains = if compares { pairs.gains() } else { vec![Vec::new(); values.len()] };
     let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
-        PointValues { mean: stats::mean(&known), interval: stats::repeats_mean(&known), by_block, gains }
+        PointValues {
+            mean: stats::mean(&known),
+            interval: stats::repeats_mean(&known),
+            by_block,
+            gains,
+            published: None,
+        }
     };
     values.iter().cloned().zip(gains).map(of).collect()
 }
 
-fn published(design: &Design, key: &Key, metric: &Metric) -> Option<PublishedValue> {
+/// What was published of a point by a metric that the figure names or leaves out.
+fn published(design: &Design, key: &Key, is_about: impl Fn(Option<&str>) -> bool) -> Option<PublishedValue> {
     let is_specific = |figure: &&record::PublishedFigure| {
-        let about = figure.metric.as_deref().is_none_or(|name| name == metric.name);
-        about && (!figure.at.is_empty() || figure.configuration.is_some()) && figure.is_of(&key.0, &key.1)
+        is_about(figure.metric.as_deref())
+            && (!figure.at.is_empty() || figure.configuration.is_some())
+            && figure.is_of(&key.0, &key.1)
     };
     let figures = || design.published.iter().flat_map(|published| &published.figures).filter(is_specific);
     let found = PublishedValue {
