@@ -260,6 +260,25 @@ fn published_figures_of_other_metrics_stand_beside_them() {
 }
 
 #[test]
+fn no_interval_of_a_mean_goes_below_zero() {
+    let study =
+        Designed::blocks(2).configurations(&["A", "B"]).metric("iops").threshold("iops >= 0").study(|at| {
+            Some(at.reads(
+                if at.block == 1 { 8_000.0 } else { 10_000.0 }
+                    * if at.configuration == "A" { 1.0 } else { 1.1 },
+                900.0,
+            ))
+        });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert!(comparison.points.iter().all(|point| point.values.interval.is_some_and(|e| e.low == 0.0)));
+    assert_eq!(comparison.thresholds[0].outcome, crate::Outcome::Held, "{:?}", comparison.thresholds);
+    for printed in [report.text(None), report.html()] {
+        assert!(printed.contains("0–21,710") && !printed.contains("−3,706"), "{printed}");
+    }
+}
+
+#[test]
 fn every_study_says_that_it_was_interrupted() {
     let told = |comparing: &dyn Fn() -> StudyRecord| {
         let mut study = comparing();

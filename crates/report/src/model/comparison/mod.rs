@@ -104,7 +104,7 @@ pub struct PointValues {
     pub by_block: Vec<Option<f64>>,
     /// Mean over the blocks.
     pub mean: Option<f64>,
-    /// The mean with its 95 % interval; none of fewer than two blocks.
+    /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
     /// What it is compared with, an axis each.
     pub gains: Vec<Gain>,
@@ -402,13 +402,19 @@ fn measured(
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
         PointValues {
             mean: stats::mean(&known),
-            interval: stats::repeats_mean(&known),
+            interval: mean_interval(&known),
             by_block,
             gains,
             published: None,
         }
     };
     values.iter().cloned().zip(gains).map(of).collect()
+}
+
+/// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.
+fn mean_interval(by_block: &[f64]) -> Option<Estimate> {
+    let interval = stats::repeats_mean(by_block)?;
+    Some(Estimate { low: interval.low.max(0.0), ..interval })
 }
 
 /// What was published of a point by a metric that the figure names or leaves out.
