@@ -92,7 +92,10 @@ fn disk(report: &Report) -> Markup {
 /// What holds for all studies.
 fn both(report: &Report) -> Markup {
     html! {
-        p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, percentiles never averaged, and a percentile is printed only where at least ten operations lie beyond it." }
+        p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, over threads and over repeats, so that a percentile of a trial or of a configuration is never an average; it is printed only where at least ten operations lie beyond it." }
+        @if report.comparison.as_ref().is_some_and(|compared| compared.blocks.len() > 1) {
+            p { "A comparison needs one value a block: a percentile of a combination is there the mean of its blocks' percentiles, in tables, charts and thresholds. It is not the percentile of all their operations together." }
+        }
         p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates from a block bootstrap, which minds that neighbouring seconds resemble each other; it speaks of this run, not of the next one. Fewer than eight seconds have none." }
         @if report.repeats() {
             p { "Repeated trials are independent: their interval is Student's, over the means of the repeats. “Best” is the best repeat, the figure that CrystalDiskMark prints." }

@@ -78,9 +78,15 @@ fn best_of<'a>(comparison: &StudyComparison, points: impl Iterator<Item = &'a Po
     best.map(|(point, _)| point)
 }
 
-/// `2,310 records/s (2,280–2,340)`; of a metric whose unit does not tell what it is, with its name.
+/// `2,310 records/s (2,280–2,340)`; of a metric whose unit does not tell what it is, with its name. Of several blocks a
+/// percentile is the mean of theirs.
 fn value(metric: &ComparedMetric, point: &Point) -> Option<String> {
-    let name = if metric.better == Direction::Lower { format!("{} ", metric.name) } else { String::new() };
+    let several = point.values.by_block.iter().flatten().count() > 1;
+    let name = match (metric.better, metric.percentile()) {
+        (Direction::Higher, _) => String::new(),
+        (Direction::Lower, Some(_)) if several => format!("mean {} ", metric.name),
+        (Direction::Lower, _) => format!("{} ", metric.name),
+    };
     let mean = format!("{name}{} {}", figure(point.values.mean?), metric.unit);
     Some(match point.values.interval {
         Some(interval) => format!("{mean} ({})", format::range(interval.low, interval.high)),

@@ -4,14 +4,17 @@ use record::Metric;
 
 use super::{Column, Row, Table, column, words};
 use crate::format::{self, figure_or_dash, points};
-use crate::model::{CONFIGURATION, ComparedAxis, Gain, Point, PointValues, StudyComparison, axis_words};
+use crate::model::{
+    CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
+};
 
 /// Every combination: its mean, what it gains along each axis with the verdict, and what was published.
 pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
     let metric = &comparison.metric;
+    let several_blocks = comparison.blocks.len() > 1;
     let mut columns = vec![
         words("combination", "levels of the axes", 0),
-        Column { meaning: metric.says, ..Column::number(head(metric.name, metric.unit)) },
+        Column { meaning: metric.says, ..Column::number(heading(metric, several_blocks)) },
     ];
     let several = comparison.axes.len() > 1;
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
@@ -45,6 +48,12 @@ fn sentence_case(text: &str) -> String {
 /// `records/s`; of a unit that does not say what it is of, the name of the metric, which ends with its unit.
 fn head(name: &str, unit: &str) -> String {
     if unit.contains('/') { unit.to_owned() } else { name.to_owned() }
+}
+
+/// The head of the metric; of several blocks a percentile is the mean of theirs.
+fn heading(metric: &ComparedMetric, several_blocks: bool) -> String {
+    let head = head(metric.name, metric.unit);
+    if several_blocks && metric.percentile().is_some() { format!("mean {head}") } else { head }
 }
 
 fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
@@ -111,8 +120,10 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
     let title = match comparison.not_compared {
-        None => "Other metrics: mean, and gain over the reference (positive is better; * better or worse)",
-        Some(_) => "Other metrics: mean",
+        None => {
+            "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
+        }
+        Some(_) => "Other metrics: mean of the blocks' figures",
     };
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
@@ -196,6 +207,11 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         axes.join(", or against ")
     );
     let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
-    let head = head(metric.name, metric.unit);
-    format!("{head}: {}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
+    let several_blocks = comparison.blocks.len() > 1;
+    let head = heading(metric, several_blocks);
+    let mean = match metric.percentile() {
+        Some(percentile) if several_blocks => format!(", here the mean of the blocks' {percentile}"),
+        _ => String::new(),
+    };
+    format!("{head}: {}{mean}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
 }

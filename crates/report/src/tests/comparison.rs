@@ -279,6 +279,24 @@ fn no_interval_of_a_mean_goes_below_zero() {
 }
 
 #[test]
+fn the_mean_of_percentiles_is_called_one_wherever_it_stands() {
+    let report = Report::of(&read_iops());
+    let threshold = &report.comparison.as_ref().unwrap().thresholds[0];
+    assert!(threshold.why.contains("mean of the blocks' p99 "), "{}", threshold.why);
+    assert!(verdicts(&read_iops()).contains(" with mean p99_ms "), "{}", verdicts(&read_iops()));
+    let (text, page) = (report.text(None), report.html());
+    assert!(text.contains("here the mean of the blocks' p99") && text.contains("mean p99_ms"), "{text}");
+    assert!(page.contains("Mean of the blocks' p99 over 7 blocks"));
+    assert!(page.contains("a percentile of a combination is there the mean of its blocks' percentiles"));
+    assert!(!page.contains("percentiles never averaged"));
+    let metrics =
+        record::METRICS.iter().filter_map(|metric| crate::ComparedMetric::from(metric).percentile());
+    assert_eq!(metrics.collect::<Vec<_>>(), ["p50", "p95", "p99", "p999", "p99", "p99"]);
+    let single = doubled(1, "p99_ms < 1");
+    assert!(!single.why.contains("mean of"), "{}", single.why);
+}
+
+#[test]
 fn every_study_says_that_it_was_interrupted() {
     let told = |comparing: &dyn Fn() -> StudyRecord| {
         let mut study = comparing();

@@ -191,6 +191,21 @@ pub struct OtherMetric {
     pub points: Vec<PointValues>,
 }
 
+impl ComparedMetric {
+    /// The percentile that it is, such as `p99`; none of other metrics. A trial's percentile is that of one histogram; over
+    /// blocks only the mean of theirs is known, since each pair within a block needs a value of its own, and every printer
+    /// says so.
+    pub(crate) fn percentile(&self) -> Option<&'static str> {
+        percentile(self.name)
+    }
+}
+
+/// `p99` of `commit_p99_ms`.
+pub(crate) fn percentile(metric: &'static str) -> Option<&'static str> {
+    let is_rank = |part: &&str| part.strip_prefix('p').is_some_and(|rank| rank.parse::<u32>().is_ok());
+    metric.split('_').find(is_rank)
+}
+
 impl From<&Metric> for ComparedMetric {
     fn from(metric: &Metric) -> Self {
         Self { name: metric.name, unit: metric.unit, better: metric.better, says: metric.says }

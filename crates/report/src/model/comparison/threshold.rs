@@ -3,10 +3,10 @@
 //! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
 //! blocks on: below, a gain is told and decides nothing. A single block has no interval, and its value decides.
 
-use record::{GAIN, Threshold};
+use record::{GAIN, Metric, Threshold};
 use serde::Serialize;
 
-use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison};
+use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile};
 use crate::format;
 
 /// Points that a result names before it counts.
@@ -106,7 +106,10 @@ fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
             let value = values.and_then(|v| v.mean);
             let blocks = values.map_or(0, |v| v.by_block.iter().flatten().count());
             let (outcome, says) = match value {
-                Some(value) => (outcome(threshold, value, ends), figure(value, ends, &unit) + &from(blocks)),
+                Some(value) => {
+                    let mean = mean_of(&threshold.metric, blocks);
+                    (outcome(threshold, value, ends), mean + &figure(value, ends, &unit) + &from(blocks))
+                }
                 None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
             };
             Figure { of: point.label.clone(), outcome, says }
@@ -152,6 +155,14 @@ fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
 fn figure(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
     let interval = ends.map(|(low, high)| format!(" ({})", format::range(low, high))).unwrap_or_default();
     format!("{}{unit}{interval}", format::signed(value))
+}
+
+/// Says of a percentile that it is a mean of several.
+fn mean_of(metric: &str, blocks: usize) -> String {
+    match Metric::named(metric).and_then(|metric| percentile(metric.name)) {
+        Some(percentile) if blocks > 1 => format!("mean of the blocks' {percentile} "),
+        _ => String::new(),
+    }
 }
 
 /// How many blocks a figure rests on, where these are few.
