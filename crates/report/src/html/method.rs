@@ -24,7 +24,7 @@ fn comparison(compared: &StudyComparison) -> Markup {
     };
     html! {
         p { "A combination is compared with the one that has the reference level of an axis and shares all other levels, block by block; a block counts only where both trials are complete. The effect is the Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval. P-values are those of the paired t test; Holm's correction holds for " (families) " together." }
-        p { "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the effect is at least the smallest that matters: 3 %, or the noise floor if that is more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no verdict." }
+        p { "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the effect is at least the smallest that matters: 3 %, or the noise floor of the same metric if that is more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no verdict." }
         @if compared.axes.iter().any(|axis| axis.quantity.is_some()) {
             p { "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot is the cheapest level whose whole interval against the best level shows less than 5 % loss." }
         }

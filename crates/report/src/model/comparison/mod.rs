@@ -343,15 +343,6 @@ pub(crate) fn of(
         (measured(&grid, &axes, metric, noise.smallest_effect, compares), noise)
     };
     let (values, noise) = measured(metric);
-    let others = METRICS.iter().filter(|other| other.name != metric.name).filter_map(|other| {
-        let (mut points, noise) = measured(other);
-        for (row, values) in grid.rows.iter().zip(&mut points) {
-            values.published = published(design, &row.key, |metric| metric == Some(other.name));
-        }
-        let any = points.iter().any(|point| point.mean.is_some());
-        any.then(|| OtherMetric { metric: other.into(), noise, points })
-    });
-    let others: Vec<OtherMetric> = others.collect();
     let points: Vec<Point> = grid
         .rows
         .iter()
@@ -371,7 +362,7 @@ pub(crate) fn of(
         noise,
         axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
         points,
-        others,
+        others: others(design, &grid, metric, measured),
         thresholds: Vec::new(),
         published: design.published.as_ref().map(source),
         not_used: grid.not_used(),
@@ -379,6 +370,24 @@ pub(crate) fn of(
     };
     comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
     Some(comparison)
+}
+
+/// The points by all other metrics that some point has.
+fn others(
+    design: &Design,
+    grid: &Grid<'_>,
+    main: &Metric,
+    measured: impl Fn(&Metric) -> (Vec<PointValues>, NoiseFloor),
+) -> Vec<OtherMetric> {
+    let other = |metric: &Metric| {
+        let (mut points, noise) = measured(metric);
+        for (row, values) in grid.rows.iter().zip(&mut points) {
+            values.published = published(design, &row.key, |name| name == Some(metric.name));
+        }
+        let any = points.iter().any(|point| point.mean.is_some());
+        any.then(|| OtherMetric { metric: metric.into(), noise, points })
+    };
+    METRICS.iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
 }
 
 const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
