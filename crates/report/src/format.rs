@@ -167,6 +167,18 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("one {one}") } else { format!("{} {many}", grouped(count as u64)) }
 }
 
+/// Items that a sentence names before it counts.
+const NAMED: usize = 6;
+
+/// `a, b and 3 more`: the first few, then how many there are.
+pub(crate) fn listed<T: AsRef<str>>(items: &[T]) -> String {
+    let named: Vec<&str> = items.iter().take(NAMED).map(AsRef::as_ref).collect();
+    match items.len() {
+        count if count > NAMED => format!("{} and {} more", named.join(", "), count - NAMED),
+        _ => named.join(", "),
+    }
+}
+
 /// The state in a word.
 pub fn state(state: State) -> &'static str {
     match state {

@@ -220,10 +220,14 @@ fn knee(
 
 fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> String {
     let blocks = comparison.blocks.len();
+    let mean = match comparison.metric.percentile() {
+        Some(percentile) => format!("Mean of the blocks' {percentile}"),
+        None => "Mean".to_owned(),
+    };
     let mut parts = vec![match blocks {
         1 => "One block, without intervals.".to_owned(),
         _ => format!(
-            "Mean over {blocks} blocks with its 95 % interval. Dashed: the reference, {}.",
+            "{mean} over {blocks} blocks with its 95 % interval. Dashed: the reference, {}.",
             series.reference
         ),
     }];

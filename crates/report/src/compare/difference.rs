@@ -49,6 +49,9 @@ const PLACE: [&str; 14] = [
     "seed",
 ];
 
+/// Names under which the rate of a search's step is stored: what the search found, and nothing that was asked for.
+const FOUND: [&str; 2] = ["rate", "rate_per_s"];
+
 /// A stored value as dotted paths and texts. What stands in a list is known by its name, or by its place.
 type Leaves = BTreeMap<String, String>;
 
@@ -98,7 +101,8 @@ pub(super) fn settings<'a>(
         paths(&first, &this).into_iter().filter_map(|p| differs(p, &first, &this)).collect();
     for (one, other) in shared {
         let setup = |trial: &Trial| trial.setup.as_ref().map(leaves).unwrap_or_default();
-        for found in between(&setup(one), &setup(other)) {
+        let asked = between(&setup(one), &setup(other)).into_iter();
+        for found in asked.filter(|difference| !was_found(&difference.what, one, other)) {
             let found = Difference { what: format!("setup.{}", found.what), ..found };
             if !all.contains(&found) {
                 all.push(found);
@@ -122,8 +126,15 @@ pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
     }
     let is_place = |path: &str| path.split('.').any(|part| PLACE.contains(&part));
     let asked = |trial: &Trial| leaves(&trial.parameters);
-    let found = between(&asked(first), &asked(this)).into_iter().filter(|found| !is_place(&found.what));
+    let found = between(&asked(first), &asked(this)).into_iter();
+    let found = found.filter(|found| !is_place(&found.what) && !was_found(&found.what, first, this));
     found.filter(|found| !same_by_default(found, first.setup.as_ref(), this.setup.as_ref())).collect()
+}
+
+/// Whether it is the rate of two searches' steps.
+fn was_found(path: &str, first: &Trial, this: &Trial) -> bool {
+    let last = path.rsplit('.').next().unwrap_or_default();
+    first.search.is_some() && this.search.is_some() && FOUND.contains(&last)
 }
 
 fn same_by_default(found: &Difference, first: Option<&Setup>, this: Option<&Setup>) -> bool {

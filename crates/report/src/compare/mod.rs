@@ -63,7 +63,7 @@ pub struct Against {
     pub settings: Vec<Difference>,
     /// What the verdicts are about, by name.
     pub metric: Option<&'static str>,
-    /// Share from which on an effect matters: 3 %, or the noise floor of either study if that is more.
+    /// Share from which on an effect on this metric matters: 3 %, or the noise floor of either study if that is more.
     pub smallest_effect: f64,
     /// The combinations that both have.
     pub combinations: Vec<Combination>,
@@ -99,6 +99,8 @@ pub struct MetricAgainst {
     pub low_pct: Option<f64>,
     /// Upper end of its interval.
     pub high_pct: Option<f64>,
+    /// Share from which on an effect on this metric matters: 3 %, or its noise floor in either study if that is more.
+    pub smallest_effect: f64,
     /// The ratio with its interval.
     pub effect: Option<Effect>,
     /// What it supports; none where a verdict is refused.
@@ -224,9 +226,10 @@ impl<'a> Side<'a> {
         of_study(&design, &self.report.trials)
     }
 
-    fn smallest_effect(&self) -> f64 {
-        let own = self.report.comparison.as_ref().map(|comparison| comparison.smallest_effect);
-        own.unwrap_or_else(|| stats::smallest_effect(None))
+    /// The share from which on an effect on a metric matters.
+    fn smallest_effect(&self, metric: &str) -> f64 {
+        let noise = self.report.comparison.as_ref().and_then(|comparison| comparison.noise_of(metric));
+        noise.map_or_else(|| stats::smallest_effect(None), |noise| noise.smallest_effect)
     }
 }
 
@@ -237,21 +240,22 @@ fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
         .iter()
         .filter_map(|(key, cells)| Some((key, cells.as_slice(), theirs.get(key)?.as_slice())))
         .collect();
-    let smallest = first.smallest_effect().max(this.smallest_effect());
+    let smallest = |metric: &str| first.smallest_effect(metric).max(this.smallest_effect(metric));
     let workloads: Vec<Vec<Difference>> =
         shared.iter().map(|(_, a, b)| difference::workload(a[0].trial, b[0].trial)).collect();
-    let metrics = by_metric(&shared, &workloads, smallest);
+    let metrics = by_metric(&shared, &workloads, &smallest);
     let combinations = shared.iter().zip(workloads).zip(metrics);
     let alone = |own: &BTreeMap<Key, Vec<Cell<'_>>>, other: &BTreeMap<Key, Vec<Cell<'_>>>| {
         own.keys().filter(|key| !other.contains_key(*key)).map(combination).collect::<Vec<String>>()
     };
     let setups = shared.iter().map(|(_, a, b)| (a[0].trial, b[0].trial));
+    let metric = first.metric().map(|metric| metric.name);
     Against {
         name: this.name.to_owned(),
         environment: difference::environment(first.study, this.study),
         settings: difference::settings(first.study, this.study, setups),
-        metric: first.metric().map(|metric| metric.name),
-        smallest_effect: smallest,
+        metric,
+        smallest_effect: metric.map_or_else(|| stats::smallest_effect(None), smallest),
         combinations: combinations
             .map(|(((key, ..), workload), metrics)| Combination {
                 label: combination(key),
@@ -268,14 +272,15 @@ fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
 fn by_metric(
     shared: &[(&Key, &[Cell<'_>], &[Cell<'_>])],
     workloads: &[Vec<Difference>],
-    smallest: f64,
+    smallest: &impl Fn(&str) -> f64,
 ) -> Vec<Vec<MetricAgainst>> {
     let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
     for metric in &METRICS {
+        let smallest = smallest(metric.name);
         let mut family: Vec<(usize, MetricAgainst)> = shared
             .iter()
             .enumerate()
-            .filter_map(|(index, (_, first, this))| Some((index, values(metric, first, this)?)))
+            .filter_map(|(index, (_, first, this))| Some((index, values(metric, first, this, smallest)?)))
             .collect();
         let may = |index: usize| workloads[index].is_empty();
         let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may(*index));
@@ -297,7 +302,7 @@ fn by_metric(
 }
 
 /// None where a side does not have the metric.
-fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<MetricAgainst> {
+fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>], smallest: f64) -> Option<MetricAgainst> {
     let of = |cells: &[Cell<'_>]| cells.iter().filter_map(|cell| cell.value(metric)).collect::<Vec<f64>>();
     let (first, this) = (of(first), of(this));
     let better: Better = direction(metric.better);
@@ -312,6 +317,7 @@ fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<Metr
         gain_pct: known.then(|| pct(ratio)),
         low_pct: ends.map(|(a, b)| a.min(b)),
         high_pct: ends.map(|(a, b)| a.max(b)),
+        smallest_effect: smallest,
         effect,
         judged: None,
         words: if known { "descriptive only" } else { "no ratio, a value is zero" }.to_owned(),

@@ -3,7 +3,7 @@
 use record::StudyRecord;
 
 use super::{Compare, CompareOutcome};
-use crate::fixture::{self, Designed, Made};
+use crate::fixture::{self, Collected, Designed, Made};
 
 /// A study of two configurations in so many blocks, whose rates are those of the first times this.
 fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
@@ -129,4 +129,48 @@ fn a_machine_that_was_not_recorded_is_a_difference() {
     this.environment = None;
     let found = compare(&first, &this);
     assert_eq!(found.against[0].environment[0].this.as_deref(), Some("not recorded"));
+}
+
+/// A search in each of six blocks that confirms about this rate.
+fn searches(rate_per_s: f64) -> StudyRecord {
+    let mut study = Designed::blocks(6).axis("writers", &["1"], "1").study(|at| Some(at.records(1.0)));
+    study.manifest.search = Some(fixture::search_rules());
+    let search = |place: record::TrialRecord| {
+        let rate = rate_per_s + f64::from(place.block);
+        let steps = [
+            Collected::at("historian", rate).probe(),
+            Collected::at("historian", rate * 1.02).growing(rate * 0.1).probe(),
+            Collected::at("historian", rate).confirm(),
+            Collected::at("historian", rate).confirm(),
+            Collected::at("historian", rate).confirm(),
+        ];
+        steps.into_iter().zip(0..).map(move |(step, index)| {
+            let mut trial = step.seconds(30).trial(place.number * 10 + index);
+            (trial.trial.block, trial.trial.levels) = (place.block, place.levels.clone());
+            trial
+        })
+    };
+    study.trials =
+        std::mem::take(&mut study.trials).into_iter().flat_map(|made| search(made.trial)).collect();
+    study
+}
+
+#[test]
+fn the_rates_that_two_searches_found_are_no_difference_of_the_workload() {
+    let found = compare(&searches(500.0), &searches(900.0));
+    let combination = &found.against[0].combinations[0];
+    assert_eq!(combination.workload, []);
+    assert_eq!(found.outcome(), CompareOutcome::Judged);
+    let sustained = combination.main(Some("sustained_per_s")).unwrap();
+    assert_eq!(sustained.words, "better");
+    assert!(sustained.gain_pct.is_some_and(|gain| (gain - 79.0).abs() < 1.0), "{sustained:?}");
+    let settings: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();
+    assert!(settings.iter().all(|what| !what.contains("rate")), "{settings:?}");
+    // A rate that was asked for is one.
+    let asked = |rate: f64| {
+        Designed::blocks(6)
+            .configurations(&["A", "B"])
+            .study(|at| Some(at.placed(Collected::at("historian", rate).seconds(2).trial(at.number))))
+    };
+    assert_eq!(compare(&asked(500.0), &asked(900.0)).outcome(), CompareOutcome::Refused);
 }

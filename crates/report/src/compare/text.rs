@@ -81,7 +81,7 @@ fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
     } else {
         blocks.push(grid(&table, width));
         blocks.push(wrapped(
-            "Gain: change in per cent, positive is better, with the interval between unpaired trials where both sides have \
+            "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the interval between unpaired trials where both sides have \
              several.",
         ));
     }

@@ -24,12 +24,12 @@ fn comparison(compared: &StudyComparison) -> Markup {
     };
     html! {
         p { "A combination is compared with the one that has the reference level of an axis and shares all other levels, block by block; a block counts only where both trials are complete. The effect is the Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval. P-values are those of the paired t test; Holm's correction holds for " (families) " together." }
-        p { "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the effect is at least the smallest that matters: 3 %, or the noise floor if that is more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no verdict." }
+        p { "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the effect is at least the smallest that matters: 3 %, or the noise floor of the same metric if that is more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no verdict." }
         @if compared.axes.iter().any(|axis| axis.quantity.is_some()) {
             p { "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot is the cheapest level whose whole interval against the best level shows less than 5 % loss." }
         }
         @if !compared.thresholds.is_empty() {
-            p { "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, and is inconclusive else; a single block is judged by its value." }
+            p { "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, and is inconclusive else. The mean of two blocks has an interval; a single block is judged by its value, and a gain from six blocks on." }
         }
     }
 }
@@ -92,7 +92,10 @@ fn disk(report: &Report) -> Markup {
 /// What holds for all studies.
 fn both(report: &Report) -> Markup {
     html! {
-        p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, percentiles never averaged, and a percentile is printed only where at least ten operations lie beyond it." }
+        p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, over threads and over repeats, so that a percentile of a trial or of a configuration is never an average; it is printed only where at least ten operations lie beyond it." }
+        @if report.comparison.as_ref().is_some_and(|compared| compared.blocks.len() > 1) {
+            p { "A comparison needs one value a block: a percentile of a combination is there the mean of its blocks' percentiles, in tables, charts and thresholds. It is not the percentile of all their operations together." }
+        }
         p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates from a block bootstrap, which minds that neighbouring seconds resemble each other; it speaks of this run, not of the next one. Fewer than eight seconds have none." }
         @if report.repeats() {
             p { "Repeated trials are independent: their interval is Student's, over the means of the repeats. “Best” is the best repeat, the figure that CrystalDiskMark prints." }

@@ -9,6 +9,7 @@ mod finding;
 mod generator;
 mod historian;
 mod integrity;
+mod interruption;
 mod medium;
 mod orders;
 mod outcome;
@@ -76,6 +77,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.retain(|verdict| !comparison::replaces(report, verdict));
     verdicts.extend(integrity::all(report));
     verdicts.extend(reconciliation::all(report));
+    verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(medium::all(report));
     verdicts.extend(generator::all(report));
@@ -85,14 +87,14 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 }
 
 /// A study of hundreds of trials may have a sentence on each: of very many with one rule the first few are kept, and the
-/// rest is counted.
+/// rest is counted. What a study gains and whether its thresholds held is what it was run for, and is told in full.
 fn folded(verdicts: Vec<Verdict>) -> Vec<Verdict> {
     let mut kept: Vec<Verdict> = Vec::new();
     let mut rest: Vec<(usize, Verdict)> = Vec::new();
     let alike = |a: &Verdict, b: &Verdict| a.rule == b.rule && a.level == b.level;
     for verdict in verdicts {
-        let many =
-            verdict.rule != "gain" && kept.iter().filter(|other| alike(other, &verdict)).count() >= SAME_MOST;
+        let in_full = ["gain", "threshold"].contains(&verdict.rule.as_str());
+        let many = !in_full && kept.iter().filter(|other| alike(other, &verdict)).count() >= SAME_MOST;
         match rest.iter_mut().find(|(_, other)| alike(other, &verdict)) {
             _ if !many => kept.push(verdict),
             Some((count, other)) => {

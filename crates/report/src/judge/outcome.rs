@@ -77,7 +77,7 @@ fn errors_by_kind(trial: &Trial) -> Vec<String> {
 
 fn io_errors(trial: &Trial) -> Option<Verdict> {
     let kinds = errors_by_kind(trial);
-    (!kinds.is_empty()).then(|| Verdict {
+    trial.has_io_errors().then(|| Verdict {
         trials: vec![trial.number],
         ..Verdict::new(
             Level::Failure,

@@ -9,6 +9,9 @@ use super::{Figures, Report, Search, Trial, Workload};
 /// Metric that is of a whole search and of no single trial.
 pub(crate) const SUSTAINED: &str = "sustained_per_s";
 
+/// Share of the operations that failed.
+pub(crate) const ERROR_SHARE: &str = "error_share";
+
 /// Share of the offered rate from which on it was held.
 const ACHIEVED_SHARE: f64 = 0.995;
 
@@ -34,7 +37,7 @@ pub(crate) fn value(trial: &Trial, metric: &Metric) -> Option<f64> {
         "pending_max" => trial.historian.as_ref()?.pending_max,
         "variability_pct" => variability(trial).map(|share| share * 100.0),
         "cpu_us_per_operation" => trial.machine.cpu_us_per_operation,
-        "error_share" => error_share(trial),
+        ERROR_SHARE => error_share(trial),
         _ => None,
     };
     value.filter(|value| value.is_finite())

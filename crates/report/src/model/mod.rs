@@ -15,11 +15,11 @@ mod steady;
 mod sweep;
 mod trial;
 
-use record::{Environment, State, StudyRecord};
+use record::{Environment, Resumption, State, StudyRecord};
 use serde::Serialize;
 
 pub use comparison::{
-    AxisSeries, ComparedAxis, ComparedMetric, Gain, OtherMetric, Outcome, Point, PointValues,
+    AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
     PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
 };
 pub(crate) use comparison::{CONFIGURATION, Cell, Key, axis_words, combination, direction, gain_pct, words};
@@ -69,6 +69,9 @@ pub struct Report {
     pub state: State,
     /// Why it failed.
     pub reason: Option<String>,
+    /// Times that the study was interrupted and taken up again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumption>,
     /// Sentences that the record supports, the gravest first.
     pub verdicts: Vec<Verdict>,
     /// What was compared with what, if the study compares.
@@ -141,6 +144,7 @@ impl Report {
             finished: manifest.finished.clone(),
             state: manifest.state,
             reason: manifest.reason.clone(),
+            resumed: manifest.resumed.clone(),
             verdicts: Vec::new(),
             sweeps: sweep::all(manifest, &configurations, &trials),
             steady_state,

@@ -239,6 +239,13 @@ impl Trial {
         self.state == State::Skipped
     }
 
+    /// Whether I/Os of a disk ended with an error: then no figure of it is to be trusted. A database's errors are counted
+    /// beside its figures, which are of what it acknowledged.
+    pub(crate) fn has_io_errors(&self) -> bool {
+        let failed = |figures: &Figures| figures.errors > 0 && figures.kind != ALL;
+        self.is(Workload::Disk) && self.figures.iter().any(failed)
+    }
+
     /// Whether its figures may speak for the configuration.
     pub(crate) fn is_complete(&self) -> bool {
         self.state == State::Complete

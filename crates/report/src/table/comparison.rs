@@ -4,14 +4,17 @@ use record::Metric;
 
 use super::{Column, Row, Table, column, words};
 use crate::format::{self, figure_or_dash, points};
-use crate::model::{CONFIGURATION, ComparedAxis, Gain, Point, PointValues, StudyComparison, axis_words};
+use crate::model::{
+    CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
+};
 
 /// Every combination: its mean, what it gains along each axis with the verdict, and what was published.
 pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
     let metric = &comparison.metric;
+    let several_blocks = comparison.blocks.len() > 1;
     let mut columns = vec![
         words("combination", "levels of the axes", 0),
-        Column { meaning: metric.says, ..Column::number(head(metric.name, metric.unit)) },
+        Column { meaning: metric.says, ..Column::number(heading(metric, several_blocks)) },
     ];
     let several = comparison.axes.len() > 1;
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
@@ -47,6 +50,12 @@ fn head(name: &str, unit: &str) -> String {
     if unit.contains('/') { unit.to_owned() } else { name.to_owned() }
 }
 
+/// The head of the metric; of several blocks a percentile is the mean of theirs.
+fn heading(metric: &ComparedMetric, several_blocks: bool) -> String {
+    let head = head(metric.name, metric.unit);
+    if several_blocks && metric.percentile().is_some() { format!("mean {head}") } else { head }
+}
+
 fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     let values = &point.values;
     let measured = values.by_block.iter().flatten().count();
@@ -54,7 +63,7 @@ fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
         cells.extend(gain_cells(values, axis));
     }
-    let published = point.published.as_ref();
+    let published = values.published.as_ref();
     cells.push(figure_or_dash(published.and_then(|published| published.value)));
     cells
         .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
@@ -111,14 +120,34 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
     let title = match comparison.not_compared {
-        None => "Other metrics: mean, and gain over the reference (positive is better; * better or worse)",
-        Some(_) => "Other metrics: mean",
+        None => {
+            "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
+        }
+        Some(_) => "Other metrics: mean of the blocks' figures",
     };
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
 
 fn other_cell(values: &PointValues) -> String {
     let mean = figure_or_dash(values.mean);
+    let figure = gained(values, mean);
+    match published_words(values) {
+        Some(published) => format!("{figure} ({published})"),
+        None => figure,
+    }
+}
+
+/// `published 29.1`, or what was published in place of a figure.
+fn published_words(values: &PointValues) -> Option<String> {
+    let published = values.published.as_ref()?;
+    let figure = published.value.map(format::figure);
+    let gain = published.gain_pct.map(|gain| format!("gain {}", signed_per_cent(gain)));
+    let told = figure.or(gain).or_else(|| published.says.clone())?;
+    Some(format!("published {told}"))
+}
+
+/// The mean with the gain over the only reference.
+fn gained(values: &PointValues, mean: String) -> String {
     let [gain] = values.gains.as_slice() else { return mean };
     let shown = gain.judged.is_some_and(|judged| {
         matches!(judged.comparison, stats::Comparison::Better | stats::Comparison::Worse)
@@ -178,6 +207,11 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         axes.join(", or against ")
     );
     let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
-    let head = head(metric.name, metric.unit);
-    format!("{head}: {}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
+    let several_blocks = comparison.blocks.len() > 1;
+    let head = heading(metric, several_blocks);
+    let mean = match metric.percentile() {
+        Some(percentile) if several_blocks => format!(", here the mean of the blocks' {percentile}"),
+        _ => String::new(),
+    };
+    format!("{head}: {}{mean}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
 }

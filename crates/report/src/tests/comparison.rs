@@ -172,7 +172,7 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
         report.configurations.iter().find(|configuration| configuration.name.contains(" A")).unwrap();
     assert_eq!((reference.trials.len(), reference.rate_per_s.map(|e| e.value.round())), (6, Some(1_000.0)));
     let comparison = report.comparison.as_ref().unwrap();
-    assert!((comparison.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.smallest_effect);
+    assert!((comparison.noise.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.noise.smallest_effect);
     assert!(
         comparison.points[0]
             .values
@@ -185,6 +185,184 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
         .into_iter()
         .filter(|o| o.metric == "iops" && o.configuration == "A (A/A)");
     assert_eq!(twice.count(), 6);
+}
+
+#[test]
+fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
+    let study = Designed::blocks(8)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .threshold("iops < 2000")
+        .threshold("error_share <= 0")
+        .aa()
+        .study(|at| match (at.configuration.as_str(), at.aa, at.block) {
+            // Errors are answered fast.
+            ("B", _, 3) => Some(
+                at.placed(
+                    fixture::Made::read("read")
+                        .seconds(2)
+                        .noise(0.0)
+                        .rate(90_000.0, 9.0)
+                        .errors(5)
+                        .trial(at.number),
+                ),
+            ),
+            ("A", true, 5) => Some(at.ended(State::Failed, "fault")),
+            ("B", ..) => Some(at.reads(1_500.0, 900.0)),
+            _ => Some(at.reads(1_000.0, 900.0)),
+        });
+    let comparison = Report::of(&study).comparison.unwrap();
+    let b = &comparison.points[1];
+    assert_eq!((b.values.gains[0].blocks, b.values.gains[0].gain_pct.map(f64::round)), (7, Some(50.0)));
+    assert_eq!((b.values.by_block[2], b.not_used.as_slice(), b.trials.len()), (None, &[8][..], 7));
+    assert_eq!(comparison.not_used, [8, 15]);
+    assert_eq!(comparison.noise.noise_floor.map(|floor| floor.blocks), Some(7));
+    let outcomes: Vec<crate::Outcome> = comparison.thresholds.iter().map(|t| t.outcome).collect();
+    assert_eq!(outcomes[0], crate::Outcome::Held);
+    assert_ne!(outcomes[1], crate::Outcome::Held, "errors are not forgotten with their trial");
+    let told = verdicts(&study);
+    assert!(
+        told.contains("2 trials count in no comparison (one not complete, one with I/O errors)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn published_figures_of_other_metrics_stand_beside_them() {
+    let figure = |configuration: &str, metric: &str, value: f64| PublishedFigure {
+        configuration: Some(configuration.to_owned()),
+        metric: Some(metric.to_owned()),
+        value: Some(value),
+        ..PublishedFigure::default()
+    };
+    let published = Published {
+        source: "A vendor, 2014".to_owned(),
+        differs: None,
+        figures: vec![figure("A", "iops", 700_000.0), figure("B", "mb_per_s", 2_500.0)],
+    };
+    let study = Designed::blocks(2)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .published(published)
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let value = |values: &crate::PointValues| values.published.as_ref().and_then(|published| published.value);
+    let throughput = comparison.others.iter().find(|other| other.metric.name == "mb_per_s").unwrap();
+    assert_eq!(
+        comparison.points.iter().map(|p| value(&p.values)).collect::<Vec<_>>(),
+        [Some(700_000.0), None]
+    );
+    assert_eq!(throughput.points.iter().map(value).collect::<Vec<_>>(), [None, Some(2_500.0)]);
+    for printed in [report.text(None), report.html()] {
+        assert!(printed.contains("(published 2,500)"), "{printed}");
+    }
+}
+
+#[test]
+fn no_interval_of_a_mean_goes_below_zero() {
+    let study =
+        Designed::blocks(2).configurations(&["A", "B"]).metric("iops").threshold("iops >= 0").study(|at| {
+            Some(at.reads(
+                if at.block == 1 { 8_000.0 } else { 10_000.0 }
+                    * if at.configuration == "A" { 1.0 } else { 1.1 },
+                900.0,
+            ))
+        });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert!(comparison.points.iter().all(|point| point.values.interval.is_some_and(|e| e.low == 0.0)));
+    assert_eq!(comparison.thresholds[0].outcome, crate::Outcome::Held, "{:?}", comparison.thresholds);
+    for printed in [report.text(None), report.html()] {
+        assert!(printed.contains("0–21,710") && !printed.contains("−3,706"), "{printed}");
+    }
+}
+
+#[test]
+fn the_mean_of_percentiles_is_called_one_wherever_it_stands() {
+    let report = Report::of(&read_iops());
+    let threshold = &report.comparison.as_ref().unwrap().thresholds[0];
+    assert!(threshold.why.contains("mean of the blocks' p99 "), "{}", threshold.why);
+    assert!(verdicts(&read_iops()).contains(" with mean p99_ms "), "{}", verdicts(&read_iops()));
+    let (text, page) = (report.text(None), report.html());
+    assert!(text.contains("here the mean of the blocks' p99") && text.contains("mean p99_ms"), "{text}");
+    assert!(page.contains("Mean of the blocks' p99 over 7 blocks"));
+    assert!(page.contains("a percentile of a combination is there the mean of its blocks' percentiles"));
+    assert!(!page.contains("percentiles never averaged"));
+    let metrics =
+        record::METRICS.iter().filter_map(|metric| crate::ComparedMetric::from(metric).percentile());
+    assert_eq!(metrics.collect::<Vec<_>>(), ["p50", "p95", "p99", "p999", "p99", "p99"]);
+    let single = doubled(1, "p99_ms < 1");
+    assert!(!single.why.contains("mean of"), "{}", single.why);
+}
+
+#[test]
+fn every_study_says_that_it_was_interrupted() {
+    let told = |comparing: &dyn Fn() -> StudyRecord| {
+        let mut study = comparing();
+        study.manifest.resumed = placements().manifest.resumed;
+        verdicts(&study)
+    };
+    let single = told(&super::quick);
+    assert!(single.contains("taken up again at 2026-11-21T09:12:00Z with trial 13"), "{single}");
+    assert!(
+        single.contains("the kernel was 6.12.0 and is 6.12.1; do not compare the trials before"),
+        "{single}"
+    );
+    let repeats = told(&|| {
+        let designed = Designed::blocks(2).axis("flush_rows", &["10", "40"], "40").order(Order::Repeats);
+        designed.study(|at| Some(at.records(100.0)))
+    });
+    assert!(repeats.contains("warning resumed: From trial 13 on the machine is not the one"), "{repeats}");
+    assert!(repeats.contains("is between the trials before and after"), "{repeats}");
+}
+
+#[test]
+fn every_failed_threshold_is_told() {
+    let mut designed = Designed::blocks(6).configurations(&["A", "B"]).metric("iops");
+    for limit in 1..=9 {
+        designed = designed.threshold(&format!("iops < {limit}"));
+    }
+    let told = verdicts(&designed.study(|at| Some(at.reads(1_000.0, 900.0))));
+    assert_eq!(told.matches("failure threshold: The threshold iops < ").count(), 9, "{told}");
+}
+
+#[test]
+fn each_metric_is_judged_by_its_own_noise() {
+    // The rate repeats itself within 1 %, the latency of the same reference differs by half.
+    let study = Designed::blocks(7).configurations(&["A", "B"]).aa().study(|at| {
+        let rate = if at.configuration == "A" { 1_000.0 } else { 1_200.0 };
+        Some(at.reads(rate * at.noise(0.001), if at.aa { 1_500.0 } else { 1_000.0 } * rate / 1_000.0))
+    });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let verdict = |values: &crate::PointValues| values.gains[0].words.clone();
+    let latency = comparison.others.iter().find(|other| other.metric.name == "mean_ms").unwrap();
+    assert!((comparison.noise.smallest_effect - 0.03).abs() < 1e-9, "{}", comparison.noise.smallest_effect);
+    assert!(latency.noise.smallest_effect > 0.4, "{}", latency.noise.smallest_effect);
+    assert_eq!(verdict(&comparison.points[1].values), "better");
+    assert_eq!(verdict(&latency.points[1]), "equivalent", "20 % more is less than the noise");
+    let document: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+    let document = &document["comparison"];
+    assert!(document["smallest_effect"].is_f64() && document["others"][0]["smallest_effect"].is_f64());
+    let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)]);
+    let metric = |name: &str| {
+        let all = &twice.against[0].combinations[0].metrics;
+        all.iter().find(|metric| metric.metric.name == name).unwrap().smallest_effect
+    };
+    assert!(metric("iops") < 0.031 && metric("mean_ms") > 0.4);
+}
+
+#[test]
+fn a_figure_of_zero_is_not_told_as_a_missing_measurement() {
+    let study = Designed::blocks(7)
+        .configurations(&["A", "B"])
+        .metric("error_share")
+        .aa()
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let told = verdicts(&study);
+    assert!(told.contains("a figure of the reference is zero, so that it has no ratio to itself"), "{told}");
+    assert!(!told.contains("twice in"), "{told}");
 }
 
 #[test]
@@ -254,8 +432,14 @@ fn thresholds_are_judged_by_their_whole_interval() {
         ("gain > 50 % at configuration = A", 7, Inconclusive),
         ("iops > 900", 1, Held),
         ("iops > 1500", 1, Failed),
-        ("gain > 50 %", 1, Held),
-        ("gain > 50 %", 3, Held),
+        ("iops > 900", 3, Held),
+        ("iops > 1500", 3, Failed),
+        ("gain > 50 %", 1, Inconclusive),
+        ("gain > 50 %", 5, Inconclusive),
+        ("gain > 150 %", 5, Inconclusive),
+        ("gain > 50 %", 6, Held),
+        ("error_share <= 0", 7, Held),
+        ("error_share > 0", 7, Failed),
         ("commit_p99_ms < 5", 7, Inconclusive),
         ("iops > 1 at configuration = C", 7, Inconclusive),
     ];
@@ -264,8 +448,24 @@ fn thresholds_are_judged_by_their_whole_interval() {
         assert_eq!(result.outcome, outcome, "{blocks} {result:?}");
     }
     assert!(doubled(1, "iops > 900").why.contains("in one block"));
-    assert!(doubled(3, "gain > 50 %").why.contains("3 blocks only"));
+    assert!(doubled(3, "iops > 900").why.contains("from 3 blocks"));
+    let few = doubled(3, "gain > 50 %").why;
+    assert!(few.contains("from 3 blocks, descriptive only; a gain is judged from 6 blocks on"), "{few}");
+    assert!(doubled(7, "error_share > 0").why.contains("A: 0"), "zero is a measurement");
+    assert!(doubled(7, "commit_p99_ms < 5").why.contains("no block has this figure"));
     assert!(doubled(7, "iops > 1 at configuration = C").why.contains("no measured combination"));
+}
+
+#[test]
+fn a_gain_over_zero_is_not_told_as_not_measured() {
+    let study = Designed::blocks(7)
+        .configurations(&["A", "B"])
+        .metric("error_share")
+        .threshold("gain > 5 %")
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let result = Report::of(&study).comparison.unwrap().thresholds.remove(0);
+    assert_eq!(result.outcome, crate::Outcome::Inconclusive);
+    assert!(result.why.contains("no ratio, a value is zero"), "{}", result.why);
 }
 
 #[test]

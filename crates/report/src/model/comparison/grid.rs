@@ -17,6 +17,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) rows: Vec<Row<'a>>,
     /// Second measurements of a reference: the block, the point, and what was measured.
     pub(crate) aa: Vec<(u32, Key, Cell<'a>)>,
+    /// Second measurements that were begun and count for nothing.
+    aa_not_used: Vec<u32>,
     index: BTreeMap<Key, usize>,
 }
 
@@ -47,8 +49,19 @@ impl<'a> Cell<'a> {
         Self { trial, sustained: Some(rate_per_s) }
     }
 
+    /// None of a trial with I/O errors, whose figures nobody should trust, but for the share of the errors itself.
     pub(crate) fn value(&self, metric: &Metric) -> Option<f64> {
-        if metric.name == metrics::SUSTAINED { self.sustained } else { metrics::value(self.trial, metric) }
+        match metric.name {
+            metrics::SUSTAINED => self.sustained,
+            metrics::ERROR_SHARE => metrics::value(self.trial, metric),
+            _ if self.is_trusted() => metrics::value(self.trial, metric),
+            _ => None,
+        }
+    }
+
+    /// Whether its figures count.
+    pub(crate) fn is_trusted(&self) -> bool {
+        !self.trial.has_io_errors()
     }
 }
 
@@ -99,24 +112,35 @@ impl<'a> Grid<'a> {
         let index = keys.iter().cloned().zip(0..).collect();
         let row = |key: Key| Row { key, cells: vec![None; blocks.len()], not_used: Vec::new() };
         let rows = keys.into_iter().map(row).collect();
-        Self { blocks: blocks.into_iter().collect(), rows, aa: Vec::new(), index }
+        Self { blocks: blocks.into_iter().collect(), rows, aa: Vec::new(), aa_not_used: Vec::new(), index }
     }
 
     /// Puts what was measured where it belongs. Of several complete trials of a point in one block, which a study that was
-    /// taken up again may have, the last one counts.
+    /// taken up again may have, the last one counts that can be trusted.
     fn place(&mut self, key: Key, trial: &'a Trial, cell: Option<Cell<'a>>) {
+        let begun = !matches!(trial.state, State::Skipped | State::Planned);
+        let not_used = (begun && !cell.is_some_and(|cell| cell.is_trusted())).then_some(trial.number);
         if trial.aa {
             self.aa.extend(cell.map(|cell| (trial.block, key, cell)));
+            self.aa_not_used.extend(not_used);
             return;
         }
         let block = self.blocks.iter().position(|block| *block == trial.block);
         let row = self.index.get(&key).and_then(|&index| self.rows.get_mut(index));
         let (Some(block), Some(row)) = (block, row) else { return };
-        match cell {
-            Some(cell) => row.cells[block] = Some(cell),
-            None if matches!(trial.state, State::Skipped | State::Planned) => {}
-            None => row.not_used.push(trial.number),
+        row.not_used.extend(not_used);
+        let place = &mut row.cells[block];
+        if let Some(cell) = cell.filter(|cell| cell.is_trusted() || place.is_none()) {
+            *place = Some(cell);
         }
+    }
+
+    /// All trials that were begun and count for nothing, rising.
+    pub(crate) fn not_used(&self) -> Vec<u32> {
+        let of_points = self.rows.iter().flat_map(|row| &row.not_used);
+        let mut all: Vec<u32> = of_points.chain(&self.aa_not_used).copied().collect();
+        all.sort_unstable();
+        all
     }
 
     pub(crate) fn row(&self, key: &Key) -> Option<&Row<'a>> {

@@ -4,13 +4,14 @@
 //! and shares all other levels, and a named configuration with the reference configuration at the same levels. The named
 //! configurations count as an axis. All comparisons along one axis, over all settings of the others, are one family, for
 //! which the p-values are corrected (Holm); a study of three axes makes three families. Only blocks in which both trials are
-//! complete make a pair, so that drift between blocks is no part of an effect.
+//! complete and free of I/O errors make a pair, so that drift between blocks is no part of an effect.
 //!
 //! A gain is the change of the metric in per cent, and positive is better: 12 % less of a latency gains 12 %.
 
 mod gain;
 mod grid;
 mod level;
+mod noise;
 mod shape;
 mod threshold;
 
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
 use serde::Serialize;
-use stats::{Better, Effect, Estimate, Knee, Scalability};
+use stats::{Better, Estimate, Knee, Scalability};
 
 use super::{Search, Trial, metrics};
 pub use gain::Gain;
@@ -26,6 +27,7 @@ use gain::Pairs;
 pub(crate) use gain::{gain_pct, words};
 pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
+pub use noise::NoiseFloor;
 pub use threshold::{Outcome, ThresholdResult};
 
 /// Name of the axis that the named configurations are.
@@ -42,12 +44,9 @@ pub struct StudyComparison {
     pub blocks: Vec<u32>,
     /// Why nothing is compared, if nothing is.
     pub not_compared: Option<String>,
-    /// Share from which on an effect matters: 3 %, or the noise floor if that is more.
-    pub smallest_effect: f64,
-    /// The reference against itself in each block.
-    pub noise_floor: Option<Effect>,
-    /// Why there is no noise floor.
-    pub no_noise_floor: Option<String>,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
     /// The combinations, in the order of the study.
     pub points: Vec<Point>,
     /// The axes, the named configurations first.
@@ -58,7 +57,8 @@ pub struct StudyComparison {
     pub thresholds: Vec<ThresholdResult>,
     /// Where the published figures come from.
     pub published: Option<PublishedSource>,
-    /// Trials that were begun and count for nothing here, since they are not complete, or their search confirmed no rate.
+    /// Trials that were begun and count for nothing here: not complete, with I/O errors, or of a search that confirmed no rate.
+    /// Of those with I/O errors only the share of the errors counts.
     pub not_used: Vec<u32>,
     /// Times that the study was taken up again.
     pub resumed: Vec<Resumption>,
@@ -95,9 +95,6 @@ pub struct Point {
     /// The study's own metric.
     #[serde(flatten)]
     pub values: PointValues,
-    /// What others published of the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published: Option<PublishedValue>,
 }
 
 /// A metric of a point.
@@ -107,10 +104,13 @@ pub struct PointValues {
     pub by_block: Vec<Option<f64>>,
     /// Mean over the blocks.
     pub mean: Option<f64>,
-    /// The mean with its 95 % interval; none of fewer than two blocks.
+    /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
     /// What it is compared with, an axis each.
     pub gains: Vec<Gain>,
+    /// What others published of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedValue>,
 }
 
 /// A published figure of a point.
@@ -184,13 +184,41 @@ pub struct AxisSeries {
 pub struct OtherMetric {
     /// The metric.
     pub metric: ComparedMetric,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
     /// Its values, a point each in the same order.
     pub points: Vec<PointValues>,
+}
+
+impl ComparedMetric {
+    /// The percentile that it is, such as `p99`; none of other metrics. A trial's percentile is that of one histogram; over
+    /// blocks only the mean of theirs is known, since each pair within a block needs a value of its own, and every printer
+    /// says so.
+    pub(crate) fn percentile(&self) -> Option<&'static str> {
+        percentile(self.name)
+    }
+}
+
+/// `p99` of `commit_p99_ms`.
+pub(crate) fn percentile(metric: &'static str) -> Option<&'static str> {
+    let is_rank = |part: &&str| part.strip_prefix('p').is_some_and(|rank| rank.parse::<u32>().is_ok());
+    metric.split('_').find(is_rank)
 }
 
 impl From<&Metric> for ComparedMetric {
     fn from(metric: &Metric) -> Self {
         Self { name: metric.name, unit: metric.unit, better: metric.better, says: metric.says }
+    }
+}
+
+impl StudyComparison {
+    /// From which effect on a difference of a metric matters; none where no combination has it.
+    pub(crate) fn noise_of(&self, metric: &str) -> Option<&NoiseFloor> {
+        if metric == self.metric.name {
+            return Some(&self.noise);
+        }
+        self.others.iter().find(|other| other.metric.name == metric).map(|other| &other.noise)
     }
 }
 
@@ -309,24 +337,21 @@ pub(crate) fn of(
         return None;
     }
     let axes = Along::all(design, &grid);
-    let (floor, no_floor) = noise_floor(&grid, metric);
-    let smallest = stats::smallest_effect(floor.as_ref());
     let compares = design.order != Order::Repeats;
-    let measured = |metric: &'static Metric| measured(&grid, &axes, metric, smallest, compares);
-    let values = measured(metric);
-    let others = METRICS.iter().filter(|other| other.name != metric.name).filter_map(|other| {
-        let points = measured(other);
-        let any = points.iter().any(|point| point.mean.is_some());
-        any.then(|| OtherMetric { metric: other.into(), points })
-    });
-    let others: Vec<OtherMetric> = others.collect();
+    let measured = |metric: &Metric| {
+        let noise = NoiseFloor::of(&grid, metric);
+        (measured(&grid, &axes, metric, noise.smallest_effect, compares), noise)
+    };
+    let (values, noise) = measured(metric);
     let points: Vec<Point> = grid
         .rows
         .iter()
         .zip(values)
         .map(|(row, values)| {
-            let published = published(design, &row.key, metric);
-            Point { values, published, ..point(row, &axes) }
+            // A figure without a metric is of the one that the study is about.
+            let is_main = |name: Option<&str>| name.is_none_or(|name| name == metric.name);
+            let published = published(design, &row.key, is_main);
+            Point { values: PointValues { published, ..values }, ..point(row, &axes) }
         })
         .collect();
     let mut comparison = StudyComparison {
@@ -334,19 +359,35 @@ pub(crate) fn of(
         order: design.order,
         blocks: grid.blocks.clone(),
         not_compared: (!compares).then(|| REPEATS.to_owned()),
-        smallest_effect: smallest,
-        noise_floor: floor,
-        no_noise_floor: no_floor,
+        noise,
         axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
         points,
-        others,
+        others: others(design, &grid, metric, measured),
         thresholds: Vec::new(),
         published: design.published.as_ref().map(source),
-        not_used: grid.rows.iter().flat_map(|row| row.not_used.iter().copied()).collect(),
+        not_used: grid.not_used(),
         resumed: manifest.resumed.clone(),
     };
     comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
     Some(comparison)
+}
+
+/// The points by all other metrics that some point has.
+fn others(
+    design: &Design,
+    grid: &Grid<'_>,
+    main: &Metric,
+    measured: impl Fn(&Metric) -> (Vec<PointValues>, NoiseFloor),
+) -> Vec<OtherMetric> {
+    let other = |metric: &Metric| {
+        let (mut points, noise) = measured(metric);
+        for (row, values) in grid.rows.iter().zip(&mut points) {
+            values.published = published(design, &row.key, |name| name == Some(metric.name));
+        }
+        let any = points.iter().any(|point| point.mean.is_some());
+        any.then(|| OtherMetric { metric: metric.into(), noise, points })
+    };
+    METRICS.iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
 }
 
 const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
@@ -358,10 +399,15 @@ fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
         configuration: row.key.0.clone(),
         levels: row.key.1.clone(),
         is_reference: axes.iter().all(|axis| axis.is_reference(&row.key)),
-        trials: row.cells.iter().flatten().map(|cell| cell.trial.number).collect(),
+        trials: row
+            .cells
+            .iter()
+            .flatten()
+            .filter(|cell| cell.is_trusted())
+            .map(|cell| cell.trial.number)
+            .collect(),
         not_used: row.not_used.clone(),
         values: PointValues::default(),
-        published: None,
     }
 }
 
@@ -378,39 +424,29 @@ fn measured(
     let gains = if compares { pairs.gains() } else { vec![Vec::new(); values.len()] };
     let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
-        PointValues { mean: stats::mean(&known), interval: stats::repeats_mean(&known), by_block, gains }
+        PointValues {
+            mean: stats::mean(&known),
+            interval: mean_interval(&known),
+            by_block,
+            gains,
+            published: None,
+        }
     };
     values.iter().cloned().zip(gains).map(of).collect()
 }
 
-/// The reference against its second measurement in the same block. Where each scenario has a reference, that of the noisiest.
-fn noise_floor(grid: &Grid<'_>, metric: &Metric) -> (Option<Effect>, Option<String>) {
-    if grid.aa.is_empty() {
-        return (None, Some("the reference was not measured twice in a block (no A/A pair)".to_owned()));
-    }
-    let mut pairs: BTreeMap<&Key, Vec<(f64, f64)>> = BTreeMap::new();
-    for (block, key, cell) in &grid.aa {
-        let place = grid.blocks.iter().position(|other| other == block);
-        let first = place.and_then(|place| grid.row(key)?.cells.get(place)?.as_ref());
-        let pair = first.and_then(|first| Some((first.value(metric)?, cell.value(metric)?)));
-        pairs.entry(key).or_default().extend(pair);
-    }
-    let floor = |effect: &Effect| stats::smallest_effect(Some(effect));
-    let effects = pairs.values().filter_map(|pairs| stats::effect(pairs));
-    match effects.max_by(|a, b| floor(a).total_cmp(&floor(b)).then(a.deviation.total_cmp(&b.deviation))) {
-        Some(noisiest) => (Some(noisiest), None),
-        None => {
-            let most = pairs.values().map(Vec::len).max().unwrap_or(0);
-            let blocks = crate::format::counted(most, "block", "blocks");
-            (None, Some(format!("the reference was measured twice in {blocks} only")))
-        }
-    }
+/// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.
+fn mean_interval(by_block: &[f64]) -> Option<Estimate> {
+    let interval = stats::repeats_mean(by_block)?;
+    Some(Estimate { low: interval.low.max(0.0), ..interval })
 }
 
-fn published(design: &Design, key: &Key, metric: &Metric) -> Option<PublishedValue> {
+/// What was published of a point by a metric that the figure names or leaves out.
+fn published(design: &Design, key: &Key, is_about: impl Fn(Option<&str>) -> bool) -> Option<PublishedValue> {
     let is_specific = |figure: &&record::PublishedFigure| {
-        let about = figure.metric.as_deref().is_none_or(|name| name == metric.name);
-        about && (!figure.at.is_empty() || figure.configuration.is_some()) && figure.is_of(&key.0, &key.1)
+        is_about(figure.metric.as_deref())
+            && (!figure.at.is_empty() || figure.configuration.is_some())
+            && figure.is_of(&key.0, &key.1)
     };
     let figures = || design.published.iter().flat_map(|published| &published.figures).filter(is_specific);
     let found = PublishedValue {

@@ -1,9 +1,12 @@
 //! Whether what had to hold held: a limit is judged by a whole 95 % interval, not by its middle.
+//!
+//! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
+//! blocks on: below, a gain is told and decides nothing. A single block has no interval, and its value decides.
 
-use record::{GAIN, Threshold};
+use record::{GAIN, Metric, Threshold};
 use serde::Serialize;
 
-use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison};
+use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile};
 use crate::format;
 
 /// Points that a result names before it counts.
@@ -100,7 +103,15 @@ fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
         .map(|(index, point)| {
             let values = of.as_ref().map(|of| of[index]);
             let ends = values.and_then(|v| v.interval).map(|interval| (interval.low, interval.high));
-            let (outcome, says) = held_against(threshold, values.and_then(|v| v.mean), ends, &unit);
+            let value = values.and_then(|v| v.mean);
+            let blocks = values.map_or(0, |v| v.by_block.iter().flatten().count());
+            let (outcome, says) = match value {
+                Some(value) => {
+                    let mean = mean_of(&threshold.metric, blocks);
+                    (outcome(threshold, value, ends), mean + &figure(value, ends, &unit) + &from(blocks))
+                }
+                None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
+            };
             Figure { of: point.label.clone(), outcome, says }
         })
         .collect()
@@ -109,19 +120,15 @@ fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
 fn gains(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
     let named = comparison.axes.iter().any(|axis| threshold.at.contains_key(&axis.name));
     let concerned = |gain: &&Gain| !named || threshold.at.contains_key(&gain.axis);
-    let figure = |point: &Point, gain: &Gain| {
+    let judged = |point: &Point, gain: &Gain| {
         let reference = &comparison.points[gain.reference].label;
-        let ends = gain.low_pct.zip(gain.high_pct);
-        let (outcome, mut says) = held_against(threshold, gain.gain_pct, ends, " %");
-        if gain.blocks > 1 && gain.blocks < stats::BLOCKS_MIN {
-            says = format!("{says}, {} blocks only", gain.blocks);
-        }
+        let (outcome, says) = gain_against(threshold, gain);
         Figure { of: format!("{} over {reference}", point.label), outcome, says }
     };
     let points = comparison.points.iter().filter(|point| is_of(threshold, point));
     points
         .flat_map(|point| point.values.gains.iter().filter(concerned).map(move |gain| (point, gain)))
-        .map(|(point, gain)| figure(point, gain))
+        .map(|(point, gain)| judged(point, gain))
         .collect()
 }
 
@@ -130,23 +137,50 @@ fn is_of(threshold: &Threshold, point: &Point) -> bool {
     threshold.is_of(&point.configuration, &point.levels)
 }
 
+fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
+    let ends = gain.low_pct.zip(gain.high_pct);
+    let Some(value) = gain.gain_pct else { return (Outcome::Inconclusive, gain.words.clone()) };
+    let says = figure(value, ends, " %") + &from(gain.blocks);
+    if gain.blocks < stats::BLOCKS_MIN {
+        let needed = stats::BLOCKS_MIN;
+        return (
+            Outcome::Inconclusive,
+            format!("{says}, descriptive only; a gain is judged from {needed} blocks on"),
+        );
+    }
+    (outcome(threshold, value, ends), says)
+}
+
+/// `120 I/O/s (110–130)`.
+fn figure(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
+    let interval = ends.map(|(low, high)| format!(" ({})", format::range(low, high))).unwrap_or_default();
+    format!("{}{unit}{interval}", format::signed(value))
+}
+
+/// Says of a percentile that it is a mean of several.
+fn mean_of(metric: &str, blocks: usize) -> String {
+    match Metric::named(metric).and_then(|metric| percentile(metric.name)) {
+        Some(percentile) if blocks > 1 => format!("mean of the blocks' {percentile} "),
+        _ => String::new(),
+    }
+}
+
+/// How many blocks a figure rests on, where these are few.
+fn from(blocks: usize) -> String {
+    match blocks {
+        1 => " in one block, without an interval".to_owned(),
+        few if few < stats::BLOCKS_MIN => format!(" from {few} blocks"),
+        _ => String::new(),
+    }
+}
+
 /// A figure with its interval against the limit. A single block has no interval, and its value decides.
-fn held_against(
-    threshold: &Threshold,
-    value: Option<f64>,
-    ends: Option<(f64, f64)>,
-    unit: &str,
-) -> (Outcome, String) {
+fn outcome(threshold: &Threshold, value: f64, ends: Option<(f64, f64)>) -> Outcome {
     let allows = |value: f64| threshold.bound.allows(value, threshold.limit);
-    let Some(value) = value else { return (Outcome::Inconclusive, "not measured".to_owned()) };
-    let Some((low, high)) = ends else {
-        let outcome = if allows(value) { Outcome::Held } else { Outcome::Failed };
-        return (outcome, format!("{}{unit} in one block, without an interval", format::signed(value)));
-    };
-    let outcome = match (allows(low), allows(high)) {
+    let (low, high) = ends.unwrap_or((value, value));
+    match (allows(low), allows(high)) {
         (true, true) => Outcome::Held,
         (false, false) => Outcome::Failed,
         _ => Outcome::Inconclusive,
-    };
-    (outcome, format!("{}{unit} ({})", format::signed(value), format::range(low, high)))
+    }
 }
