@@ -53,6 +53,15 @@ pub enum NoScalability {
         /// How many there are.
         levels: usize,
     },
+    /// The law does not describe the points.
+    #[error(
+        "no scalability: a level lies {:.0} % from the universal scalability law, and at most {:.0} % are allowed",
+        share * 100.0, MISFIT_MAX * 100.0
+    )]
+    PoorFit {
+        /// Distance as a share of the largest mean.
+        share: f64,
+    },
     /// The figures leave the range of numbers.
     #[error("no scalability can be fitted: the figures are too far apart")]
     OutOfRange,
@@ -82,7 +91,23 @@ pub fn usl(points: &[(f64, f64)], seed: u64) -> Result<Scalability, NoScalabilit
     if levels < LEVELS_MIN {
         return Err(NoScalability::TooFewLevels { levels });
     }
-    fit_with_intervals(&mut points, seed).ok_or(NoScalability::OutOfRange)
+    let measured = points.clone();
+    let found = fit_with_intervals(&mut points, seed).ok_or(NoScalability::OutOfRange)?;
+    match misfit(&measured, &found) {
+        share if share > MISFIT_MAX => Err(NoScalability::PoorFit { share }),
+        _ => Ok(found),
+    }
+}
+
+/// The farthest that the mean of a level lies from the law, as a share of the largest mean. A device that is full at once does
+/// not follow the law, and its peak would be one of the formula.
+fn misfit(points: &[(f64, f64)], found: &Scalability) -> f64 {
+    let (lambda, sigma, kappa) = (found.lambda.value, found.sigma.value, found.kappa.value);
+    let law = |n: f64| lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0));
+    let mean = |level: &[(f64, f64)]| level.iter().map(|point| point.1).sum::<f64>() / level.len() as f64;
+    let levels = || points.chunk_by(|one, other| one.0 == other.0);
+    let largest = levels().map(mean).fold(0.0, f64::max);
+    levels().map(|level| (mean(level) - law(level[0].0)).abs() / largest).fold(0.0, f64::max)
 }
 
 fn fit_with_intervals(points: &mut [(f64, f64)], seed: u64) -> Option<Scalability> {
@@ -248,6 +273,9 @@ fn solve(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> Option<[f64; 3]> {
     let solution: [f64; 3] = std::array::from_fn(|index| solution[index] / scale[index]);
     solution.iter().all(|part| part.is_finite()).then_some(solution)
 }
+
+/// Farthest that a level may lie from the law, as a share of the largest mean.
+const MISFIT_MAX: f64 = 0.10;
 
 #[cfg(test)]
 mod tests {
@@ -424,5 +452,14 @@ mod tests {
                 prop_assert!(fit.peak.is_none_or(|peak| peak.is_finite() && peak >= 1.0));
             }
         }
+    }
+
+    #[test]
+    fn a_device_that_is_full_at_once_follows_no_law() {
+        let levels = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        let points: Vec<(f64, f64)> = levels.iter().map(|&n| (n, 200.0 * f64::min(n, 4.0))).collect();
+        let refused = usl(&points, 1).unwrap_err();
+        assert!(matches!(refused, NoScalability::PoorFit { share } if share > 0.1), "{refused:?}");
+        assert!(refused.to_string().contains("from the universal scalability law"));
     }
 }

@@ -243,7 +243,7 @@ pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
         Errno::NOSPC | Errno::DQUOT => TargetError::system(
             path,
             "cannot write the test file",
-            &"no space is left on the file system; use a smaller --file-size or another directory",
+            &"no space is left on the file system; use a smaller file_size or another directory",
         ),
         other => TargetError::system(path, "cannot write the test file", &std::io::Error::from(other)),
     }

@@ -103,7 +103,7 @@ impl Survey {
                 return Err(TargetError::usage(
                     directory,
                     format!(
-                        "test files of {lack}; use a smaller --file-size, fewer --files, or another directory"
+                        "test files of {lack}; use a smaller file_size, fewer files, or another directory"
                     ),
                 ));
             }

@@ -73,6 +73,27 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &["historian.db", "orders.db"],
     },
     StudyRun {
+        arguments: "study list",
+        gives: &[Gives::Text("hds-flush-rows")],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
+        arguments: "study plan sqlio-sweep --quick",
+        gives: &[Gives::Text("108 trials")],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
+        arguments: "study run sqlio-expectation --quick --set workload.disk.file_size=64MiB --set workload.disk.duration=200ms \
+                    --set thresholds=[]",
+        gives: &[Gives::Text("published"), Gives::Report],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
+        arguments: "export {results} --csv",
+        gives: &[Gives::Text("iops")],
+        leaves: &["historian.db", "orders.db"],
+    },
+    StudyRun {
         arguments: "sqlio -kR -s1 -frandom -b8 -LS -Fparam.txt",
         gives: &[Gives::Text("IOs/sec:"), Gives::Text("Avg_Latency(ms):"), Gives::Text("24+")],
         leaves: &["historian.db", "orders.db", "testfile.dat"],

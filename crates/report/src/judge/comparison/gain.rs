@@ -92,8 +92,8 @@ impl Compared<'_> {
 /// An axis as sentences speak of it.
 pub(super) struct Axis<'a> {
     pub(super) name: &'a str,
-    /// The scenario that they are about; empty if there are none.
-    pub(super) scenario: &'a str,
+    /// Where the other axes stay, the scenario included; empty if there are none.
+    pub(super) setting: &'a str,
     pub(super) reference: &'a str,
 }
 
@@ -101,7 +101,7 @@ impl Axis<'_> {
     /// `flush rows`, or `as fast as it goes, flush rows`.
     pub(super) fn words(&self) -> String {
         let words = axis_words(self.name);
-        if self.scenario.is_empty() { words } else { format!("{}, {words}", self.scenario) }
+        if self.setting.is_empty() { words } else { format!("{}, {words}", self.setting) }
     }
 
     /// A level with the name of its axis, a configuration alone.
@@ -122,7 +122,7 @@ pub(super) fn along(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Ve
 
 fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Vec<Verdict> {
     let compared = compared(comparison, axis, series);
-    let axis = &Axis { name: &axis.name, scenario: &series.scenario, reference: &series.reference };
+    let axis = &Axis { name: &axis.name, setting: &series.setting, reference: &series.reference };
     let with_figure: Vec<Compared<'_>> =
         compared.iter().filter(|one| one.gain.gain_pct.is_some()).copied().collect();
     let mut verdicts = match with_figure.as_slice() {
@@ -161,8 +161,8 @@ fn compared<'a>(
 
 /// `RAID10 with cache gains 96 % (91–101 %) over the single disk: better`.
 fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> Verdict {
-    let scenario = if axis.scenario.is_empty() { String::new() } else { format!("{}, ", axis.scenario) };
-    let name = format!("{scenario}{}", axis.named(one.level));
+    let setting = if axis.setting.is_empty() { String::new() } else { format!("{}: ", axis.setting) };
+    let name = format!("{setting}{}", axis.named(one.level));
     let reference = axis.named(axis.reference);
     let joint = if comparison.metric.better == Direction::Lower { ":" } else { "" };
     let sentence = format!(
@@ -220,6 +220,9 @@ fn lead(axis: &Axis<'_>, says: &str) -> String {
     if axis.name != CONFIGURATION {
         return format!("{}: {says}", axis.words());
     }
+    if !axis.setting.is_empty() {
+        return format!("{}: {says}", axis.setting);
+    }
     let mut letters = says.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -232,7 +235,7 @@ fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> S
         Direction::Higher => format!("{} with {of_value} {what}: better", best.level),
         Direction::Lower => format!("{} with {of_value}: {what}: better", best.level),
     };
-    if axis.name == CONFIGURATION { sentence } else { lead(axis, &sentence) }
+    if axis.name == CONFIGURATION && axis.setting.is_empty() { sentence } else { lead(axis, &sentence) }
 }
 
 /// `flush rows: worse than 40: 10 (loses 55 %, 53–57 %), 20 (…)`, with the blocks that would settle what is within noise.
@@ -294,6 +297,7 @@ pub(super) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
         .filter(|(_, count)| *count > 0)
         .map(|(verdict, count)| format!("{count} {}", words(*verdict)))
         .collect();
+    let counts = if counts.is_empty() { vec!["descriptive only".to_owned()] } else { counts };
     let one_reference = axis.series.iter().all(|series| series.reference == axis.reference);
     let reference = if one_reference { axis.reference.as_str() } else { "the reference" };
     let sentence = format!(

@@ -7,9 +7,10 @@ mod shape;
 
 use record::Direction;
 
+use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format::{self, figure};
-use crate::model::{ComparedMetric, Outcome, Point, Report, StudyComparison};
+use crate::model::{ComparedMetric, Outcome, Point, Report, StudyComparison, Trial};
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let Some(comparison) = &report.comparison else { return Vec::new() };
@@ -19,9 +20,21 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
         verdicts.extend(gain::elsewhere(comparison, axis));
         verdicts.extend(shape::all(comparison, axis));
     }
+    verdicts.extend(not_held(report));
     verdicts.extend(thresholds(comparison));
     verdicts.extend(caveat::all(report, comparison));
     verdicts
+}
+
+/// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
+fn not_held(report: &Report) -> Option<Verdict> {
+    let failed = |trial: &Trial| {
+        trial.search.is_none() && trial.historian.as_ref().is_some_and(|h| h.stable == Some(false))
+    };
+    Doubt::plain(Level::Warning, "not_held", &report.trials, failed).verdict(format::per_cent, |_| {
+        "the rate that was offered was not held (pending records grew, or not all was written in time); the trials say why"
+            .to_owned()
+    })
 }
 
 /// The verdicts on single configurations that a comparison replaces: its table has their figures, and a study of many

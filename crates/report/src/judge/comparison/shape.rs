@@ -20,7 +20,7 @@ fn shape_of(
     series: &AxisSeries,
     quantity: Quantity,
 ) -> Vec<Verdict> {
-    let words = Axis { name: &axis.name, scenario: &series.scenario, reference: &series.reference }.words();
+    let words = Axis { name: &axis.name, setting: &series.setting, reference: &series.reference }.words();
     let mut verdicts = Vec::new();
     match (&series.knee, &series.no_knee) {
         (Some(knee), _) => verdicts.push(bend(&comparison.metric, &words, quantity, knee)),
@@ -67,8 +67,9 @@ fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::
         _ => format!("{name} {} sharply above about {range}", if above > 0.0 { "rises" } else { "falls" }),
     };
     let [one, other] = knee.further_levels().map(print);
-    let sentence =
-        format!("{words}: {how} (knee at {}); levels at {one} and {other} would narrow it", print(knee.at));
+    let narrower =
+        if one == other { String::new() } else { format!("; levels at {one} and {other} would narrow it") };
+    let sentence = format!("{words}: {how} (knee at {}){narrower}", print(knee.at));
     Verdict { figure: Some(range), ..Verdict::new(Level::Finding, "axis_knee", sentence) }
 }
 
