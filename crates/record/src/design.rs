@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Threshold;
 
@@ -82,7 +82,7 @@ pub struct Published {
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigure {
     /// Levels that it is of, by the axes' names; those that are not named do not matter.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "levels")]
     pub at: BTreeMap<String, String>,
     /// Named configuration that it is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,6 +99,28 @@ pub struct PublishedFigure {
     /// What was published in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+}
+
+/// A level as a study file may write it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Level {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Truth(bool),
+}
+
+/// Levels by their axes, numbers as trials tell them.
+fn levels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let levels: BTreeMap<String, Level> = BTreeMap::deserialize(deserializer)?;
+    let text = |level| match level {
+        Level::Text(text) => text,
+        Level::Whole(number) => number.to_string(),
+        Level::Number(number) => number.to_string(),
+        Level::Truth(truth) => truth.to_string(),
+    };
+    Ok(levels.into_iter().map(|(axis, level)| (axis, text(level))).collect())
 }
 
 impl Design {

@@ -118,7 +118,7 @@ fn what_cannot_be_a_target_is_refused_with_a_remedy() {
     assert!(refusal(&nested, &job(r#"{"create": true}"#)).contains("make it first"));
     assert!(refusal(Path::new("/dev/null"), &some).contains("neither a directory"));
     let huge = job(r#"{"file_size": "900TiB"}"#);
-    assert!(refusal(directory.path(), &huge).contains("--file-size"));
+    assert!(refusal(directory.path(), &huge).contains("file_size"));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_region_must_fit_into_the_file() {
 #[test]
 fn a_full_file_system_is_told_with_a_remedy() {
     let message = super::fill::write_error(Path::new("/data/x"), rustix::io::Errno::NOSPC).to_string();
-    assert!(message.contains("/data/x") && message.contains("no space") && message.contains("--file-size"));
+    assert!(message.contains("/data/x") && message.contains("no space") && message.contains("file_size"));
 }
 
 #[test]

@@ -250,3 +250,11 @@ fn a_sign_that_stands_for_no_place_is_no_file_name() {
         &["line 1: sqlite:$x: stands for no place: give [places.x] with what it is"],
     );
 }
+
+#[test]
+fn the_level_of_a_published_figure_may_be_a_number() {
+    let text = "target.paths = [\"/\"]\naxis = [{ key = \"workload.disk.outstanding\", levels = [1, 8] }]\n\
+                [published]\nsource = \"x\"\nfigures = [{ at.outstanding = 8, metric = \"iops\", value = 100 }]\n";
+    let figures = file(text).study().unwrap().published.unwrap().figures;
+    assert_eq!(figures[0].at["outstanding"], "8");
+}
