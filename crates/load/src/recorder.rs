@@ -97,7 +97,10 @@ impl Cut {
         self.phases.warm_up.ns = self.phases.warm_up.ns.min(now_ns);
         self.phases.measure.ns = now_ns - self.phases.warm_up.ns;
         if phase != Phase::Drain {
-            self.end_ns = self.end_ns.min(now_ns.max(self.start_ns));
+            // One that has only begun becomes the first of the drain: none is without length.
+            let begun = now_ns > self.start_ns;
+            self.end_ns =
+                if begun { self.end_ns.min(now_ns) } else { self.phases.interval_end_ns(self.start_ns) };
         }
     }
 }
@@ -335,6 +338,17 @@ mod tests {
             shape(&intervals),
             [(Phase::WarmUp, 1.0, 1.0, 0), (Phase::Measure, 1.7, 0.7, 0), (Phase::Drain, 2.0, 0.3, 0)]
         );
+    }
+
+    /// An end at the very moment at which an interval ends left one of no length behind.
+    #[test]
+    fn a_load_that_is_ended_where_an_interval_ends_leaves_none_without_length() {
+        let recorder = Recorder::new(KINDS, phases(813, 2_001));
+        recorder.end_load(2_813 * MS);
+        let intervals = recorder.finish(3_000 * MS);
+        let phases: Vec<Phase> = intervals.iter().map(|interval| interval.phase).collect();
+        assert_eq!(phases, [Phase::WarmUp, Phase::Measure, Phase::Measure, Phase::Drain]);
+        assert!(intervals.iter().all(|interval| interval.length_s > 0.0), "{:?}", shape(&intervals));
     }
 
     #[test]
