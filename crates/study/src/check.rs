@@ -112,9 +112,7 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
     let levels = if axis.levels.is_empty() { &none[..] } else { &axis.levels };
     for level in levels {
         let wrong = match axis.key.split_once('.') {
-            Some(("workload", _)) => {
-                file::wrong_in::<Workload>(axis.key.trim_start_matches("workload."), level)
-            }
+            Some(("workload", key)) => file::wrong_in::<Workload>(key, level),
             Some(("target", key)) => file::wrong_in::<Target>(key, level),
             _ => Some(Unfit::Key(
                 "is no parameter that can be varied: keys begin with workload.disk., workload.historian., \
@@ -303,7 +301,7 @@ fn check_order(study: &Study) -> Vec<StudyError> {
     };
     vec![mistake(
         place,
-        "leaves out what comes later, which has no meaning in a random order: set order = \"given\"",
+        "leaves out what comes later, which needs each block in the order given: set order = \"given\"",
     )]
 }
 

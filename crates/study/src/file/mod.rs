@@ -122,7 +122,7 @@ impl StudyFile<'_> {
                 if let Some(axes) = configuration.get_mut("axis") {
                     narrow(axes, key, value);
                 }
-                if exists(configuration, key) {
+                if configuration.at(key).is_some() {
                     own.push(configuration.get("name").and_then(Node::text).unwrap_or("without a name"));
                 }
             }
@@ -250,7 +250,7 @@ fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
             let name = rest.split('/').next().unwrap_or_default();
             if !asked.iter().any(|(own, _)| own == name) {
                 mistakes.push(Mistake {
-                    line: node_line(tree, key),
+                    line: tree.get(key).and_then(|node| node.line),
                     place: text.clone(),
                     problem: format!("stands for no place: give [places.{name}] with what it is"),
                 });
@@ -258,11 +258,6 @@ fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
         });
     }
     mistakes
-}
-
-/// Line of a key of the document.
-fn node_line(tree: &Node, key: &str) -> Option<usize> {
-    tree.get(key).and_then(|node| node.line)
 }
 
 /// Whether a place's sign stands anywhere in a study.
@@ -374,11 +369,9 @@ fn is_about(place: &str, path: &[Step]) -> bool {
 
 /// Line of what a mistake in a study is about: a key, the key of an axis, the name of a configuration, or a parameter.
 fn line_of(tree: &Node, place: &str) -> Option<usize> {
-    let path: Vec<Step> = place.split('.').map(|part| Step::Key(part.to_owned())).collect();
-    let found = (0..path.len()).rev().find_map(|end| {
-        let node = tree.nearest(&path[..=end]);
-        (dotted_exists(tree, &path[..=end])).then_some(node)
-    });
+    // The key itself, or the nearest table that would hold it.
+    let ends = place.match_indices('.').map(|(end, _)| end).chain([place.len()]);
+    let found = ends.collect::<Vec<_>>().into_iter().rev().find_map(|end| tree.at(&place[..end]));
     let named = |list: &str, key: &str, wanted: &dyn Fn(&str) -> bool| {
         let entries = tree.get(list).map(Node::elements).unwrap_or_default();
         entries.iter().find_map(|entry| entry.get(key).filter(|node| node.text().is_some_and(wanted)))
@@ -393,24 +386,6 @@ fn line_of(tree: &Node, place: &str) -> Option<usize> {
         })
         .or_else(|| named("axis", "key", &|key| key.rsplit('.').next() == Some(place)))
         .and_then(|node| node.line)
-}
-
-/// Whether a table has a value at a dotted key.
-fn exists(tree: &Node, key: &str) -> bool {
-    let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
-    dotted_exists(tree, &path)
-}
-
-fn dotted_exists(tree: &Node, path: &[Step]) -> bool {
-    let mut node = tree;
-    for step in path {
-        let Step::Key(key) = step else { return false };
-        match node.get(key) {
-            Some(inner) => node = inner,
-            None => return false,
-        }
-    }
-    true
 }
 
 /// A parameter of any workload, by its name alone.

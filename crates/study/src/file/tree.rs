@@ -90,6 +90,11 @@ impl Node {
         }
     }
 
+    /// The value at a dotted key.
+    pub(super) fn at(&self, key: &str) -> Option<&Self> {
+        key.split('.').try_fold(self, Self::get)
+    }
+
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         match &mut self.kind {
             Kind::Table(entries) => entries.iter_mut().find(|(own, _)| own == key).map(|(_, node)| node),
