@@ -20,7 +20,8 @@ mod url;
 
 pub use error::Error;
 pub use fake::Fake;
-pub use own::{Existing, Own};
+pub use own::{Held, Own};
+pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use transaction::Transaction;

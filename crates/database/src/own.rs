@@ -1,6 +1,14 @@
 //! Databases of our own: made under a name of ours, marked, and removed; never one that somebody else made.
+//!
+//! What may be done with what is there is decided by [`ownership`]; here stands how a mark is kept and read, how a database
+//! is held, and how it is made and removed so that a kill at any moment leaves something that the next run knows. No other
+//! module removes a database.
 
 mod file;
+mod keeper;
+mod mark;
+mod mysql;
+mod postgres;
 mod server;
 
 #[cfg(test)]
@@ -8,20 +16,11 @@ mod tests;
 
 use std::sync::Arc;
 
+use ownership::{Action, Refusal, Standing, action};
+
 use crate::fake::FakeServer;
 use crate::url::Address;
-use crate::{Error, Session, Url, Value};
-
-/// What is done with a database of our own name that exists already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
-    /// It is an error, whoever made it.
-    Refuse,
-    /// It is taken up again with what is in it if it is ours, and made if there is none.
-    Reuse,
-    /// If it is ours and nobody uses it, it is removed and made anew.
-    Replace,
-}
+use crate::{Claim, Error, Session, Url};
 
 /// A database of our own. While any clone of this is there, no other can be made of the same database.
 #[derive(Clone, Debug)]
@@ -29,46 +28,53 @@ pub struct Own {
     url: Url,
     name: String,
     was_there: bool,
+    claim: Claim,
     hold: Arc<Hold>,
 }
 
 /// What keeps others from using the database as their own.
 #[derive(Debug)]
 enum Hold {
-    File(file::Lock),
-    Server(server::Keeper),
+    File(file::Hold),
+    Server(server::Hold),
     Fake(FakeHold),
 }
 
-/// The table that says whose a database is.
-const MARK: &str = "prony_mark";
-/// Makes the mark, in every dialect.
-const MAKE_MARK: &str = "CREATE TABLE prony_mark (tool varchar(40) NOT NULL, \
-                         created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP); \
-                         INSERT INTO prony_mark (tool) VALUES ('prony')";
-/// Rows of a true mark.
-const COUNT_MARKS: &str = "SELECT count(*) FROM prony_mark WHERE tool = 'prony'";
+/// Whether a database is still this run's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nobody else can have taken it.
+    Held,
+    /// The server ended the session that holds its lock. It was taken again, and as its mark says nobody took the database
+    /// up meanwhile.
+    TakenAgain,
+    /// Somebody else has it, or had it. Says what was found.
+    Lost(String),
+}
 
 impl Own {
     /// Makes the database `name` on the server of `url` (for SQLite: the file of `url`), with a mark that it is ours.
     ///
     /// # Errors
     /// When it exists and may not be taken, when the rights are missing, or the server cannot be reached.
-    pub async fn make(url: &Url, name: &str, existing: Existing) -> Result<Self, Error> {
-        match &url.0 {
+    pub async fn make(url: &Url, name: &str, claim: &Claim) -> Result<Self, Error> {
+        let (name, was_there, hold) = match &url.0 {
             Address::Sqlite(path) => {
-                let (lock, was_there) = file::make(url, path, existing).await?;
-                let name = path.display().to_string();
-                Ok(Self { url: url.clone(), name, was_there, hold: Arc::new(Hold::File(lock)) })
+                let (hold, was_there) = file::make(path, claim).await?;
+                (path.display().to_string(), was_there, Hold::File(hold))
             }
-            Address::Fake(server) => make_fake(url, server, name, existing).await,
+            Address::Fake(server) => {
+                let (hold, was_there) = make_fake(url, server, claim).await?;
+                (name.to_owned(), was_there, Hold::Fake(hold))
+            }
             Address::Postgres(_) | Address::Mysql(_) => {
                 check_name(name)?;
-                let (keeper, was_there) = server::make(url, name, existing).await?;
-                let hold = Arc::new(Hold::Server(keeper));
-                Ok(Self { url: url.with_database(name), name: name.to_owned(), was_there, hold })
+                let (hold, was_there) = server::make(url, name, claim).await?;
+                (name.to_owned(), was_there, Hold::Server(hold))
             }
-        }
+        };
+        let url = url.with_database(&name);
+        Ok(Self { url, name, was_there, claim: claim.clone(), hold: Arc::new(hold) })
     }
 
     /// Address of the database itself.
@@ -92,34 +98,39 @@ impl Own {
     /// A session in it.
     ///
     /// # Errors
-    /// Those of [`Session::open`].
+    /// Those of [`Session::open`], and when a file has another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
-        Session::open(self.url()).await
-    }
-
-    /// Whether nobody else can have taken it meanwhile: a server may end the session that holds its lock.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn is_held(&self) -> Result<bool, Error> {
         match &*self.hold {
-            Hold::File(_) | Hold::Fake(_) => Ok(true),
-            Hold::Server(keeper) => keeper.is_held(&self.url).await,
+            Hold::File(hold) => hold.session(&self.url).await,
+            Hold::Server(_) | Hold::Fake(_) => Session::open(&self.url).await,
         }
     }
 
-    /// Removes it, with everything in it. All sessions must have ended.
+    /// Whether nobody else can have taken it meanwhile: a server may end the session that holds its lock, and a file may be
+    /// renamed. A lock that nobody else took is taken again.
     ///
     /// # Errors
-    /// Names what is left and how to remove it.
+    /// Those of the database.
+    pub async fn is_held(&self) -> Result<Held, Error> {
+        match &*self.hold {
+            Hold::File(hold) => hold.is_held(),
+            Hold::Server(hold) => hold.is_held(&self.claim.run).await,
+            Hold::Fake(_) => Ok(Held::Held),
+        }
+    }
+
+    /// Removes it, with everything in it, if this run made it and nobody took it up since. All sessions must have ended.
+    ///
+    /// # Errors
+    /// Names what is left, why, and how to remove it.
     pub async fn remove(self) -> Result<(), Error> {
         match &*self.hold {
-            Hold::File(lock) => lock.remove_database(),
+            Hold::File(hold) => hold.remove(&self.claim.run).await,
             Hold::Fake(hold) => {
                 hold.server.clear();
                 Ok(())
             }
-            Hold::Server(keeper) => keeper.remove_database(&self.name).await,
+            Hold::Server(hold) => hold.remove(&self.claim.run).await,
         }
     }
 }
@@ -135,16 +146,29 @@ fn check_name(name: &str) -> Result<(), Error> {
     )))
 }
 
-/// A database of ours that another run left, and how to remove it.
-fn from_earlier(place: &str, removal: &str) -> Error {
-    Error::NoDatabase(format!(
-        "{place} is there from an earlier run of prony: take it up again with --reuse or replace it with --replace, whichever this command has, or remove it by: {removal}"
-    ))
+/// Why what is there is not taken.
+fn refused(refusal: Refusal, place: &str, other: &str, removal: &str) -> Error {
+    Error::NoDatabase(match refusal {
+        Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
+        Refusal::OfAnotherRun => format!(
+            "{place} is there from an earlier run of prony: take it up again with --reuse or replace it with --replace, \
+             whichever this command has (in a study file: existing = \"reuse\" or \"replace\"), or remove it by: {removal}"
+        ),
+        Refusal::Gone => format!("{place} is not there any more"),
+    })
 }
 
-/// A database that somebody else made.
-fn of_somebody_else(place: &str, remedy: &str) -> Error {
-    Error::NoDatabase(format!("{place} was not made by prony and is left as it is: {remedy}"))
+/// Why what is there is not removed at the end of a run.
+fn left(refusal: Refusal, place: &str, removal: &str) -> Error {
+    Error::NoDatabase(match refusal {
+        Refusal::Foreign => format!(
+            "{place} is left as it is: it is not the one that this run made, which somebody removed or renamed meanwhile"
+        ),
+        Refusal::OfAnotherRun => format!(
+            "{place} is left as it is: another run of prony took it up meanwhile; if nobody needs it, remove it by: {removal}"
+        ),
+        Refusal::Gone => format!("{place} is not there any more"),
+    })
 }
 
 /// A database of ours that another run uses.
@@ -153,12 +177,6 @@ fn in_use(place: &str) -> Error {
         "{place} is in use by another run of prony or by somebody else's session: wait until it has ended, or give \
          another with --database"
     ))
-}
-
-async fn has_mark(session: &mut Session, count_tables: &str, parameters: &[Value]) -> Result<bool, Error> {
-    let is_one = |rows: Vec<Vec<Value>>| rows == [[Value::I64(1)]];
-    Ok(is_one(session.query(count_tables, parameters).await?)
-        && is_one(session.query(COUNT_MARKS, &[]).await?))
 }
 
 struct FakeHold {
@@ -177,29 +195,24 @@ impl Drop for FakeHold {
     }
 }
 
-/// Tables of an SQLite database with the name of the mark.
-const COUNT_MARK_TABLES: &str = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1";
-
-async fn make_fake(url: &Url, server: &FakeServer, name: &str, existing: Existing) -> Result<Own, Error> {
+async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(FakeHold, bool), Error> {
     let place = url.to_string();
     if !server.hold() {
         return Err(in_use(&place));
     }
     let hold = FakeHold { server: server.clone() };
     let mut session = Session::open(url).await?;
-    let mark = [Value::Text(MARK.to_owned())];
-    let is_there = has_mark(&mut session, COUNT_MARK_TABLES, &mark).await?;
-    let was_there = match existing {
-        Existing::Refuse if is_there => return Err(from_earlier(&place, "a new address")),
-        Existing::Reuse => is_there,
-        Existing::Refuse => false,
-        Existing::Replace => {
-            server.clear();
-            false
+    let mark = mark::read(&mut session, mark::SQLITE_TABLES).await?;
+    // A fake is made empty and belongs to this process: what has no mark is nothing yet.
+    let standing = mark.map_or(Standing::Absent, Standing::Ours);
+    match action(&standing, claim).map_err(|refusal| refused(refusal, &place, "", "a new address"))? {
+        Action::TakeUp => {
+            mark::hold(&mut session, &claim.run).await?;
+            return Ok((hold, true));
         }
-    };
-    if !was_there {
-        session.script(MAKE_MARK).await?;
+        Action::Replace(_) => server.clear(),
+        Action::Make => {}
     }
-    Ok(Own { url: url.clone(), name: name.to_owned(), was_there, hold: Arc::new(Hold::Fake(hold)) })
+    session.script(&mark::make(&ownership::Mark::of(claim))).await?;
+    Ok((hold, false))
 }

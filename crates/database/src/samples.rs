@@ -1,6 +1,11 @@
 //! A table and rows for tests, the same for every engine.
 
-use crate::{Column, Dialect, Kind, Rows, Table, Value};
+use crate::{Claim, Column, Dialect, Existing, Kind, Rows, RunId, Table, Value};
+
+/// What a run of its own wants of a name.
+pub(crate) fn claim(existing: Existing) -> Claim {
+    Claim::new(RunId::new().unwrap(), existing)
+}
 
 const COLUMNS: &[Column] = &[
     Column { name: "tag", kind: Kind::I32 },

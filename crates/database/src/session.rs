@@ -63,10 +63,11 @@ impl Session {
     /// # Errors
     /// When there is no such server, database or file, or the login is refused.
     pub async fn open(url: &Url) -> Result<Self, Error> {
-        let here = || Connection { id: None, since: String::new() };
         let (opened, connection) = match &url.0 {
-            Address::Sqlite(file) => (Opened::Sqlite(SqliteSession::open(file).await?), here()),
-            Address::Fake(server) => (Opened::Fake(FakeSession::open(server)?), here()),
+            Address::Sqlite(file) => return Ok(Self::of_sqlite(SqliteSession::open(file).await?)),
+            Address::Fake(server) => {
+                (Opened::Fake(FakeSession::open(server)?), Connection { id: None, since: String::new() })
+            }
             Address::Postgres(server) => {
                 let (session, connection) = PostgresSession::open(server, url.to_string()).await?;
                 (Opened::Postgres(Box::new(session)), connection)
@@ -77,6 +78,12 @@ impl Session {
             }
         };
         Ok(Self { opened, connection })
+    }
+
+    /// A session in a file of SQLite that was opened already.
+    pub(crate) fn of_sqlite(session: SqliteSession) -> Self {
+        let connection = Connection { id: None, since: String::new() };
+        Self { opened: Opened::Sqlite(session), connection }
     }
 
     /// Runs statements that have no parameters, separated by semicolons.

@@ -44,13 +44,22 @@ pub(crate) struct SqliteSession {
 type Command = Box<dyn FnOnce(&Database) + Send>;
 
 impl SqliteSession {
+    /// Opens a file, whatever made it.
     pub(crate) async fn open(file: &Path) -> Result<Self, Error> {
-        let target = format!("sqlite:{}", file.display());
+        Self::open_as(file, format!("sqlite:{}", file.display()), None).await
+    }
+
+    /// Opens a file, and uses it only if the file that was opened is marked with this number; `target` is how it is called.
+    pub(crate) async fn open_own(file: &Path, target: String, application_id: i32) -> Result<Self, Error> {
+        Self::open_as(file, target, Some(application_id)).await
+    }
+
+    async fn open_as(file: &Path, target: String, application_id: Option<i32>) -> Result<Self, Error> {
         let (commands, queue) = mpsc::channel::<Command>();
         let (ready, opened) = oneshot::channel();
         let path = file.to_owned();
         let spawned = std::thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
-            let database = match open(&path) {
+            let database = match open(&path, application_id) {
                 Ok(database) => database,
                 Err(error) => {
                     let _ = ready.send(Err(error));
@@ -251,10 +260,20 @@ pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn open(file: &Path) -> rusqlite::Result<Database> {
-    let database =
-        Database::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+/// Opens a file. A relative name is made absolute, because SQLite takes one that begins with `file:` for an address of
+/// another file (<https://sqlite.org/uri.html>).
+fn open(file: &Path, application_id: Option<i32>) -> rusqlite::Result<Database> {
+    let path = std::path::absolute(file).map_err(|_| rusqlite::Error::InvalidPath(file.to_owned()))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let database = Database::open_with_flags(path, flags)?;
     database.busy_timeout(BUSY_TIMEOUT)?;
+    // Before anything is changed: the file that was looked at may have been replaced.
+    if let Some(wanted) = application_id {
+        let found: i32 = database.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        if found != wanted {
+            return Err(rusqlite::Error::InvalidPath(file.to_owned()));
+        }
+    }
     database.pragma_update(None, "journal_mode", "wal")?;
     database.pragma_update(None, "synchronous", "full")?;
     database.pragma_update(None, "foreign_keys", true)?;
@@ -262,6 +281,13 @@ fn open(file: &Path) -> rusqlite::Result<Database> {
     database.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     statements::prepare(&database)?;
     Ok(database)
+}
+
+/// The bytes of a database that a script makes.
+pub(crate) fn image(script: &str) -> rusqlite::Result<Vec<u8>> {
+    let database = Database::open_in_memory()?;
+    database.execute_batch(script)?;
+    Ok(database.serialize("main")?.to_vec())
 }
 
 fn not_opened(file: &Path, error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {

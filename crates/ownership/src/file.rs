@@ -84,12 +84,12 @@ impl Directory {
             Some(_) => {}
         }
         let aside = OsString::from(format!(".prony-removing-{}", RunId::new()?));
-        rename(&self.handle, entry(name)?, &aside)?;
+        rename(self, entry(name)?, &aside)?;
         if self.look(&aside)?.is_some_and(|now| now == *identity) {
             rustix::fs::unlinkat(&self.handle, aside.as_os_str(), AtFlags::empty())?;
             return Ok(Removal::Removed);
         }
-        rename(&self.handle, &aside, name)?;
+        rename(self, &aside, name)?;
         Ok(Removal::Another)
     }
 }
@@ -101,7 +101,7 @@ impl AsFd for Directory {
 }
 
 /// A name of an entry, and not a path that leads elsewhere.
-fn entry(name: &OsStr) -> io::Result<&OsStr> {
+pub(crate) fn entry(name: &OsStr) -> io::Result<&OsStr> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(part)), None) if part == name => Ok(name),
@@ -111,7 +111,7 @@ fn entry(name: &OsStr) -> io::Result<&OsStr> {
 
 /// Renames, unless the new name is taken. File systems over a network may not know how to; then there is a moment between
 /// looking and renaming.
-fn rename(directory: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
+pub(crate) fn rename(directory: &Directory, from: &OsStr, to: &OsStr) -> io::Result<()> {
     match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS) => {
             match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
@@ -191,6 +191,11 @@ pub struct Made {
 }
 
 impl Made {
+    /// Its name in its directory.
+    pub(crate) fn name(&self) -> &OsStr {
+        &self.name
+    }
+
     /// Which file it is.
     #[must_use]
     pub fn identity(&self) -> &Identity {

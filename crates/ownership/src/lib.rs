@@ -7,7 +7,8 @@
 mod file;
 mod run;
 mod standing;
+mod whole;
 
 pub use file::{Directory, Identity, Made, Removal};
 pub use run::RunId;
-pub use standing::{Action, Existing, Permit, Refusal, Standing, action, may_remove};
+pub use standing::{Action, Claim, Existing, Mark, Permit, Refusal, Standing, action, may_remove};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::samples::{READ, SAMPLES, as_stored, make_sql, odd_rows, plain_rows};
+use crate::samples::{READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
 use crate::{Dialect, Error, Existing, Fake, Own, Session, Url, Value, WriteMethod};
 
 fn ms(ms: u64) -> Duration {
@@ -157,22 +157,22 @@ fn a_new_clock_finds_the_server_free_and_up() {
 #[tokio::test(start_paused = true)]
 async fn it_is_a_database_of_our_own_too() {
     let url = Url::from(Fake::default());
-    let own = Own::make(&url, "plant", Existing::Refuse).await.unwrap();
+    let own = Own::make(&url, "plant", &claim(Existing::Refuse)).await.unwrap();
     assert!(!own.was_there());
-    let held = Own::make(&url, "plant", Existing::Reuse).await.unwrap_err();
+    let held = Own::make(&url, "plant", &claim(Existing::Reuse)).await.unwrap_err();
     assert!(held.to_string().contains("in use"), "{held}");
     own.session().await.unwrap().script(&make_sql(Dialect::Sqlite)).await.unwrap();
     drop(own);
-    let refused = Own::make(&url, "plant", Existing::Refuse).await.unwrap_err();
+    let refused = Own::make(&url, "plant", &claim(Existing::Refuse)).await.unwrap_err();
     assert!(refused.to_string().contains("--reuse"), "{refused}");
-    let own = Own::make(&url, "plant", Existing::Reuse).await.unwrap();
+    let own = Own::make(&url, "plant", &claim(Existing::Reuse)).await.unwrap();
     assert!(own.was_there());
     count(&mut own.session().await.unwrap()).await.unwrap();
     own.remove().await.unwrap();
-    let own = Own::make(&url, "plant", Existing::Refuse).await.unwrap();
+    let own = Own::make(&url, "plant", &claim(Existing::Refuse)).await.unwrap();
     count(&mut own.session().await.unwrap()).await.unwrap_err();
     drop(own);
-    assert!(!Own::make(&url, "plant", Existing::Replace).await.unwrap().was_there());
+    assert!(!Own::make(&url, "plant", &claim(Existing::Replace)).await.unwrap().was_there());
 }
 
 /// One adds to a row in a transaction with time between its statements, the other reads: never what is not committed.

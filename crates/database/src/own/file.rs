@@ -1,148 +1,349 @@
 //! A file of SQLite as a database of our own.
 //!
 //! The lock is a file of its own beside the database: closing any other handle to the database's file would end SQLite's
-//! locks on it (<https://sqlite.org/howtocorrupt.html>, 2.2).
+//! locks on it (<https://sqlite.org/howtocorrupt.html>, 2.2). Both are known by their inodes; what is beside the database and
+//! was not made for it is never touched.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use rusqlite::{Connection as Database, OpenFlags};
-use rustix::fs::{FlockOperation, flock};
+use ownership::{
+    Action, Directory, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action, may_remove,
+};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-use super::{Existing, MAKE_MARK, from_earlier, in_use, of_somebody_else};
+use super::{Held, in_use, left, mark, refused};
 use crate::error::{Attempt, Doing};
-use crate::sqlite::{beside, statements};
-use crate::{Error, Session, Url};
+use crate::sqlite::{SqliteSession, beside, image, statements};
+use crate::{Claim, Error, Session, Url};
 
 /// Marks the file as ours in its header: `PRNY`, see <https://sqlite.org/pragma.html#pragma_application_id>.
 const APPLICATION_ID: i32 = 0x5052_4e59;
 /// End of the lock's name.
 const LOCK_END: &str = "-prony";
+/// What a lock holds, so that no other file is taken for one.
+const LOCK_TEXT: &[u8] =
+    b"The lock of prony on the database beside it. It may be removed when no prony runs.\n";
+/// Ends of the names of files that SQLite makes beside a database, with what they begin with: the rollback journal, the log
+/// and its index, see <https://sqlite.org/fileformat2.html>, 3 and 4, and <https://sqlite.org/walformat.html>, 2.1.
+const COMPANIONS: [(&str, &[&[u8]]); 3] = [
+    ("-journal", &[b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", b"\0\0\0\0\0\0\0\0"]),
+    ("-wal", &[b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"]),
+    ("-shm", &[b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18", b"\0\0\0\0"]),
+];
+
+/// A place for a database: a name in a directory that is held open.
+#[derive(Debug)]
+struct Place {
+    directory: Directory,
+    name: OsString,
+    /// The same as a path that SQLite takes for nothing else: it begins with `/`.
+    path: PathBuf,
+    /// As the user gave it.
+    shown: String,
+}
+
+/// A database that is held.
+#[derive(Debug)]
+pub(super) struct Hold {
+    place: Place,
+    database: Identity,
+    _lock: Lock,
+}
 
 /// Makes or takes up the file. Tells whether it was there.
-pub(super) async fn make(url: &Url, file: &Path, existing: Existing) -> Result<(Lock, bool), Error> {
-    let place = file.display().to_string();
-    if let Some(directory) = file.parent().filter(|directory| !directory.as_os_str().is_empty())
-        && !directory.is_dir()
-    {
-        return Err(Error::NoDatabase(format!(
-            "cannot make {place}: there is no directory {0}; make it first with `mkdir -p {0}`",
-            directory.display()
-        )));
-    }
-    let lock = Lock::take(file)?.ok_or_else(|| in_use(&place))?;
-    let is_there = fs::symlink_metadata(file).is_ok();
-    if is_there {
-        // One that was killed between making a file and marking it leaves an empty one, which is worth nothing to anybody.
-        let is_leftover =
-            existing == Existing::Replace && fs::metadata(file).is_ok_and(|file| file.len() == 0);
-        if !is_ours(file) && !is_leftover {
-            return Err(of_somebody_else(&place, "give another file"));
+pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Error> {
+    let place = Place::of(file)?;
+    let lock = Lock::take(&place)?;
+    let refused = |refusal| refused(refusal, &place.shown, "give another file", &place.removal());
+    // Before SQLite sees it, which would take what is beside a database for a part of it.
+    place.check_companions(place.look()?.is_some())?;
+    let Found { standing, identity } = place.find().await?;
+    match (action(&standing, claim).map_err(refused)?, identity) {
+        (Action::TakeUp, Some(database)) => {
+            let hold = Hold { place, database, _lock: lock };
+            // It must also be one that can be opened.
+            let session =
+                SqliteSession::open_own(&hold.place.path, hold.place.target(), APPLICATION_ID).await?;
+            mark::hold(&mut Session::of_sqlite(session), &claim.run).await?;
+            return Ok((hold, true));
         }
-        match existing {
-            Existing::Refuse => return Err(from_earlier(&place, &removal(file))),
-            Existing::Reuse => {
-                // It must also be one that can be opened.
-                drop(Session::open(url).await?);
-                return Ok((lock, true));
+        (Action::Replace(permit), Some(database)) => place.remove(&database, permit)?,
+        _ => {}
+    }
+    let database = place.create(claim)?;
+    Ok((Hold { place, database, _lock: lock }, false))
+}
+
+impl Hold {
+    /// A session in the file that was checked.
+    pub(super) async fn session(&self, url: &Url) -> Result<Session, Error> {
+        self.check_held()?;
+        let session = SqliteSession::open_own(&self.place.path, url.to_string(), APPLICATION_ID).await?;
+        self.check_held()?;
+        Ok(Session::of_sqlite(session))
+    }
+
+    fn check_held(&self) -> Result<(), Error> {
+        match self.is_held()? {
+            Held::Lost(found) => Err(Error::NoDatabase(found)),
+            Held::Held | Held::TakenAgain => Ok(()),
+        }
+    }
+
+    /// Whether the file still has its name.
+    pub(super) fn is_held(&self) -> Result<Held, Error> {
+        let now = self.place.look()?;
+        if now.as_ref() == Some(&self.database) {
+            return Ok(Held::Held);
+        }
+        let found = if now.is_some() { "another file has its name now" } else { "it is not there any more" };
+        Ok(Held::Lost(format!("{}: somebody removed or renamed the file: {found}", self.place.shown)))
+    }
+
+    /// Removes the database with all files that SQLite made for it.
+    pub(super) async fn remove(&self, run: &RunId) -> Result<(), Error> {
+        let refused = |refusal| left(refusal, &self.place.shown, &self.place.removal());
+        match self.is_held()? {
+            Held::Held | Held::TakenAgain => {}
+            Held::Lost(_) if self.place.look()?.is_none() => return Ok(()),
+            Held::Lost(_) => return Err(refused(Refusal::Foreign)),
+        }
+        let Found { standing, .. } = self.place.find().await?;
+        let permit = may_remove(&standing, run).map_err(refused)?;
+        self.place.remove(&self.database, permit)
+    }
+}
+
+/// What was found under a name.
+struct Found {
+    standing: Standing,
+    identity: Option<Identity>,
+}
+
+impl Place {
+    /// The place of a file. A link to a database is followed once, here, so that the lock is beside the database itself.
+    fn of(file: &Path) -> Result<Self, Error> {
+        let shown = file.display().to_string();
+        let failed = |error: io::Error| not_made(&shown, &error);
+        let real = match std::fs::canonicalize(file) {
+            Ok(real) => real,
+            Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => {
+                std::path::absolute(file).map_err(failed)?
             }
-            Existing::Replace => lock.remove_database()?,
+            Err(error) => return Err(failed(error)),
+        };
+        let (directory, name) =
+            Directory::of(&real).map_err(|error| match (error.kind(), file.parent()) {
+                (ErrorKind::NotFound, Some(directory)) => Error::NoDatabase(format!(
+                    "cannot make {shown}: there is no directory {0}; make it first with `mkdir -p {0}`",
+                    directory.display()
+                )),
+                _ => failed(error),
+            })?;
+        let path = std::fs::canonicalize(directory.path()).map_err(failed)?.join(&name);
+        Ok(Self { directory, name, path, shown })
+    }
+
+    fn look(&self) -> Result<Option<Identity>, Error> {
+        self.directory.look(&self.name).map_err(|error| not_made(&self.shown, &error))
+    }
+
+    /// The name of a file beside it.
+    fn beside(&self, end: &str) -> OsString {
+        beside(Path::new(&self.name), end).into_os_string()
+    }
+
+    fn target(&self) -> String {
+        format!("sqlite:{}", self.shown)
+    }
+
+    /// What stands there.
+    async fn find(&self) -> Result<Found, Error> {
+        let Some(identity) = self.look()? else {
+            return Ok(Found { standing: Standing::Absent, identity: None });
+        };
+        let is_ours = identity.is_regular() && self.begins_as(&self.name, is_our_header);
+        let standing = if is_ours { Standing::Ours(self.mark().await) } else { Standing::Foreign };
+        Ok(Found { standing, identity: Some(identity) })
+    }
+
+    /// What the mark in a file with our header says. One that a full disk cut short names no run.
+    async fn mark(&self) -> Mark {
+        let session = SqliteSession::open_own(&self.path, self.target(), APPLICATION_ID).await;
+        let read = match session {
+            Ok(session) => mark::read(&mut Session::of_sqlite(session), mark::SQLITE_TABLES).await,
+            Err(error) => Err(error),
+        };
+        read.ok().flatten().unwrap_or(Mark { made_by: None, held_by: None, is_transient: false })
+    }
+
+    /// Whether the first bytes of a file are as they should be. Nothing is waited for, and no link followed.
+    fn begins_as(&self, name: &OsStr, is_right: impl Fn(&[u8]) -> bool) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(&self.directory, name, flags, Mode::empty()).map(File::from) else {
+            return false;
+        };
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return false;
+        }
+        let mut begin = Vec::new();
+        file.take(HEADER_BYTES as u64).read_to_end(&mut begin).is_ok() && is_right(&begin)
+    }
+
+    /// Refuses what lies beside the place of a database and was not made for one: without a database, anything.
+    fn check_companions(&self, has_database: bool) -> Result<(), Error> {
+        for (end, _) in COMPANIONS {
+            let name = self.beside(end);
+            let there = self.directory.look(&name).map_err(|error| not_made(&self.shown, &error))?;
+            if there.is_none() || (has_database && self.is_companion(end)) {
+                continue;
+            }
+            let why = if has_database {
+                "which SQLite did not make for it"
+            } else {
+                "which may hold what belongs to a database that was moved"
+            };
+            return Err(Error::NoDatabase(format!(
+                "{}: beside it is {}{end}, {why}: put it back beside its database or move it away, or give another file",
+                self.shown, self.shown
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether a file beside our database is what SQLite makes there; an empty one is too.
+    fn is_companion(&self, end: &str) -> bool {
+        let begins: &[&[u8]] =
+            COMPANIONS.iter().find(|(name, _)| *name == end).map_or(&[], |(_, begins)| *begins);
+        self.begins_as(&self.beside(end), |begin| {
+            begin.is_empty() || begins.iter().any(|known| begin.starts_with(known))
+        })
+    }
+
+    /// Makes a file with our mark, in one step.
+    fn create(&self, claim: &Claim) -> Result<Identity, Error> {
+        let target = self.target();
+        let attempt = Attempt { doing: Doing::Connect, target: &target };
+        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", mark::make(&Mark::of(claim)));
+        let image = image(&script).map_err(|error| statements::fault(&error, attempt))?;
+        self.directory.create_whole(&self.name, &image).map_err(|error| not_made(&self.shown, &error))
+    }
+
+    /// Removes a database of ours with what SQLite made beside it.
+    fn remove(&self, database: &Identity, _permit: Permit) -> Result<(), Error> {
+        let failed = |name: &OsStr, error: io::Error| {
+            let name = Path::new(name).display();
+            Error::NoDatabase(format!(
+                "cannot remove {name} of {}: {error}; remove it with `{}`",
+                self.shown,
+                self.removal()
+            ))
+        };
+        // First what is of no use without it.
+        for (end, _) in COMPANIONS {
+            let name = self.beside(end);
+            let there = self.directory.look(&name).map_err(|error| failed(&name, error))?;
+            if let Some(there) = there.filter(|_| self.is_companion(end)) {
+                let _ = self.directory.remove(&name, &there).map_err(|error| failed(&name, error))?;
+            }
+        }
+        match self.directory.remove(&self.name, database).map_err(|error| failed(&self.name, error))? {
+            Removal::Removed | Removal::Gone => Ok(()),
+            Removal::Another => Err(left(Refusal::Foreign, &self.shown, &self.removal())),
         }
     }
-    create(file)?;
-    Ok((lock, false))
+
+    /// The command that removes a database.
+    fn removal(&self) -> String {
+        let name = quoted(&self.shown);
+        format!("rm -f {name} {name}-wal {name}-shm {name}{LOCK_END}")
+    }
+}
+
+/// A file's name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,@%".contains(c);
+    let start = if name.starts_with('-') { "./" } else { "" };
+    if name.chars().all(is_plain) {
+        format!("{start}{name}")
+    } else {
+        format!("'{start}{}'", name.replace('\'', r"'\''"))
+    }
+}
+
+/// Bytes at the begin of a file that tell what it is.
+const HEADER_BYTES: usize = 72;
+
+/// Whether a file begins as one with our mark. SQLite is not asked: the header is enough, and a file of which a full disk took
+/// only a part from the WAL has one too (<https://sqlite.org/fileformat2.html>, 1.3).
+fn is_our_header(begin: &[u8]) -> bool {
+    begin.len() == HEADER_BYTES
+        && begin.starts_with(b"SQLite format 3\0")
+        && begin[68..] == APPLICATION_ID.to_be_bytes()
 }
 
 /// A lock that others see, and that ends with this process at the latest.
 #[derive(Debug)]
-pub(super) struct Lock {
-    database: PathBuf,
-    path: PathBuf,
-    held: Mutex<Option<File>>,
+struct Lock {
+    directory: Directory,
+    name: OsString,
+    identity: Identity,
+    _held: File,
 }
 
 impl Lock {
-    /// None if somebody else has it.
-    fn take(database: &Path) -> Result<Option<Self>, Error> {
-        let path = beside(database, LOCK_END);
-        let failed = |error: io::Error| not_made(&path, &error);
+    /// Takes the lock of a place.
+    fn take(place: &Place) -> Result<Self, Error> {
+        let name = place.beside(LOCK_END);
+        let shown = format!("{}{LOCK_END}", place.shown);
+        let failed = |error: io::Error| not_made(&shown, &error);
         loop {
-            let file =
-                OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match place.directory.create_whole(&name, LOCK_TEXT) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+            if !place.begins_as(&name, |begin| LOCK_TEXT.starts_with(begin) && begin.len() == HEADER_BYTES) {
+                if place.directory.look(&name).map_err(failed)?.is_none() {
+                    continue;
+                }
+                return Err(Error::NoDatabase(format!(
+                    "{shown} is there and is no lock of prony: move it away, or give another file"
+                )));
+            }
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let held = match rustix::fs::openat(&place.directory, &*name, flags, Mode::empty()) {
+                Ok(file) => File::from(file),
+                Err(rustix::io::Errno::NOENT) => continue,
+                Err(error) => return Err(failed(error.into())),
+            };
+            match flock(&held, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+                Err(rustix::io::Errno::WOULDBLOCK) => return Err(in_use(&place.shown)),
                 Err(error) => return Err(failed(error.into())),
             }
             // Whoever had it may have removed the file between the two calls: then this is a lock that nobody sees.
-            let held = file.metadata().map_err(failed)?;
-            if fs::metadata(&path).is_ok_and(|seen| (seen.dev(), seen.ino()) == (held.dev(), held.ino())) {
-                let database = database.to_owned();
-                return Ok(Some(Self { database, path, held: Mutex::new(Some(file)) }));
+            use std::os::fd::AsFd as _;
+            let identity = Identity::of(held.as_fd()).map_err(failed)?;
+            if place.directory.look(&name).map_err(failed)?.is_some_and(|seen| seen == identity) {
+                return Ok(Self { directory: place.directory.clone(), name, identity, _held: held });
             }
         }
-    }
-
-    /// Removes the database with all files that SQLite makes for it.
-    pub(super) fn remove_database(&self) -> Result<(), Error> {
-        for end in ["", "-wal", "-shm", "-journal"] {
-            let path = beside(&self.database, end);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Error::NoDatabase(format!(
-                        "cannot remove {}: {error}; remove it with `{}`",
-                        path.display(),
-                        removal(&self.database)
-                    )));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        if let Some(file) = self.held.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            // Removed while it is locked, so that no other's is removed. If it stays, the next one takes it.
-            let _ = fs::remove_file(&self.path);
-            drop(file);
-        }
+        // Removed while it is locked, so that no other's is removed. If it stays, the next one takes it.
+        let _ = self.directory.remove(&self.name, &self.identity);
     }
 }
 
-/// Whether a file carries our mark. Nothing is written, and SQLite is not asked: the header is enough, and a file of which a
-/// full disk took only a part from the WAL has one too (<https://sqlite.org/fileformat2.html>, 1.3).
-fn is_ours(file: &Path) -> bool {
-    let mut header = [0; 72];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok() && header.starts_with(b"SQLite format 3\0") && header[68..] == APPLICATION_ID.to_be_bytes()
-}
-
-/// Makes a file with our mark. The mark is in the file itself, not in a WAL, before anything else can be.
-fn create(file: &Path) -> Result<(), Error> {
-    OpenOptions::new().write(true).create_new(true).open(file).map_err(|error| not_made(file, &error))?;
-    let target = format!("sqlite:{}", file.display());
-    let attempt = Attempt { doing: Doing::Connect, target: &target };
-    let write = || -> rusqlite::Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = Database::open_with_flags(file, flags)?;
-        database.execute_batch(&format!(
-            "PRAGMA application_id = {APPLICATION_ID}; BEGIN; {MAKE_MARK}; COMMIT; PRAGMA journal_mode = wal"
-        ))
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(file);
-        statements::fault(&error, attempt)
-    })
-}
-
-fn not_made(path: &Path, error: &io::Error) -> Error {
-    let text = |remedy: &str| format!("cannot make {}: {error}; {remedy}", path.display());
+fn not_made(shown: &str, error: &io::Error) -> Error {
+    let text = |remedy: &str| format!("cannot make {shown}: {error}; {remedy}");
     match error.kind() {
         ErrorKind::StorageFull => Error::Full(text(crate::error::remedy::FULL)),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
@@ -150,10 +351,4 @@ fn not_made(path: &Path, error: &io::Error) -> Error {
         }
         _ => Error::NoDatabase(text("give another file")),
     }
-}
-
-/// The command that removes a database.
-fn removal(file: &Path) -> String {
-    let name = file.display();
-    format!("rm -f {name} {name}-wal {name}-shm")
 }

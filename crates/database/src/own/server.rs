@@ -1,283 +1,370 @@
-//! A database on a server as one of our own.
+//! A database on a server as one of our own: what is common to all servers.
 //!
-//! A thread with a session in the database holds a lock there, which ends with the session whatever becomes of this
-//! process. It has a runtime of its own, so that the lock does not depend on whether a caller's runs.
+//! It is made so that it never stands there without a mark, and removed only after its mark was read once more where nobody
+//! else can reach it, or in the step that removes it; how, is the affair of the modules of the servers.
 
 use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
-use tokio::sync::oneshot;
+use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
 
-use super::{Existing, MAKE_MARK, MARK, from_earlier, has_mark, in_use, of_somebody_else};
-use crate::{Dialect, Error, Session, Url, Value};
+use super::keeper::Keeper;
+use super::{Held, in_use, left, mark, mysql, postgres, refused};
+use crate::{Claim, Dialect, Error, Session, Url, Value};
+
+/// How long what ends by itself is waited for, and how often is looked.
+pub(super) const LINGER_LOOKS: u32 = 100;
+pub(super) const LINGER_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A kind of server that databases are made on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flavour {
+    Postgres,
+    Mysql,
+}
+
+impl Flavour {
+    pub(super) fn of(url: &Url) -> Self {
+        match url.engine().dialect() {
+            Dialect::Postgres => Self::Postgres,
+            Dialect::Mysql => Self::Mysql,
+            Dialect::Sqlite => unreachable!("SQLite has no server"),
+        }
+    }
+}
+
+/// A name on a server.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The address that the database is made from.
+    pub(super) url: Url,
+    pub(super) name: String,
+    pub(super) flavour: Flavour,
+}
+
+/// Says of what stands in a place whether it may be removed.
+pub(super) type Decision<'a> = &'a (dyn Fn(&Standing) -> Result<Permit, Refusal> + Sync);
+
+impl Place {
+    /// The same server, another name.
+    pub(super) fn named(&self, name: String) -> Self {
+        Self { name, ..self.clone() }
+    }
+
+    /// Address of the database itself.
+    pub(super) fn own(&self) -> Url {
+        self.url.with_database(&self.name)
+    }
+
+    pub(super) fn shown(&self) -> String {
+        format!("the database `{}` on {}", self.name, self.url.host().unwrap_or_default())
+    }
+
+    /// The statement that removes it.
+    pub(super) fn removal(&self) -> String {
+        format!("DROP DATABASE {}", self.quoted())
+    }
+
+    /// The name as a statement takes it, with capitals as they are.
+    pub(super) fn quoted(&self) -> String {
+        match self.flavour {
+            Flavour::Postgres => format!("\"{}\"", self.name),
+            Flavour::Mysql => format!("`{}`", self.name),
+        }
+    }
+
+    pub(super) async fn is_there(&self, admin: &mut Session) -> Result<bool, Error> {
+        let sql = match self.flavour {
+            Flavour::Postgres => "SELECT datname FROM pg_database WHERE datname = $1",
+            Flavour::Mysql => "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?",
+        };
+        Ok(admin.count_rows(sql, &[Value::Text(self.name.clone())]).await? > 0)
+    }
+
+    /// What stands there.
+    pub(super) async fn standing(&self, admin: &mut Session) -> Result<Standing, Error> {
+        if !self.is_there(admin).await? {
+            return Ok(Standing::Absent);
+        }
+        match self.flavour {
+            Flavour::Postgres => Ok(self.mark().await?.map_or(Standing::Foreign, Standing::Ours)),
+            Flavour::Mysql => mysql::standing(self, admin).await,
+        }
+    }
+
+    /// The mark in the database. One that does not let us in is not ours.
+    pub(super) async fn mark(&self) -> Result<Option<ownership::Mark>, Error> {
+        let mut session = match Session::open(&self.own()).await {
+            Ok(session) => session,
+            Err(Error::Refused(_) | Error::NoDatabase(_) | Error::Statement(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let count_tables = match self.flavour {
+            Flavour::Postgres => mark::POSTGRES_TABLES,
+            Flavour::Mysql => mark::MYSQL_TABLES,
+        };
+        match mark::read(&mut session, count_tables).await {
+            Err(error) if !error.is_lost() => Ok(None),
+            other => other,
+        }
+    }
+
+    /// Whether somebody is connected and stays so: a server notices after a while that a client has gone.
+    pub(super) async fn has_sessions(&self, admin: &mut Session) -> Result<bool, Error> {
+        for _ in 0..LINGER_LOOKS {
+            if admin.count_rows(self.sessions(), &[Value::Text(self.name.clone())]).await? == 0 {
+                return Ok(false);
+            }
+            tokio::time::sleep(LINGER_INTERVAL).await;
+        }
+        Ok(true)
+    }
+
+    /// Selects the ids of sessions in the database other than the one that asks.
+    fn sessions(&self) -> &'static str {
+        match self.flavour {
+            Flavour::Postgres => {
+                "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' \
+                 AND pid <> pg_backend_pid()"
+            }
+            Flavour::Mysql => {
+                "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> connection_id()"
+            }
+        }
+    }
+
+    /// Ends the sessions in the database that do not end by themselves.
+    pub(super) async fn end_sessions(&self, admin: &mut Session) -> Result<(), Error> {
+        if !self.has_sessions(admin).await? {
+            return Ok(());
+        }
+        for row in admin.query(self.sessions(), &[Value::Text(self.name.clone())]).await? {
+            let Some(Value::I64(id)) = row.first() else { continue };
+            let sql = match self.flavour {
+                Flavour::Postgres => format!("SELECT pg_terminate_backend({id})"),
+                Flavour::Mysql => format!("KILL {id}"),
+            };
+            match admin.script(&sql).await {
+                Err(error) if error.is_lost() => return Err(error),
+                // It may be gone by now; if it is not, the next statement says so.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A session from which databases are made and removed, while nobody else does so under this name.
+    async fn admin(&self) -> Result<Session, Error> {
+        let mut admin = Session::open(&self.url).await?;
+        let (sql, key) = match self.flavour {
+            Flavour::Postgres => {
+                ("SELECT pg_try_advisory_lock($1)", Value::I64(hash(&self.name).cast_signed()))
+            }
+            Flavour::Mysql => {
+                ("SELECT get_lock(concat('prony-make:', md5(?)), 0)", Value::Text(self.name.clone()))
+            }
+        };
+        for _ in 0..LINGER_LOOKS {
+            if admin.query(sql, std::slice::from_ref(&key)).await? == [[Value::I64(1)]] {
+                return Ok(admin);
+            }
+            tokio::time::sleep(LINGER_INTERVAL).await;
+        }
+        Err(in_use(&self.shown()))
+    }
+
+    async fn create(&self, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+        let made = match self.flavour {
+            Flavour::Postgres => postgres::create(self, admin, claim).await,
+            Flavour::Mysql => mysql::create(self, admin, claim).await,
+        };
+        made.map_err(|error| match error {
+            Error::Statement(words) => Error::Refused(words),
+            other => other,
+        })
+    }
+
+    /// Removes the database, if `decide` still permits it when nobody else has it. Nobody of us may hold its lock.
+    async fn remove(&self, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+        match self.flavour {
+            Flavour::Postgres => postgres::remove(self, admin, decide).await,
+            Flavour::Mysql => mysql::remove(self, admin, decide).await,
+        }
+    }
+}
+
+/// Why a database was not removed.
+#[derive(Debug)]
+pub(super) enum Removing {
+    /// It is not ours to remove.
+    Refused(Refusal),
+    /// Somebody else is connected to it.
+    InUse,
+    /// The server did not do it.
+    Failed(Error),
+}
+
+impl From<Error> for Removing {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Refusal> for Removing {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 /// Makes or takes up a database. Tells whether it was there.
-pub(super) async fn make(url: &Url, name: &str, existing: Existing) -> Result<(Keeper, bool), Error> {
-    let mut admin = Session::open(url).await?;
-    let place = place(url, name);
-    if is_there(&mut admin, url, name).await? {
-        if !is_ours(url, name).await? {
-            return Err(of_somebody_else(&place, "choose another name with --database"));
-        }
-        if existing == Existing::Refuse {
-            return Err(from_earlier(&place, &removal(url, name)));
-        }
-        let keeper = Keeper::start(url, name).await?.ok_or_else(|| in_use(&place))?;
-        if existing == Existing::Reuse {
-            return Ok((keeper, true));
-        }
-        keeper.release();
-        if has_sessions(&mut admin, url, name).await? {
-            return Err(in_use(&place));
-        }
-        drop_database(&mut admin, url, name).await?;
+pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, bool), Error> {
+    let place = Place { url: url.clone(), name: name.to_owned(), flavour: Flavour::of(url) };
+    let shown = place.shown();
+    let refused = |refusal| refused(refusal, &shown, "choose another name with --database", &place.removal());
+    let mut admin = place.admin().await?;
+    if place.flavour == Flavour::Postgres {
+        postgres::clear_half_made(&place, &mut admin).await?;
     }
-    create(&mut admin, url, name).await?;
-    match mark(url, name).await {
-        Ok(keeper) => Ok((keeper, false)),
-        Err(error) => {
-            // It has no mark, so that no other run would remove it.
-            drop_database(&mut admin, url, name).await?;
-            Err(error)
+    match action(&place.standing(&mut admin).await?, claim).map_err(refused)? {
+        Action::Make => {}
+        Action::TakeUp => {
+            let hold = Hold::take(place.clone()).await?.ok_or_else(|| in_use(&shown))?;
+            // Looked at again now that nobody else can take it.
+            return match action(&place.standing(&mut admin).await?, claim).map_err(refused)? {
+                Action::TakeUp => {
+                    mark::hold(&mut Session::open(&place.own()).await?, &claim.run).await?;
+                    Ok((hold, true))
+                }
+                Action::Make | Action::Replace(_) => Err(in_use(&shown)),
+            };
+        }
+        Action::Replace(_) => {
+            // Whoever holds it still has a session there.
+            drop(Hold::take(place.clone()).await?.ok_or_else(|| in_use(&shown))?);
+            if place.has_sessions(&mut admin).await? {
+                return Err(in_use(&shown));
+            }
+            let decide = |standing: &Standing| match action(standing, claim)? {
+                Action::Replace(permit) => Ok(permit),
+                Action::Make | Action::TakeUp => Err(Refusal::Gone),
+            };
+            place.remove(&mut admin, &decide).await.map_err(|error| match error {
+                Removing::Refused(refusal) => refused(refusal),
+                Removing::InUse => in_use(&shown),
+                Removing::Failed(error) => error,
+            })?;
         }
     }
+    place.create(&mut admin, claim).await?;
+    Ok((Hold::take(place).await?.ok_or_else(|| in_use(&shown))?, false))
 }
 
-/// Holds the lock of a database as long as it is there.
+/// A database that is held.
 #[derive(Debug)]
-pub(super) struct Keeper {
-    /// The address that the database was made from.
-    url: Url,
-    /// What the server calls the session that holds it.
-    session: Option<u64>,
-    held: Mutex<Option<Held>>,
+pub(super) struct Hold {
+    place: Place,
+    /// None once the lock was given back.
+    keeper: Mutex<Option<Keeper>>,
 }
 
-#[derive(Debug)]
-struct Held {
-    end: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Keeper {
-    /// None if somebody else has the lock.
-    async fn start(url: &Url, name: &str) -> Result<Option<Self>, Error> {
-        let own = url.with_database(name);
-        let (answer, answered) = oneshot::channel();
-        let (end, ended) = oneshot::channel::<()>();
-        let failed = |error: std::io::Error| {
-            Error::Unreachable(format!(
-                "cannot hold the lock of {own}: {error}; allow this program more threads"
-            ))
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let address = own.clone();
-        let thread = std::thread::Builder::new()
-            .name("database-lock".to_owned())
-            .spawn(move || {
-                runtime.block_on(async {
-                    let mut session = lock(&address).await;
-                    let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
-                    let result = session.as_ref().map(id).map_err(Clone::clone);
-                    let is_held = matches!(result, Ok(Some(_)));
-                    if answer.send(result).is_ok() && is_held {
-                        // The other side only ever drops its end.
-                        let _ = ended.await;
-                    }
-                    if let Ok(session) = &mut session {
-                        drop(session.take());
-                    }
-                });
-            })
-            .map_err(failed)?;
-        let result = answered.await.unwrap_or(Ok(None));
-        let keeper =
-            |session| Self { url: url.clone(), session, held: Mutex::new(Some(Held { end, thread })) };
-        Ok(result?.map(keeper))
+impl Hold {
+    /// None if somebody else holds it.
+    async fn take(place: Place) -> Result<Option<Self>, Error> {
+        let keeper = Keeper::start(&place.own()).await?;
+        Ok(keeper.map(|keeper| Self { place, keeper: Mutex::new(Some(keeper)) }))
     }
 
-    /// Whether the session still has the lock.
-    pub(super) async fn is_held(&self, own: &Url) -> Result<bool, Error> {
-        let Some(id) = self.session else { return Ok(true) };
-        let sql = if is_postgres(own) {
-            format!("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}")
-        } else {
-            format!("SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)")
-        };
-        Ok(Session::open(own).await?.query(&sql, &[]).await? == [[Value::I64(1)]])
+    fn take_keeper(&self) -> Option<Keeper> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Gives the lock back.
-    fn release(&self) {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Held { end, thread }) = held {
-            drop(end);
-            // A panic of that thread is one of ours, and was shown when it came.
-            let _ = thread.join();
+    fn put_keeper(&self, keeper: Keeper) {
+        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper);
+    }
+
+    /// Whether nobody else can have taken it; a lock that was lost is taken again. The mark is asked as well: on some servers
+    /// a lock outlives its database.
+    pub(super) async fn is_held(&self, run: &RunId) -> Result<Held, Error> {
+        if let Some(found) = self.taken_by_others(run).await? {
+            return Ok(Held::Lost(format!("{}: {found}", self.place.shown())));
         }
+        if let Some(keeper) = self.take_keeper() {
+            let is_held = keeper.is_held(&self.place.own()).await;
+            if !matches!(is_held, Ok(false)) {
+                self.put_keeper(keeper);
+                return is_held.map(|_| Held::Held);
+            }
+        }
+        let Some(keeper) = Keeper::start(&self.place.own()).await? else {
+            return Ok(Held::Lost(format!(
+                "the server ended the session that held the lock on {}, and somebody else holds it now",
+                self.place.shown()
+            )));
+        };
+        self.put_keeper(keeper);
+        // Looked at again now that nobody else can take it.
+        Ok(match self.taken_by_others(run).await? {
+            None => Held::TakenAgain,
+            Some(found) => Held::Lost(format!("{}: {found}", self.place.shown())),
+        })
+    }
+
+    /// What is found in the place of the database that this run holds, if it is another.
+    async fn taken_by_others(&self, run: &RunId) -> Result<Option<&'static str>, Error> {
+        Ok(match self.place.mark().await? {
+            Some(mark) if mark.held_by.as_ref() == Some(run) => None,
+            Some(_) => Some("another run of prony took it up meanwhile"),
+            None => Some("it is not there any more, or another has its name"),
+        })
     }
 
     /// Removes the database; sessions that linger there are ended.
-    pub(super) async fn remove_database(&self, name: &str) -> Result<(), Error> {
-        self.release();
-        let result = async {
-            let mut admin = Session::open(&self.url).await?;
-            end_sessions(&mut admin, &self.url, name).await?;
-            drop_database(&mut admin, &self.url, name).await
+    pub(super) async fn remove(&self, run: &RunId) -> Result<(), Error> {
+        let (place, removal) = (self.place.shown(), self.place.removal());
+        let removed = match self.is_held(run).await {
+            Ok(Held::Lost(_)) => self.removed_where_lost(run).await,
+            Ok(Held::Held | Held::TakenAgain) => self.remove_held(run).await,
+            Err(error) => Err(error.into()),
         };
-        result.await.map_err(|error| {
-            let text = format!(
-                "{} is left: {error}; remove it with `{}`",
-                place(&self.url, name),
-                removal(&self.url, name)
-            );
-            match error {
-                Error::Unreachable(_) => Error::Unreachable(text),
-                Error::Lost(_) => Error::Lost(text),
-                _ => Error::Statement(text),
+        match removed {
+            Ok(()) | Err(Removing::Refused(Refusal::Gone)) => Ok(()),
+            Err(Removing::Refused(refusal)) => Err(left(refusal, &place, &removal)),
+            Err(Removing::InUse) => Err(Error::Statement(format!(
+                "{place} is left: somebody else is connected to it; remove it with `{removal}`"
+            ))),
+            Err(Removing::Failed(error)) => {
+                let text = format!("{place} is left: {error}; remove it with `{removal}`");
+                Err(match error {
+                    Error::Unreachable(_) => Error::Unreachable(text),
+                    Error::Lost(_) => Error::Lost(text),
+                    _ => Error::Statement(text),
+                })
             }
-        })
-    }
-}
-
-impl Drop for Keeper {
-    fn drop(&mut self) {
-        self.release();
-    }
-}
-
-/// A session that holds the lock of its database, if nobody else does. One that has just ended is waited for.
-async fn lock(own: &Url) -> Result<Option<Session>, Error> {
-    let mut session = Session::open(own).await?;
-    let (sql, parameters) = if is_postgres(own) {
-        // Older servers do not know this setting and never end a session that is idle.
-        let _ = session.script("SET idle_session_timeout = 0").await;
-        ("SELECT pg_try_advisory_lock($1)", vec![Value::I64(ADVISORY_LOCK)])
-    } else {
-        session.script("SET SESSION wait_timeout = 31536000").await?;
-        ("SELECT get_lock(concat('prony:', md5(database())), 0)", Vec::new())
-    };
-    for _ in 0..LINGER_LOOKS {
-        if session.query(sql, &parameters).await? == [[Value::I64(1)]] {
-            return Ok(Some(session));
-        }
-        tokio::time::sleep(LINGER_INTERVAL).await;
-    }
-    Ok(None)
-}
-
-/// Number of the lock; PostgreSQL's are numbers of a database. These are the letters `prony`.
-const ADVISORY_LOCK: i64 = 0x70_726f_6e79;
-
-fn is_postgres(url: &Url) -> bool {
-    url.engine().dialect() == Dialect::Postgres
-}
-
-fn place(url: &Url, name: &str) -> String {
-    format!("the database `{name}` on {}", url.host().unwrap_or_default())
-}
-
-fn removal(url: &Url, name: &str) -> String {
-    format!("DROP DATABASE {}", quoted(url, name))
-}
-
-/// A name as a statement takes it, with capitals as they are.
-fn quoted(url: &Url, name: &str) -> String {
-    if is_postgres(url) { format!("\"{name}\"") } else { format!("`{name}`") }
-}
-
-async fn is_there(admin: &mut Session, url: &Url, name: &str) -> Result<bool, Error> {
-    let sql = if is_postgres(url) {
-        "SELECT datname FROM pg_database WHERE datname = $1"
-    } else {
-        "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?"
-    };
-    Ok(admin.count_rows(sql, &[Value::Text(name.to_owned())]).await? > 0)
-}
-
-/// Whether a database has our mark. One that does not let us in is not ours.
-async fn is_ours(url: &Url, name: &str) -> Result<bool, Error> {
-    let mut session = match Session::open(&url.with_database(name)).await {
-        Ok(session) => session,
-        Err(Error::Refused(_) | Error::NoDatabase(_) | Error::Statement(_)) => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    let count_tables = if is_postgres(url) {
-        "SELECT count(*) FROM pg_tables WHERE tablename = $1"
-    } else {
-        "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = ?"
-    };
-    match has_mark(&mut session, count_tables, &[Value::Text(MARK.to_owned())]).await {
-        Err(error) if !error.is_lost() => Ok(false),
-        other => other,
-    }
-}
-
-/// Ids of sessions in a database other than the one that asks.
-fn sessions_sql(url: &Url) -> &'static str {
-    if is_postgres(url) {
-        "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' \
-         AND pid <> pg_backend_pid()"
-    } else {
-        "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> connection_id()"
-    }
-}
-
-/// How long sessions that end by themselves are waited for, and how often is looked.
-const LINGER_LOOKS: u32 = 100;
-const LINGER_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10);
-
-/// Whether somebody is connected and stays so: a server notices after a while that a client has gone.
-async fn has_sessions(admin: &mut Session, url: &Url, name: &str) -> Result<bool, Error> {
-    for _ in 0..LINGER_LOOKS {
-        if admin.count_rows(sessions_sql(url), &[Value::Text(name.to_owned())]).await? == 0 {
-            return Ok(false);
-        }
-        tokio::time::sleep(LINGER_INTERVAL).await;
-    }
-    Ok(true)
-}
-
-async fn end_sessions(admin: &mut Session, url: &Url, name: &str) -> Result<(), Error> {
-    if !has_sessions(admin, url, name).await? {
-        return Ok(());
-    }
-    for row in admin.query(sessions_sql(url), &[Value::Text(name.to_owned())]).await? {
-        let Some(Value::I64(id)) = row.first() else { continue };
-        let sql = if is_postgres(url) {
-            format!("SELECT pg_terminate_backend({id})")
-        } else {
-            format!("KILL {id}")
-        };
-        match admin.script(&sql).await {
-            Err(error) if error.is_lost() => return Err(error),
-            // It may be gone by now; if it is not, the next statement says so.
-            _ => {}
         }
     }
-    Ok(())
+
+    /// The lock is somebody else's: all that can be said is what stands there.
+    async fn removed_where_lost(&self, run: &RunId) -> Result<(), Removing> {
+        let mut admin = Session::open(&self.place.url).await?;
+        match may_remove(&self.place.standing(&mut admin).await?, run) {
+            Err(refusal) => Err(refusal.into()),
+            Ok(_) => Err(Removing::InUse),
+        }
+    }
+
+    async fn remove_held(&self, run: &RunId) -> Result<(), Removing> {
+        let decide = |standing: &Standing| may_remove(standing, run);
+        let mut admin = self.place.admin().await?;
+        let _ = decide(&self.place.standing(&mut admin).await?)?;
+        drop(self.take_keeper());
+        self.place.end_sessions(&mut admin).await?;
+        self.place.remove(&mut admin, &decide).await
+    }
 }
 
-async fn create(admin: &mut Session, url: &Url, name: &str) -> Result<(), Error> {
-    let characters = if is_postgres(url) { "" } else { " CHARACTER SET utf8mb4" };
-    let sql = format!("CREATE DATABASE {}{characters}", quoted(url, name));
-    admin.script(&sql).await.map_err(|error| match error {
-        Error::Statement(words) => Error::Refused(words),
-        other => other,
+/// FNV-1a of a name: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+pub(super) fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-/// Locks and marks a database that was just made.
-async fn mark(url: &Url, name: &str) -> Result<Keeper, Error> {
-    let keeper = Keeper::start(url, name).await?.ok_or_else(|| in_use(&place(url, name)))?;
-    Session::open(&url.with_database(name)).await?.script(MAKE_MARK).await?;
-    Ok(keeper)
-}
-
-async fn drop_database(admin: &mut Session, url: &Url, name: &str) -> Result<(), Error> {
-    if !is_postgres(url) {
-        // Otherwise a forgotten transaction would be waited for for a day.
-        admin.script("SET SESSION lock_wait_timeout = 10").await?;
-    }
-    admin.script(&format!("DROP DATABASE IF EXISTS {}", quoted(url, name))).await
 }

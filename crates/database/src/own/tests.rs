@@ -1,14 +1,15 @@
 //! Files of our own and of others.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::check_name;
-use crate::samples::{SAMPLES, make_sql, plain_rows};
-use crate::{Dialect, Error, Existing, Own, Session, Url, WriteMethod};
+use crate::samples::{SAMPLES, claim, make_sql, plain_rows};
+use crate::{Claim, Dialect, Error, Existing, Held, Own, RunId, Session, Url, WriteMethod};
 
 const ALL: [Existing; 3] = [Existing::Refuse, Existing::Reuse, Existing::Replace];
 
@@ -29,8 +30,12 @@ impl Place {
         format!("sqlite:{}", self.file().display()).parse().unwrap()
     }
 
+    fn beside(&self, end: &str) -> PathBuf {
+        crate::sqlite::beside(&self.file(), end)
+    }
+
     async fn make(&self, existing: Existing) -> Result<Own, Error> {
-        Own::make(&self.url(), "unused", existing).await
+        Own::make(&self.url(), "unused", &claim(existing)).await
     }
 
     fn names(&self) -> Vec<String> {
@@ -107,10 +112,6 @@ async fn what_others_made_is_never_touched() {
     };
     for content in [foreign, b"a letter".to_vec(), Vec::new()] {
         for existing in ALL {
-            if content.is_empty() && existing == Existing::Replace {
-                // Nothing is lost with it; see the claim about leftovers.
-                continue;
-            }
             let place = Place::new();
             fs::write(place.file(), &content).unwrap();
             let refused = place.make(existing).await.unwrap_err();
@@ -135,30 +136,148 @@ async fn a_file_that_was_cut_short_is_still_ours() {
     place.make(Existing::Replace).await.unwrap();
 }
 
-#[tokio::test]
-async fn an_empty_leftover_is_replaced_and_nothing_else() {
-    let place = Place::new();
-    fs::write(place.file(), "").unwrap();
-    let own = place.make(Existing::Replace).await.unwrap();
-    fill(&own).await;
-    drop(own);
-    assert!(place.make(Existing::Reuse).await.unwrap().was_there());
-}
-
 /// A killed run leaves its lock's file, which nobody holds.
 #[tokio::test]
 async fn a_lock_that_nobody_holds_is_no_lock() {
     let place = Place::new();
-    drop(place.make(Existing::Refuse).await.unwrap());
-    fs::write(place.directory.path().join("a plant's %41?.db-prony"), "").unwrap();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    let lock = fs::read(place.beside("-prony")).unwrap();
+    drop(own);
+    fs::write(place.beside("-prony"), lock).unwrap();
     drop(place.make(Existing::Reuse).await.unwrap());
     assert_eq!(place.names().len(), 1);
+}
+
+/// A file of that name was taken for a lock and removed.
+#[tokio::test]
+async fn what_is_no_lock_is_left() {
+    for content in ["", "a letter", "The lock of prony on the database beside it."] {
+        let place = Place::new();
+        fs::write(place.beside("-prony"), content).unwrap();
+        for existing in ALL {
+            let refused = place.make(existing).await.unwrap_err().to_string();
+            assert!(refused.contains("is no lock of prony"), "{refused}");
+        }
+        assert_eq!(fs::read_to_string(place.beside("-prony")).unwrap(), content);
+        assert_eq!(place.names().len(), 1);
+    }
+}
+
+/// The log of a database that was moved away holds what was committed; it was removed with the new database.
+#[tokio::test]
+async fn what_lies_beside_is_left() {
+    for end in ["-wal", "-shm", "-journal"] {
+        let place = Place::new();
+        fs::write(place.beside(end), "committed").unwrap();
+        for existing in ALL {
+            let refused = place.make(existing).await.unwrap_err().to_string();
+            assert!(refused.contains(end) && refused.contains("move it away"), "{refused}");
+        }
+        fs::remove_file(place.beside(end)).unwrap();
+        drop(place.make(Existing::Refuse).await.unwrap());
+        fs::write(place.beside(end), "committed").unwrap();
+        for existing in ALL {
+            let refused = place.make(existing).await.unwrap_err().to_string();
+            assert!(refused.contains("SQLite did not make for it"), "{refused}");
+        }
+        assert_eq!(fs::read_to_string(place.beside(end)).unwrap(), "committed");
+    }
+}
+
+/// A database whose run was killed has its log beside it.
+#[tokio::test]
+async fn the_log_of_a_database_of_ours_goes_with_it() {
+    let place = Place::new();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    fill(&own).await;
+    let mut session = own.session().await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(7), WriteMethod::Bulk).await.unwrap();
+    let (log, index) = (fs::read(place.beside("-wal")).unwrap(), fs::read(place.beside("-shm")).unwrap());
+    drop((session, own));
+    fs::write(place.beside("-wal"), log).unwrap();
+    fs::write(place.beside("-shm"), index).unwrap();
+    place.make(Existing::Replace).await.unwrap().remove().await.unwrap();
+    assert_eq!(place.names(), [""; 0]);
+}
+
+/// What was renamed over the database was removed at the end.
+#[tokio::test]
+async fn a_file_that_took_the_name_is_left() {
+    let place = Place::new();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    fill(&own).await;
+    let theirs = place.directory.path().join("theirs");
+    fs::write(&theirs, "theirs").unwrap();
+    fs::rename(&theirs, place.file()).unwrap();
+    assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
+    assert!(own.session().await.unwrap_err().to_string().contains("another file has its name now"));
+    let left = own.remove().await.unwrap_err().to_string();
+    assert!(left.contains("is not the one that this run made"), "{left}");
+    assert_eq!(fs::read_to_string(place.file()).unwrap(), "theirs");
+}
+
+#[tokio::test]
+async fn what_another_run_made_or_took_up_is_left() {
+    let place = Place::new();
+    drop(place.make(Existing::Refuse).await.unwrap());
+    let own = place.make(Existing::Reuse).await.unwrap();
+    fill(&own).await;
+    let left = own.remove().await.unwrap_err().to_string();
+    assert!(left.contains("another run of prony took it up"), "{left}");
+    let this = Claim::new(RunId::new().unwrap(), Existing::Refuse);
+    let refused = Own::make(&place.url(), "unused", &this).await.unwrap_err().to_string();
+    assert!(refused.contains("from an earlier run"), "{refused}");
+    drop(place.make(Existing::Replace).await.unwrap());
+    // A run that was interrupted takes what it made itself.
+    fs::remove_file(place.file()).unwrap();
+    drop(Own::make(&place.url(), "unused", &this).await.unwrap());
+    assert!(!Own::make(&place.url(), "unused", &this).await.unwrap().was_there());
+}
+
+/// Nodes, sockets and links were unlinked, since their length is 0.
+#[tokio::test]
+async fn nothing_but_a_file_is_replaced() {
+    type Plant = fn(&Path);
+    let socket: Plant = |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    let pipe: Plant = |path| {
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
+            .unwrap();
+    };
+    let dangling: Plant = |path| symlink("/no/such/file", path).unwrap();
+    let device: Plant = |path| symlink("/dev/null", path).unwrap();
+    let empty: Plant = |path| fs::write(path, "").unwrap();
+    let directory: Plant = |path| fs::create_dir(path).unwrap();
+    for plant in [socket, pipe, dangling, device, empty, directory] {
+        let place = Place::new();
+        plant(&place.file());
+        let before = fs::symlink_metadata(place.file()).unwrap();
+        for existing in ALL {
+            place.make(existing).await.unwrap_err();
+        }
+        let after = fs::symlink_metadata(place.file()).unwrap();
+        assert_eq!((before.ino(), before.mode(), before.len()), (after.ino(), after.mode(), after.len()));
+        assert_eq!(place.names().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_database_behind_a_link_is_the_one_that_is_locked() {
+    let place = Place::new();
+    let link = place.directory.path().join("link.db");
+    symlink(place.file(), &link).unwrap();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    let url: Url = format!("sqlite:{}", link.display()).parse().unwrap();
+    let refused = Own::make(&url, "unused", &claim(Existing::Reuse)).await.unwrap_err().to_string();
+    assert!(refused.contains("in use"), "{refused}");
+    drop(own);
+    Own::make(&url, "unused", &claim(Existing::Replace)).await.unwrap().remove().await.unwrap();
+    assert_eq!(place.names(), ["link.db"]);
 }
 
 #[tokio::test]
 async fn a_missing_directory_is_named() {
     let url: Url = "sqlite:/no/such/place/h.db".parse().unwrap();
-    let error = Own::make(&url, "unused", Existing::Refuse).await.unwrap_err();
+    let error = Own::make(&url, "unused", &claim(Existing::Refuse)).await.unwrap_err();
     assert!(matches!(&error, Error::NoDatabase(text) if text.contains("mkdir -p /no/such/place")), "{error}");
     assert!(matches!(Session::open(&url).await, Err(Error::NoDatabase(_))));
 }

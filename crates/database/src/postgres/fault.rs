@@ -18,8 +18,8 @@ pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attemp
             "57P01" | "57P02" | "57P03" | "57P05" => Error::Lost(text(remedy::LOST)),
             code if code.starts_with("08") => Error::Lost(text(remedy::LOST)),
             "53100" => Error::Full(text(remedy::FULL)),
-            // Serialization failure, deadlock, a lock that was not to be had.
-            "40001" | "40P01" | "55P03" => Error::Conflict(text(remedy::CONFLICT)),
+            // Serialization failure, deadlock, a lock that was not to be had, a database that somebody is connected to.
+            "40001" | "40P01" | "55P03" | "55006" => Error::Conflict(text(remedy::CONFLICT)),
             "3D000" => Error::NoDatabase(text("")),
             "42501" => Error::Statement(text("give the login the right to do this")),
             _ => Error::Statement(text("")),

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-use crate::samples::{READ, SAMPLES, as_stored, make_sql, odd_rows, plain_rows};
+use crate::samples::{READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
 use crate::{Dialect, Error, Existing, Own, Session, Url, Value, WriteMethod};
 
 fn url(directory: &TempDir) -> Url {
@@ -10,7 +10,7 @@ fn url(directory: &TempDir) -> Url {
 }
 
 async fn own(directory: &TempDir) -> Own {
-    Own::make(&url(directory), "unused", Existing::Refuse).await.unwrap()
+    Own::make(&url(directory), "unused", &claim(Existing::Refuse)).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,0 +1,113 @@
+//! The lock on a database of a server.
+//!
+//! A thread with a session in the database holds it there, so that it ends with the session whatever becomes of this
+//! process. It has a runtime of its own, so that the lock does not depend on whether a caller's runs.
+
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use super::mysql;
+use super::server::{Flavour, LINGER_INTERVAL, LINGER_LOOKS};
+use crate::{Error, Session, Url, Value};
+
+/// Holds the lock of a database as long as it is there.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    /// What the server calls the session that holds it.
+    session: Option<u64>,
+    held: Option<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    end: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Takes the lock of the database of an address; none if somebody else has it.
+    pub(super) async fn start(own: &Url) -> Result<Option<Self>, Error> {
+        let (answer, answered) = oneshot::channel();
+        let (end, ended) = oneshot::channel::<()>();
+        let failed = |error: std::io::Error| {
+            Error::Unreachable(format!(
+                "cannot hold the lock of {own}: {error}; allow this program more threads"
+            ))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let address = own.clone();
+        let hold = async move {
+            let mut session = lock(&address).await;
+            let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
+            let result = session.as_ref().map(id).map_err(Clone::clone);
+            let is_held = matches!(result, Ok(Some(_)));
+            if answer.send(result).is_ok() && is_held {
+                // The other side only ever drops its end.
+                let _ = ended.await;
+            }
+            if let Ok(session) = &mut session {
+                drop(session.take());
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("database-lock".to_owned())
+            .spawn(move || runtime.block_on(hold))
+            .map_err(failed)?;
+        let result = answered.await.unwrap_or(Ok(None));
+        Ok(result?.map(|session| Self { session, held: Some(Held { end, thread }) }))
+    }
+
+    /// Whether the session still has the lock.
+    pub(super) async fn is_held(&self, own: &Url) -> Result<bool, Error> {
+        let Some(id) = self.session else { return Ok(true) };
+        let sql = match Flavour::of(own) {
+            Flavour::Postgres => {
+                format!(
+                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}"
+                )
+            }
+            Flavour::Mysql => {
+                format!("SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)")
+            }
+        };
+        Ok(Session::open(own).await?.query(&sql, &[]).await? == [[Value::I64(1)]])
+    }
+}
+
+impl Drop for Keeper {
+    /// Gives the lock back.
+    fn drop(&mut self) {
+        if let Some(Held { end, thread }) = self.held.take() {
+            drop(end);
+            // A panic of that thread is one of ours, and was shown when it came.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A session that holds the lock of its database, if nobody else does. One that has just ended is waited for.
+async fn lock(own: &Url) -> Result<Option<Session>, Error> {
+    let mut session = Session::open(own).await?;
+    let (sql, parameters) = match Flavour::of(own) {
+        Flavour::Postgres => {
+            // Older servers do not know this setting and never end a session that is idle.
+            let _ = session.script("SET idle_session_timeout = 0").await;
+            ("SELECT pg_try_advisory_lock($1)", vec![Value::I64(ADVISORY_LOCK)])
+        }
+        Flavour::Mysql => {
+            session.script("SET SESSION wait_timeout = 31536000").await?;
+            (mysql::LOCK, Vec::new())
+        }
+    };
+    for _ in 0..LINGER_LOOKS {
+        if session.query(sql, &parameters).await? == [[Value::I64(1)]] {
+            return Ok(Some(session));
+        }
+        tokio::time::sleep(LINGER_INTERVAL).await;
+    }
+    Ok(None)
+}
+
+/// Number of the lock; PostgreSQL's are numbers of a database. These are the letters `prony`.
+const ADVISORY_LOCK: i64 = 0x70_726f_6e79;

@@ -1,0 +1,77 @@
+//! The mark in a database that says whose it is: a table of one row.
+
+use ownership::{Mark, RunId};
+
+use crate::{Error, Session, Value};
+
+/// Number of tables with the name of the mark in this database of SQLite.
+pub(super) const SQLITE_TABLES: &str =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'";
+/// The same in PostgreSQL.
+pub(super) const POSTGRES_TABLES: &str = "SELECT count(*) FROM pg_tables WHERE tablename = 'prony_mark'";
+/// The same in MySQL.
+pub(super) const MYSQL_TABLES: &str = "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'prony_mark'";
+
+/// What a true mark says.
+const READ: &str = "SELECT made_by, held_by, is_transient FROM prony_mark WHERE tool = 'prony'";
+/// Rows of a mark as older versions made it, which names no run.
+const COUNT_OLD: &str = "SELECT count(*) FROM prony_mark WHERE tool = 'prony'";
+
+/// Makes a mark, in every dialect.
+pub(super) fn make(mark: &Mark) -> String {
+    format!(
+        "CREATE TABLE prony_mark (tool varchar(40) NOT NULL, created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, \
+         made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, is_transient smallint NOT NULL); \
+         INSERT INTO prony_mark (tool, made_by, held_by, is_transient) VALUES ('prony', '{}', '{}', {})",
+        text(&mark.made_by),
+        text(&mark.held_by),
+        u8::from(mark.is_transient)
+    )
+}
+
+/// A run as a mark has it.
+pub(super) fn text(run: &Option<RunId>) -> &str {
+    run.as_ref().map_or("", RunId::as_str)
+}
+
+/// The mark of the database of a session; none if it has none. `count_tables` tells whether there is such a table.
+pub(super) async fn read(session: &mut Session, count_tables: &str) -> Result<Option<Mark>, Error> {
+    let one = [[Value::I64(1)]];
+    if session.query(count_tables, &[]).await? != one {
+        return Ok(None);
+    }
+    match session.query(READ, &[]).await {
+        Ok(rows) => Ok(mark(&rows)),
+        Err(Error::Statement(_)) => {
+            let is_old = session.query(COUNT_OLD, &[]).await? == one;
+            Ok(is_old.then_some(Mark { made_by: None, held_by: None, is_transient: false }))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What the one row of a mark says. Somebody else's table of this name has none, or others.
+fn mark(rows: &[Vec<Value>]) -> Option<Mark> {
+    let [row] = rows else { return None };
+    let [Value::Text(made_by), Value::Text(held_by), Value::I64(is_transient)] = &row[..] else {
+        return None;
+    };
+    Some(Mark {
+        made_by: made_by.parse().ok(),
+        held_by: held_by.parse().ok(),
+        is_transient: *is_transient != 0,
+    })
+}
+
+/// Writes into the mark that a run has taken the database up.
+pub(super) async fn hold(session: &mut Session, run: &RunId) -> Result<(), Error> {
+    let sql = format!("UPDATE prony_mark SET held_by = '{run}', is_transient = 0");
+    match session.script(&sql).await {
+        // A mark of an older version has no place for it.
+        Err(Error::Statement(_)) => {
+            let held = Mark { made_by: None, held_by: Some(run.clone()), is_transient: false };
+            session.script(&format!("DROP TABLE prony_mark; {}", make(&held))).await
+        }
+        other => other,
+    }
+}

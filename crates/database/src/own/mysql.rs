@@ -1,0 +1,153 @@
+//! How databases of our own are made and removed on MariaDB and MySQL.
+//!
+//! MariaDB takes a comment in the statement that makes a database, which is its mark before there can be a table. MySQL has
+//! no such comment: there the table is made in the same packet, which the server works through whatever becomes of the client.
+//! What removes a database reads its mark in the same packet.
+
+use ownership::{Mark, Permit, Refusal, Standing};
+
+use super::mark;
+use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing};
+use crate::{Claim, Error, Session, Value};
+
+/// Begin of a comment that is a mark; who made it, who holds it and whether it is transient follow.
+const COMMENT: &str = "prony";
+
+/// Takes the lock of a session's database.
+pub(super) const LOCK: &str = "SELECT get_lock(concat('prony:', md5(database())), 0)";
+
+/// What stands in a place where something does.
+pub(super) async fn standing(place: &Place, admin: &mut Session) -> Result<Standing, Error> {
+    if let Some(mark) = place.mark().await? {
+        return Ok(Standing::Ours(mark));
+    }
+    let Some(commented) = comment(place, admin).await? else { return Ok(Standing::Foreign) };
+    // Its table is not there yet, or is gone already because the server was killed while it removed the database.
+    let is_empty = count_tables(place, admin).await? == 0;
+    Ok(if is_empty { Standing::HalfMade } else { Standing::Ours(commented) })
+}
+
+/// What the comment of a database says, if it is a mark.
+async fn comment(place: &Place, admin: &mut Session) -> Result<Option<Mark>, Error> {
+    let sql = "SELECT schema_comment FROM information_schema.schemata WHERE schema_name = ?";
+    let rows = match admin.query(sql, &[Value::Text(place.name.clone())]).await {
+        // MySQL, and MariaDB before 10.5, know no comments.
+        Err(Error::Statement(_)) => return Ok(None),
+        rows => rows?,
+    };
+    let Some(Value::Text(text)) = rows.first().and_then(|row| row.first()) else { return Ok(None) };
+    Ok(parse(text))
+}
+
+fn parse(comment: &str) -> Option<Mark> {
+    let mut words = comment.split(' ');
+    let (COMMENT, run, transient, None) = (words.next()?, words.next()?, words.next()?, words.next()) else {
+        return None;
+    };
+    let run = Some(run.parse().ok()?);
+    Some(Mark { made_by: run.clone(), held_by: run, is_transient: transient == "transient" })
+}
+
+async fn count_tables(place: &Place, admin: &mut Session) -> Result<u64, Error> {
+    let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?";
+    admin.count_rows(sql, &[Value::Text(place.name.clone())]).await
+}
+
+/// Makes a database with its mark.
+pub(super) async fn create(place: &Place, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+    let name = place.quoted();
+    let kind = if claim.is_transient { "transient" } else { "kept" };
+    let comment = match has_comments(admin).await? {
+        true => format!(" COMMENT '{COMMENT} {} {kind}'", claim.run),
+        false => String::new(),
+    };
+    let table = mark::make(&Mark::of(claim)).replace("prony_mark", &format!("{name}.prony_mark"));
+    admin.script(&format!("CREATE DATABASE {name} CHARACTER SET utf8mb4{comment}; {table}")).await
+}
+
+async fn has_comments(admin: &mut Session) -> Result<bool, Error> {
+    let sql = "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'information_schema' \
+               AND table_name = 'SCHEMATA' AND column_name = 'SCHEMA_COMMENT'";
+    Ok(admin.query(sql, &[]).await? == [[Value::I64(1)]])
+}
+
+/// Removes a database that nobody of us holds.
+pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+    let mut inside = Session::open(&place.own()).await?;
+    if !lock(&mut inside).await? {
+        return Err(Removing::InUse);
+    }
+    let standing = place.standing(admin).await?;
+    let permit = decide(&standing)?;
+    let mark = match standing {
+        Standing::Ours(mark) => mark,
+        // It holds nothing; the step that removes it looks for this.
+        Standing::HalfMade | Standing::Absent | Standing::Foreign => {
+            Mark { made_by: None, held_by: None, is_transient: true }
+        }
+    };
+    if place.mark().await?.is_none() {
+        inside.script(&mark::make(&mark)).await?;
+    }
+    remove_permitted(place, &mut inside, &mark, permit).await?;
+    if place.is_there(admin).await? { Err(Refusal::OfAnotherRun.into()) } else { Ok(()) }
+}
+
+/// Removes it in the packet that reads its mark.
+async fn remove_permitted(
+    place: &Place,
+    inside: &mut Session,
+    mark: &Mark,
+    _permit: Permit,
+) -> Result<(), Error> {
+    let name = place.quoted();
+    let of_run = match (&mark.made_by, &mark.held_by) {
+        // An older mark names no run and has no columns for it.
+        (None, None) => String::new(),
+        (made_by, held_by) => {
+            format!(" AND made_by = '{}' AND held_by = '{}'", mark::text(made_by), mark::text(held_by))
+        }
+    };
+    // Otherwise a forgotten transaction would be waited for for a day.
+    let sql = format!(
+        "SET SESSION lock_wait_timeout = 10; \
+         SET @prony = (SELECT if(count(*) = 1, 'DROP DATABASE {name}', 'DO 0') FROM {name}.prony_mark \
+         WHERE tool = 'prony'{of_run}); PREPARE prony FROM @prony; EXECUTE prony; DEALLOCATE PREPARE prony"
+    );
+    inside.script(&sql).await
+}
+
+/// Takes the lock of the database of a session, which keeps it to its end; false if somebody else has it.
+async fn lock(inside: &mut Session) -> Result<bool, Error> {
+    for _ in 0..LINGER_LOOKS {
+        if inside.query(LOCK, &[]).await? == [[Value::I64(1)]] {
+            return Ok(true);
+        }
+        tokio::time::sleep(LINGER_INTERVAL).await;
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ownership::RunId;
+
+    #[test]
+    fn only_a_comment_of_ours_is_a_mark() {
+        let run = RunId::from(7);
+        let mark = parse(&format!("prony {run} transient")).unwrap();
+        assert_eq!((mark.made_by, mark.is_transient), (Some(run.clone()), true));
+        assert!(!parse(&format!("prony {run} kept")).unwrap().is_transient);
+        for comment in [
+            "",
+            "prony",
+            "prony kept",
+            "prony 12 kept",
+            "our plant, with prony",
+            &format!("prony {run} kept so"),
+        ] {
+            assert_eq!(parse(comment), None, "{comment}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! How databases of our own are made and removed on PostgreSQL.
+//!
+//! Neither can be done in a transaction, but a name can be given in one step. A database is marked under a name that only
+//! makes sense to us before it gets its own; and it loses its own before it is removed, so that what is looked at last is what
+//! is removed: nobody else knows the name.
+
+use ownership::{Mark, Permit, Refusal, Standing};
+
+use super::mark;
+use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing, hash};
+use crate::{Claim, Error, Session, Value};
+
+/// Relations that somebody made; `template0` has none.
+const COUNT_RELATIONS: &str = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                               WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'";
+
+impl Place {
+    /// Under which it stands while it is made.
+    fn in_the_making(&self) -> Self {
+        self.named(format!("prony_new_{:016x}", hash(&self.name)))
+    }
+
+    /// Under which it stands while it is removed.
+    fn on_the_way_out(&self) -> Self {
+        self.named(format!("prony_old_{:016x}", hash(&self.name)))
+    }
+}
+
+/// Removes what a run that was killed left of making or removing a database of this name. Whoever calls this is the only one
+/// that makes or removes one.
+pub(super) async fn clear_half_made(place: &Place, admin: &mut Session) -> Result<(), Error> {
+    for half in [place.in_the_making(), place.on_the_way_out()] {
+        let standing = match half.standing(admin).await? {
+            Standing::Foreign if is_empty(&half).await? => Standing::HalfMade,
+            standing => standing,
+        };
+        match (&standing, half.has_sessions(admin).await?) {
+            (Standing::Absent, _) => {}
+            (Standing::HalfMade | Standing::Ours(_), false) => drop_database(&half, admin).await?,
+            _ => {
+                return Err(Error::NoDatabase(format!(
+                    "{} has a name under which prony makes databases, and is in use or holds what prony did not make: \
+                     rename it",
+                    half.shown()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is nothing in a database.
+async fn is_empty(place: &Place) -> Result<bool, Error> {
+    match Session::open(&place.own()).await {
+        Ok(mut session) => Ok(session.query(COUNT_RELATIONS, &[]).await? == [[Value::I64(0)]]),
+        Err(error) if error.is_lost() => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Makes a database with its mark.
+pub(super) async fn create(place: &Place, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+    let half = place.in_the_making();
+    // The template that nobody is connected to.
+    admin.script(&format!("CREATE DATABASE {} TEMPLATE template0", half.quoted())).await?;
+    let marked = async {
+        Session::open(&half.own()).await?.script(&mark::make(&Mark::of(claim))).await?;
+        rename(&half, place, admin).await
+    };
+    let Err(error) = marked.await else { return Ok(()) };
+    // What is left of it is cleared by the next run if it cannot be now. The error that led here is what is told.
+    let _ = drop_database(&half, admin).await;
+    Err(error)
+}
+
+/// Removes a database that nobody of us holds.
+pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+    let out = place.on_the_way_out();
+    match rename(place, &out, admin).await {
+        Err(Error::NoDatabase(_)) => return Err(Refusal::Gone.into()),
+        Err(_) if place.has_sessions(admin).await? => return Err(Removing::InUse),
+        renamed => renamed?,
+    }
+    match out.standing(admin).await.map(|standing| decide(&standing)) {
+        Ok(Ok(permit)) => remove_permitted(&out, admin, permit).await.map_err(Removing::Failed),
+        Ok(Err(refusal)) => {
+            rename(&out, place, admin).await?;
+            Err(refusal.into())
+        }
+        Err(error) => {
+            rename(&out, place, admin).await?;
+            Err(error.into())
+        }
+    }
+}
+
+async fn remove_permitted(place: &Place, admin: &mut Session, _permit: Permit) -> Result<(), Error> {
+    drop_database(place, admin).await
+}
+
+async fn drop_database(place: &Place, admin: &mut Session) -> Result<(), Error> {
+    // The session that looked at it may linger.
+    place.has_sessions(admin).await?;
+    admin.script(&format!("DROP DATABASE IF EXISTS {}", place.quoted())).await
+}
+
+/// Gives a database another name, which only works while nobody is connected to it.
+async fn rename(from: &Place, to: &Place, admin: &mut Session) -> Result<(), Error> {
+    let sql = format!("ALTER DATABASE {} RENAME TO {}", from.quoted(), to.quoted());
+    for _ in 0..LINGER_LOOKS {
+        match admin.script(&sql).await {
+            // Somebody is connected, such as a session of ours that is about to end.
+            Err(Error::Conflict(_)) => tokio::time::sleep(LINGER_INTERVAL).await,
+            other => return other,
+        }
+    }
+    admin.script(&sql).await
+}
