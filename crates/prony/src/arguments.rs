@@ -155,6 +155,10 @@ pub(crate) struct Historian {
     #[arg(long, help_heading = "Target")]
     pub(crate) reuse: bool,
 
+    /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
+    #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
+    pub(crate) replace: bool,
+
     /// Look for the highest rate that is held, and confirm it. Takes about an hour; with --quick some minutes
     #[arg(long, help_heading = "Study", conflicts_with = "profile")]
     pub(crate) find_max: bool,

@@ -59,11 +59,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         )));
     }
     enter_working_directory(record.manifest.working_directory.as_deref())?;
-    let mut study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
-    if record.manifest.state == State::Running {
-        // It was killed, so that what was made for it stands there still.
-        study.replace_what_is_left();
-    }
+    let study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
     let plan = Plan::of(&study).map_err(Failure::usage)?;
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
@@ -111,8 +107,9 @@ fn conduct(
     lines: &mut dyn FnMut(&Event) -> String,
 ) -> Result<Exit, Failure> {
     let Conducted { study, plan, resume, stop, format, tells } = *conducted;
+    let context = context()?;
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(stop));
-    let result = runner::run(study, plan, resume, &context(), stop, &mut |event| {
+    let result = runner::run(study, plan, resume, &context, stop, &mut |event| {
         progress.show(event);
         let lines = lines(event);
         if !lines.is_empty() {
@@ -235,12 +232,15 @@ fn show_what_there_is(directory: &Path, format: Format) {
 }
 
 /// What the runner records of this program.
-pub(crate) fn context() -> runner::Context {
-    runner::Context {
+pub(crate) fn context() -> Result<runner::Context, Failure> {
+    Ok(runner::Context {
+        run: database::RunId::new()
+            .context("cannot draw the identity of this run: the system gives no random numbers")
+            .map_err(Failure::runtime)?,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args_os().map(|argument| without_password(&argument.to_string_lossy())).collect(),
         working_directory: std::env::current_dir().ok().map(|path| path.display().to_string()),
-    }
+    })
 }
 
 /// An argument as it may be stored: addresses of databases keep their passwords to themselves.

@@ -216,6 +216,9 @@ pub struct HistorianOutcome {
     pub rows_after: Option<u64>,
     /// Bytes that the server wrote to its log meanwhile, where it counts them.
     pub log_bytes_written: Option<u64>,
+    /// Whether the lock on the database was lost, so that another run may have changed it meanwhile.
+    #[serde(default)]
+    pub lock_lost: bool,
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,

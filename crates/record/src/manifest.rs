@@ -47,6 +47,9 @@ pub struct Manifest {
     /// Directory that it was begun in: paths that do not begin with `/` are below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
+    /// What the run's databases are marked with: a study that is taken up again knows by it what it made itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// Seed.
     pub seed: u64,
     /// Begin, RFC 3339 in UTC.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Error, Existing, Own};
+use database::{Claim, Error, Own, RunId};
 use load::{Go, Progress};
 use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
 use stats::{Step, sustained};
@@ -31,16 +31,12 @@ pub(crate) struct Home {
 
 impl Home {
     /// Makes the database that a target asks for.
-    pub(crate) fn make(target: &Target) -> Result<Self, Error> {
+    pub(crate) fn make(target: &Target, run: &RunId) -> Result<Self, Error> {
         let Some(url) = &target.url else { unreachable!("the plan has no historian without an address") };
         let runtime = runtime()?;
         let name = target.database.as_deref().unwrap_or("prony_historian");
-        let existing = match target.existing {
-            study::Existing::Refuse => Existing::Refuse,
-            study::Existing::Reuse => Existing::Reuse,
-            study::Existing::Replace => Existing::Replace,
-        };
-        let own = runtime.block_on(Own::make(url, name, existing))?;
+        let claim = Claim { is_transient: !target.keep, ..Claim::new(run.clone(), target.existing.into()) };
+        let own = runtime.block_on(Own::make(url, name, &claim))?;
         let fresh = !own.was_there();
         Ok(Self { runtime, own, keep: target.keep, fresh })
     }
@@ -128,6 +124,9 @@ pub(crate) fn invalid_because(
     outcome: &HistorianOutcome,
     measured: &Window,
 ) -> Option<String> {
+    if outcome.lock_lost {
+        return Some(crate::orders::LOCK_LOST.to_owned());
+    }
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {
         return closed_invalid_because(outcome, records.count);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Error, Existing};
+use database::{Claim, Error, RunId};
 use load::{Go, Progress};
 use record::{OrdersOutcome, Outage, Window};
 use study::{Plan, Store};
@@ -19,8 +19,8 @@ const BUSY_LIMIT: f64 = 0.8;
 /// Share of the orders that were due that may not have been sent.
 const UNSENT_LIMIT: f64 = 0.01;
 /// What somebody else may have done.
-const LOCK_LOST: &str = "the server ended the session that holds the lock on the store, so that another run may have \
-                         changed it meanwhile";
+pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and somebody else took the database up, removed or \
+                                   replaced it meanwhile (a note says what was found)";
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 
@@ -40,14 +40,14 @@ struct Open {
 
 impl Stores {
     /// Takes up or loads the stores that a plan asks for; none if no trial drives one.
-    pub(crate) fn open(plan: &Plan, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
+    pub(crate) fn open(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
         let wanted = plan.stores();
         if wanted.is_empty() {
             return Ok(None);
         }
         let mut stores = Self { runtime: runtime()?, open: Vec::new() };
         for (store, size) in wanted {
-            match stores.take_up(store, size, stop) {
+            match stores.take_up(store, size, run, stop) {
                 Ok(open) => stores.open.push(open),
                 Err(error) => {
                     // The error that led here is what is told.
@@ -59,14 +59,22 @@ impl Stores {
         Ok(Some(stores))
     }
 
-    fn take_up(&self, store: &Store, wanted: Option<StoreSize>, stop: &AtomicBool) -> Result<Open, RunError> {
+    fn take_up(
+        &self,
+        store: &Store,
+        wanted: Option<StoreSize>,
+        run: &RunId,
+        stop: &AtomicBool,
+    ) -> Result<Open, RunError> {
         if let Some(size) = store.load {
             let data = StoreData::new(size, STORE_SEED);
             let threads = std::thread::available_parallelism().map_or(1, usize::from);
             let place = (&store.url, store.database.as_str());
-            orders::load(place, Existing::Replace, &data, threads, stop, &|_| {})?;
+            let claim = Claim::new(run.clone(), store.existing.into()).transient();
+            orders::load(place, &claim, &data, threads, stop, &|_| {})?;
         }
-        let (own, loaded) = self.runtime.block_on(orders::open_store(&store.url, &store.database, wanted))?;
+        let (own, loaded) =
+            self.runtime.block_on(orders::open_store(&store.url, &store.database, wanted, run))?;
         let in_use = StoreInUse { own, loaded };
         Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some() })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use database::RunId;
 use load::{Go, Progress};
 use record::Event;
 use study::{Plan, Target, Trial, Work};
@@ -30,9 +31,9 @@ pub(crate) struct Places {
 
 impl Places {
     /// Makes or takes up databases and stores.
-    pub(crate) fn open(plan: &Plan, stop: &AtomicBool) -> Result<Self, RunError> {
+    pub(crate) fn open(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
         let mut places = Self::default();
-        match places.open_all(plan, stop) {
+        match places.open_all(plan, run, stop) {
             Ok(()) => Ok(places),
             Err(error) => {
                 // The error that led here is what is told.
@@ -42,11 +43,11 @@ impl Places {
         }
     }
 
-    fn open_all(&mut self, plan: &Plan, stop: &AtomicBool) -> Result<(), RunError> {
+    fn open_all(&mut self, plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<(), RunError> {
         for target in plan.databases() {
-            self.homes.push((target.clone(), Home::make(target)?));
+            self.homes.push((target.clone(), Home::make(target, run)?));
         }
-        self.stores = Stores::open(plan, stop)?;
+        self.stores = Stores::open(plan, run, stop)?;
         Ok(())
     }
 

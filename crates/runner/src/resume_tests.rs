@@ -8,6 +8,7 @@ use study::Study;
 
 use super::*;
 use crate::{Context, run};
+use database::RunId;
 
 /// Two levels, the reference measured twice, three blocks in orders of their own; in virtual time.
 const COMPARED: &str = r#"
@@ -93,7 +94,12 @@ const SEARCHES: &str = r#"
 /// What a study told until it ended, or until so many events were told.
 fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
     let plan = Plan::of(study).unwrap();
-    let context = Context { tool_version: "0".to_owned(), command: Vec::new(), working_directory: None };
+    let context = Context {
+        tool_version: "0".to_owned(),
+        command: Vec::new(),
+        working_directory: None,
+        run: RunId::new().unwrap(),
+    };
     let mut told = Vec::new();
     let _ = run(study, &plan, resume, &context, &AtomicBool::new(false), &mut |event| {
         if told.len() == events {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use database::RunId;
 use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
@@ -29,6 +30,8 @@ pub struct Context {
     pub command: Vec<String>,
     /// Directory that relative paths are below, if it can be told.
     pub working_directory: Option<String>,
+    /// What this run's databases are marked with; a study that is taken up again keeps the one that it was begun with.
+    pub run: RunId,
 }
 
 /// Why a run ended before its plan did. What was measured was told in events.
@@ -68,7 +71,8 @@ pub fn run(
     stop: &AtomicBool,
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
-    let places = Places::open(plan, stop)?;
+    let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
+    let places = Places::open(plan, begun_as.as_ref().unwrap_or(&context.run), stop)?;
     let place = place(plan, &places);
     let environment =
         environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
@@ -80,6 +84,8 @@ pub fn run(
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context),
     };
+    // One that was begun before runs had an identity has this one's from here on.
+    manifest.run.get_or_insert_with(|| context.run.to_string());
     let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun
         .and_then(|()| run.places.prepare_files(plan, stop, run.listen))
@@ -112,6 +118,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
         profile: study.profile.clone(),
         command: context.command.clone(),
         working_directory: context.working_directory.clone(),
+        run: Some(context.run.to_string()),
         seed: study.seed,
         started: Timestamp::now().to_string(),
         finished: None,

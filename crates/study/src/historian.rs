@@ -101,7 +101,7 @@ impl Study {
             ..Settings::default()
         };
         self.target.url = Some(url);
-        self.target.existing = Existing::Replace;
+        self.target.existing = Existing::Leftover;
         self.configuration.push(configuration("historian on SQLite", settings));
     }
 

@@ -7,7 +7,7 @@ use workload::orders::{DATABASE, Settings, StoreSize};
 
 use crate::mistake::{StudyError, StudyErrors};
 use crate::study::{Configuration, Study, Workload};
-use crate::target::Target;
+use crate::target::{Existing, Target};
 
 /// A store that is driven.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,13 @@ pub struct Store {
     /// there already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<StoreSize>,
+    /// What happens if there is a database of that name already where one is to be loaded.
+    #[serde(default, skip_serializing_if = "is_refuse")]
+    pub existing: Existing,
+}
+
+fn is_refuse(existing: &Existing) -> bool {
+    *existing == Existing::Refuse
 }
 
 fn database() -> String {
@@ -47,7 +54,12 @@ impl Store {
     /// A loaded store.
     #[must_use]
     pub fn new(url: Url, name: Option<&str>) -> Self {
-        Self { url, database: name.map_or_else(database, str::to_owned), load: None }
+        Self {
+            url,
+            database: name.map_or_else(database, str::to_owned),
+            load: None,
+            existing: Existing::Refuse,
+        }
     }
 
     /// What tells it from others: the database on its server, or the file.
@@ -79,7 +91,9 @@ impl Study {
             run_time: Some(duration.unwrap_or(Span::seconds(8))),
             ..Settings::default()
         };
-        self.target.store = vec![Store { load: Some(StoreSize::DEFAULT), ..Store::new(url, None) }];
+        let store =
+            Store { load: Some(StoreSize::DEFAULT), existing: Existing::Leftover, ..Store::new(url, None) };
+        self.target.store = vec![store];
         let workload = Workload { orders: Some(settings), ..Workload::default() };
         self.configuration.push(Configuration {
             name: "orders on SQLite".to_owned(),
@@ -89,7 +103,8 @@ impl Study {
     }
 }
 
-/// Refuses two targets that are one store: each would find the other's orders.
+/// Refuses two targets that are one store: each would find the other's orders; and what is to happen to an existing one
+/// where none is made.
 pub(crate) fn check_stores(stores: &[Store]) -> Result<(), StudyErrors> {
     let mut errors = Vec::new();
     for (number, store) in stores.iter().enumerate() {
@@ -102,6 +117,17 @@ pub(crate) fn check_stores(stores: &[Store]) -> Result<(), StudyErrors> {
                 ),
             });
         }
+    }
+    for store in stores {
+        let problem = match (store.existing, &store.load) {
+            (Existing::Refuse, _) | (Existing::Leftover | Existing::Replace, Some(_)) => continue,
+            (Existing::Reuse, Some(_)) => "with load: leave out load to drive a store that is loaded already",
+            (_, None) => "without load, by which a store is made: leave it out",
+        };
+        errors.push(StudyError {
+            place: "target.store".to_owned(),
+            problem: format!("{}: existing has no meaning {problem}", store.place()),
+        });
     }
     errors.dedup();
     if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }

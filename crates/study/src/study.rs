@@ -13,7 +13,7 @@ use crate::expand;
 use crate::mistake::{StudyError, StudyErrors, one_error};
 use crate::search::Search;
 use crate::settings;
-use crate::target::{Existing, Target};
+use crate::target::Target;
 
 /// A study. As a file it is TOML; `prony study list` names some that are ready to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -347,16 +347,6 @@ impl Study {
             self.seed = seed as u64;
         }
         Ok(())
-    }
-
-    /// Lets databases be made in place of those that an interrupted run left.
-    pub fn replace_what_is_left(&mut self) {
-        let configured = self.configuration.iter_mut().map(|configuration| &mut configuration.target);
-        for target in std::iter::once(&mut self.target).chain(configured) {
-            if target.existing == Existing::Refuse {
-                target.existing = Existing::Replace;
-            }
-        }
     }
 
     /// Whether the outstanding I/Os are varied.

@@ -160,13 +160,26 @@ fn given<T: Default + PartialEq + Clone>(upper: &T, lower: &T) -> T {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Existing {
-    /// It is an error.
+    /// It is an error, unless this very study made it and was interrupted.
     #[default]
     Refuse,
+    /// As refuse, but what a run that was killed had made only for itself is removed and made anew.
+    Leftover,
     /// It is taken up again with what is in it.
     Reuse,
     /// It is removed and made anew, if it is ours and nobody uses it.
     Replace,
+}
+
+impl From<Existing> for database::Existing {
+    fn from(existing: Existing) -> Self {
+        match existing {
+            Existing::Refuse => Self::Refuse,
+            Existing::Leftover => Self::Leftover,
+            Existing::Reuse => Self::Reuse,
+            Existing::Replace => Self::Replace,
+        }
+    }
 }
 
 /// An address as text.

@@ -4,6 +4,8 @@
 //! what happened.
 
 mod backoff;
+#[cfg(test)]
+mod claims;
 mod clock;
 mod error;
 mod generator_cpu;

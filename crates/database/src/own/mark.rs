@@ -63,9 +63,11 @@ fn mark(rows: &[Vec<Value>]) -> Option<Mark> {
     })
 }
 
-/// Writes into the mark that a run has taken the database up.
+/// Writes into the mark that a run has taken the database up. What another run made is kept from then on.
 pub(super) async fn hold(session: &mut Session, run: &RunId) -> Result<(), Error> {
-    let sql = format!("UPDATE prony_mark SET held_by = '{run}', is_transient = 0");
+    let sql = format!(
+        "UPDATE prony_mark SET is_transient = CASE WHEN made_by = '{run}' THEN is_transient ELSE 0 END, held_by = '{run}'"
+    );
     match session.script(&sql).await {
         // A mark of an older version has no place for it.
         Err(Error::Statement(_)) => {

@@ -34,7 +34,11 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
         study.target.database = Some(name.clone());
     }
     study.target.keep = historian.keep;
-    study.target.existing = if historian.reuse { Existing::Reuse } else { Existing::Refuse };
+    study.target.existing = match (historian.reuse, historian.replace) {
+        (true, _) => Existing::Reuse,
+        (false, true) => Existing::Replace,
+        (false, false) => Existing::Refuse,
+    };
     study.blocks = historian.repeats.unwrap_or(study.blocks);
     study.cool_down = historian.pause.unwrap_or(study.cool_down);
     study.disk_size = historian.disk_size;

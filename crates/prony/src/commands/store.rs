@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::anyhow;
-use database::{Existing, Url};
+use database::{Claim, Existing, RunId, Url};
 use report::format;
 use workload::orders::store::{Loaded, State};
 use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
@@ -27,10 +27,11 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
         format::figure(rows as f64),
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
+    let claim = Claim::new(RunId::new().map_err(Failure::runtime)?, existing);
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
     let progress = RowsWritten::new(rows);
-    let result = orders::load((&url, &name), existing, &data, threads, &stop, &|rows| progress.add(rows));
+    let result = orders::load((&url, &name), &claim, &data, threads, &stop, &|rows| progress.add(rows));
     progress.finish();
     let loaded = result.map_err(failure)?;
     session::print(|out| out.write_all(told(&loaded).as_bytes()))?;

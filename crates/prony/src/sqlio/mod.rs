@@ -49,7 +49,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     let stop = interrupt::flag_on_signal()?;
     let mut results = results_directory(&test, &extensions)?;
     let mut measured = Measured::default();
-    let result = runner::run(&test.study, &plan, None, &session::context(), &stop, &mut |event| {
+    let result = runner::run(&test.study, &plan, None, &session::context()?, &stop, &mut |event| {
         measured.take(&test, event)?;
         results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
     });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use database::{Error, Session, Sizes};
+use database::{Error, Held, Session, Sizes};
 use record::HistorianOutcome;
 use tokio::time::Instant;
 
@@ -39,6 +39,7 @@ pub(crate) async fn outcome(running: &Running, drain: Drain, before: Sizes) -> H
             Found::default()
         }
     };
+    let lock_lost = lock_lost(running).await;
     let (_, rows_expected) = running.ledger.expected();
     let entries = running.ledger.lock().clone();
     let written = |before: u64, after: u64| after.checked_sub(before);
@@ -66,7 +67,20 @@ pub(crate) async fn outcome(running: &Running, drain: Drain, before: Sizes) -> H
             .log_written_bytes
             .zip(found.sizes.log_written_bytes)
             .and_then(|(before, after)| written(before, after)),
+        lock_lost,
         notes: entries.notes,
+    }
+}
+
+/// Whether another run may have changed what is in the database.
+async fn lock_lost(running: &Running) -> bool {
+    match running.own.is_held().await {
+        Ok(Held::Lost(found)) => {
+            running.ledger.note(found);
+            true
+        }
+        // A server that does not answer could not be counted either, which was told.
+        Ok(Held::Held | Held::TakenAgain) | Err(_) => false,
     }
 }
 

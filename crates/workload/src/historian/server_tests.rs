@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use database::{Existing, Own};
+use database::{Existing, Own, Session};
 use instance::{InstanceError, MariaDb, Options, Postgres};
 use load::{Go, Progress, Span};
 use record::{HistorianOutcome, Interval, Setup};
 
 use super::*;
+use crate::claims::claim;
 use crate::historian::{Purge, Rate, Settings, WriteMethod};
 
 /// A server that can be killed.
@@ -73,7 +74,8 @@ fn ran(
     settings: &Settings,
     mut on_interval: impl FnMut(&Interval),
 ) -> (HistorianOutcome, Vec<Interval>) {
-    let own = runtime().block_on(Own::make(&url.parse().unwrap(), "historian", Existing::Replace)).unwrap();
+    let own =
+        runtime().block_on(Own::make(&url.parse().unwrap(), "historian", &claim(Existing::Replace))).unwrap();
     let mut intervals = Vec::new();
     let job = Job::of(settings).unwrap();
     let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
@@ -90,6 +92,33 @@ fn ran(
     .unwrap();
     runtime().block_on(own.remove()).unwrap();
     (outcome, intervals)
+}
+
+/// A run that lost its lock went on in a database that another one had taken up, and dropped it at the end.
+#[test]
+fn a_database_that_another_run_took_up_is_told_and_left() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: database::Url = server.url().parse().unwrap();
+    let own = runtime().block_on(Own::make(&url, "historian", &claim(Existing::Refuse))).unwrap();
+    let inside = own.url().clone();
+    let job = Job::of(&settings(Rate::PerSecond(100.0), 2_000)).unwrap();
+    let mut ended = false;
+    let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
+        if matches!(progress, Progress::Interval(_)) && !std::mem::replace(&mut ended, true) {
+            let (inside, url) = (inside.clone(), url.clone());
+            let take_up = async move {
+                let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+                Session::open(&inside).await.unwrap().script(end).await.unwrap();
+                drop(Own::make(&url, "historian", &claim(Existing::Reuse)).await.unwrap());
+            };
+            std::thread::spawn(|| runtime().block_on(take_up)).join().unwrap();
+        }
+        Go::On
+    })
+    .unwrap();
+    assert!(outcome.lock_lost && outcome.notes.iter().any(|note| note.contains("took it up")), "{outcome:?}");
+    let left = runtime().block_on(own.remove()).unwrap_err().to_string();
+    assert!(left.contains("is left as it is"), "{left}");
 }
 
 fn count(intervals: &[Interval], kind: &str) -> u64 {

@@ -189,8 +189,11 @@ impl Store {
         if fresh {
             session.script(self.sql.drop).await?;
         } else if self.number(session, self.sql.exists, &[]).await? > 0 {
-            self.check_layout(session).await?;
-            return Ok(true);
+            if !self.is_half_made(session).await? {
+                self.check_layout(session).await?;
+                return Ok(true);
+            }
+            session.script(self.sql.drop).await?;
         }
         if let Some(shrinkable) = self.sql.shrinkable.filter(|_| self.layout.shrink) {
             session.script(shrinkable).await?;
@@ -207,6 +210,19 @@ impl Store {
         rows.push([Value::Text(self.layout.to_string())]);
         session.append(&LAYOUT, &mut rows, database::WriteMethod::MultiRow).await?;
         Ok(false)
+    }
+
+    /// Whether a run was killed while it made the tables: how they are made is written last, and nothing before that.
+    async fn is_half_made(&self, session: &mut Session) -> Result<bool, Error> {
+        if session.query(self.sql.layout, &[]).await.is_ok_and(|rows| !rows.is_empty()) {
+            return Ok(false);
+        }
+        match session.query(self.sql.count, &[]).await {
+            Ok(rows) => Ok(rows.first().and_then(|row| row.first()).and_then(whole) == Some(0)),
+            // There is no such table yet.
+            Err(Error::Statement(_)) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     async fn check_layout(&self, session: &mut Session) -> Result<(), Error> {

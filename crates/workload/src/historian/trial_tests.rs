@@ -9,6 +9,7 @@ use load::{Go, Progress, Span};
 use record::{HistorianOutcome, HistorianSetup, Interval, Phase};
 
 use super::*;
+use crate::claims::claim;
 use crate::historian::{Rate, Settings, SourceChoice, WriteMethod};
 use crate::plc::{self, Plc};
 
@@ -73,7 +74,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn own(url: &str) -> Own {
-    runtime().block_on(Own::make(&url.parse().unwrap(), "historian", Existing::Refuse)).unwrap()
+    runtime().block_on(Own::make(&url.parse().unwrap(), "historian", &claim(Existing::Refuse))).unwrap()
 }
 
 fn rows(own: &Own, sql: &str) -> Vec<Vec<Value>> {

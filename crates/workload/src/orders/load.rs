@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use database::{Engine, Existing, Own, Rows, Url, WriteMethod};
+use database::{Claim, Engine, Own, Rows, Url, WriteMethod};
 
 use super::data::{Piece, RowSink, StoreData, StoreTable};
 use super::store::{self, Loaded, State};
@@ -44,14 +44,14 @@ pub enum LoadError {
 /// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
 pub fn load(
     (url, name): (&Url, &str),
-    existing: Existing,
+    claim: &Claim,
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
     on_rows: &(dyn Fn(u64) + Sync),
 ) -> Result<Loaded, LoadError> {
     let runtime = runtime()?;
-    let own = runtime.block_on(Own::make(url, name, existing))?;
+    let own = runtime.block_on(Own::make(url, name, claim))?;
     fill(&own, data, threads, stop, on_rows).map_err(|why| match runtime.block_on(own.remove()) {
         Ok(()) => why,
         Err(left) => LoadError::Left { why: Box::new(why), left },

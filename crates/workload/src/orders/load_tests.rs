@@ -2,9 +2,11 @@
 
 use std::sync::atomic::AtomicU64;
 
+use database::Existing;
 use instance::{MariaDb, Options, Postgres};
 
 use super::*;
+use crate::claims::claim;
 use crate::orders::StoreSize;
 use crate::orders::verify::{Check, verify};
 
@@ -13,7 +15,7 @@ fn data() -> StoreData {
 }
 
 fn made(url: &Url, existing: Existing) -> Own {
-    runtime().unwrap().block_on(Own::make(url, "orders", existing)).unwrap()
+    runtime().unwrap().block_on(Own::make(url, "orders", &claim(existing))).unwrap()
 }
 
 fn execute(url: &Url, sql: &str) {
@@ -29,7 +31,7 @@ fn is_loaded_and_verified(url: &str) {
     };
     let stop = AtomicBool::new(false);
     let place = (&url, "orders");
-    let loaded = load(place, Existing::Refuse, &data, 3, &stop, &add).unwrap();
+    let loaded = load(place, &claim(Existing::Refuse), &data, 3, &stop, &add).unwrap();
     assert_eq!((loaded.state, loaded.size.as_str(), loaded.seed), (State::Loaded, "1MB", 7));
     assert_eq!(loaded.rows[..2], [2_000, 1_200]);
     assert_eq!(told.into_inner(), loaded.rows.iter().sum::<u64>());
@@ -51,11 +53,11 @@ fn is_loaded_and_verified(url: &str) {
             .collect();
         assert!(wrong.iter().all(|what| changed.contains(what)), "{damage}: {changed:?}");
     }
-    let again = load(place, Existing::Refuse, &data, 1, &stop, &|_| {}).unwrap_err().to_string();
+    let again = load(place, &claim(Existing::Refuse), &data, 1, &stop, &|_| {}).unwrap_err().to_string();
     assert!(again.contains("--replace"), "{again}");
-    load(place, Existing::Replace, &data, 1, &stop, &|_| {}).unwrap();
+    load(place, &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
     assert!(verified().1.iter().all(Check::holds));
-    runtime().unwrap().block_on(made(&url, Existing::Reuse).remove()).unwrap();
+    runtime().unwrap().block_on(made(&url, Existing::Replace).remove()).unwrap();
     assert_eq!(verify(&url, "orders").unwrap(), None);
 }
 
@@ -81,7 +83,7 @@ fn a_load_that_is_broken_off_is_removed_and_one_that_was_killed_is_known() {
     let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
     let stop = AtomicBool::new(false);
     let stopping = |_| stop.store(true, Ordering::Relaxed);
-    let stopped = load((&url, ""), Existing::Refuse, &data(), 1, &stop, &stopping);
+    let stopped = load((&url, ""), &claim(Existing::Refuse), &data(), 1, &stop, &stopping);
     assert!(matches!(stopped, Err(LoadError::Interrupted)), "{stopped:?}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     // A kill leaves what was committed by then.

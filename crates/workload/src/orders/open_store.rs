@@ -1,18 +1,23 @@
 //! Takes up a store that was loaded, for a run or to look at it; what is no such store is refused before anything is done.
 
-use database::{Error, Existing, Own, Url};
+use database::{Claim, Error, Existing, Own, RunId, Url};
 
 use super::size::StoreSize;
 use super::store::{Loaded, State, read_loaded};
 
-/// Takes up the store `name` on the server of `url` (for SQLite: the file of `url`) for a run. While what is given is held,
+/// Takes up the store `name` on the server of `url` (for SQLite: the file of `url`) for a run of prony. While what is given is held,
 /// no other run can take it.
 ///
 /// # Errors
 /// When there is no store, it is of another size than the one that is wanted, its load was broken off, somebody else uses
 /// it, or the database cannot be reached; [`Error::is_usage`] tells these from what failed.
-pub async fn open_store(url: &Url, name: &str, wanted: Option<StoreSize>) -> Result<(Own, Loaded), Error> {
-    let Some((own, loaded)) = take_up(url, name).await? else {
+pub async fn open_store(
+    url: &Url,
+    name: &str,
+    wanted: Option<StoreSize>,
+    run: &RunId,
+) -> Result<(Own, Loaded), Error> {
+    let Some((own, loaded)) = take_up(url, name, run).await? else {
         let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
         return Err(Error::NoDatabase(format!(
             "{place}: there is no order store; make one with prony orders load"
@@ -35,8 +40,8 @@ pub async fn open_store(url: &Url, name: &str, wanted: Option<StoreSize>) -> Res
 }
 
 /// A store in whatever state; none if there is no database of this name, and then none is left.
-pub(super) async fn take_up(url: &Url, name: &str) -> Result<Option<(Own, Loaded)>, Error> {
-    let own = Own::make(url, name, Existing::Reuse).await?;
+pub(super) async fn take_up(url: &Url, name: &str, run: &RunId) -> Result<Option<(Own, Loaded)>, Error> {
+    let own = Own::make(url, name, &Claim::new(run.clone(), Existing::Reuse)).await?;
     if !own.was_there() {
         return own.remove().await.map(|()| None);
     }

@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicBool;
 use instance::{MariaDb, Options, Postgres};
 
 use super::*;
+use crate::claims::{claim, run_id};
 use crate::orders::StoreData;
 use crate::orders::load::{load, runtime};
 use crate::orders::store::{create_tables, mark_used, write_loaded};
 
 async fn refusal(url: &Url, wanted: Option<&str>) -> String {
     let wanted = wanted.map(|size| size.parse().unwrap());
-    let error = open_store(url, "orders", wanted).await.unwrap_err();
+    let error = open_store(url, "orders", wanted, &run_id()).await.unwrap_err();
     assert!(error.is_usage(), "{error}");
     assert!(!error.to_string().contains("secret"), "{error}");
     error.to_string()
@@ -27,14 +28,14 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     let said = refused(&url);
     assert!(said.contains("there is no order store; make one with prony orders load"), "{said}");
     // What was made to look for it is gone: a database that is there would not be made again.
-    drop(runtime().unwrap().block_on(Own::make(&url, "orders", Existing::Refuse)).unwrap());
+    drop(runtime().unwrap().block_on(Own::make(&url, "orders", &claim(Existing::Refuse))).unwrap());
     let said = refused(&url);
     assert!(said.contains("holds no whole order store (") && said.contains("--replace"), "{said}");
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
-    let mut loaded = load((&url, "orders"), Existing::Replace, &data, 1, &stop, &|_| {}).unwrap();
+    let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
     runtime().unwrap().block_on(async {
-        let (own, taken) = open_store(&url, "orders", Some("1MB".parse().unwrap())).await.unwrap();
+        let (own, taken) = open_store(&url, "orders", Some("1MB".parse().unwrap()), &run_id()).await.unwrap();
         assert_eq!(taken, loaded);
         let said = refusal(&url, None).await;
         assert!(said.contains("is in use by another run of prony"), "{said}");
@@ -45,7 +46,7 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
         let expected = "is a store of 1MB, and 1GB was asked for: leave out --size, or load it with prony orders load --size \
                         1GB --replace, and the same --target and --database";
         assert!(said.ends_with(expected), "{said}");
-        let (own, taken) = open_store(&url, "orders", None).await.unwrap();
+        let (own, taken) = open_store(&url, "orders", None, &run_id()).await.unwrap();
         assert_eq!(taken.state, State::Used);
         loaded.state = State::Loading;
         write_loaded(&mut session, &loaded).await.unwrap();
@@ -78,7 +79,7 @@ fn tables_that_nothing_is_said_of_are_no_store() {
     let directory = tempfile::tempdir().unwrap();
     let url: Url = format!("sqlite:{}/o.db", directory.path().display()).parse().unwrap();
     runtime().unwrap().block_on(async {
-        let own = Own::make(&url, "orders", Existing::Refuse).await.unwrap();
+        let own = Own::make(&url, "orders", &claim(Existing::Refuse)).await.unwrap();
         create_tables(&mut own.session().await.unwrap()).await.unwrap();
     });
     assert!(refused(&url).contains("holds no whole order store: give another"));

@@ -6,6 +6,7 @@ use database::{Existing, Own};
 use proptest::prelude::*;
 
 use super::*;
+use crate::claims::claim;
 use crate::orders::load::runtime;
 use crate::orders::store::{State, create_tables};
 
@@ -56,7 +57,7 @@ fn every_order_is_on_one_page_whatever_its_size() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", directory.path().join("o.db").display()).parse().unwrap();
     runtime().unwrap().block_on(async {
-        let own = Own::make(&url, "", Existing::Refuse).await.unwrap();
+        let own = Own::make(&url, "", &claim(Existing::Refuse)).await.unwrap();
         let mut session = own.session().await.unwrap();
         create_tables(&mut session).await.unwrap();
         let mut acknowledged = Acknowledged::new(&loaded(10));

@@ -6,6 +6,7 @@ use database::{Existing, Url, Value};
 use instance::{MariaDb, Options, Postgres};
 
 use super::*;
+use crate::claims::{claim, run_id};
 use crate::orders::load::{load, runtime};
 use crate::orders::open_store;
 use crate::orders::reconcile::{Acknowledged, Found, reconcile};
@@ -19,11 +20,11 @@ const PURCHASES: i32 = 7;
 /// A store of 1 MB: 2,000 customers, 1,200 orders, 1,000 products.
 fn load_store(url: &Url) -> Loaded {
     let data = StoreData::new("1MB".parse().unwrap(), 7);
-    load((url, "orders"), Existing::Refuse, &data, 1, &AtomicBool::new(false), &|_| {}).unwrap()
+    load((url, "orders"), &claim(Existing::Refuse), &data, 1, &AtomicBool::new(false), &|_| {}).unwrap()
 }
 
 async fn opened(url: &Url) -> (Own, Loaded) {
-    open_store(url, "orders", None).await.unwrap()
+    open_store(url, "orders", None, &run_id()).await.unwrap()
 }
 
 async fn restored(own: &Own, loaded: &Loaded) -> Result<Option<Restored>, RestoreError> {

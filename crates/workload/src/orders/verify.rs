@@ -1,6 +1,6 @@
 //! Verifies a loaded store: what is in its tables against what the load came to, and each row against its parent.
 
-use database::{Error, Session, Url};
+use database::{Error, RunId, Session, Url};
 
 use super::load::{LoadError, runtime};
 use super::number::query_number;
@@ -79,8 +79,9 @@ const OTHERS: [Query; 8] = [
 /// # Errors
 /// Those of the database, and when somebody else uses it.
 pub fn verify(url: &Url, name: &str) -> Result<Option<(Loaded, Vec<Check>)>, LoadError> {
+    let run = RunId::new()?;
     let verified = async {
-        let Some((own, loaded)) = take_up(url, name).await? else { return Ok(None) };
+        let Some((own, loaded)) = take_up(url, name, &run).await? else { return Ok(None) };
         let mut session = own.session().await?;
         let mut checks = Vec::with_capacity(CHANGED_BY_RUNS.len() + OTHERS.len());
         for query in CHANGED_BY_RUNS.iter().chain(&OTHERS) {

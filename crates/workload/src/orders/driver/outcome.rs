@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use database::Error;
+use database::{Error, Held};
 use record::{OrdersOutcome, TargetOutcome, Window, orders};
 use tokio::time::{Instant, timeout};
 
@@ -29,8 +29,14 @@ pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &Ato
             store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
         });
         let mut target = target(store, window, found.ok());
-        // A server that was away has ended the lock's session too, which the outage tells.
-        target.lock_lost = target.outages.is_empty() && matches!(store.own.is_held().await, Ok(false));
+        match store.own.is_held().await {
+            Ok(Held::Lost(found)) => {
+                target.lock_lost = true;
+                outcome.notes.push(found);
+            }
+            // What can have been told otherwise is told by the count.
+            Ok(Held::Held | Held::TakenAgain) | Err(_) => {}
+        }
         outcome.targets.push(target);
         outcome.notes.append(&mut store.books().notes);
         if let Some(due) = &store.due {

@@ -8,6 +8,7 @@ use instance::{MariaDb, Options, Postgres};
 use record::{Interval, OrdersSetup, Phase, orders};
 
 use super::*;
+use crate::claims::{claim, run_id};
 use crate::orders::{Settings, StoreData, StoreSize, load, open_store};
 
 /// What a trial told and left.
@@ -37,8 +38,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// A store of 1 MB in a database of this name.
 fn loaded(url: &Url, name: &str) -> StoreInUse {
     let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
-    load((url, name), Existing::Refuse, &data, 2, &AtomicBool::new(false), &|_| {}).unwrap();
-    let (own, loaded) = block_on(open_store(url, name, None)).unwrap();
+    load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &|_| {}).unwrap();
+    let (own, loaded) = block_on(open_store(url, name, None, &run_id())).unwrap();
     StoreInUse { own, loaded }
 }
 
@@ -170,8 +171,8 @@ fn many_clients_of_a_file_share_the_memory_for_its_pages() {
     assert_eq!([1, 16, 64, 5_000].map(cache_kib), [65_536, 65_536, 16_384, 1_024]);
 }
 
-#[test]
-fn a_lock_that_the_server_ended_is_told() {
+/// Whether a run whose lock the server ended says that it lost it, if `take_up` another one takes the store up.
+fn is_lost(take_up: bool) -> bool {
     let server = Postgres::start(&Options::default()).unwrap();
     let url: Url = server.url().parse().unwrap();
     let stores = [loaded(&url, "orders")];
@@ -180,15 +181,28 @@ fn a_lock_that_the_server_ended_is_told() {
     let ran = run_with(&job(""), &stores, |progress| {
         if matches!(progress, Progress::Interval(_)) && !std::mem::replace(&mut ended, true) {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
-            let inside = inside.clone();
-            let end = async move { Session::open(&inside).await.unwrap().script(end).await.unwrap() };
+            let (inside, url) = (inside.clone(), url.clone());
+            let end = async move {
+                Session::open(&inside).await.unwrap().script(end).await.unwrap();
+                if take_up {
+                    drop(open_store(&url, "orders", None, &run_id()).await.unwrap());
+                }
+            };
             std::thread::spawn(|| block_on(end)).join().unwrap();
         }
         Go::On
     });
     let target = &ran.outcome.targets[0];
-    assert!(target.lock_lost && target.outages.is_empty(), "{target:?}");
+    assert!(target.outages.is_empty(), "{target:?}");
     assert_eq!(target.mismatches(), [""; 0], "nobody changed it meanwhile");
+    assert_eq!(target.lock_lost, !ran.outcome.notes.is_empty(), "{:?}", ran.outcome.notes);
+    target.lock_lost
+}
+
+#[test]
+fn a_store_that_another_run_took_up_is_told_and_a_lock_that_nobody_took_is_taken_again() {
+    assert!(is_lost(true));
+    assert!(!is_lost(false));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use instance::{MariaDb, Options, Postgres};
 use tempfile::TempDir;
 
 use super::super::*;
+use crate::claims::claim;
 
 pub(super) const NOW_US: i64 = 1_700_000_000_000_001;
 pub(super) const AMOUNTS: Amounts = Amounts { net_cents: 10_000, tax_cents: 825, total_cents: 10_825 };
@@ -89,7 +90,7 @@ impl Known {
     }
 
     pub(super) async fn made_in(place: Arc<Place>, style: Style, name: &str) -> Self {
-        let own = Own::make(&place.url(name), name, Existing::Refuse).await.unwrap();
+        let own = Own::make(&place.url(name), name, &claim(Existing::Refuse)).await.unwrap();
         let look = own.session().await.unwrap();
         let mut loader = own.session().await.unwrap();
         drop_tables(&mut loader).await.unwrap();
