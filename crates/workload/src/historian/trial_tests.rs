@@ -581,6 +581,28 @@ fn tables_of_another_layout_are_not_taken_up() {
     assert!(error.contains("with index") && error.contains("without index"), "{error}");
 }
 
+/// A kill while tables were made left some that no run took up any more: how they are made is written last.
+#[test]
+fn tables_that_were_half_made_are_made_again_unless_they_hold_rows() {
+    let broken_off = |sql: &str| {
+        let own = own("fake:");
+        run_on(&settings(100.0, 10), &own);
+        runtime().block_on(async { own.session().await.unwrap().script(sql).await.unwrap() });
+        run_until(&settings(100.0, 10), &own, false, NOW_US, |_| Go::On).map(|ran| ran.outcome.rows_after)
+    };
+    for sql in [
+        "DELETE FROM layout; DELETE FROM samples",
+        "DELETE FROM layout; DROP TABLE samples",
+        "DROP TABLE layout; DELETE FROM samples",
+    ] {
+        assert_eq!(broken_off(sql).unwrap(), Some(1_000), "{sql}");
+    }
+    for sql in ["DELETE FROM layout", "DROP TABLE layout"] {
+        assert!(broken_off(sql).is_err(), "there are rows that somebody may need: {sql}");
+    }
+    assert_eq!(broken_off("SELECT 1").unwrap(), Some(2_000), "taken up with what is in it");
+}
+
 #[test]
 fn sqlite_has_no_partitions_and_says_so() {
     let settings = Settings { partition: Some(Span::seconds(60)), ..settings(100.0, 10) };
