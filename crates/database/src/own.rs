@@ -95,14 +95,15 @@ impl Own {
         self.was_there
     }
 
-    /// A session in it.
+    /// A session in it, and not in one that has taken its name.
     ///
     /// # Errors
-    /// Those of [`Session::open`], and when a file has another in its place.
+    /// Those of [`Session::open`], and when somebody took it up, removed it, or made another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
             Hold::File(hold) => hold.session(&self.url).await,
-            Hold::Server(_) | Hold::Fake(_) => Session::open(&self.url).await,
+            Hold::Server(hold) => hold.session(&self.claim.run).await,
+            Hold::Fake(_) => Session::open(&self.url).await,
         }
     }
 

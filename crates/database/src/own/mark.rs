@@ -50,6 +50,15 @@ pub(super) async fn read(session: &mut Session, count_tables: &str) -> Result<Op
     }
 }
 
+/// Whether the database of a session is the one that a run holds.
+pub(super) async fn is_held_by(session: &mut Session, run: &RunId) -> Result<bool, Error> {
+    let sql = format!("SELECT count(*) FROM prony_mark WHERE held_by = '{run}'");
+    match session.query(&sql, &[]).await {
+        Err(Error::Statement(_)) => Ok(false),
+        other => Ok(other? == [[Value::I64(1)]]),
+    }
+}
+
 /// What the one row of a mark says. Somebody else's table of this name has none, or others.
 fn mark(rows: &[Vec<Value>]) -> Option<Mark> {
     let [row] = rows else { return None };

@@ -282,6 +282,18 @@ impl Hold {
         *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper);
     }
 
+    /// A session in the database, looked at by its mark: the name alone may be another's by now.
+    pub(super) async fn session(&self, run: &RunId) -> Result<Session, Error> {
+        let mut session = Session::open(&self.place.own()).await?;
+        match mark::is_held_by(&mut session, run).await? {
+            true => Ok(session),
+            false => Err(Error::NoDatabase(format!(
+                "{} is not this run's own any more: somebody took it up, or made another in its place",
+                self.place.shown()
+            ))),
+        }
+    }
+
     /// Whether nobody else can have taken it; a lock that was lost is taken again. The mark is asked as well: on some servers
     /// a lock outlives its database.
     pub(super) async fn is_held(&self, run: &RunId) -> Result<Held, Error> {
