@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
         None => {}
     }
     let rows = rows_of(directories)?;
-    let table = if form.csv { export::csv(&rows)?.into_bytes() } else { export::parquet(&rows)? };
+    let table = if form.csv { export::csv(&rows).into_bytes() } else { export::parquet(&rows)? };
     let Some(file) = output else {
         session::print(|out| out.write_all(&table))?;
         return Ok(Exit::Pass);
