@@ -4,13 +4,8 @@
 //! crate that prints and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that talks to the terminal")]
 
-/// A line on stderr. A reader that is gone costs no result.
-macro_rules! tell {
-    ($($argument:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($argument)*);
-    }};
-}
+#[macro_use]
+mod terminal;
 
 mod arguments;
 mod commands;
@@ -37,18 +32,17 @@ fn main() -> ExitCode {
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
     } else {
-        let matches = arguments::with_environment(arguments::Arguments::command()).get_matches();
-        match arguments::Arguments::from_arg_matches(&matches) {
+        let matches = arguments::with_environment(arguments::Arguments::command()).try_get_matches();
+        match matches.and_then(|matches| arguments::Arguments::from_arg_matches(&matches)) {
             Ok(arguments) => commands::run(arguments),
-            Err(error) => error.exit(),
+            Err(error) => terminal::end_with(&error),
         }
     };
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
             let name = if called_sqlio { "sqlio" } else { "prony" };
-            // All mistakes are told at once, a line each.
-            failure.message().lines().for_each(|line| tell!("{name}: {line}"));
+            failure.lines().iter().for_each(|line| tell!("{name}: {line}"));
             failure.code().into()
         }
     }

@@ -32,6 +32,12 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 pub struct Lines(String);
 
 impl Lines {
+    /// Each text as one line.
+    #[must_use]
+    pub fn each<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self(texts.into_iter().map(|text| shown(text.as_ref()).into_owned() + "\n").collect())
+    }
+
     /// A text in which each piece that others wrote was passed through [`shown`].
     #[must_use]
     pub fn of(text: &str) -> Self {
@@ -129,15 +135,27 @@ pub fn without_password(text: &str) -> Cow<'_, str> {
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
-/// Where an address ends of which this is all after `://`: at a space, or where another address begins in a list.
+/// Where an address ends of which this is all after `://`: at a space, or where another address begins in a list. A space
+/// before the `@` belongs to a password.
 fn address_end(after: &str) -> usize {
-    let end = after.find(char::is_whitespace).unwrap_or(after.len());
+    let word_end = |from: usize| after[from..].find(char::is_whitespace).map_or(after.len(), |end| from + end);
+    let mut end = word_end(0);
+    if is_open_login(&after[..end]) {
+        end = after[end..].find('@').map_or(end, |position| word_end(end + position));
+    }
     let is_scheme = |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);
     let next = after[..end].match_indices("://").find_map(|(position, _)| {
         let before = after[..position].trim_end_matches(is_scheme);
         before.ends_with([',', ';', '"', '\'', '`', '(', '[']).then_some(before.len())
     });
     next.unwrap_or(end)
+}
+
+/// Whether this begins like `user:password` and not like `host:port`.
+fn is_open_login(word: &str) -> bool {
+    let behind = word.split_once(':').map_or("", |(_, behind)| behind);
+    let behind_port = behind.trim_start_matches(|character: char| character.is_ascii_digit());
+    !word.contains('@') && behind_port.starts_with(|character: char| !"/?,;.:)]}\"'`".contains(character))
 }
 
 /// An address without `scheme://`. A password may hold any sign, so that it ends at the last `@`.

@@ -20,6 +20,7 @@ fn control_characters_are_seen() {
 
 #[test]
 fn lines_keep_their_ends_and_nothing_else() {
+    assert_eq!(Lines::each(["a\nb", "c"]).as_str(), "a\\nb\nc\n");
     assert_eq!(Lines::of("a\nb\u{1b}[2J\r\n").as_str(), "a\nb\\x1b[2J\\r\n");
 }
 
@@ -32,7 +33,9 @@ fn passwords_are_not_shown() {
         ("postgres://u:s1://s2@h", "postgres://u:…@h"),
         ("postgres://:s@h to http://h/ready", "postgres://:…@h to http://h/ready"),
         ("mysql://h/x?password=s&port=1", "mysql://h/x?password=…&port=1"),
+        ("postgres://me:my secret@h/x of me@home", "postgres://me:…@h/x of me@home"),
         ("modbus://h:502", "modbus://h:502"),
+        ("http://h:80/ready, says me@home", "http://h:80/ready, says me@home"),
         ("postgres://me@h:5432/x mail me@h", "postgres://me@h:5432/x mail me@h"),
         ("12:30 by me@home", "12:30 by me@home"),
     ] {

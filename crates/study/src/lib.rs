@@ -21,7 +21,7 @@ mod target;
 pub use file::{Mistake, StudyFile};
 pub use historian::{HistorianProfile, historian_profiles};
 pub use library::{PUBLISHED_STUDIES, PublishedStudy};
-pub use mistake::{StudyError, StudyErrors};
+pub use mistake::{StudyError, StudyErrors, toml_problem};
 pub use orders::Store;
 pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};

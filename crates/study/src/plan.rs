@@ -171,7 +171,12 @@ impl Plan {
     /// # Errors
     /// All mistakes of the study at once.
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
+        let too_many = check::too_many(study);
+        if !too_many.is_empty() {
+            return Err(StudyErrors(too_many));
+        }
         let mut errors = check::design(study);
+        errors.extend(check::passwords(study));
         // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
         let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
         let mut sound = study.clone();

@@ -7,6 +7,7 @@ mod backoff;
 mod clock;
 mod error;
 mod generator_cpu;
+pub mod given_file;
 pub mod historian;
 pub mod orders;
 mod outages;
