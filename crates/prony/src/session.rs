@@ -74,6 +74,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         }
     };
     tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
+    commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
     let results = ResultsDirectory { writer, new_parent: None, is_new: false };

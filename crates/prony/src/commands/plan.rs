@@ -88,9 +88,17 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
     }
+    lines.extend(commands(study));
     lines.extend(survey.warnings().cloned());
     lines.extend(lacks(study, plan));
     lines
+}
+
+/// What a shell will run. A study may have come with a results directory of others.
+pub(crate) fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
+    let given = [("before", &study.before), ("after", &study.after)];
+    let given = given.into_iter().filter_map(|(when, command)| Some((when, command.as_ref()?)));
+    given.map(|(when, command)| format!("{when} each trial a shell runs: {command}"))
 }
 
 fn time(plan: &Plan, survey: &Surveyed) -> String {
