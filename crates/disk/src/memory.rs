@@ -118,7 +118,8 @@ const SECOND: Version =
 
 /// What each control group with a limit still allows, from the process' own up to the root of the hierarchy.
 fn control_groups(root: &Path) -> Vec<Allowance> {
-    let (Some(groups), Some(mounts)) = (read(root, "/proc/self/cgroup"), read(root, "/proc/self/mountinfo")) else {
+    let (Some(groups), Some(mounts)) = (read(root, "/proc/self/cgroup"), read(root, "/proc/self/mountinfo"))
+    else {
         return Vec::new();
     };
     let mut allowances = Vec::new();

@@ -39,7 +39,11 @@ fn without_limits_what_is_available_may_be_used() {
     let told = "MemAvailable of /proc/meminfo".to_owned();
     assert_eq!(Machine::new().usable(), Some((4 * GIB, told.clone())));
     assert_eq!(second_version().usable(), Some((4 * GIB, told)));
-    assert_eq!(Machine(tempfile::tempdir().unwrap()).usable(), None, "nothing is refused for what is not known");
+    assert_eq!(
+        Machine(tempfile::tempdir().unwrap()).usable(),
+        None,
+        "nothing is refused for what is not known"
+    );
 }
 
 #[test]
@@ -47,7 +51,10 @@ fn a_group_above_limits_those_below_and_gives_its_caches_back() {
     let machine = second_version()
         .file("sys/fs/cgroup/prony.slice/memory.max", "1073741824\n")
         .file("sys/fs/cgroup/prony.slice/memory.current", "805306368\n")
-        .file("sys/fs/cgroup/prony.slice/memory.stat", "anon 1\ninactive_file 134217728\nactive_file 134217728\n");
+        .file(
+            "sys/fs/cgroup/prony.slice/memory.stat",
+            "anon 1\ninactive_file 134217728\nactive_file 134217728\n",
+        );
     let (bytes, because) = machine.usable().unwrap();
     assert_eq!(bytes, 512 * MIB);
     assert_eq!(because, "the limit of its control group /sys/fs/cgroup/prony.slice is 1024 MiB");
@@ -82,7 +89,10 @@ fn blocks_that_do_not_fit_are_refused_with_figures() {
     };
     let usable = Allowance { bytes: 64 * MIB, because: "a limit".to_owned() };
     let told = lack_of(&job(256, 2), &usable).unwrap();
-    assert!(told.contains("2 threads with 256 blocks of 1MiB in flight need 512 MiB for their blocks"), "{told}");
+    assert!(
+        told.contains("2 threads with 256 blocks of 1MiB in flight need 512 MiB for their blocks"),
+        "{told}"
+    );
     assert!(told.contains("may use 64 MiB more (a limit): use fewer outstanding"), "{told}");
     assert_eq!(lack_of(&job(8, 1), &usable), None);
     let many = lack_of(&job(1, 1024), &Allowance { bytes: GIB, because: String::new() });

@@ -32,10 +32,9 @@ fn main() -> ExitCode {
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
     } else {
-        let matches = arguments::with_environment(arguments::Arguments::command()).try_get_matches();
-        match matches.and_then(|matches| arguments::Arguments::from_arg_matches(&matches)) {
+        match parse(arguments.clone()) {
             Ok(arguments) => commands::run(arguments),
-            Err(error) => terminal::end_with(&error),
+            Err(error) => return terminal::end_with(error, &arguments, parse),
         }
     };
     match result {
@@ -46,4 +45,9 @@ fn main() -> ExitCode {
             failure.code().into()
         }
     }
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
+    let command = arguments::with_environment(arguments::Arguments::command());
+    arguments::Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }

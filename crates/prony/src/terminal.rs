@@ -3,13 +3,15 @@
 //! Nothing else in the program writes to either. A text is printed as [`record::Lines`] only, so that nothing that others
 //! wrote can command the terminal or begin a line; `tell!` makes one line of whatever it is given.
 
+use std::ffi::OsString;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write as _};
+use std::process::ExitCode;
 
 use anyhow::anyhow;
 use record::{Lines, shown, shown_json};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 /// A line on stderr. A reader that is gone costs no result.
 macro_rules! tell {
@@ -52,17 +54,20 @@ pub(crate) fn width() -> Option<u16> {
     rustix::termios::tcgetwinsize(stdout).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
 }
 
-/// Ends the program as clap does, whose messages quote the arguments as they are.
-pub(crate) fn end_with(error: &clap::Error) -> ! {
+/// Ends the program as clap does, which quotes the arguments as they are: it is given such as may be shown.
+pub(crate) fn end_with<T>(
+    error: clap::Error,
+    arguments: &[OsString],
+    parse: impl Fn(Vec<OsString>) -> Result<T, clap::Error>,
+) -> ExitCode {
+    let harmless = arguments.iter().map(|one| shown(&one.to_string_lossy()).into_owned().into());
+    let error = parse(harmless.collect()).err().unwrap_or(error);
     let told = error.render().to_string();
+    // Values of the environment are quoted too.
     let harmless = Lines::of(&record::without_password(&told));
     if harmless.as_str() == told {
         error.exit();
     }
-    let _ = if error.use_stderr() {
-        io::stderr().write_all(harmless.as_bytes())
-    } else {
-        io::stdout().write_all(harmless.as_bytes())
-    };
-    std::process::exit(error.exit_code())
+    let _ = io::stderr().write_all(harmless.as_bytes());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
 }

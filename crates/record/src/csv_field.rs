@@ -10,7 +10,7 @@ use crate::shown::shown;
 
 /// The regular expression of what was put in, and what to put in its place: the first group. It is what DuckDB's
 /// `regexp_replace(…, 'g')` and pandas' `str.replace(…, regex=True)` take.
-pub const UNDO: (&str, &str) = (r#"(^|;)'([\s"']*[=+\-@＝＋－＠])"#, r"\1\2");
+pub const UNDO: (&str, &str) = (r#"(^|;)'([ "']*[=+\-@＝＋－＠])"#, r"\1\2");
 
 /// A field as it stands in the file, quotation marks included where it needs them.
 #[must_use]
@@ -44,7 +44,7 @@ fn guarded(text: &str) -> String {
 /// Whether a spreadsheet could run a cell: it begins with a sign of a formula, also a full-width one, also behind spaces
 /// and quotation marks, which some leave out.
 fn begins_formula(cell: &str) -> bool {
-    let begin = cell.trim_start_matches(|character: char| character.is_whitespace() || "\"'".contains(character));
+    let begin = cell.trim_start_matches([' ', '"', '\'']);
     begin.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 

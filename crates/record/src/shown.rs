@@ -138,7 +138,8 @@ pub fn without_password(text: &str) -> Cow<'_, str> {
 /// Where an address ends of which this is all after `://`: at a space, or where another address begins in a list. A space
 /// before the `@` belongs to a password.
 fn address_end(after: &str) -> usize {
-    let word_end = |from: usize| after[from..].find(char::is_whitespace).map_or(after.len(), |end| from + end);
+    let word_end =
+        |from: usize| after[from..].find(char::is_whitespace).map_or(after.len(), |end| from + end);
     let mut end = word_end(0);
     if is_open_login(&after[..end]) {
         end = after[end..].find('@').map_or(end, |position| word_end(end + position));

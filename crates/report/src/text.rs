@@ -25,7 +25,7 @@ impl Report {
         blocks.extend(self.comparison.as_ref().map(|compared| comparison(compared, width)));
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
-                return joined(blocks);
+            return joined(blocks);
         }
         let main = table::main(self);
         let databases = self.historians().chain(self.order_stores()).next().is_some();

@@ -195,7 +195,10 @@ fn passwords_are_stored_nowhere() {
         (format!("slug = \"{URL}\""), "slug: holds"),
         (format!("before = \"psql {URL} -c x\""), "before: holds"),
         (format!("configuration = [{{ name = \"a {URL}\" }}]"), "configuration[1].name: holds"),
-        (format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [\"{URL}\"] }}]"), "outstanding: levels are"),
+        (
+            format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [\"{URL}\"] }}]"),
+            "outstanding: levels are",
+        ),
         (
             format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [1], names = [\"{URL}\"] }}]"),
             "outstanding: levels are",
@@ -214,7 +217,10 @@ fn passwords_are_stored_nowhere() {
 fn lists_that_are_too_long_are_refused_before_anything_is_compared() {
     let numbers = |many: usize| (0..many).map(|number| format!("{number}, ")).collect::<String>();
     let axis = |many: usize| {
-        format!("blocks = 1\naxis = [{{ key = \"workload.disk.outstanding\", levels = [{}] }}]", numbers(many))
+        format!(
+            "blocks = 1\naxis = [{{ key = \"workload.disk.outstanding\", levels = [{}] }}]",
+            numbers(many)
+        )
     };
     told(&axis(1_000_000), &["axis.levels: 1000000 levels of an axis are more than 10000: give fewer"]);
     let configurations = "{ name = \"a\" }, ".repeat(20_000);

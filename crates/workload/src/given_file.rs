@@ -48,7 +48,10 @@ pub fn read(path: &Path, bytes_max: Size) -> io::Result<Vec<u8>> {
 /// As [`read`], and when it is not UTF-8.
 pub fn read_text(path: &Path, bytes_max: Size) -> io::Result<String> {
     String::from_utf8(read(path, bytes_max)?).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
         Error::new(ErrorKind::InvalidData, format!("line {line} is no text in UTF-8: save it as UTF-8"))
     })
 }

@@ -21,12 +21,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
     let (url, name) = place(&arguments.store)?;
-    tell!(
-        "order store of {}, seed {}: about {} rows",
-        data.size(),
-        data.seed(),
-        format::figure(rows as f64)
-    );
+    tell!("order store of {}, seed {}: about {} rows", data.size(), data.seed(), format::figure(rows as f64));
     tell!(
         "writes them into {}, which stays",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())

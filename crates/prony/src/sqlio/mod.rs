@@ -25,8 +25,7 @@ use test::Test;
 
 /// Runs SQLIO's command line, without the program's name.
 pub(crate) fn run(arguments: &[OsString]) -> Result<Exit, Failure> {
-    let parsed = command_line::parse(arguments)
-        .map_err(|errors| Failure::mistakes(errors.lines()))?;
+    let parsed = command_line::parse(arguments).map_err(|errors| Failure::mistakes(errors.lines()))?;
     match parsed {
         Parsed::Help => {
             terminal::print_file(options::HELP.as_bytes())?;

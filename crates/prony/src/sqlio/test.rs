@@ -40,11 +40,10 @@ impl Test {
                 let bytes = given_file::read(path, PARAMETER_FILE_BYTES_MAX).map_err(|error| {
                     Failure::usage(anyhow!("cannot read the parameter file {}: {error}", path.display()))
                 })?;
-                let file = parameter_file::parse(&bytes, options.pattern)
-                    .map_err(|errors| {
-                        let line = |line: String| format!("{}: {line}", path.display());
-                        Failure::mistakes(errors.lines().map(line).collect())
-                    })?;
+                let file = parameter_file::parse(&bytes, options.pattern).map_err(|errors| {
+                    let line = |line: String| format!("{}: {line}", path.display());
+                    Failure::mistakes(errors.lines().map(line).collect())
+                })?;
                 (file.pools, file.notices)
             }
         };

@@ -62,7 +62,8 @@ fn hostile(mut study: StudyRecord) -> StudyRecord {
 }
 
 fn studies() -> Vec<StudyRecord> {
-    let all = [quick(), cdm()].into_iter().chain(historian::all()).chain(orders::all()).chain(comparison::all());
+    let all =
+        [quick(), cdm()].into_iter().chain(historian::all()).chain(orders::all()).chain(comparison::all());
     // Those of many trials show nothing else and take long.
     all.filter(|study| study.trials.len() < 30).map(hostile).collect()
 }

@@ -269,5 +269,8 @@ fn mistakes_are_told_up_to_a_number() {
     let garbage = file(&"= \n".repeat(300_000)).study().unwrap_err();
     assert_eq!(garbage.len(), 101);
     let places: String = (0..2_000).map(|number| format!("p{number}.what = \"x\"\n")).collect();
-    told(&format!("[target]\npaths = [\"/d\"]\n[places]\n{places}"), &["places: 2000 places are more than 1000: ask for fewer"]);
+    told(
+        &format!("[target]\npaths = [\"/d\"]\n[places]\n{places}"),
+        &["places: 2000 places are more than 1000: ask for fewer"],
+    );
 }
