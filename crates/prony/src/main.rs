@@ -2,7 +2,6 @@
 //!
 //! The program is thin: arguments in, a study out, events to the terminal and to the results directory. It is the one
 //! crate that prints and exits.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that talks to the terminal")]
 
 #[macro_use]
 mod terminal;

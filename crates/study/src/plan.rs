@@ -1,5 +1,6 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use load::{Phases, Span};
@@ -210,12 +211,14 @@ impl Plan {
     #[must_use]
     pub fn disk_tests(&self) -> Vec<(&[PathBuf], Vec<disk::Job>)> {
         let mut tests: Vec<(&[PathBuf], Vec<disk::Job>)> = Vec::new();
+        let mut positions: HashMap<&[PathBuf], usize> = HashMap::new();
         for trial in &self.trials {
             let Some(job) = trial.work.disk() else { continue };
-            match tests.iter_mut().find(|(paths, _)| *paths == trial.target.paths) {
-                Some((_, jobs)) => jobs.push(job.clone()),
-                None => tests.push((&trial.target.paths, vec![job.clone()])),
-            }
+            let position = *positions.entry(&trial.target.paths).or_insert_with(|| {
+                tests.push((&trial.target.paths, Vec::new()));
+                tests.len() - 1
+            });
+            tests[position].1.push(job.clone());
         }
         tests
     }
