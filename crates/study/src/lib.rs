@@ -3,6 +3,7 @@
 //! A study is data: it can be written to a file, read back, and gives the same plan every time. Nothing here touches
 //! a disk, reads a clock, or depends on the machine.
 
+mod bounds;
 mod check;
 mod expand;
 mod file;

@@ -8,6 +8,7 @@ use record::{Design, DesignAxis, PlannedTrial, SearchRules};
 use workload::orders::StoreSize;
 use workload::{historian, orders};
 
+use crate::bounds;
 use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
@@ -172,12 +173,12 @@ impl Plan {
     /// # Errors
     /// All mistakes of the study at once.
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
-        let too_many = check::too_many(study);
+        let too_many = bounds::too_many(study);
         if !too_many.is_empty() {
             return Err(StudyErrors(too_many));
         }
         let mut errors = check::design(study);
-        errors.extend(check::passwords(study));
+        errors.extend(bounds::passwords(study));
         // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
         let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
         let mut sound = study.clone();
