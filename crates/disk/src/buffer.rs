@@ -30,6 +30,12 @@ pub(crate) struct Content {
     pub(crate) seed: u64,
 }
 
+/// Bytes of a slot for the block that is read, and for the payload that is written.
+fn rooms(block_bytes: usize, reads: bool, writes: bool) -> [usize; 2] {
+    let block = block_bytes.next_multiple_of(CHUNK_BYTES);
+    [if reads { block } else { 0 }, if writes { block + ROTATION_CHUNKS * CHUNK_BYTES } else { 0 }]
+}
+
 /// The memory of all slots of one thread.
 #[derive(Debug)]
 pub(crate) struct Buffers {
@@ -56,16 +62,12 @@ impl Buffers {
         writes: bool,
         content: Content,
     ) -> io::Result<Self> {
+        let bytes = Self::bytes(slots, block_bytes, reads, writes)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let block_bytes = block_bytes as usize;
-        let block_room = block_bytes.next_multiple_of(CHUNK_BYTES);
-        let payload_at = if reads { block_room } else { 0 };
-        let payload_room = if writes { block_room + ROTATION_CHUNKS * CHUNK_BYTES } else { 0 };
+        let [payload_at, payload_room] = rooms(block_bytes, reads, writes);
         let slot_bytes = payload_at + payload_room;
         let slots = slots as usize;
-        let bytes = slots
-            .checked_mul(slot_bytes)
-            .filter(|&bytes| bytes <= isize::MAX as usize)
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut buffers = Self {
             memory: Memory::new(bytes)?,
             slots,
@@ -80,6 +82,12 @@ impl Buffers {
             buffers.fill_payloads();
         }
         Ok(buffers)
+    }
+
+    /// Bytes that so many slots take; none if there cannot be as much.
+    pub(crate) fn bytes(slots: u32, block_bytes: u64, reads: bool, writes: bool) -> Option<usize> {
+        let [block, payload] = rooms(block_bytes as usize, reads, writes);
+        (slots as usize).checked_mul(block + payload).filter(|&bytes| bytes <= isize::MAX as usize)
     }
 
     /// All payload areas hold the same bytes, which makes a duplicate block the same from every slot.

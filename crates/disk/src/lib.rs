@@ -7,6 +7,7 @@ mod affinity;
 mod buffer;
 mod engine;
 mod job;
+mod memory;
 mod pattern;
 mod settings;
 mod setup;
@@ -17,6 +18,7 @@ mod worker;
 
 pub use affinity::usable_cpus;
 pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
+pub use memory::machine_memory_bytes;
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::{Outcome, TrialError, run};

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-use load::{Go, Pacing, Phases, Progress, Span, intervals_max};
-use record::{Calibration, DiskSetup, Latency};
+use load::{Go, Pacing, Phases, Progress, Span};
+use record::{Calibration, DiskSetup};
 
-use crate::engine::{kinds, uring};
+use crate::engine::uring;
 use crate::job::{Job, THREADS_MAX};
 use crate::settings::{EngineChoice, Pattern};
 use crate::target::Target;
@@ -91,15 +91,8 @@ pub(crate) fn lacking(job: &Job) -> Option<String> {
     if let Some(cpu) = asked.find(|cpu| !usable.contains(cpu)) {
         return Some(format!("affinity: there is no CPU {cpu} for this process; it may use {usable:?}"));
     }
-    let (needed, memory) = (measuring_bytes(job), memory_bytes());
-    if needed > memory / 2 {
-        return Some(format!(
-            "threads: {} threads need {} MiB for their latencies, more than half of this machine's memory of {} MiB: use \
-             fewer",
-            job.threads,
-            needed >> 20,
-            memory >> 20
-        ));
+    if let Some(lack) = crate::memory::lack(job) {
+        return Some(lack);
     }
     let cpus = usable.len();
     (job.kernel_submission && cpus < KERNEL_SUBMISSION_CPUS_MIN).then(|| {
@@ -107,17 +100,6 @@ pub(crate) fn lacking(job: &Job) -> Option<String> {
             "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs and there are {cpus}: leave it out"
         )
     })
-}
-
-/// Memory that the threads' histograms take at most.
-fn measuring_bytes(job: &Job) -> u64 {
-    let histograms = kinds(job).len() as u64 * if job.pacing.is_open() { 3 } else { 1 };
-    u64::from(job.threads) * intervals_max(job.threads) as u64 * histograms * Latency::BYTES
-}
-
-fn memory_bytes() -> u64 {
-    let system = rustix::system::sysinfo();
-    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
 /// Measures what the generator itself costs: the same job on one thread against the null engine.

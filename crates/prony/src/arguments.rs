@@ -371,7 +371,8 @@ pub(crate) struct Export {
 #[derive(Clone, Copy, Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ExportForm {
-    /// CSV (RFC 4180)
+    /// CSV (RFC 4180). An apostrophe stands before a text that a spreadsheet would run, and control characters are escaped;
+    /// Parquet has texts as they are
     #[arg(long)]
     pub(crate) csv: bool,
 
@@ -396,7 +397,7 @@ pub(crate) struct Format {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub(crate) json: bool,
 
-    /// Print the table as CSV
+    /// Print the table as CSV; an apostrophe stands before a text that a spreadsheet would run
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
 }

@@ -6,6 +6,7 @@ use disk::TargetError;
 use record::State;
 use report::{Outcome, Report};
 use runner::RunError;
+use study::StudyErrors;
 use workload::orders::LoadError;
 
 /// Exit codes, as the manual lists them.
@@ -81,34 +82,60 @@ fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    error: anyhow::Error,
+    /// What is told, a line for each mistake.
+    lines: Vec<String>,
 }
 
 impl Failure {
     /// What was asked for cannot be.
     pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Usage, error: error.into() }
+        Self::of(Exit::Usage, &error.into())
+    }
+
+    /// Several mistakes in what was asked for, told at once.
+    pub(crate) fn mistakes(lines: Vec<String>) -> Self {
+        Self { exit: Exit::Usage, lines }
     }
 
     /// Something failed.
     pub(crate) fn runtime(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Runtime, error: error.into() }
+        Self::of(Exit::Runtime, &error.into())
     }
 
     /// The user ended it before anything was measured.
     pub(crate) fn interrupted(error: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Interrupted, error: error.into() }
+        Self::of(Exit::Interrupted, &error.into())
     }
 
-    /// The whole message, with the causes that it does not name itself.
-    pub(crate) fn message(&self) -> String {
-        let mut message = self.error.to_string();
-        for cause in self.error.chain().skip(1).map(ToString::to_string) {
+    fn of(exit: Exit, error: &anyhow::Error) -> Self {
+        // An end of a line within a message is no line of ours: it may stand in what a server said.
+        if let Some(StudyErrors(mistakes)) = error.downcast_ref() {
+            return Self { exit, lines: mistakes.iter().map(ToString::to_string).collect() };
+        }
+        let mut message = error.to_string();
+        for cause in error.chain().skip(1).map(ToString::to_string) {
             if !message.contains(&cause) {
                 message = format!("{message}: {cause}");
             }
         }
-        message
+        Self { exit, lines: vec![message] }
+    }
+
+    /// What is told, a line for each mistake, each with the causes that it does not name itself.
+    pub(crate) fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// All of it.
+    #[cfg(test)]
+    pub(crate) fn message(&self) -> String {
+        self.lines.join("\n")
+    }
+
+    /// This and what came of something else.
+    pub(crate) fn and(mut self, other: Result<(), Self>) -> Self {
+        self.lines.extend(other.err().into_iter().flat_map(|other| other.lines));
+        self
     }
 
     pub(crate) fn code(&self) -> Exit {

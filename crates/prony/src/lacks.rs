@@ -19,7 +19,7 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
     if let Some(wanted) = needs.cpus.filter(|&wanted| cpus < wanted) {
         lacks.push(format!("meant for {wanted} CPUs or more, and this machine has {cpus}"));
     }
-    if let (Some(wanted), Some(memory)) = (needs.memory, memory_bytes())
+    if let (Some(wanted), Some(memory)) = (needs.memory, ::disk::machine_memory_bytes())
         && (memory as f64) < wanted.0 as f64 * MEMORY_SHARE_MIN
     {
         let (wanted, memory) = (format::bytes(wanted.0), format::bytes(memory));
@@ -35,12 +35,6 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
     }
     lacks.extend(same_file_system(plan));
     lacks
-}
-
-/// Memory of the machine; none if the system does not tell.
-fn memory_bytes() -> Option<u64> {
-    let info = rustix::system::sysinfo();
-    u64::from(info.mem_unit).checked_mul(info.totalram as u64).filter(|&bytes| bytes > 0)
 }
 
 /// Directories on this machine that the study writes to.

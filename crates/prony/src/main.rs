@@ -2,15 +2,9 @@
 //!
 //! The program is thin: arguments in, a study out, events to the terminal and to the results directory. It is the one
 //! crate that prints and exits.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that talks to the terminal")]
 
-/// A line on stderr. A reader that is gone costs no result.
-macro_rules! tell {
-    ($($argument:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($argument)*);
-    }};
-}
+#[macro_use]
+mod terminal;
 
 mod arguments;
 mod commands;
@@ -37,19 +31,22 @@ fn main() -> ExitCode {
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
     } else {
-        let matches = arguments::with_environment(arguments::Arguments::command()).get_matches();
-        match arguments::Arguments::from_arg_matches(&matches) {
+        match parse(arguments.clone()) {
             Ok(arguments) => commands::run(arguments),
-            Err(error) => error.exit(),
+            Err(error) => return terminal::end_with(error, &arguments, parse),
         }
     };
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
             let name = if called_sqlio { "sqlio" } else { "prony" };
-            // All mistakes are told at once, a line each.
-            failure.message().lines().for_each(|line| tell!("{name}: {line}"));
+            failure.lines().iter().for_each(|line| tell!("{name}: {line}"));
             failure.code().into()
         }
     }
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
+    let command = arguments::with_environment(arguments::Arguments::command());
+    arguments::Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }

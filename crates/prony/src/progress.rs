@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::{Event, Interval, Phase, SearchStep, State, TrialRecord, Window};
+use record::{Event, Interval, Phase, SearchStep, State, TrialRecord, Window, shown};
 use report::format;
 
 /// How often a plain line is printed.
@@ -157,7 +157,7 @@ impl Progress {
     /// Text that stays.
     fn lasting(&self, text: &str) {
         match &self.live {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(shown(text)),
             None => tell!("{text}"),
         }
     }
@@ -165,7 +165,7 @@ impl Progress {
     /// Text that replaces itself on a terminal, and is printed now and then elsewhere.
     fn moving(&mut self, text: &str, is_last: bool) {
         match &self.live {
-            Some(bar) => bar.set_message(text.to_owned()),
+            Some(bar) => bar.set_message(shown(text).into_owned()),
             None if is_last || self.last_plain.elapsed() >= PLAIN_EVERY => {
                 tell!("{text}");
                 self.last_plain = Instant::now();

@@ -1,6 +1,5 @@
 //! A study from its plan to its report: what all commands that measure share.
 
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, State};
+use record::{Event, Lines, State, without_password};
 use report::Report;
 use results::Writer;
 use runner::{Resume, RunError};
@@ -17,7 +16,7 @@ use study::{Plan, Study};
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, interrupt};
+use crate::{commands, interrupt, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -34,7 +33,7 @@ pub(crate) fn run_with(
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     let survey = survey(&plan)?;
-    tell!("{}", commands::plan_summary(study, &plan, &survey));
+    commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let results = ResultsDirectory::make(study, &output.results)?;
@@ -71,6 +70,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         }
     };
     tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
+    commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
     let results = ResultsDirectory { writer, new_parent: None, is_new: false };
@@ -109,11 +109,13 @@ fn conduct(
     let Conducted { study, plan, resume, stop, format, tells } = *conducted;
     let context = context()?;
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(stop));
+    let mut printed = Ok(());
     let result = runner::run(study, plan, resume, &context, stop, &mut |event| {
         progress.show(event);
         let lines = lines(event);
-        if !lines.is_empty() {
-            print(|out| out.write_all(lines.as_bytes())).map_err(|failure| failure.message())?;
+        // What nobody can read any more is measured and stored all the same.
+        if !lines.is_empty() && printed.is_ok() {
+            printed = terminal::print(&Lines::of(&lines));
         }
         results.writer.accept(event).map_err(Into::into)
     });
@@ -131,15 +133,34 @@ fn conduct(
     drop(results);
     let report = read_report(&directory)?;
     // A disk that is full keeps nobody from seeing the figures.
-    if tells {
-        show(&report, format)?;
-    }
-    write_report(&directory, &report)?;
-    tell!("report: {}", directory.join("report.html").display());
+    let shown = printed.and_then(|()| if tells { show(&report, format) } else { Ok(()) });
+    let exit = write_shown(&report, &directory, shown, stop.load(Ordering::Relaxed));
     if report.state != State::Complete && plan.trials.len() > 1 {
         tell!("what is left can be measured with: prony study resume {}", directory.display());
     }
-    Ok(Exit::of(&report))
+    exit
+}
+
+/// Writes a report that was shown, or was to be: stdout may be full or gone, and the page is wanted all the more then.
+/// Whoever ended the run by closing the terminal `has_stopped` it, and is told no other end.
+pub(crate) fn write_shown(
+    report: &Report,
+    directory: &Path,
+    shown: Result<(), Failure>,
+    has_stopped: bool,
+) -> Result<Exit, Failure> {
+    let written = write_report(directory, report);
+    if written.is_ok() {
+        tell!("report: {}", directory.join("report.html").display());
+    }
+    match shown {
+        Err(failure) if has_stopped && written.is_ok() => {
+            failure.lines().iter().for_each(|line| tell!("{line}"));
+            Ok(Exit::Interrupted)
+        }
+        Err(failure) => Err(failure.and(written)),
+        Ok(()) => written.map(|()| Exit::of(report)),
+    }
 }
 
 /// What the disk tests of a plan would find, by the paths that they load.
@@ -238,30 +259,14 @@ pub(crate) fn context() -> Result<runner::Context, Failure> {
             .context("cannot draw the identity of this run: the system gives no random numbers")
             .map_err(Failure::runtime)?,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args_os().map(|argument| without_password(&argument.to_string_lossy())).collect(),
+        command: std::env::args_os().map(stored).collect(),
         working_directory: std::env::current_dir().ok().map(|path| path.display().to_string()),
     })
 }
 
 /// An argument as it may be stored: addresses of databases keep their passwords to themselves.
-fn without_password(argument: &str) -> String {
-    let (option, value) = match argument.split_once('=') {
-        Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
-        _ => (String::new(), argument),
-    };
-    let address = |text: &str| text.parse::<database::Url>().map(|url| url.to_string());
-    // Several addresses are separated by commas.
-    let all =
-        |text: &str| text.split(',').map(address).collect::<Result<Vec<_>, _>>().map(|all| all.join(","));
-    let shown = match all(value) {
-        Ok(shown) => shown,
-        // What is no address may be one with a slip of the pen, or a password with a comma.
-        Err(_) => match (value.split_once("://"), value.rsplit_once('@')) {
-            (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
-            _ => value.to_owned(),
-        },
-    };
-    format!("{option}{shown}")
+fn stored(argument: std::ffi::OsString) -> String {
+    without_password(&argument.to_string_lossy()).into_owned()
 }
 
 /// Reads a results directory, judges it, and writes its report.
@@ -285,31 +290,10 @@ pub(crate) fn write_report(directory: &Path, report: &Report) -> Result<(), Fail
 
 /// Prints a report in the form that was asked for.
 pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
-    let text = match format {
-        Format { json: true, .. } => report.json(),
-        Format { csv: true, .. } => report.csv(),
-        Format { .. } => report.text(terminal_width()),
-    };
-    print(|out| out.write_all(text.as_bytes()))
-}
-
-/// Width of the terminal on stdout; none if it is not one.
-pub(crate) fn terminal_width() -> Option<u16> {
-    let stdout = io::stdout();
-    if !stdout.is_terminal() {
-        return None;
-    }
-    rustix::termios::tcgetwinsize(stdout).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
-}
-
-/// Writes to stdout. A reader that has seen enough is no error.
-pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::runtime(anyhow!("cannot write to stdout: {error}")))
-        }
-        _ => Ok(()),
+    match format {
+        Format { json: true, .. } => terminal::print_json(&report.json()),
+        Format { csv: true, .. } => terminal::print_file(report.csv().as_bytes()),
+        Format { .. } => terminal::print(&report.text(terminal::width())),
     }
 }
 
@@ -326,12 +310,12 @@ mod tests {
             "--target=mysql://b:secret@h:port/x",
             "sqlite:/a,mysql://b:secret@h:port/x",
         ] {
-            let stored = without_password(given);
+            let stored = stored(given.into());
             assert!(!stored.contains("secret"), "{stored}");
         }
-        assert_eq!(without_password("postgres://a:se,secret@h/x"), "postgres://…@h/x");
-        assert_eq!(without_password("sqlite:/a,b"), "sqlite:/a,b");
-        assert_eq!(without_password("--size=10MB"), "--size=10MB");
+        assert_eq!(stored("postgres://a:se,secret@h/x".into()), "postgres://a:…@h/x");
+        assert_eq!(stored("sqlite:/a,b".into()), "sqlite:/a,b");
+        assert_eq!(stored("--size=10MB".into()), "--size=10MB");
         assert_eq!(without_password("--database=a,b"), "--database=a,b");
     }
 }

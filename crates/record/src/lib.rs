@@ -3,6 +3,7 @@
 //! A record is plain data. It knows neither the engine that made it nor the report that reads it, so
 //! that an old record stays readable and a better method can judge it again. This crate does no I/O.
 
+mod csv_field;
 mod design;
 mod environment;
 mod event;
@@ -16,10 +17,12 @@ pub mod orders;
 mod prices;
 mod sample;
 mod setup;
+mod shown;
 mod threshold;
 mod trial;
 mod window;
 
+pub use csv_field::{UNDO, csv_field, text_of};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
@@ -38,6 +41,7 @@ pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
 pub use prices::{PriceItem, Prices, PricesError};
 pub use sample::{Interval, OperationInterval, OperationSample, Phase, Resources, Sample, Summary};
 pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
+pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;

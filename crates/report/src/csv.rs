@@ -1,7 +1,8 @@
 //! The figures as CSV (RFC 4180): one line a trial and kind of operation, units in the names of the columns. Where a
-//! study holds historians or order stores, their columns follow after those that every study has.
+//! study holds historians or order stores, their columns follow after those that every study has. How a text is written
+//! so that no spreadsheet runs it is said in `record::csv_field`.
 
-use record::{SearchStep, Summary};
+use record::{SearchStep, Summary, csv_field};
 
 use crate::format;
 use crate::model::{Figures, Historian, Orders, Reconciliation, Report, Trial};
@@ -136,7 +137,7 @@ impl Report {
                 if stores {
                     fields.extend(orders_fields(trial, row.is_none_or(|(index, _)| index == 0)));
                 }
-                let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+                let fields: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
                 text.push_str(&fields.join(","));
                 text.push_str("\r\n");
             }
@@ -307,12 +308,4 @@ fn short(summary: Option<Summary>) -> [String; 4] {
 
 fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

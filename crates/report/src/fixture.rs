@@ -265,6 +265,7 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
             profile: Some(profile.to_owned()),
             command: vec!["prony".to_owned(), "disk".to_owned(), "/data".to_owned()],
             working_directory: None,
+            run: None,
             seed: 42,
             started: "2026-11-21T07:00:00Z".to_owned(),
             finished: Some("2026-11-21T07:30:00Z".to_owned()),

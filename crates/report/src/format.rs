@@ -1,6 +1,6 @@
 //! Numbers and units as text. Knows nothing of what the numbers mean.
 
-use record::State;
+use record::{State, shown};
 
 /// Units of bytes in powers of ten.
 const DECIMAL_UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
@@ -193,7 +193,7 @@ pub fn state(state: State) -> &'static str {
 }
 
 /// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
-/// word keeps its own line.
+/// word keeps its own line. A line that stands in the text itself ends none here.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     const UNITS: [&str; 16] = [
         "%",
@@ -215,7 +215,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     ];
     let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
     let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in shown(text).split(' ') {
         match words.last_mut().filter(|last| is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit())) {
             Some(figure) => *figure = format!("{figure} {word}"),
             None => words.push(word.to_owned()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod comparison;
 pub(crate) mod historian;
+mod hostile;
 pub(crate) mod orders;
 
 use record::{DiskSetup, State, StudyRecord};

@@ -1,6 +1,7 @@
 //! The report for a terminal: tables, then one verdict sentence a line.
 
 use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
+use record::{Lines, shown};
 
 use crate::format;
 use crate::judge::Verdict;
@@ -18,14 +19,13 @@ impl Report {
     /// The report as text, at most `width` columns wide where the tables allow it: columns that do not fit are left
     /// out, and the text says which. Without a width, nothing is left out.
     #[must_use]
-    pub fn text(&self, width: Option<u16>) -> String {
+    pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
-        let mut blocks = vec![self.title.clone(), verdicts(&self.verdicts, width)];
+        let mut blocks = vec![shown(&self.title).into_owned(), verdicts(&self.verdicts, width)];
         blocks.extend(self.comparison.as_ref().map(|compared| comparison(compared, width)));
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
-            blocks.retain(|block| !block.is_empty());
-            return blocks.join("\n\n") + "\n";
+            return joined(blocks);
         }
         let main = table::main(self);
         let databases = self.historians().chain(self.order_stores()).next().is_some();
@@ -43,10 +43,7 @@ impl Report {
             self.published_historian.as_ref().map(|comparison| published_historian(comparison, width)),
         );
         blocks.extend(self.published_orders.as_ref().map(|comparison| published_orders(comparison, width)));
-        blocks.retain(|block| !block.is_empty());
-        let mut text = blocks.join("\n\n");
-        text.push('\n');
-        text
+        joined(blocks)
     }
 
     /// What a text says in place of the figures of single trials where the trials of a comparison are many.
@@ -59,6 +56,12 @@ impl Report {
             )
         })
     }
+}
+
+/// Blocks with an empty line between them.
+pub(crate) fn joined(mut blocks: Vec<String>) -> Lines {
+    blocks.retain(|block| !block.is_empty());
+    Lines::of(&(blocks.join("\n\n") + "\n"))
 }
 
 /// The tables of a study that compares.
@@ -75,7 +78,7 @@ fn comparison(comparison: &StudyComparison, width: usize) -> String {
 }
 
 pub(crate) fn titled(table: &Table, width: usize) -> String {
-    format!("{}\n{}", table.title, grid(table, width))
+    format!("{}\n{}", shown(&table.title), grid(table, width))
 }
 
 /// The tables of historians. Only those after the first have titles: what the first one is, the verdicts say.
@@ -171,9 +174,10 @@ pub(crate) fn grid(table: &Table, width: usize) -> String {
 }
 
 fn natural_width(table: &Table, columns: &[usize]) -> usize {
+    let width = |text: &str| shown(text).chars().count();
     let cell = |c: usize| {
-        let rows = table.rows.iter().map(|row| row.cells[c].chars().count());
-        rows.chain([table.columns[c].head.chars().count()]).max().unwrap_or(0)
+        let rows = table.rows.iter().map(|row| width(&row.cells[c]));
+        rows.chain([width(&table.columns[c].head)]).max().unwrap_or(0)
     };
     columns.iter().map(|&c| cell(c) + 2).sum::<usize>().saturating_sub(2)
 }
@@ -183,9 +187,9 @@ fn lines_of(table: &Table, columns: &[usize]) -> Vec<String> {
     grid.load_preset(presets::NOTHING);
     grid.set_style(TableComponent::HeaderLines, '─');
     grid.set_style(TableComponent::MiddleHeaderIntersections, '─');
-    grid.set_header(columns.iter().map(|&c| table.columns[c].head.as_ref()));
+    grid.set_header(columns.iter().map(|&c| shown(&table.columns[c].head)));
     for Row { cells, .. } in &table.rows {
-        grid.add_row(columns.iter().map(|&c| cells[c].as_str()));
+        grid.add_row(columns.iter().map(|&c| shown(&cells[c])));
     }
     for (position, &index) in columns.iter().enumerate() {
         let last = position + 1 == columns.len();
@@ -203,13 +207,13 @@ fn matrix(state: &SteadyState) -> Option<String> {
     let table = table::matrix(state)?;
     Some(format!(
         "{}\n{}",
-        table.title,
+        shown(&table.title),
         lines_of(&table, &(0..table.columns.len()).collect::<Vec<_>>()).join("\n")
     ))
 }
 
 fn published(comparison: &Comparison, width: usize) -> String {
-    let mut lines = vec![format!("{}: beside published figures", comparison.configuration)];
+    let mut lines = vec![format!("{}: beside published figures", shown(&comparison.configuration))];
     lines.push(grid(&table::published(comparison), width));
     let notes = comparison.differences.iter().chain(&comparison.sources);
     lines.extend(notes.flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH))));

@@ -44,6 +44,17 @@ pub struct CommandError {
     how: String,
 }
 
+/// Runs `$0` with nothing to read. Beside it waits a watcher for the end of the pipe that only we hold: when we are killed,
+/// it ends the whole group, in order and then by force. When the command has ended, so does the watcher, and what the
+/// command left running goes on. (The kernel would kill a child with its parent by `PR_SET_PDEATHSIG`, but not what the
+/// child has started, and it cannot be asked for without `unsafe`.)
+const WATCHED: &str = "exec 3<&0 0</dev/null
+{ read -r _ <&3; trap '' TERM; kill -TERM 0; sleep 5; kill -KILL 0; } >/dev/null 2>&1 &
+sh -c \"$0\" 3<&-
+ended=$?
+kill $!
+exit $ended";
+
 /// Runs the command that stands `when` a trial is run.
 pub(crate) fn run(
     command: &str,
@@ -55,9 +66,10 @@ pub(crate) fn run(
     let error =
         |how: String| CommandError { when: words, number: trial.number, command: command.to_owned(), how };
     let mut child = Command::new("sh")
-        .args(["-c", command])
+        .args(["-c", WATCHED, command])
         .envs(variables(trial))
-        .stdin(Stdio::null())
+        // Held open by us and nobody else.
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
@@ -106,11 +118,8 @@ fn last_words(pieces: &Receiver<Vec<u8>>, deadline: Instant) -> String {
         kept.extend(piece);
         kept.drain(..kept.len().saturating_sub(TOLD_BYTES));
     }
-    // It is for a terminal, and may be anything.
-    String::from_utf8_lossy(&kept)
-        .chars()
-        .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
-        .collect()
+    let lines = String::from_utf8_lossy(&kept);
+    lines.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
 /// Waits for the end; none if it was a good one.
@@ -200,6 +209,46 @@ mod tests {
         let ended =
             run("head -c 1000000 /dev/zero | tail -c 1 | cat", When::After, &trial(), &AtomicBool::new(true));
         assert!(ended.is_ok(), "{ended:?}");
+    }
+
+    /// Set in the environment of the process that a test starts of itself.
+    const TO_BE_KILLED: &str = "PRONY_TEST_TO_BE_KILLED";
+
+    /// After kill -9 of prony a `before` command went on, with all that it had started.
+    #[test]
+    fn a_command_ends_with_the_process_that_runs_it() {
+        use rustix::event::{PollFd, PollFlags, poll};
+        use rustix::process::{PidfdFlags, kill_process, pidfd_open};
+        use std::io::{BufRead, BufReader};
+
+        if let Some(file) = std::env::var_os(TO_BE_KILLED) {
+            let command = format!("exec >{}; echo $$; sleep 1000 & echo $!; wait", file.display());
+            let ended = run(&command, When::Before, &trial(), &AtomicBool::new(false));
+            unreachable!("it ended with {ended:?}");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let name = "command::tests::a_command_ends_with_the_process_that_runs_it";
+        let mut runner = Command::new(std::env::current_exe().unwrap());
+        runner.args(["--exact", name]).env(TO_BE_KILLED, &pipe).stdout(Stdio::null());
+        let mut runner = runner.spawn().unwrap();
+        let lines = BufReader::new(std::fs::File::open(&pipe).unwrap()).lines().take(2);
+        let numbers = lines.map(|line| Pid::from_raw(line.unwrap().parse().unwrap()).unwrap());
+        let processes: Vec<_> =
+            numbers.map(|number| (number, pidfd_open(number, PidfdFlags::empty()).unwrap())).collect();
+        assert_eq!(processes.len(), 2);
+        runner.kill().unwrap();
+        runner.wait().unwrap();
+        for (number, process) in &processes {
+            let limit = rustix::event::Timespec { tv_sec: 30, tv_nsec: 0 };
+            let has_ended = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&limit)).unwrap() > 0;
+            if !has_ended {
+                let _ = kill_process(*number, Signal::KILL);
+            }
+            assert!(has_ended, "{number:?} is still there");
+        }
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //!
 //! Mistakes within one parameter are found where it is read. All that is found here is told at once.
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use disk::Job;
-use record::{GAIN, METRICS, Metric, Threshold};
+use record::{GAIN, METRICS, Metric, Threshold, holds_password};
 use toml::Value;
 
-use crate::expand::{Point, TARGET, text_of};
+use crate::expand::{Point, text_of};
 use crate::file::{self, Unfit};
 use crate::mistake::StudyError;
 use crate::orders::check_stores;
@@ -17,7 +20,7 @@ use crate::target::{Existing, Target};
 /// Most times that a study measures every combination.
 const BLOCKS_MAX: u32 = 1000;
 
-fn mistake(place: impl Into<String>, problem: impl Into<String>) -> StudyError {
+pub(crate) fn mistake(place: impl Into<String>, problem: impl Into<String>) -> StudyError {
     StudyError { place: place.into(), problem: problem.into() }
 }
 
@@ -54,13 +57,15 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
 pub(crate) fn levels_anywhere(study: &Study, axis: &Axis) -> Vec<String> {
     let own = study.configuration.iter().flat_map(|configuration| &configuration.axis);
     let all = std::iter::once(axis).chain(own.filter(|own| own.key == axis.key));
-    let mut levels: Vec<String> = Vec::new();
-    for text in all.flat_map(|axis| axis.levels.iter().map(|level| axis.text_of(level))) {
-        if !levels.contains(&text) {
-            levels.push(text);
-        }
-    }
-    levels
+    let mut seen = HashSet::new();
+    let texts = all.flat_map(|axis| axis.levels.iter().map(|level| axis.text_of(level)));
+    texts.filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// The first item that is there twice.
+fn repeated<T: Eq + Hash>(items: impl Iterator<Item = T>) -> Option<usize> {
+    let mut seen = HashSet::new();
+    items.enumerate().find_map(|(position, item)| (!seen.insert(item)).then_some(position))
 }
 
 fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
@@ -71,10 +76,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     let text = |level: &Value| {
         text_of(level).parse::<f64>().map_or_else(|_| text_of(level), |number| number.to_string())
     };
-    let repeated = |(number, level): (usize, &Value)| {
-        axis.levels[..number].iter().any(|other| text(other) == text(level))
-    };
-    if let Some(position) = axis.levels.iter().enumerate().position(repeated) {
+    if let Some(position) = repeated(axis.levels.iter().map(text)) {
         errors.push(mistake(&axis.key, format!("has the level {} twice", text_of(&axis.levels[position]))));
     }
     if !axis.names.is_empty() && axis.names.len() != axis.levels.len() {
@@ -82,8 +84,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         errors
             .push(mistake(&axis.key, format!("has {names} names for {levels} levels: give each level one")));
     }
-    let twice = |(number, name): (usize, &String)| axis.names[..number].contains(name);
-    if let Some(position) = axis.names.iter().enumerate().position(twice) {
+    if let Some(position) = repeated(axis.names.iter()) {
         errors.push(mistake(&axis.key, format!("has the name {} twice", axis.names[position])));
     }
     if let Some(reference) =
@@ -96,7 +97,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         ));
     }
     errors.extend(check_levels(axis));
-    if axis.key.starts_with(TARGET) && axis.levels.iter().any(has_password) {
+    if axis.levels.iter().any(has_password) || axis.names.iter().any(|name| holds_password(name)) {
         errors.push(mistake(
             &axis.key,
             "levels are stored and shown, so that no address may hold a password: give it in PGPASSWORD or MYSQL_PWD",
@@ -146,10 +147,7 @@ fn check_own_axis(study: &Study, own: &Axis) -> Vec<StudyError> {
 /// Whether an address in it holds a password, `postgres://user:password@host/database`.
 fn has_password(level: &Value) -> bool {
     match level {
-        Value::String(text) => {
-            let user = text.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
-            user.is_some_and(|(user, _)| user.contains(':'))
-        }
+        Value::String(text) => holds_password(text),
         Value::Array(values) => values.iter().any(has_password),
         Value::Table(table) => table.values().any(has_password),
         _ => false,
@@ -158,11 +156,12 @@ fn has_password(level: &Value) -> bool {
 
 fn check_configurations(study: &Study) -> Vec<StudyError> {
     let mut errors = Vec::new();
-    for (number, configuration) in study.configuration.iter().enumerate() {
+    let mut names = HashSet::new();
+    for configuration in &study.configuration {
         let name = &configuration.name;
         if name.trim().is_empty() {
             errors.push(mistake("configuration.name", "is empty: give each configuration a name"));
-        } else if study.configuration[..number].iter().any(|other| other.name == *name) {
+        } else if !names.insert(name) {
             errors.push(mistake(name, "is the name of two configurations: give each one of its own"));
         }
         for own in &configuration.axis {

@@ -185,3 +185,46 @@ fn no_level_of_a_target_may_hold_a_password() {
         &["no address may hold a password"],
     );
 }
+
+/// A title, a name or a command that held `postgres://user:password@host` was stored and shown as it stood.
+#[test]
+fn passwords_are_stored_nowhere() {
+    const URL: &str = "postgres://me:secret@h/x";
+    for (text, place) in [
+        (format!("title = \"{URL}\""), "title: holds an address"),
+        (format!("slug = \"{URL}\""), "slug: holds"),
+        (format!("before = \"psql {URL} -c x\""), "before: holds"),
+        (format!("configuration = [{{ name = \"a {URL}\" }}]"), "configuration[1].name: holds"),
+        (
+            format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [\"{URL}\"] }}]"),
+            "outstanding: levels are",
+        ),
+        (
+            format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [1], names = [\"{URL}\"] }}]"),
+            "outstanding: levels are",
+        ),
+    ] {
+        let title = if text.starts_with("title") { "" } else { "title = \"t\"\n" };
+        let told = mistakes(&format!("{title}{text}"));
+        assert!(told.contains(place), "{told}");
+        assert!(told.contains("PGPASSWORD or MYSQL_PWD"), "{told}");
+    }
+    assert_eq!(mistakes("title = \"postgres://me@h/x\"\nblocks = 7"), "");
+}
+
+/// A million levels were compared each with each, for minutes.
+#[test]
+fn lists_that_are_too_long_are_refused_before_anything_is_compared() {
+    let numbers = |many: usize| (0..many).map(|number| format!("{number}, ")).collect::<String>();
+    let axis = |many: usize| {
+        format!(
+            "blocks = 1\naxis = [{{ key = \"workload.disk.outstanding\", levels = [{}] }}]",
+            numbers(many)
+        )
+    };
+    told(&axis(1_000_000), &["axis.levels: 1000000 levels of an axis are more than 10000: give fewer"]);
+    let configurations = "{ name = \"a\" }, ".repeat(20_000);
+    told(&format!("configuration = [{configurations}]"), &["20000 configurations are more than 10000"]);
+    let thresholds = "\"p99_ms < 20\", ".repeat(2_000);
+    told(&format!("thresholds = [{thresholds}]"), &["2000 thresholds are more than 1000"]);
+}

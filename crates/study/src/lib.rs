@@ -3,6 +3,7 @@
 //! A study is data: it can be written to a file, read back, and gives the same plan every time. Nothing here touches
 //! a disk, reads a clock, or depends on the machine.
 
+mod bounds;
 mod check;
 mod expand;
 mod file;
@@ -21,7 +22,7 @@ mod target;
 pub use file::{Mistake, StudyFile};
 pub use historian::{HistorianProfile, historian_profiles};
 pub use library::{PUBLISHED_STUDIES, PublishedStudy};
-pub use mistake::{StudyError, StudyErrors};
+pub use mistake::{StudyError, StudyErrors, toml_problem};
 pub use orders::Store;
 pub use plan::{Plan, Stop, Trial, Work};
 pub use profile::{Profile, profiles};

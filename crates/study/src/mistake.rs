@@ -27,6 +27,14 @@ impl fmt::Display for StudyErrors {
     }
 }
 
+/// What is wrong with a TOML document, with the line. The error's own text quotes the document, with all that is in it.
+#[must_use]
+pub fn toml_problem(document: &str, error: &toml::de::Error) -> String {
+    let begin = error.span().map_or(0, |span| span.start).min(document.len());
+    let line = 1 + document.as_bytes()[..begin].iter().filter(|&&byte| byte == b'\n').count();
+    format!("line {line}: {}", error.message())
+}
+
 pub(crate) fn one_error(place: &str, problem: impl Into<String>) -> StudyErrors {
     StudyErrors(vec![StudyError { place: place.to_owned(), problem: problem.into() }])
 }

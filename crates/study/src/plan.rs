@@ -1,5 +1,6 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use load::{Phases, Span};
@@ -7,6 +8,7 @@ use record::{Design, DesignAxis, PlannedTrial, SearchRules};
 use workload::orders::StoreSize;
 use workload::{historian, orders};
 
+use crate::bounds;
 use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
@@ -171,7 +173,12 @@ impl Plan {
     /// # Errors
     /// All mistakes of the study at once.
     pub fn of(study: &Study) -> Result<Self, StudyErrors> {
+        let too_many = bounds::too_many(study);
+        if !too_many.is_empty() {
+            return Err(StudyErrors(too_many));
+        }
         let mut errors = check::design(study);
+        errors.extend(bounds::passwords(study));
         // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
         let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
         let mut sound = study.clone();
@@ -205,12 +212,14 @@ impl Plan {
     #[must_use]
     pub fn disk_tests(&self) -> Vec<(&[PathBuf], Vec<disk::Job>)> {
         let mut tests: Vec<(&[PathBuf], Vec<disk::Job>)> = Vec::new();
+        let mut positions: HashMap<&[PathBuf], usize> = HashMap::new();
         for trial in &self.trials {
             let Some(job) = trial.work.disk() else { continue };
-            match tests.iter_mut().find(|(paths, _)| *paths == trial.target.paths) {
-                Some((_, jobs)) => jobs.push(job.clone()),
-                None => tests.push((&trial.target.paths, vec![job.clone()])),
-            }
+            let position = *positions.entry(&trial.target.paths).or_insert_with(|| {
+                tests.push((&trial.target.paths, Vec::new()));
+                tests.len() - 1
+            });
+            tests[position].1.push(job.clone());
         }
         tests
     }

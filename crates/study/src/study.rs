@@ -10,7 +10,7 @@ use toml::Value;
 use workload::{historian, orders};
 
 use crate::expand;
-use crate::mistake::{StudyError, StudyErrors, one_error};
+use crate::mistake::{StudyError, StudyErrors, one_error, toml_problem};
 use crate::search::Search;
 use crate::settings;
 use crate::target::Target;
@@ -281,11 +281,8 @@ impl Axis {
     /// What trials tell of a level: its name, or its value.
     #[must_use]
     pub fn text_of(&self, level: &Value) -> String {
-        let position = self.levels.iter().position(|other| other == level);
-        position
-            .and_then(|position| self.names.get(position))
-            .cloned()
-            .unwrap_or_else(|| expand::text_of(level))
+        let named = self.levels.iter().zip(&self.names).find(|(other, _)| *other == level);
+        named.map_or_else(|| expand::text_of(level), |(_, name)| name.clone())
     }
 
     /// The level that the others are compared with, as trials tell it.
@@ -370,6 +367,6 @@ impl Study {
     /// # Errors
     /// Names the line and what is wrong.
     pub fn from_toml(text: &str) -> Result<Self, StudyErrors> {
-        toml::from_str(text).map_err(|error| one_error("study", error.to_string()))
+        toml::from_str(text).map_err(|error| one_error("study", toml_problem(text, &error)))
     }
 }

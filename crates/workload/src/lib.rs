@@ -9,6 +9,7 @@ mod claims;
 mod clock;
 mod error;
 mod generator_cpu;
+pub mod given_file;
 pub mod historian;
 pub mod orders;
 mod outages;

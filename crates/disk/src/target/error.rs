@@ -91,6 +91,18 @@ impl TargetError {
         Self::usage(path, "its device has no queues to poll (sysfs queue/io_poll is not 1); leave out --poll")
     }
 
+    /// Of a file that is open already, and may have no name any more.
+    pub(super) fn reopen(path: &Path, error: Errno, cache: CacheMode) -> Self {
+        match error {
+            Errno::NOENT => Self::system(
+                path,
+                "cannot be opened for each thread",
+                &"that is done through /proc/self/fd, and there is no /proc here; mount it: mount -t proc proc /proc",
+            ),
+            other => Self::open(path, other, cache),
+        }
+    }
+
     pub(super) fn open(path: &Path, error: Errno, cache: CacheMode) -> Self {
         match error {
             Errno::INVAL if !cache.uses_file_cache() => Self::usage(

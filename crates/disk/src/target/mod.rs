@@ -172,7 +172,7 @@ impl Target {
         let mut flags = if access.writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, !access.cache.uses_file_cache());
         flags.set(OFlags::DSYNC, access.writes && access.cache.writes_through());
-        reopen(descriptor, flags).map_err(|error| TargetError::open(&file.path, error, access.cache))
+        reopen(descriptor, flags).map_err(|error| TargetError::reopen(&file.path, error, access.cache))
     }
 
     /// Reads one block of each file as the job would, so that what the device cannot do is told before the load.

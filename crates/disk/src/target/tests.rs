@@ -171,3 +171,11 @@ fn what_the_machine_lacks_is_told_before_anything_is_made() {
     assert!(message.contains("no path is one"), "{message}");
     assert_eq!(names_in(directory.path()), [""; 0]);
 }
+
+/// Without /proc a test was told as "No such file", with a name that nobody had given.
+#[test]
+fn without_proc_the_remedy_is_told() {
+    let told =
+        TargetError::reopen(Path::new("/data"), rustix::io::Errno::NOENT, CacheMode::Direct).to_string();
+    assert!(told.contains("there is no /proc here; mount it: mount -t proc proc /proc"), "{told}");
+}

@@ -4,7 +4,7 @@ use report::{Compare, CompareOutcome};
 
 use crate::arguments;
 use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::terminal;
 
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     let mut studies = Vec::new();
@@ -13,8 +13,11 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     }
     let sides: Vec<_> = studies.iter().map(|(name, study)| (name.clone(), study)).collect();
     let compared = Compare::of(&sides);
-    let text = if compare.json { compared.json() } else { compared.text(session::terminal_width()) };
-    session::print(|out| out.write_all(text.as_bytes()))?;
+    if compare.json {
+        terminal::print_json(&compared.json())?;
+    } else {
+        terminal::print(&compared.text(terminal::width()))?;
+    }
     Ok(match compared.outcome() {
         CompareOutcome::Judged => Exit::Pass,
         CompareOutcome::Descriptive | CompareOutcome::Refused | CompareOutcome::NothingShared => {

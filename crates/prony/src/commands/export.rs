@@ -12,7 +12,7 @@ use results::export::{self, ExportError};
 
 use crate::arguments;
 use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::terminal;
 
 pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
     let arguments::Export { directories, form, output } = arguments;
@@ -27,9 +27,9 @@ pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
         None => {}
     }
     let rows = rows_of(directories)?;
-    let table = if form.csv { export::csv(&rows)?.into_bytes() } else { export::parquet(&rows)? };
+    let table = if form.csv { export::csv(&rows).into_bytes() } else { export::parquet(&rows)? };
     let Some(file) = output else {
-        session::print(|out| out.write_all(&table))?;
+        terminal::print_file(&table)?;
         return Ok(Exit::Pass);
     };
     export::create(file, &table)?;

@@ -5,7 +5,7 @@ use clap::CommandFactory;
 
 use crate::arguments::Arguments;
 use crate::exit::{Exit, Failure};
-use crate::session::print;
+use crate::terminal;
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
@@ -31,6 +31,6 @@ pub(crate) fn page(name: Option<&str>) -> Result<Exit, Failure> {
 }
 
 fn write_all(bytes: &[u8]) -> Result<Exit, Failure> {
-    print(|out| out.write_all(bytes))?;
+    terminal::print_file(bytes)?;
     Ok(Exit::Pass)
 }

@@ -17,7 +17,7 @@ mod study;
 use crate::arguments::{Arguments, Command, Orders, Planned, Study};
 use crate::exit::{Exit, Failure};
 
-pub(crate) use plan::summary as plan_summary;
+pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
 
 pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
+use record::{Lines, shown};
 use report::format;
 use workload::orders::csv::{self, CsvError, CsvFile};
 use workload::orders::{StoreData, StoreTable};
 
 use crate::arguments::GenerateOrders;
 use crate::exit::{Exit, Failure};
-use crate::{interrupt, session};
+use crate::{interrupt, terminal};
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -27,13 +28,12 @@ pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
     let expected: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let bytes = csv::estimated_bytes(&data);
     tell!(
-        "order store of {}, seed {}: about {} rows\nwrites about {} into {}, which stay",
+        "order store of {}, seed {}: about {} rows",
         data.size(),
         data.seed(),
-        format::figure(expected as f64),
-        format::bytes(bytes),
-        directory.display()
+        format::figure(expected as f64)
     );
+    tell!("writes about {} into {}, which stay", format::bytes(bytes), directory.display());
     check_space(directory, bytes)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
@@ -41,7 +41,7 @@ pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
     let result = csv::generate(&data, directory, threads, &stop, &|rows| progress.add(rows));
     progress.finish();
     let files = result?;
-    session::print(|out| out.write_all(table(&files).as_bytes()))?;
+    terminal::print(&table(&files))?;
     tell!("took {}", format::duration(begin.elapsed().as_secs_f64()));
     Ok(Exit::Pass)
 }
@@ -70,20 +70,20 @@ fn check_space(directory: &Path, bytes: u64) -> Result<(), Failure> {
 }
 
 /// A line a file.
-fn table(files: &[CsvFile]) -> String {
+fn table(files: &[CsvFile]) -> Lines {
     let cells: Vec<[String; 3]> = files
         .iter()
         .map(|file| {
             let rows = format!("{} rows", format::grouped(file.rows));
-            [file.path.display().to_string(), rows, format::bytes(file.bytes)]
+            [shown(&file.path.display().to_string()).into_owned(), rows, format::bytes(file.bytes)]
         })
         .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
     let line = |[path, rows, bytes]: &[String; 3]| {
-        format!("{path:<0$}  {rows:>1$}  {bytes:>2$}\n", widths[0], widths[1], widths[2])
+        format!("{path:<0$}  {rows:>1$}  {bytes:>2$}", widths[0], widths[1], widths[2])
     };
-    cells.iter().map(line).collect()
+    Lines::each(cells.iter().map(line))
 }
 
 /// How far it is: a bar on a terminal, else a plain line every ten seconds.

@@ -1,10 +1,10 @@
 //! `prony plan`: what would be run, how long it takes, how much it writes.
 
-use std::fmt::Write as _;
+use std::collections::HashSet;
 
 use anyhow::anyhow;
 use load::{Pacing, Size};
-use record::SearchRules;
+use record::{Lines, SearchRules};
 use study::{Order, Plan, Stop, Study, Target, Work};
 use workload::historian::Job;
 use workload::orders;
@@ -13,6 +13,7 @@ use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
 use crate::lacks::lacks;
 use crate::session::{self, Surveyed};
+use crate::terminal;
 
 /// Prints the plan of a study.
 pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
@@ -21,13 +22,13 @@ pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
     }
     let plan = Plan::of(study).map_err(Failure::usage)?;
     let survey = session::survey(&plan)?;
-    let text = if format.json {
+    if format.json {
         let document = json(study, &plan, &survey);
-        serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"
+        terminal::print_json(&(serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"))?;
     } else {
-        format!("{}\n\n{}", summary(study, &plan, &survey), trials(study, &plan))
-    };
-    session::print(|out| out.write_all(text.as_bytes()))?;
+        let summary = summary(study, &plan, &survey).into_iter();
+        terminal::print(&Lines::each(summary.chain([String::new()]).chain(trials(study, &plan))))?;
+    }
     Ok(Exit::Pass)
 }
 
@@ -69,7 +70,7 @@ fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
 }
 
 /// The plan in a few lines.
-pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
+pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<String> {
     let targets = targets(plan);
     let number = plan.trials.len();
     let what = match (search_rules(study, plan), number) {
@@ -87,9 +88,17 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
     }
+    lines.extend(commands(study));
     lines.extend(survey.warnings().cloned());
     lines.extend(lacks(study, plan));
-    lines.join("\n")
+    lines
+}
+
+/// What a shell will run. A study may have come with a results directory of others.
+pub(crate) fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
+    let given = [("before", &study.before), ("after", &study.after)];
+    let given = given.into_iter().filter_map(|(when, command)| Some((when, command.as_ref()?)));
+    given.map(|(when, command)| format!("{when} each trial a shell runs: {command}"))
 }
 
 fn time(plan: &Plan, survey: &Surveyed) -> String {
@@ -167,13 +176,9 @@ fn written_to_stores(plan: &Plan) -> Vec<String> {
 
 /// Everything that trials are run against, each once.
 fn targets(plan: &Plan) -> Vec<String> {
-    let mut targets: Vec<String> = Vec::new();
-    for place in plan.trials.iter().flat_map(|trial| trial.places()) {
-        if !targets.contains(&place) {
-            targets.push(place);
-        }
-    }
-    targets
+    let mut seen = HashSet::new();
+    let places = plan.trials.iter().flat_map(|trial| trial.places());
+    places.filter(|place| seen.insert(place.clone())).collect()
 }
 
 fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
@@ -207,8 +212,8 @@ fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
 }
 
 /// A line a trial. Blocks are alike but for their order, so only the first one is listed.
-fn trials(study: &Study, plan: &Plan) -> String {
-    let mut text = String::new();
+fn trials(study: &Study, plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
     let rounds = study.order != Order::Repeats && study.blocks > 1;
     for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
@@ -218,15 +223,14 @@ fn trials(study: &Study, plan: &Plan) -> String {
             Work::Historian { job, .. } => historian_line(job),
             Work::Orders { job, .. } => orders_line(job),
         };
-        let _ = writeln!(
-            text,
+        lines.push(format!(
             "{:>5}  {:<28} {line} {:>6} {}{}",
             trial.planned.number,
             trial.planned.name,
             trial.work.phases().measure.to_string(),
             levels.join(" "),
             if trial.planned.aa { "  the reference once more, for the noise floor" } else { "" }
-        );
+        ));
     }
     if rounds {
         let order = match study.order {
@@ -239,9 +243,9 @@ fn trials(study: &Study, plan: &Plan) -> String {
         } else {
             format!("{} more rounds", study.blocks - 1)
         };
-        let _ = writeln!(text, "and {rounds} of these{order}");
+        lines.push(format!("and {rounds} of these{order}"));
     }
-    text
+    lines
 }
 
 fn disk_line(job: &disk::Job) -> String {

@@ -1,14 +1,10 @@
 //! `prony report`: the report of a results directory, made again from its records.
 
-use crate::arguments;
 use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::{arguments, session};
 
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
     let report = session::read_report(&arguments.directory)?;
     // Printed first: an archive that cannot be written can still be read.
-    session::show(&report, arguments.format)?;
-    session::write_report(&arguments.directory, &report)?;
-    tell!("report: {}", arguments.directory.join("report.html").display());
-    Ok(Exit::of(&report))
+    session::write_shown(&report, &arguments.directory, session::show(&report, arguments.format), false)
 }

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use database::Url;
+use load::Size;
 use record::Prices;
 use study::{Store, Study};
+use workload::given_file;
 
 use crate::arguments::RunOrders;
 use crate::compat::Compat;
@@ -33,12 +35,14 @@ pub(crate) fn study(run: &RunOrders) -> Result<Study, Failure> {
     Ok(study)
 }
 
+/// More than any list of prices.
+const PRICES_BYTES_MAX: Size = Size(1 << 20);
+
 fn read_prices(path: &Path) -> Result<Prices, Failure> {
-    let text = std::fs::read_to_string(path)
+    let text = given_file::read_text(path, PRICES_BYTES_MAX)
         .map_err(|error| Failure::usage(anyhow!("cannot read the prices in {}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {
-        // Its own text shows the line and points at the place.
-        Failure::usage(anyhow!("{} is no price list: {}", path.display(), error.to_string().trim_end()))
+        Failure::usage(anyhow!("{} is no price list: {}", path.display(), study::toml_problem(&text, &error)))
     })
 }
 

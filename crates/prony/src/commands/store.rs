@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use database::{Claim, Existing, RunId, Url};
+use record::Lines;
 use report::format;
 use workload::orders::store::{Loaded, State};
 use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
@@ -11,7 +12,7 @@ use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
 use super::orders::RowsWritten;
 use crate::arguments::{LoadOrders, Store, VerifyOrders};
 use crate::exit::{Exit, Failure};
-use crate::{interrupt, session};
+use crate::{interrupt, terminal};
 
 /// `prony orders load`.
 pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
@@ -20,11 +21,9 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
     let (url, name) = place(&arguments.store)?;
+    tell!("order store of {}, seed {}: about {} rows", data.size(), data.seed(), format::figure(rows as f64));
     tell!(
-        "order store of {}, seed {}: about {} rows\nwrites them into {}, which stays",
-        data.size(),
-        data.seed(),
-        format::figure(rows as f64),
+        "writes them into {}, which stays",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
     let claim = Claim::new(RunId::new().map_err(Failure::runtime)?, existing);
@@ -34,7 +33,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let result = orders::load((&url, &name), &claim, &data, threads, &stop, &|rows| progress.add(rows));
     progress.finish();
     let loaded = result.map_err(failure)?;
-    session::print(|out| out.write_all(told(&loaded).as_bytes()))?;
+    terminal::print(&told(&loaded))?;
     let seconds = begin.elapsed().as_secs_f64();
     let rows: u64 = loaded.rows.iter().sum();
     let rate = format::figure(rows as f64 / seconds);
@@ -50,7 +49,7 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
             "{url}: there is no order store; make one with prony orders load"
         )));
     };
-    session::print(|out| out.write_all(checked(&checks, loaded.state).as_bytes()))?;
+    terminal::print(&checked(&checks, loaded.state))?;
     let wrong = checks.iter().filter(|check| !check.holds()).count();
     match (loaded.state, wrong) {
         (State::Loading, _) => Err(Failure::runtime(anyhow!(
@@ -113,14 +112,14 @@ fn failure(error: LoadError) -> Failure {
 }
 
 /// A line a table.
-fn told(loaded: &Loaded) -> String {
+fn told(loaded: &Loaded) -> Lines {
     let names = ["customers", "orders", "orderlines", "cust_hist", "products", "inventory", "categories"];
-    let line = |(name, rows): (&str, u64)| format!("{name:<10}  {:>13} rows\n", format::grouped(rows));
-    names.into_iter().zip(loaded.rows).map(line).collect()
+    let line = |(name, rows): (&str, u64)| format!("{name:<10}  {:>13} rows", format::grouped(rows));
+    Lines::each(names.into_iter().zip(loaded.rows).map(line))
 }
 
 /// A line a count, with what was loaded where it is another. Of a store that was used that is no fault.
-fn checked(checks: &[Check], state: State) -> String {
+fn checked(checks: &[Check], state: State) -> Lines {
     let width = checks.iter().map(|check| check.what.len()).max().unwrap_or(0);
     let line = |check: &Check| {
         let found = format::grouped(check.found);
@@ -130,7 +129,7 @@ fn checked(checks: &[Check], state: State) -> String {
             State::Used => format!("  loaded: {expected}"),
             State::Loading | State::Loaded => format!("  wrong: {expected} expected"),
         };
-        format!("{:<width$}  {found:>13}{wrong}\n", check.what)
+        format!("{:<width$}  {found:>13}{wrong}", check.what)
     };
-    checks.iter().map(line).collect()
+    Lines::each(checks.iter().map(line))
 }

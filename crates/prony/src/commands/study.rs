@@ -1,15 +1,17 @@
 //! `prony study`: study files, and the published studies.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::anyhow;
+use load::Size;
+use record::Lines;
 use study::{PUBLISHED_STUDIES, PublishedStudy, Study, StudyFile};
+use workload::given_file;
 
 use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy};
 use crate::commands::plan as plans;
 use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::{session, terminal};
 
 pub(crate) fn run(run: &RunStudy) -> Result<Exit, Failure> {
     session::run(&study(&run.given)?, &run.output)
@@ -26,19 +28,16 @@ pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
 /// A line a study: its name and what it answers.
 pub(crate) fn list() -> Result<Exit, Failure> {
     let width = PUBLISHED_STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for study in &PUBLISHED_STUDIES {
-        let _ = writeln!(text, "{:<width$}  {}", study.name, study.answers());
-    }
-    text += "\nprony study show NAME prints its file, --page what it needs; prony study run NAME --quick is a short look.\n";
-    session::print(|out| out.write_all(text.as_bytes()))?;
+    let lines = PUBLISHED_STUDIES.iter().map(|study| format!("{:<width$}  {}", study.name, study.answers()));
+    let remark = "prony study show NAME prints its file, --page what it needs; prony study run NAME --quick is a short look.";
+    terminal::print(&Lines::each(lines.chain([String::new(), remark.to_owned()])))?;
     Ok(Exit::Pass)
 }
 
 pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
     let study = PublishedStudy::named(&show.name).ok_or_else(|| Failure::usage(unknown(&show.name)))?;
     let text = if show.page { study.page } else { study.file };
-    session::print(|out| out.write_all(text.as_bytes()))?;
+    terminal::print_file(text.as_bytes())?;
     Ok(Exit::Pass)
 }
 
@@ -61,9 +60,7 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         set,
     };
     let study = file.study().map_err(|mistakes| {
-        let lines: Vec<String> =
-            mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect();
-        Failure::usage(anyhow!(lines.join("\n")))
+        Failure::mistakes(mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect())
     })?;
     if let Some(array) = &study.expect {
         array
@@ -77,9 +74,12 @@ fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
+/// More than any study that could be run.
+const STUDY_BYTES_MAX: Size = Size(16 << 20);
+
 fn read(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
-    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+    given_file::read_text(path, STUDY_BYTES_MAX).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound if !name.contains(['/', '.']) => Failure::usage(unknown(&name)),
         _ => Failure::usage(anyhow!("cannot read the study {name}: {error}")),
     })

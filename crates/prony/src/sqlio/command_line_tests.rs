@@ -66,7 +66,7 @@ fn read(line: &str) -> String {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
             [words.join(" ")].into_iter().chain(test.notices).collect::<Vec<_>>().join("\n")
         }
-        Err(errors) => errors.to_string(),
+        Err(errors) => errors.lines().join("\n"),
     }
 }
 
@@ -168,7 +168,7 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
 #[test]
 fn an_empty_argument_is_not_a_file() {
     let errors = parse(&[OsString::new()]).unwrap_err();
-    assert_eq!(errors.to_string(), "\"\": an empty argument names no file; remove it, or give a name");
+    assert_eq!(errors.lines().join("\n"), "\"\": an empty argument names no file; remove it, or give a name");
 }
 
 fn options() -> impl Strategy<Value = Options> {
@@ -238,7 +238,7 @@ proptest! {
     fn bytes_never_panic(arguments in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..8)) {
         let arguments: Vec<_> = arguments.into_iter().map(OsString::from_vec).collect();
         if let Err(errors) = parse(&arguments) {
-            prop_assert!(!errors.to_string().is_empty());
+            prop_assert!(!errors.lines().join("\n").is_empty());
         }
     }
 

@@ -18,16 +18,17 @@ use study::Plan;
 
 use crate::exit::{Exit, Failure};
 use crate::session::ResultsDirectory;
-use crate::{interrupt, session};
+use crate::{interrupt, session, terminal};
 use layout::{CpuFigures, Figures, LatencyFigures};
 use options::{CpuUse, Extensions, Invocation, Parsed, Results};
 use test::Test;
 
 /// Runs SQLIO's command line, without the program's name.
 pub(crate) fn run(arguments: &[OsString]) -> Result<Exit, Failure> {
-    match command_line::parse(arguments).map_err(Failure::usage)? {
+    let parsed = command_line::parse(arguments).map_err(|errors| Failure::mistakes(errors.lines()))?;
+    match parsed {
         Parsed::Help => {
-            session::print(|out| out.write_all(options::HELP.as_bytes()))?;
+            terminal::print_file(options::HELP.as_bytes())?;
             Ok(Exit::Pass)
         }
         Parsed::Test(invocation) => run_test(*invocation),
@@ -42,15 +43,15 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
     let survey = session::survey(&plan)?;
-    for line in crate::commands::plan_summary(&test.study, &plan, &survey).lines().skip(1) {
+    for line in crate::commands::plan_summary(&test.study, &plan, &survey).iter().skip(1) {
         tell!("sqlio: {line}");
     }
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let mut results = results_directory(&test, &extensions)?;
-    let mut measured = Measured::default();
+    let mut measured = Measured::nothing();
     let result = runner::run(&test.study, &plan, None, &session::context()?, &stop, &mut |event| {
-        measured.take(&test, event)?;
+        measured.take(&test, event);
         results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
     });
     let state = match result {
@@ -62,7 +63,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     if measured.failure.is_none() {
         let figures = measured.figures(&test);
         let text = layout::cumulative_data(&figures, test.options.block_kb);
-        session::print(|out| out.write_all(text.as_bytes()))?;
+        measured.print(&text);
     }
     if let Some(results) = results {
         let directory = results.writer.directory().to_owned();
@@ -71,8 +72,8 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
     match (state, measured.failure) {
         (State::Aborted, _) => Ok(Exit::Interrupted),
-        (_, Some(reason)) => Err(Failure::runtime(anyhow::anyhow!(reason))),
-        (_, None) => Ok(Exit::Pass),
+        (_, Some(reason)) => Err(Failure::runtime(anyhow::anyhow!(reason)).and(measured.printed)),
+        (_, None) => measured.printed.map(|()| Exit::Pass),
     }
 }
 
@@ -86,24 +87,34 @@ fn results_directory(test: &Test, extensions: &Extensions) -> Result<Option<Resu
 }
 
 /// What SQLIO prints of a test, gathered while it runs.
-#[derive(Default)]
 struct Measured {
     window: Window,
     cpu_busy_s: Vec<f64>,
     cpu_s: f64,
     failure: Option<String>,
+    printed: Result<(), Failure>,
 }
 
 impl Measured {
-    fn take(&mut self, test: &Test, event: &Event) -> std::io::Result<()> {
+    fn nothing() -> Self {
+        Self { window: Window::default(), cpu_busy_s: Vec::new(), cpu_s: 0.0, failure: None, printed: Ok(()) }
+    }
+
+    /// SQLIO's layout holds tabs; the names in it are such as may be shown. A stdout that is full or gone is told in the end.
+    fn print(&mut self, text: &str) {
+        if self.printed.is_ok() {
+            self.printed = terminal::print_file(text.as_bytes());
+        }
+    }
+
+    fn take(&mut self, test: &Test, event: &Event) {
         match event {
             Event::TrialSetUp { setup: Setup::Disk(setup), .. } => {
                 if let Some(fallback) = &setup.engine_fallback {
                     tell!("sqlio: {fallback}");
                 }
                 let head = layout::head(&test.setup(data_mib));
-                session::print(|out| out.write_all(head.as_bytes()))
-                    .map_err(|failure| std::io::Error::other(failure.message()))?;
+                self.print(&head);
             }
             Event::Interval { interval, .. } => self.window.add(interval),
             Event::Resources { resources, .. } => self.resources(resources),
@@ -112,7 +123,6 @@ impl Measured {
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn resources(&mut self, resources: &Resources) {

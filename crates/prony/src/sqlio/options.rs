@@ -4,7 +4,6 @@
 //! CPU, a file or a device exists is for the caller.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -203,17 +202,14 @@ impl Default for Options {
     }
 }
 
-impl fmt::Display for Errors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Mistake { argument, problem, remedy }) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(f, "{separator}{argument}: {problem}; {remedy}")?;
-        }
-        Ok(())
+impl Errors {
+    /// A line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let line =
+            |Mistake { argument, problem, remedy }: &Mistake| format!("{argument}: {problem}; {remedy}");
+        self.0.iter().map(line).collect()
     }
 }
-
-impl std::error::Error for Errors {}
 
 /// A mask in hexadecimal with 0x, or decimal.
 pub(super) fn parse_mask(text: &str) -> Option<u64> {

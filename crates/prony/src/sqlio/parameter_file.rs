@@ -5,7 +5,6 @@
 //! nothing; whether a CPU or a file exists is for the caller.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::path::PathBuf;
 
 use super::options::{FILES_MAX, Pattern, THREADS_MAX, parse_mask, windows_path_notice};
@@ -67,16 +66,12 @@ pub(super) fn parse(bytes: &[u8], pattern: Pattern) -> Result<ParameterFile, Err
     Err(Errors(reader.mistakes))
 }
 
-impl fmt::Display for Errors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (line, mistake)) in self.0.iter().enumerate() {
-            write!(f, "{}line {line}: {mistake}", if index == 0 { "" } else { "\n" })?;
-        }
-        Ok(())
+impl Errors {
+    /// A line each.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.0.iter().map(|(line, mistake)| format!("line {line}: {mistake}"))
     }
 }
-
-impl std::error::Error for Errors {}
 
 /// Latin-1 where it is not UTF-8: its 256 codes are Unicode's first 256.
 fn decode(line: &[u8]) -> Cow<'_, str> {
@@ -232,7 +227,7 @@ mod tests {
                 });
                 pools.chain(notices).collect::<Vec<_>>().join("\n")
             }
-            Err(errors) => errors.to_string(),
+            Err(errors) => errors.lines().collect::<Vec<_>>().join("\n"),
         }
     }
 

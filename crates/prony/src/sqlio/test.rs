@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use disk::{Cache, Pool, Settings};
 use load::{Size, Span};
+use record::shown;
 use study::{Configuration, Study, Workload};
+use workload::given_file;
 
 use super::layout::{FileSize, Load, Pool as LayoutPool, Setup, TestFile};
 use super::options::{Affinity, Buffering, Extensions, Operation, Options, Pattern, Targets};
@@ -14,6 +16,8 @@ use crate::exit::Failure;
 
 /// CLOCK_MONOTONIC counts nanoseconds.
 const CLOCK_COUNTS_PER_S: u64 = 1_000_000_000;
+/// More than any 256 lines come to.
+const PARAMETER_FILE_BYTES_MAX: Size = Size(16 << 20);
 /// CPUs that a mask can name.
 const MASK_BITS: u32 = 64;
 
@@ -33,11 +37,13 @@ impl Test {
         let (pools, notices) = match &options.targets {
             Targets::Files(_) => (Vec::new(), Vec::new()),
             Targets::ParameterFile(path) => {
-                let bytes = std::fs::read(path).map_err(|error| {
+                let bytes = given_file::read(path, PARAMETER_FILE_BYTES_MAX).map_err(|error| {
                     Failure::usage(anyhow!("cannot read the parameter file {}: {error}", path.display()))
                 })?;
-                let file = parameter_file::parse(&bytes, options.pattern)
-                    .map_err(|errors| Failure::usage(anyhow!("{}: {errors}", path.display())))?;
+                let file = parameter_file::parse(&bytes, options.pattern).map_err(|errors| {
+                    let line = |line: String| format!("{}: {line}", path.display());
+                    Failure::mistakes(errors.lines().map(line).collect())
+                })?;
                 (file.pools, file.notices)
             }
         };
@@ -131,7 +137,7 @@ impl Test {
     pub(super) fn setup(&self, current_mib: impl Fn(&Path) -> u64) -> Setup {
         let options = &self.options;
         let current = |path: &Path| TestFile {
-            name: path.display().to_string(),
+            name: shown(&path.display().to_string()).into_owned(),
             size: FileSize::CurrentMb(current_mib(path)),
         };
         let load = match &options.targets {
@@ -140,14 +146,14 @@ impl Test {
                 files: files.iter().map(|file| current(file)).collect(),
             },
             Targets::ParameterFile(path) => Load::Pools {
-                parameter_file: path.display().to_string(),
+                parameter_file: shown(&path.display().to_string()).into_owned(),
                 pools: self
                     .pools
                     .iter()
                     .map(|pool| LayoutPool {
                         file: match pool.size_mb {
                             Some(mb) => TestFile {
-                                name: pool.file.display().to_string(),
+                                name: shown(&pool.file.display().to_string()).into_owned(),
                                 size: FileSize::SpecifiedMb(mb),
                             },
                             None => current(&pool.file),

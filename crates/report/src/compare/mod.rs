@@ -11,7 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use record::{METRICS, Metric, StudyRecord};
+use record::{METRICS, Metric, StudyRecord, shown_json};
 use serde::Serialize;
 use stats::{Better, Effect, Judged};
 
@@ -155,7 +155,7 @@ impl Compare {
     #[must_use]
     pub fn json(&self) -> String {
         match serde_json::to_string_pretty(self) {
-            Ok(text) => text + "\n",
+            Ok(text) => shown_json(&text) + "\n",
             Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
         }
     }

@@ -1,9 +1,11 @@
 //! A comparison of studies for a terminal: differences first, then the figures.
 
+use record::Lines;
+
 use super::{Against, Combination, Compare, Difference, MetricAgainst, is_searched};
 use crate::format::{self, figure_or_dash};
 use crate::table::{Column, Row, Table, change_of};
-use crate::text::{SENTENCE_WIDTH, grid, titled};
+use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
 
 /// With more combinations than this, only the metric that the studies are about is shown.
 const ALL_METRICS_MOST: usize = 6;
@@ -11,10 +13,10 @@ const ALL_METRICS_MOST: usize = 6;
 impl Compare {
     /// The comparison as text, at most `width` columns wide where the tables allow it.
     #[must_use]
-    pub fn text(&self, width: Option<u16>) -> String {
+    pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-        let Some(first) = self.studies.first() else { return "There is nothing to compare.\n".to_owned() };
+        let Some(first) = self.studies.first() else { return Lines::of("There is nothing to compare.\n") };
         let mut blocks = Vec::new();
         for against in &self.against {
             let started =
@@ -33,8 +35,7 @@ impl Compare {
         if self.against.is_empty() {
             blocks.push("There is only one study, and nothing to compare it with.".to_owned());
         }
-        blocks.retain(|block| !block.is_empty());
-        blocks.join("\n\n") + "\n"
+        joined(blocks)
     }
 }
 

@@ -12,7 +12,7 @@ mod settings;
 mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::State;
+use record::{State, escaped};
 
 use crate::chart;
 use crate::format;
@@ -26,6 +26,17 @@ impl Report {
     #[must_use]
     pub fn html(&self) -> String {
         let sections = sections(self);
+        let body = html! {
+            (header(self, &sections))
+            main {
+                @for (id, heading, body) in &sections {
+                    section id=(id) { h2 { (heading) } (body) }
+                }
+            }
+            footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
+        };
+        // No piece of ours holds a control character, so that each one in it was written by others, and is seen.
+        let body = body.into_string();
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -33,18 +44,10 @@ impl Report {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) " – prony" }
+                    title { (escaped(&self.title)) " – prony" }
                     style { (PreEscaped(STYLE)) }
                 }
-                body {
-                    (header(self, &sections))
-                    main {
-                        @for (id, heading, body) in &sections {
-                            section id=(id) { h2 { (heading) } (body) }
-                        }
-                    }
-                    footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
-                }
+                body { (PreEscaped(escaped(&body))) }
             }
         }
         .into_string()

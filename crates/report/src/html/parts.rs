@@ -102,6 +102,12 @@ pub(super) fn facts(title: &str, facts: &[(String, String)]) -> Markup {
     }
 }
 
+/// A text whose ends of lines mean what they are. They stand as references, since one that stands as itself is shown like
+/// every other control character.
+pub(super) fn text_of_lines(text: &str) -> Markup {
+    html! { pre { @for line in text.lines() { (line) (PreEscaped("&#10;")) } } }
+}
+
 /// `2026-11-21T07:44:08Z` as `2026-11-21 07:44 UTC`; another form is left as it is.
 pub(super) fn instant(text: &str) -> String {
     match (text.get(..10), text.get(10..11), text.get(11..16), text.ends_with('Z')) {

@@ -15,7 +15,7 @@ mod steady;
 mod sweep;
 mod trial;
 
-use record::{Environment, Resumption, State, StudyRecord};
+use record::{Environment, Resumption, State, StudyRecord, shown_json};
 use serde::Serialize;
 
 pub use comparison::{
@@ -187,7 +187,7 @@ impl Report {
     #[must_use]
     pub fn json(&self) -> String {
         match serde_json::to_string_pretty(self) {
-            Ok(text) => text + "\n",
+            Ok(text) => shown_json(&text) + "\n",
             Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
         }
     }

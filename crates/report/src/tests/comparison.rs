@@ -254,7 +254,7 @@ fn published_figures_of_other_metrics_stand_beside_them() {
         [Some(700_000.0), None]
     );
     assert_eq!(throughput.points.iter().map(value).collect::<Vec<_>>(), [None, Some(2_500.0)]);
-    for printed in [report.text(None), report.html()] {
+    for printed in [report.text(None).as_str(), &report.html()] {
         assert!(printed.contains("(published 2,500)"), "{printed}");
     }
 }
@@ -273,7 +273,7 @@ fn no_interval_of_a_mean_goes_below_zero() {
     let comparison = report.comparison.as_ref().unwrap();
     assert!(comparison.points.iter().all(|point| point.values.interval.is_some_and(|e| e.low == 0.0)));
     assert_eq!(comparison.thresholds[0].outcome, crate::Outcome::Held, "{:?}", comparison.thresholds);
-    for printed in [report.text(None), report.html()] {
+    for printed in [report.text(None).as_str(), &report.html()] {
         assert!(printed.contains("0–21,710") && !printed.contains("−3,706"), "{printed}");
     }
 }

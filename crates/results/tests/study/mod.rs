@@ -26,6 +26,7 @@ pub(crate) fn manifest(state: State) -> Manifest {
         profile: Some("quick".to_owned()),
         command: vec!["prony".to_owned(), "check".to_owned()],
         working_directory: None,
+        run: None,
         seed: 42,
         started: begin().to_string(),
         finished: (state != State::Running).then(|| "2026-11-21T07:32:00Z".to_owned()),

@@ -65,7 +65,12 @@ impl StudyFile<'_> {
                 place: String::new(),
                 problem: error.problem,
             };
-            errors.into_iter().map(mistake).collect::<Vec<_>>()
+            let first = errors.into_iter().take(MISTAKES_MAX + 1).map(mistake);
+            let mut mistakes: Vec<Mistake> = first.collect();
+            if mistakes.len() > MISTAKES_MAX {
+                mistakes[MISTAKES_MAX] = more_than(MISTAKES_MAX);
+            }
+            mistakes
         })?;
         let quick_look = tree.get("quick_look").cloned();
         let mut mistakes = Vec::new();
@@ -87,6 +92,11 @@ impl StudyFile<'_> {
         mistakes
             .sort_by(|a, b| (a.line.is_none(), a.line, &a.place).cmp(&(b.line.is_none(), b.line, &b.place)));
         mistakes.dedup();
+        let others = mistakes.len().saturating_sub(MISTAKES_MAX);
+        if others > 0 {
+            mistakes.truncate(MISTAKES_MAX);
+            mistakes.push(more_than(MISTAKES_MAX));
+        }
         match study {
             Some(mut study) if mistakes.is_empty() => {
                 // What is stored is what was run.
@@ -160,7 +170,8 @@ impl StudyFile<'_> {
                     if is_complete || !is_place {
                         mistakes.push(mistake(&tree, &wrong));
                     }
-                    if !tree.remove(&wrong.path) {
+                    // The whole is read again for each.
+                    if mistakes.len() > MISTAKES_MAX || !tree.remove(&wrong.path) {
                         return None;
                     }
                     removed.push(wrong.path);
@@ -191,6 +202,10 @@ impl StudyFile<'_> {
             Some(Node { kind: Kind::Table(asked), .. }) => asked,
             _ => Vec::new(),
         };
+        if asked.len() > PLACES_MAX {
+            let problem = format!("{} places are more than {PLACES_MAX}: ask for fewer", asked.len());
+            return vec![Mistake { line: None, place: "places".to_owned(), problem }];
+        }
         let mut mistakes = self.unknown_places(&asked);
         let whole = tree.clone();
         mistakes.extend(unnamed_places(&whole, &asked));
@@ -235,6 +250,16 @@ impl StudyFile<'_> {
         };
         unknown.map(mistake).collect()
     }
+}
+
+/// Mistakes that are told; more are the same one again and again, or no study at all.
+const MISTAKES_MAX: usize = 100;
+/// Places that a study may ask for.
+const PLACES_MAX: usize = 1_000;
+
+fn more_than(told: usize) -> Mistake {
+    let problem = format!("there are more than these {told} mistakes: mend them first");
+    Mistake { line: None, place: String::new(), problem }
 }
 
 /// Where places may stand.
@@ -333,8 +358,13 @@ pub(crate) fn wrong_in<T: serde::de::DeserializeOwned>(key: &str, value: &Value)
 
 /// How far a name may be from another one to be taken for a slip of the pen.
 const SLIP: f64 = 0.7;
+/// A longer name is none that anybody meant, and takes long to be compared.
+const NAME_BYTES_MAX: usize = 100;
 
 fn unknown(given: &str, known: &[&str]) -> String {
+    if given.len() > NAME_BYTES_MAX {
+        return format!("there is no such key; keys here are {}", known.join(", "));
+    }
     let likeness = |name: &&&str| strsim::normalized_damerau_levenshtein(given, name);
     let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest.filter(|name| likeness(name) >= SLIP || name.contains(given) || given.contains(**name)) {

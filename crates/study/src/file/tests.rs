@@ -258,3 +258,19 @@ fn the_level_of_a_published_figure_may_be_a_number() {
     let figures = file(text).study().unwrap().published.unwrap().figures;
     assert_eq!(figures[0].at["outstanding"], "8");
 }
+
+/// Each of five million unknown keys was told after all that was left had been read once more.
+#[test]
+fn mistakes_are_told_up_to_a_number() {
+    let text: String = (0..300_000).map(|number| format!("key{number} = 1\n")).collect();
+    let mistakes = file(&text).study().unwrap_err();
+    assert_eq!(mistakes.len(), 101);
+    assert!(mistakes[100].problem.contains("more than these 100 mistakes: mend them first"));
+    let garbage = file(&"= \n".repeat(300_000)).study().unwrap_err();
+    assert_eq!(garbage.len(), 101);
+    let places: String = (0..2_000).map(|number| format!("p{number}.what = \"x\"\n")).collect();
+    told(
+        &format!("[target]\npaths = [\"/d\"]\n[places]\n{places}"),
+        &["places: 2000 places are more than 1000: ask for fewer"],
+    );
+}

@@ -15,6 +15,7 @@ use csv::ByteRecord;
 
 use self::fields::{Fault, TimeForm};
 use self::lines::Lines;
+use crate::given_file;
 
 mod fields;
 mod lines;
@@ -74,7 +75,7 @@ pub enum RecordingError {
         has_header: bool,
     },
     /// Lines of it cannot be understood.
-    #[error("the recording {path} has {count} {lines}:{told}", path = path.display(),
+    #[error("the recording {path} has {count} {lines}: {told}", path = path.display(),
         lines = if *count == 1 { "mistake" } else { "mistakes" }, told = told(first, *count))]
     Mistakes {
         /// The file.
@@ -129,7 +130,7 @@ impl Recording {
     /// The file cannot be read, has no event, or has mistakes.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let fault = |source| RecordingError::Read { path: path.to_owned(), source };
-        let mut lines = Lines::open(File::open(path).map_err(fault)?).map_err(fault)?;
+        let mut lines = Lines::open(given_file::open(path).map_err(fault)?).map_err(fault)?;
         let mut record = ByteRecord::new();
         let mut pass = Pass::default();
         while lines.read(&mut record).map_err(fault)? {
@@ -174,7 +175,7 @@ impl Recording {
     /// The file cannot be opened any more.
     pub fn events(&self) -> Result<Events, RecordingError> {
         let fault = |source| RecordingError::Read { path: self.path.clone(), source };
-        let lines = File::open(&self.path).and_then(|file| Lines::with_delimiter(file, self.delimiter));
+        let lines = given_file::open(&self.path).and_then(|file| Lines::with_delimiter(file, self.delimiter));
         let mut events = Events {
             lines: lines.map_err(fault)?,
             record: ByteRecord::new(),
@@ -319,7 +320,7 @@ impl Pass {
     /// some files wrongly (empty ones, and line ends of two bytes).
     fn mistakes(self, path: &Path) -> RecordingError {
         let places: Vec<u64> = self.mistakes.iter().map(|(place, _)| *place).collect();
-        let numbers = File::open(path).and_then(|file| lines::numbers(file, &places));
+        let numbers = given_file::open(path).and_then(|file| lines::numbers(file, &places));
         let path = path.to_owned();
         let numbers = match numbers {
             Ok(numbers) => numbers,
@@ -334,15 +335,15 @@ impl Pass {
 }
 
 fn told(first: &[Mistake], count: u64) -> String {
-    let mut text: String = first
+    let mut told: Vec<String> = first
         .iter()
-        .map(|mistake| format!("\n  line {}: `{}`: {}", mistake.line, mistake.text, mistake.remedy))
+        .map(|mistake| format!("line {}: `{}`: {}", mistake.line, mistake.text, mistake.remedy))
         .collect();
     let others = count - first.len() as u64;
     if others > 0 {
-        text += &format!("\n  and {others} more");
+        told.push(format!("and {others} more"));
     }
-    text
+    told.join("; ")
 }
 
 #[cfg(test)]

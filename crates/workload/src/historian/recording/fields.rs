@@ -60,13 +60,18 @@ pub(super) fn parse(record: &ByteRecord, form: Option<TimeForm>) -> Result<Line<
     let form = form.ok_or_else(|| {
         fault(
             time,
-            "give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970",
+            if is_beyond(time) {
+                BEYOND
+            } else {
+                "give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970"
+            },
         )
     })?;
     let time_ns = time_ns(time, form).ok_or_else(|| {
         fault(
             time,
             match form {
+                _ if is_beyond(time) => BEYOND,
                 TimeForm::Rfc3339 => {
                     "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset"
                 }
@@ -120,9 +125,22 @@ fn form_of(time: &[u8]) -> Option<TimeForm> {
     time_ns(time, TimeForm::Rfc3339).map(|_| TimeForm::Rfc3339)
 }
 
+/// What is wrong with a time that is one and cannot be stored.
+const BEYOND: &str = "times are counted in nanoseconds, from the year 1677 to 2262-04-11: give one within";
+
+/// Whether a time is one, in whatever form, and has no number of nanoseconds.
+fn is_beyond(time: &[u8]) -> bool {
+    let form = match decimal(time) {
+        Some(_) => form_of(time),
+        None => PARSER.parse_timestamp(time).is_ok().then_some(TimeForm::Rfc3339),
+    };
+    form.is_some_and(|form| time_ns(time, form).is_none())
+}
+
+static PARSER: DateTimeParser = DateTimeParser::new();
+
 /// Nanoseconds since 1970; `None` if the time has another form or does not fit (after the year 2262).
 fn time_ns(time: &[u8], form: TimeForm) -> Option<i64> {
-    static PARSER: DateTimeParser = DateTimeParser::new();
     match form {
         TimeForm::Rfc3339 => {
             let timestamp = PARSER.parse_timestamp(time).ok()?;

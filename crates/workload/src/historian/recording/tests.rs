@@ -109,15 +109,7 @@ fn message(content: impl AsRef<[u8]>) -> String {
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @r"
-    the recording plant.csv has 7 mistakes:
-      line 4: `yesterday`: give a time as a number since 1970, as the first line does
-      line 5: ``: give the name of a tag
-      line 6: `1,5`: give a number with a decimal point, or true or false
-      line 7: `4 A`: give time, tag and value, and quality if there is one
-      line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing
-      and 2 more
-    ");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 7 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, or true or false; line 7: `4 A`: give time, tag and value, and quality if there is one; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; and 2 more");
 }
 
 #[test]
@@ -137,19 +129,38 @@ fn lines_are_numbered_as_an_editor_does() {
 
 #[test]
 fn a_time_of_another_form_than_the_first_is_a_mistake() {
-    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @r"
-    the recording plant.csv has 2 mistakes:
-      line 2: `1700000000`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset
-      line 3: `2026-03-01T07:00:00`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset
-    ");
+    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @"the recording plant.csv has 2 mistakes: line 2: `1700000000`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset; line 3: `2026-03-01T07:00:00`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset");
+}
+
+/// A time after 2262 was answered by "give a time as 2026-…", which it was.
+#[test]
+fn a_time_that_cannot_be_stored_is_told_as_that() {
+    for content in [
+        "2262-04-12T00:00:00Z,A,1\n",
+        "2026-03-01T07:00:00Z,A,1\n9999-01-01T00:00:00Z,A,1\n",
+        "1,A,1\n9300000000,A,1\n",
+        "9999999999999999999,A,1\n",
+    ] {
+        let told = message(content);
+        assert!(told.contains("from the year 1677 to 2262-04-11: give one within"), "{told}");
+    }
+    assert!(!message("2026-13-01T07:00:00Z,A,1\n").contains("2262"));
+}
+
+/// A recording that was a pipe was waited for.
+#[test]
+fn a_pipe_is_no_recording() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("plant.csv");
+    mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let told = Recording::open(&path).unwrap_err().to_string();
+    assert!(told.contains("it is a pipe: give a file"), "{told}");
 }
 
 #[test]
 fn a_first_line_with_a_wrong_time_and_a_value_is_no_header() {
-    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @r"
-    the recording plant.csv has 1 mistake:
-      line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970
-    ");
+    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"the recording plant.csv has 1 mistake: line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970");
 }
 
 #[test]
@@ -166,10 +177,7 @@ fn a_recording_without_events_says_so() {
 #[test]
 fn other_encodings_and_endless_quotes_are_told() {
     insta::assert_snapshot!(message([0xff, 0xfe, b't', 0]), @"cannot read the recording plant.csv: it is UTF-16: save it as CSV in UTF-8");
-    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @r"
-    the recording plant.csv has 1 mistake:
-      line 1: `K�hler`: save the file as UTF-8
-    ");
+    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @"the recording plant.csv has 1 mistake: line 1: `K�hler`: save the file as UTF-8");
     let endless = format!("1,A,1\n2,\"A,1\n{}", "3,A,1\n".repeat(400_000));
     insta::assert_snapshot!(message(endless), @"cannot read the recording plant.csv: it has a line of more than 1 MiB: close the quotes of each field");
 }

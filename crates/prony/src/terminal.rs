@@ -1,0 +1,73 @@
+//! What is printed: lines on stderr, and on stdout text, a JSON document or a file.
+//!
+//! Nothing else in the program writes to either. A text is printed as [`record::Lines`] only, so that nothing that others
+//! wrote can command the terminal or begin a line; `tell!` makes one line of whatever it is given.
+
+use std::ffi::OsString;
+use std::fmt::Arguments;
+use std::io::{self, IsTerminal, Write as _};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use record::{Lines, shown, shown_json};
+
+use crate::exit::{Exit, Failure};
+
+/// A line on stderr. A reader that is gone costs no result.
+macro_rules! tell {
+    ($($argument:tt)*) => { $crate::terminal::tell_line(format_args!($($argument)*)) };
+}
+
+/// What `tell!` comes to.
+pub(crate) fn tell_line(line: Arguments<'_>) {
+    let line = shown(&line.to_string()).into_owned() + "\n";
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// Text on stdout.
+pub(crate) fn print(text: &Lines) -> Result<(), Failure> {
+    print_file(text.as_bytes())
+}
+
+/// A JSON document on stdout.
+pub(crate) fn print_json(document: &str) -> Result<(), Failure> {
+    print_file(shown_json(document).as_bytes())
+}
+
+/// The content of a file on stdout, as it is. A reader that has seen enough is no error.
+pub(crate) fn print_file(content: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(content).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::runtime(anyhow!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Width of the terminal on stdout; none if it is not one.
+pub(crate) fn width() -> Option<u16> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(stdout).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+}
+
+/// Ends the program as clap does, which quotes the arguments as they are: it is given such as may be shown.
+pub(crate) fn end_with<T>(
+    error: clap::Error,
+    arguments: &[OsString],
+    parse: impl Fn(Vec<OsString>) -> Result<T, clap::Error>,
+) -> ExitCode {
+    let harmless = arguments.iter().map(|one| shown(&one.to_string_lossy()).into_owned().into());
+    let error = parse(harmless.collect()).err().unwrap_or(error);
+    let told = error.render().to_string();
+    // Values of the environment are quoted too.
+    let harmless = Lines::of(&record::without_password(&told));
+    if harmless.as_str() == told {
+        error.exit();
+    }
+    let _ = io::stderr().write_all(harmless.as_bytes());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
+}
