@@ -91,6 +91,11 @@ impl TargetError {
         Self::usage(path, "its device has no queues to poll (sysfs queue/io_poll is not 1); leave out --poll")
     }
 
+    /// A file that is open can be opened again without its name, but not without /proc.
+    pub(super) fn no_proc(path: &Path) -> Self {
+        Self::system(path, "cannot open it again", &"there is no /proc/self/fd; mount /proc (proc(5))")
+    }
+
     pub(super) fn open(path: &Path, error: Errno, cache: CacheMode) -> Self {
         match error {
             Errno::INVAL if !cache.uses_file_cache() => Self::usage(

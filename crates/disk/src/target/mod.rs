@@ -7,6 +7,7 @@
 mod device;
 mod error;
 mod fill;
+mod loop_status;
 mod marker;
 mod space;
 mod survey;
@@ -18,7 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{CacheMode, Written};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 pub use error::TargetError;
 pub use space::{Lack, lack as lack_of_space};
@@ -172,7 +174,10 @@ impl Target {
         let mut flags = if access.writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, !access.cache.uses_file_cache());
         flags.set(OFlags::DSYNC, access.writes && access.cache.writes_through());
-        reopen(descriptor, flags).map_err(|error| TargetError::open(&file.path, error, access.cache))
+        reopen(descriptor, flags).map_err(|error| match error {
+            Errno::NOENT => TargetError::no_proc(&file.path),
+            other => TargetError::open(&file.path, other, access.cache),
+        })
     }
 
     /// Reads one block of each file as the job would, so that what the device cannot do is told before the load.
@@ -191,7 +196,7 @@ impl Target {
                 .map_err(|error| TargetError::system(path, "cannot have memory for one block", &error))?;
             let block = buffer.block(0, job.block_bytes as usize);
             // Any other fault is the trial's to meet and to record.
-            if rustix::io::pread(&file, block, region.begin) == Err(rustix::io::Errno::INVAL) {
+            if rustix::io::pread(&file, block, region.begin) == Err(Errno::INVAL) {
                 return Err(TargetError::alignment(path, job));
             }
         }
@@ -260,7 +265,11 @@ fn usable_region(job: &Job, file_bytes: u64, pool_bytes: Option<u64>) -> Option<
 /// Bytes of data in a file or device; of a file of ours without the marker. None if it cannot be looked at.
 #[must_use]
 pub fn data_bytes(path: &Path) -> Option<u64> {
-    let file = File::open(path).ok()?;
+    // What is opened for its size is not waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let kind = FileType::from_raw_mode(rustix::fs::stat(path).ok()?.st_mode);
+    matches!(kind, FileType::RegularFile | FileType::BlockDevice).then_some(())?;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from).ok()?;
     match marker::Marker::read(&file) {
         Some(marker) => Some(marker.data_bytes),
         None => rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).ok(),

@@ -90,3 +90,60 @@ fn a_device_mounted_where_it_cannot_be_seen_is_refused() {
     drop(fs::OpenOptions::new().write(true).open(bench.path("go-on")).unwrap());
     holder.ended().ended_with(0);
 }
+
+/// A partition table with one partition of Linux, from 1 MiB on (<https://en.wikipedia.org/wiki/Master_boot_record>).
+fn partitioned(bench: &Workbench) -> PathBuf {
+    let mut table = vec![0; 512];
+    let (begin_sectors, sectors) = (2048_u32, 28_672_u32);
+    table[446 + 4] = 0x83;
+    table[446 + 8..446 + 12].copy_from_slice(&begin_sectors.to_le_bytes());
+    table[446 + 12..446 + 16].copy_from_slice(&sectors.to_le_bytes());
+    table[510..].copy_from_slice(&[0x55, 0xaa]);
+    let image = bench.write("disk", table);
+    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(16 << 20).unwrap();
+    image
+}
+
+/// Mounts the last device, and runs prony on another node of the first.
+fn is_refused_while_mounted(bench: &Workbench, written: &str, name: &str, mounted: &str) -> Option<()> {
+    let way = private_mounts()?;
+    let script = "PATH=$PATH:/usr/sbin:/sbin; mkfs.ext4 -q -F \"$3\"; mkdir mnt; mount \"$3\" mnt; echo precious > mnt/a; sync
+        code=0; \"$prony\" disk \"$1\" --destroy \"$2\" --read-share 0 --duration 50ms --warm-up 0s || code=$?
+        umount mnt; mount \"$3\" mnt; cat mnt/a; exit $code";
+    let mut command = shell(bench, way, script);
+    command.arg("sh").args([written, name, mounted]);
+    let outcome = finish(command).ended_with(2).says("is in use: ");
+    assert_eq!(outcome.stdout, "precious\n");
+    Some(())
+}
+
+/// Loop devices were looked for over the path that was given, and not over its partitions: a mounted file system was lost.
+#[test]
+fn a_disk_whose_partition_backs_a_mounted_device_is_refused() {
+    let bench = Workbench::new();
+    let image = partitioned(&bench);
+    let tried = LoopDevice::with_partitions(&bench, &image).and_then(|disk| {
+        let partition = PathBuf::from(format!("{}p1", disk.name()));
+        let over = LoopDevice::on(&bench, &partition).filter(|_| has_tool("mkfs.ext4"))?;
+        is_refused_while_mounted(&bench, disk.name(), image.to_str()?, over.name())
+    });
+    if tried.is_none() {
+        eprintln!("not tried: a partition that backs a device, for which root and losetup are needed");
+    }
+}
+
+/// Loop devices were looked for by the text of the path: a node of the same number elsewhere got through.
+#[test]
+fn another_node_of_a_device_that_backs_a_mounted_one_is_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat, stat};
+    let bench = Workbench::new();
+    let tried = device_with_file_system(&bench).and_then(|(device, image)| {
+        let over = LoopDevice::on(&bench, &device.path)?;
+        let number = stat(&device.path).ok()?.st_rdev;
+        mknodat(CWD, bench.path("alias"), FileType::BlockDevice, Mode::RUSR | Mode::WUSR, number).ok()?;
+        is_refused_while_mounted(&bench, "alias", image.to_str()?, over.name())
+    });
+    if tried.is_none() {
+        eprintln!("not tried: another node of a device, for which root and losetup are needed");
+    }
+}

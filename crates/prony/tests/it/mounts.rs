@@ -38,11 +38,23 @@ pub(crate) struct LoopDevice {
 impl LoopDevice {
     /// None where it cannot be had, which needs root and a kernel with such devices.
     pub(crate) fn on(bench: &Workbench, image: &Path) -> Option<Self> {
+        Self::set_up(bench, image, "")
+    }
+
+    /// The same, with its partitions as devices.
+    pub(crate) fn with_partitions(bench: &Workbench, image: &Path) -> Option<Self> {
+        Self::set_up(bench, image, "--partscan")
+    }
+
+    fn set_up(bench: &Workbench, image: &Path, option: &str) -> Option<Self> {
         if !is_root() {
             return None;
         }
         let mut command = bench.command("sh");
-        command.args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --find --show \"$1\"", "sh"]).arg(image);
+        command
+            .args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --find --show $option \"$1\"", "sh"])
+            .arg(image);
+        command.env("option", option);
         let outcome = finish(command);
         let path = PathBuf::from(outcome.stdout.trim());
         (outcome.code == Some(0) && path.exists()).then_some(Self { path })
