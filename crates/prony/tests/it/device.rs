@@ -91,19 +91,6 @@ fn a_device_mounted_where_it_cannot_be_seen_is_refused() {
     holder.ended().ended_with(0);
 }
 
-/// A partition table with one partition of Linux, from 1 MiB on (<https://en.wikipedia.org/wiki/Master_boot_record>).
-fn partitioned(bench: &Workbench) -> PathBuf {
-    let mut table = vec![0; 512];
-    let (begin_sectors, sectors) = (2048_u32, 28_672_u32);
-    table[446 + 4] = 0x83;
-    table[446 + 8..446 + 12].copy_from_slice(&begin_sectors.to_le_bytes());
-    table[446 + 12..446 + 16].copy_from_slice(&sectors.to_le_bytes());
-    table[510..].copy_from_slice(&[0x55, 0xaa]);
-    let image = bench.write("disk", table);
-    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(16 << 20).unwrap();
-    image
-}
-
 /// Mounts the last device, and runs prony on another node of the first.
 fn is_refused_while_mounted(bench: &Workbench, written: &str, name: &str, mounted: &str) -> Option<()> {
     let way = private_mounts()?;
@@ -121,14 +108,16 @@ fn is_refused_while_mounted(bench: &Workbench, written: &str, name: &str, mounte
 #[test]
 fn a_disk_whose_partition_backs_a_mounted_device_is_refused() {
     let bench = Workbench::new();
-    let image = partitioned(&bench);
-    let tried = LoopDevice::with_partitions(&bench, &image).and_then(|disk| {
-        let partition = PathBuf::from(format!("{}p1", disk.name()));
-        let over = LoopDevice::on(&bench, &partition).filter(|_| has_tool("mkfs.ext4"))?;
+    let image = bench.write("disk", vec![0; 16 << 20]);
+    let tried = LoopDevice::on(&bench, &image).filter(|_| has_tool("addpart")).and_then(|disk| {
+        let partition = disk.partition(&bench, 28_672)?;
+        let over = LoopDevice::on(&bench, &partition.path).filter(|_| has_tool("mkfs.ext4"))?;
         is_refused_while_mounted(&bench, disk.name(), image.to_str()?, over.name())
     });
     if tried.is_none() {
-        eprintln!("not tried: a partition that backs a device, for which root and losetup are needed");
+        eprintln!(
+            "not tried: a partition that backs a device, for which root, losetup and addpart are needed"
+        );
     }
 }
 

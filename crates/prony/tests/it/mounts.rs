@@ -38,26 +38,24 @@ pub(crate) struct LoopDevice {
 impl LoopDevice {
     /// None where it cannot be had, which needs root and a kernel with such devices.
     pub(crate) fn on(bench: &Workbench, image: &Path) -> Option<Self> {
-        Self::set_up(bench, image, "")
-    }
-
-    /// The same, with its partitions as devices.
-    pub(crate) fn with_partitions(bench: &Workbench, image: &Path) -> Option<Self> {
-        Self::set_up(bench, image, "--partscan")
-    }
-
-    fn set_up(bench: &Workbench, image: &Path, option: &str) -> Option<Self> {
         if !is_root() {
             return None;
         }
         let mut command = bench.command("sh");
-        command
-            .args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --find --show $option \"$1\"", "sh"])
-            .arg(image);
-        command.env("option", option);
+        command.args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --find --show \"$1\"", "sh"]).arg(image);
         let outcome = finish(command);
         let path = PathBuf::from(outcome.stdout.trim());
         (outcome.code == Some(0) && path.exists()).then_some(Self { path })
+    }
+
+    /// Makes a partition of it from 1 MiB on, of so many sectors; not every kernel reads tables of partitions.
+    pub(crate) fn partition(&self, bench: &Workbench, sectors: u32) -> Option<Partition> {
+        let mut command = bench.command("addpart");
+        command.arg(&self.path).args(["1", "2048", &sectors.to_string()]);
+        let is_made = finish(command).code == Some(0);
+        let partition =
+            is_made.then(|| Partition { disk: self.path.clone(), path: format!("{}p1", self.name()).into() });
+        partition.filter(|partition| partition.path.exists())
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -70,6 +68,18 @@ impl Drop for LoopDevice {
         let mut command = Command::new("sh");
         command.args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --detach \"$1\"", "sh"]).arg(&self.path);
         succeeds(&mut command);
+    }
+}
+
+/// A partition of a loop device. It would outlive the device's file.
+pub(crate) struct Partition {
+    disk: PathBuf,
+    pub(crate) path: PathBuf,
+}
+
+impl Drop for Partition {
+    fn drop(&mut self) {
+        succeeds(Command::new("delpart").arg(&self.disk).arg("1"));
     }
 }
 
