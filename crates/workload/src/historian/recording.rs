@@ -129,7 +129,7 @@ impl Recording {
     /// The file cannot be read, has no event, or has mistakes.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let fault = |source| RecordingError::Read { path: path.to_owned(), source };
-        let mut lines = Lines::open(File::open(path).map_err(fault)?).map_err(fault)?;
+        let mut lines = Lines::open(ownership::open_plain(path).map_err(fault)?).map_err(fault)?;
         let mut record = ByteRecord::new();
         let mut pass = Pass::default();
         while lines.read(&mut record).map_err(fault)? {
@@ -174,7 +174,8 @@ impl Recording {
     /// The file cannot be opened any more.
     pub fn events(&self) -> Result<Events, RecordingError> {
         let fault = |source| RecordingError::Read { path: self.path.clone(), source };
-        let lines = File::open(&self.path).and_then(|file| Lines::with_delimiter(file, self.delimiter));
+        let lines =
+            ownership::open_plain(&self.path).and_then(|file| Lines::with_delimiter(file, self.delimiter));
         let mut events = Events {
             lines: lines.map_err(fault)?,
             record: ByteRecord::new(),
@@ -319,7 +320,7 @@ impl Pass {
     /// some files wrongly (empty ones, and line ends of two bytes).
     fn mistakes(self, path: &Path) -> RecordingError {
         let places: Vec<u64> = self.mistakes.iter().map(|(place, _)| *place).collect();
-        let numbers = File::open(path).and_then(|file| lines::numbers(file, &places));
+        let numbers = ownership::open_plain(path).and_then(|file| lines::numbers(file, &places));
         let path = path.to_owned();
         let numbers = match numbers {
             Ok(numbers) => numbers,
