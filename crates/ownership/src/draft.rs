@@ -5,14 +5,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::directory::{lacks_unnamed, secret_name};
-use crate::{Directory, Made};
+use crate::{Directory, Identity, Made};
 
 /// A file that is being written. If it is dropped before it has its name, nothing is left of it.
 #[derive(Debug)]
@@ -99,6 +99,20 @@ impl Draft {
     }
 }
 
+impl Directory {
+    /// Makes a file with this content, synced, in one step; whatever has its name stays. After a kill at any moment it is
+    /// there whole, or not at all.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    pub fn create_whole(&self, name: &OsStr, content: &[u8]) -> io::Result<Identity> {
+        let mut draft = Draft::begin(self)?;
+        draft.file().write_all(content)?;
+        draft.file().sync_all()?;
+        Ok(draft.name(name)?.into_identity())
+    }
+}
+
 impl Drop for Draft {
     /// What cannot be removed stays under a name that says whose it is.
     fn drop(&mut self) {
@@ -111,7 +125,6 @@ impl Drop for Draft {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write as _;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -137,6 +150,20 @@ mod tests {
             assert_eq!(fs::read(place.path().join(name)).unwrap(), b"ours");
         }
         assert_eq!(visible(&place), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_file_is_there_whole_and_takes_nobodys_name() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let name = OsStr::new("a");
+        let identity = directory.create_whole(name, b"ours").unwrap();
+        assert_eq!(directory.look(name).unwrap(), Some(identity));
+        fs::write(place.path().join("a"), "theirs").unwrap();
+        let taken = directory.create_whole(name, b"ours").unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(place.path().join("a")).unwrap(), b"theirs");
+        assert_eq!(visible(&place), ["a"], "nothing else is left");
     }
 
     #[test]

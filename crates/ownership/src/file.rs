@@ -196,6 +196,11 @@ impl Made {
         &self.identity
     }
 
+    /// The same, for whoever will look at the name themselves.
+    pub(crate) fn into_identity(self) -> Identity {
+        self.identity
+    }
+
     /// Removes it if it is still there under its name.
     ///
     /// # Errors

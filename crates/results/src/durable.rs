@@ -82,8 +82,7 @@ pub(crate) fn replace_json<T: Serialize>(
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<(), WriteError> {
     let name = path.file_name().unwrap_or_default();
     let directory = ownership::open_trusted(directory_of(path)).map_err(failed("create", path))?;
-    let made = whole(&directory, |file| file.write_all(content)).and_then(|draft| draft.name(name));
-    made.map_err(failed("write", path))?;
+    directory.create_whole(name, content).map_err(failed("write", path))?;
     sync(&directory)
 }
 

@@ -124,8 +124,8 @@ fn remedy_for(directory: &Directory) -> String {
         directory.look(OsStr::new(name)).is_ok_and(|seen| seen.is_some_and(|seen| seen.is_regular()))
     };
     let names = directory.names().unwrap_or_default();
-    let below = names.iter().filter_map(|name| directory.below(name).ok());
-    match below.filter(|below| has(below, name::MANIFEST)).last() {
+    let mut below = names.iter().filter_map(|name| directory.below(name).ok());
+    match below.rfind(|below| has(below, name::MANIFEST)) {
         Some(latest) => format!("give one that is in it, such as {}", latest.path().display()),
         None if has(directory, name::STUDY) => "its study was ended before it began".to_owned(),
         None => "give one that prony made, such as prony-results/20261121T073000Z-check".to_owned(),

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use record::{Event, State};
+
 use results::{ReadError, Writer};
 use study::{begin, events};
 

@@ -1,6 +1,6 @@
 //! What a disk test reads and writes: test files of our own, files a user names, block devices.
 //!
-//! The rules of safety live here. A file in a directory is made by us and unlinked at once, so that not even a killed
+//! The rules of safety live here. A file in a directory is made by us without a name, so that not even a killed
 //! run leaves anything behind. A file that is named is written only if it carries our marker or with `overwrite`. A
 //! device is written only with `destroy` and its serial number, and never while anything uses it.
 
@@ -292,7 +292,7 @@ fn holes_in(file: &File, region: Region) -> u64 {
     region.bytes - data_bytes.min(region.bytes)
 }
 
-/// Opens an open file again with other flags; works for unlinked files too.
+/// Opens an open file again with other flags; works for files without names too.
 fn reopen(file: &File, flags: OFlags) -> rustix::io::Result<File> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

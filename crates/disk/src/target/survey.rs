@@ -25,7 +25,7 @@ pub struct Survey {
 /// One path of the target.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// Test files to be made in a directory, which are unlinked at once.
+    /// Test files to be made in a directory, which have no names.
     Directory { path: PathBuf, files: u32, file_bytes: u64 },
     /// A file to be made, or one of ours to be written again, which stays.
     Make { path: PathBuf, file_bytes: u64, is_new: bool },
