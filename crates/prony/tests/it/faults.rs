@@ -91,7 +91,7 @@ fn a_disk_too_full_for_the_report_keeps_what_was_measured() {
         eprintln!("not tried: results on a disk that fills, for which mounts are needed");
         return;
     };
-    let script = "mkdir full; mount -t tmpfs -o size=64k none full
+    let script = "mkdir full; mount -t tmpfs -o size=48k none full
         \"$prony\" disk x --engine null --duration 200ms --warm-up 0s --results full || code=$?
         \"$prony\" report full/* --json || true; ls -A full/*; exit ${code:-0}";
     let outcome = finish(shell(&bench, way, script)).ended_with(1).says("No space left on device");

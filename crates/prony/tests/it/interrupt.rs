@@ -145,9 +145,9 @@ fn start_filling(bench: &Workbench) -> Running {
     let place = fs::canonicalize(bench.path(".")).unwrap();
     run.wait_until("a test file without a name", || {
         let links = fs::read_dir(&files).into_iter().flatten().flatten();
-        links
-            .filter_map(|link| fs::read_link(link.path()).ok())
-            .any(|link| link.starts_with(&place) && link.to_string_lossy().ends_with(" (deleted)"))
+        links.filter_map(|link| fs::read_link(link.path()).ok()).any(|link| {
+            link.parent() == Some(place.as_path()) && link.to_string_lossy().ends_with(" (deleted)")
+        })
     });
     run
 }
