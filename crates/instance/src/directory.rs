@@ -1,10 +1,13 @@
 //! The directory of a server: its data, its socket, its log. Removed when it is dropped.
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use ownership::MadeDirectory;
 
 use crate::user::User;
 use crate::{InstanceError, Options};
@@ -12,30 +15,36 @@ use crate::{InstanceError, Options};
 /// Room for the longest name of a socket in it, `.s.PGSQL.65535`, within the 107 bytes that a socket's path may have.
 const PATH_BYTES_MAX: usize = 90;
 const LOG_LINES: usize = 15;
+const LOG: &str = "log";
 
-/// Of one server.
+/// Of one server. The server may change all that is in it, so that nothing there is opened by following a link.
 #[derive(Debug)]
 pub(crate) struct Directory {
-    directory: TempDir,
+    made: MadeDirectory,
     user: Option<User>,
+    /// Ours: the server only gets it as its output.
+    log: File,
 }
 
 impl Directory {
     pub(crate) fn make(options: &Options, user: Option<User>) -> Result<Self, InstanceError> {
         let parent = options.parent();
-        let made = tempfile::Builder::new().prefix("prony-").tempdir_in(&parent);
-        let directory = made.map_err(InstanceError::file("make a directory in", parent))?;
-        let path = directory.path().to_owned();
+        let place = std::path::absolute(&parent).and_then(|parent| ownership::open_trusted(&parent));
+        let made = place.and_then(|place| place.make_private("prony-"));
+        let made = made.map_err(InstanceError::file("make a directory in", parent))?;
+        let path = made.directory().path().to_owned();
+        let log = made.directory().create_growing(OsStr::new(LOG));
+        let (log, _) = log.map_err(InstanceError::file("make", path.join(LOG)))?;
+        let made = Self { made, user, log };
         if path.as_os_str().as_bytes().len() > PATH_BYTES_MAX {
             return Err(InstanceError::PathTooLong { path });
         }
-        let made = Self { directory, user };
-        made.give_away(&path)?;
+        made.give_away(made.made.directory(), &path)?;
         Ok(made)
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
+        self.made.directory().path()
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -49,27 +58,29 @@ impl Directory {
     /// Writes a file that the server may read and others may not.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, InstanceError> {
         let path = self.path().join(name);
-        std::fs::write(&path, text).map_err(InstanceError::file("write", &path))?;
-        self.give_away(&path)?;
+        let made = self.made.directory().create_private(OsStr::new(name));
+        let (mut file, _) = made.map_err(InstanceError::file("make", &path))?;
+        file.write_all(text.as_bytes()).map_err(InstanceError::file("write", &path))?;
+        self.give_away(&file, &path)?;
         Ok(path)
     }
 
-    /// Makes a directory in it that belongs to the server.
-    pub(crate) fn subdirectory(&self, path: &Path) -> Result<(), InstanceError> {
-        std::fs::create_dir(path).map_err(InstanceError::file("make", path))?;
-        self.give_away(path)
+    /// Makes the directory of the data, which belongs to the server.
+    pub(crate) fn make_data(&self) -> Result<(), InstanceError> {
+        let path = self.data();
+        let made = self.made.directory().make(OsStr::new("data"));
+        let made = made.map_err(InstanceError::file("make", &path))?;
+        self.give_away(made.directory(), &path)
     }
 
-    /// The log, to write to its end. It is ours: the server only gets it as its output.
+    /// The log, to write to its end.
     pub(crate) fn open_log(&self) -> Result<File, InstanceError> {
-        let path = self.log();
-        let opened = File::options().create(true).append(true).open(&path);
-        opened.map_err(InstanceError::file("open", path))
+        self.log.try_clone().map_err(InstanceError::file("open", self.log()))
     }
 
     /// Last lines of what the server and the programs around it have said.
     pub(crate) fn log_tail(&self) -> String {
-        let text = std::fs::read(self.log()).unwrap_or_default();
+        let text = self.made.directory().read(OsStr::new(LOG)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         match lines.len() {
@@ -79,12 +90,19 @@ impl Directory {
     }
 
     pub(crate) fn log(&self) -> PathBuf {
-        self.path().join("log")
+        self.path().join(LOG)
     }
 
-    fn give_away(&self, path: &Path) -> Result<(), InstanceError> {
+    fn give_away(&self, what: impl AsFd, path: &Path) -> Result<(), InstanceError> {
         let Some(user) = self.user else { return Ok(()) };
-        std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid))
+        std::os::unix::fs::fchown(what, Some(user.uid), Some(user.gid))
             .map_err(InstanceError::file("change the owner of", path))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Nobody is left who could be told.
+        let _ = self.made.remove_with_all();
     }
 }

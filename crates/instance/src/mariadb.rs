@@ -104,7 +104,7 @@ impl MariaDb {
     /// schema, which take most of its time. Durability is off meanwhile: the files are synced when the server ends.
     fn make_system_tables(&self) -> Result<(), InstanceError> {
         let directory = &self.server.directory;
-        directory.subdirectory(&directory.data())?;
+        directory.make_data()?;
         let mut statements = String::from("CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n");
         for names in SYSTEM_TABLES {
             let file = system_tables(names)?;

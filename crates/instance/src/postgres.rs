@@ -1,8 +1,10 @@
 //! A throwaway PostgreSQL.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ownership::Identity;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::directory::Directory;
@@ -70,7 +72,7 @@ impl Postgres {
         postmaster.signal(Signal::STOP)?;
         await_stop(pid)?;
         let children = children(pid)?;
-        let segments: Vec<PathBuf> =
+        let segments: Vec<Segment> =
             children.iter().chain([&pid]).flat_map(|&pid| segments_of(pid)).collect();
         let handles: Vec<Option<Handle>> =
             children.into_iter().map(Handle::open).collect::<Result<_, _>>()?;
@@ -122,9 +124,9 @@ impl Postgres {
 
     /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed
     /// has no next start. What cannot be removed is a few kilobytes.
-    fn remove_shared_memory(&self, segments: &[PathBuf]) {
+    fn remove_shared_memory(&self, segments: &[Segment]) {
         for segment in segments {
-            let _ = std::fs::remove_file(segment);
+            let _ = segment.directory.remove(&segment.name, &segment.identity);
         }
         let file = std::fs::read_to_string(self.data_directory().join("postmaster.pid")).unwrap_or_default();
         if let Some(id) = PidFile::of(&file).and_then(|file| file.shared_memory) {
@@ -191,16 +193,33 @@ fn await_stop(pid: u32) -> Result<(), InstanceError> {
     waited.map(drop).map_err(fault)
 }
 
-/// Files of POSIX shared memory that a process of PostgreSQL has open.
-fn segments_of(pid: u32) -> Vec<PathBuf> {
+/// A file of POSIX shared memory that our server has open, whatever gets its name later.
+struct Segment {
+    directory: ownership::Directory,
+    name: OsString,
+    identity: Identity,
+}
+
+/// Those of a process of PostgreSQL that is stopped.
+fn segments_of(pid: u32) -> Vec<Segment> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let mut paths: Vec<PathBuf> = maps
-        .lines()
-        .filter_map(|line| Some(&line[line.find("/dev/shm/PostgreSQL.")?..]))
-        .map(PathBuf::from)
-        .collect();
-    paths.dedup();
-    paths
+    let mut files: Vec<(PathBuf, u64)> = maps.lines().filter_map(mapped_segment).collect();
+    files.dedup();
+    files.iter().filter_map(|(path, inode)| segment(path, *inode)).collect()
+}
+
+/// Path and inode in a line of `/proc/PID/maps` (proc(5)), if it is of shared memory.
+fn mapped_segment(line: &str) -> Option<(PathBuf, u64)> {
+    let path = &line[line.find("/dev/shm/PostgreSQL.")?..];
+    let inode = line.split_whitespace().nth(4)?.parse().ok()?;
+    Some((PathBuf::from(path), inode))
+}
+
+/// The file of that name, if it is the one that is mapped.
+fn segment(path: &Path, inode: u64) -> Option<Segment> {
+    let (directory, name) = ownership::Directory::of(path).ok()?;
+    let identity = directory.look(&name).ok()??;
+    (identity.is_regular() && identity.inode() == inode).then_some(Segment { directory, name, identity })
 }
 
 #[cfg(test)]
@@ -214,6 +233,19 @@ mod tests {
         assert_eq!((file.pid, file.shared_memory, file.is_ready), (17, Some("32768"), false));
         let ready = starting.replace("starting", "ready   ");
         assert!(PidFile::of(&ready).unwrap().is_ready);
+    }
+
+    #[test]
+    fn a_segment_is_known_by_its_inode() {
+        let line = "7f12-7f13 rw-s 00000000 00:1a 77 /dev/shm/PostgreSQL.1234";
+        assert_eq!(mapped_segment(line), Some((PathBuf::from("/dev/shm/PostgreSQL.1234"), 77)));
+        assert_eq!(mapped_segment("7f12-7f13 r--p 00000000 00:1a 78 /usr/lib/libc.so"), None);
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("PostgreSQL.1234");
+        std::fs::write(&path, "").unwrap();
+        let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(&path).unwrap());
+        assert!(segment(&path, inode).is_some());
+        assert!(segment(&path, inode + 1).is_none(), "another file has its name");
     }
 
     #[test]

@@ -1,127 +1,91 @@
-//! Files in a directory that is held open: made without following a link, known by their inode, removed only while they are
-//! still the same.
+//! Which file something is: known by its inode, whatever names it has, and removed only while it is still the same.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 
-use crate::RunId;
+use crate::Directory;
 
-/// A directory that is held open: whatever becomes of its name, what is made in it is made in this one.
-#[derive(Clone, Debug)]
-pub struct Directory {
-    handle: Arc<OwnedFd>,
-    path: PathBuf,
+/// What something is that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file with bytes in it.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// A named pipe, which an open may wait for.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A device that takes bytes.
+    CharacterDevice,
+    /// A device that takes blocks.
+    BlockDevice,
+    /// What this program does not know.
+    Unknown,
 }
 
-impl Directory {
-    /// Opens a directory that the user named; links on the way are the user's own.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(Self { handle: Arc::new(handle), path: path.to_owned() })
-    }
-
-    /// The directory that a path's last part is in, and that part.
-    ///
-    /// # Errors
-    /// Those of the system, and when the path names no entry of a directory (`/`, `..`).
-    pub fn of(path: &Path) -> io::Result<(Self, OsString)> {
-        let name = path.file_name().ok_or(Errno::ISDIR)?.to_owned();
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok((Self::open(parent)?, name))
-    }
-
-    /// Where it was when it was opened.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Makes an empty file for reading and writing. Whatever has the name, be it a link to nowhere, is an error.
-    ///
-    /// # Errors
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
-    pub fn create_new(&self, name: &OsStr) -> io::Result<(File, Made)> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file =
-            File::from(rustix::fs::openat(&self.handle, entry(name)?, flags, Mode::from_raw_mode(0o666))?);
-        let identity = Identity::of(file.as_fd())?;
-        Ok((file, Made { directory: self.clone(), name: name.to_owned(), identity }))
-    }
-
-    /// What has a name now, held so that its number is not given again; a link stands for itself. None if nothing has it.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn look(&self, name: &OsStr) -> io::Result<Option<Identity>> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.handle, entry(name)?, flags, Mode::empty()) {
-            Ok(handle) => Identity::held(handle).map(Some),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
+impl Kind {
+    /// That of a mode as the system has it.
+    pub(crate) fn of_mode(mode: u32) -> Self {
+        match FileType::from_raw_mode(mode) {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Fifo,
+            FileType::Socket => Self::Socket,
+            FileType::CharacterDevice => Self::CharacterDevice,
+            FileType::BlockDevice => Self::BlockDevice,
+            FileType::Unknown => Self::Unknown,
         }
-    }
-
-    /// Removes what has a name if it is `identity`, and nothing else: it is renamed first, looked at under a name that nobody
-    /// else knows, and given its name back if it is another.
-    ///
-    /// # Errors
-    /// Those of the system. What was to be removed is then there still, under its own name or the one that is told.
-    pub fn remove(&self, name: &OsStr, identity: &Identity) -> io::Result<Removal> {
-        match self.look(name)? {
-            None => return Ok(Removal::Gone),
-            Some(now) if now != *identity => return Ok(Removal::Another),
-            Some(_) => {}
-        }
-        let aside = OsString::from(format!(".prony-removing-{}", RunId::new()?));
-        rename(self, entry(name)?, &aside)?;
-        if self.look(&aside)?.is_some_and(|now| now == *identity) {
-            rustix::fs::unlinkat(&self.handle, aside.as_os_str(), AtFlags::empty())?;
-            return Ok(Removal::Removed);
-        }
-        rename(self, &aside, name)?;
-        Ok(Removal::Another)
     }
 }
 
-impl AsFd for Directory {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Link => "a link",
+            Self::Fifo => "a FIFO",
+            Self::Socket => "a socket",
+            Self::CharacterDevice => "a character device",
+            Self::BlockDevice => "a block device",
+            Self::Unknown => "something unknown",
+        })
     }
 }
 
-/// A name of an entry, and not a path that leads elsewhere.
-pub(crate) fn entry(name: &OsStr) -> io::Result<&OsStr> {
-    let mut parts = Path::new(name).components();
-    match (parts.next(), parts.next()) {
-        (Some(Component::Normal(part)), None) if part == name => Ok(name),
-        _ => Err(Errno::INVAL.into()),
+/// Something that stands where only a regular file may be read or replaced. It was not opened and is left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is {0} and no regular file")]
+pub struct NotPlain(pub Kind);
+
+impl From<NotPlain> for io::Error {
+    fn from(error: NotPlain) -> Self {
+        // To whoever knows kinds only, something else has the name.
+        Self::new(io::ErrorKind::AlreadyExists, error)
     }
 }
 
-/// Renames, unless the new name is taken. File systems over a network may not know how to; then there is a moment between
-/// looking and renaming.
-pub(crate) fn rename(directory: &Directory, from: &OsStr, to: &OsStr) -> io::Result<()> {
-    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
-                Err(Errno::NOENT) => Ok(rustix::fs::renameat(directory, from, directory, to)?),
-                Err(error) => Err(error.into()),
-                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            }
-        }
-        renamed => Ok(renamed?),
-    }
+/// Opens a file that the user named, to read it. Links are the user's own; what is no regular file is refused at once, and a
+/// FIFO is not waited for.
+///
+/// # Errors
+/// Those of the system, and [`NotPlain`].
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let place = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let seen = Identity::held(place)?;
+    seen.plain()?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    seen.same(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 /// What became of something that was to be removed.
@@ -142,7 +106,8 @@ pub enum Removal {
 pub struct Identity {
     device: u64,
     inode: u64,
-    is_regular: bool,
+    kind: Kind,
+    owner: u32,
     _handle: OwnedFd,
 }
 
@@ -168,17 +133,47 @@ impl Identity {
         }
     }
 
-    fn held(handle: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn held(handle: OwnedFd) -> io::Result<Self> {
         let stat = rustix::fs::fstat(&handle)?;
-        let is_regular =
-            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
-        Ok(Self { device: stat.st_dev, inode: stat.st_ino, is_regular, _handle: handle })
+        let kind = Kind::of_mode(stat.st_mode);
+        Ok(Self { device: stat.st_dev, inode: stat.st_ino, kind, owner: stat.st_uid, _handle: handle })
     }
 
     /// Whether it is a file, and no directory, link, device, socket or pipe.
     #[must_use]
     pub fn is_regular(&self) -> bool {
-        self.is_regular
+        self.kind == Kind::File
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its inode, as `/proc/PID/maps` has it too.
+    #[must_use]
+    pub fn inode(&self) -> u64 {
+        self.inode
+    }
+
+    /// Number of the user whose it was when it was looked at.
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner
+    }
+
+    /// Refuses all but regular files.
+    pub(crate) fn plain(&self) -> Result<(), NotPlain> {
+        if self.is_regular() { Ok(()) } else { Err(NotPlain(self.kind)) }
+    }
+
+    /// What was opened, if it is what was looked at before.
+    pub(crate) fn same(&self, opened: OwnedFd) -> io::Result<File> {
+        let stat = rustix::fs::fstat(&opened)?;
+        if (stat.st_dev, stat.st_ino) == (self.device, self.inode) {
+            return Ok(File::from(opened));
+        }
+        Err(io::Error::other("another file took its name while it was opened"))
     }
 }
 
@@ -191,15 +186,19 @@ pub struct Made {
 }
 
 impl Made {
-    /// Its name in its directory.
-    pub(crate) fn name(&self) -> &OsStr {
-        &self.name
+    pub(crate) fn new(directory: &Directory, name: OsString, file: &File) -> io::Result<Self> {
+        Ok(Self { directory: directory.clone(), name, identity: Identity::of(file.as_fd())? })
     }
 
     /// Which file it is.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// The same, for whoever will look at the name themselves.
+    pub(crate) fn into_identity(self) -> Identity {
+        self.identity
     }
 
     /// Removes it if it is still there under its name.
@@ -213,65 +212,27 @@ impl Made {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    fn place() -> (tempfile::TempDir, Directory) {
+    use super::*;
+
+    /// A FIFO that nobody writes to was waited for, and a terminal or a device would have been opened.
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
         let place = tempfile::tempdir().unwrap();
-        let directory = Directory::open(place.path()).unwrap();
-        (place, directory)
-    }
-
-    fn names(place: &tempfile::TempDir) -> Vec<OsString> {
-        let mut names: Vec<OsString> =
-            fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn what_was_made_is_removed() {
-        let (place, directory) = place();
-        let (_, made) = directory.create_new(OsStr::new("a")).unwrap();
-        assert_eq!(made.remove().unwrap(), Removal::Removed);
-        assert_eq!(made.remove().unwrap(), Removal::Gone);
-        assert!(names(&place).is_empty());
-    }
-
-    #[test]
-    fn what_took_its_name_is_left() {
-        let (place, directory) = place();
-        let (_, made) = directory.create_new(OsStr::new("a")).unwrap();
-        fs::write(place.path().join("b"), "theirs").unwrap();
-        fs::rename(place.path().join("b"), place.path().join("a")).unwrap();
-        assert_eq!(made.remove().unwrap(), Removal::Another);
-        assert_eq!(fs::read_to_string(place.path().join("a")).unwrap(), "theirs");
-        assert_eq!(names(&place), ["a"]);
-    }
-
-    #[test]
-    fn no_link_is_followed_and_no_name_leads_elsewhere() {
-        let (place, directory) = place();
-        symlink("/no/such/file", place.path().join("link")).unwrap();
-        let taken = directory.create_new(OsStr::new("link")).unwrap_err();
-        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
-        assert!(!directory.look(OsStr::new("link")).unwrap().unwrap().is_regular());
-        for name in ["", ".", "..", "a/b", "../a", "/a", "a/"] {
-            assert!(directory.create_new(OsStr::new(name)).is_err(), "{name:?}");
+        let path = |name: &str| place.path().join(name);
+        rustix::fs::mkfifoat(CWD, path("fifo"), Mode::RWXU).unwrap();
+        let socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for (name, word) in
+            [("fifo", "a FIFO"), ("socket", "a socket"), (".", "a directory"), ("/dev/null", "a character")]
+        {
+            let error = open_plain(&path(name)).unwrap_err();
+            assert!(error.to_string().contains(word), "{name}: {error}");
         }
-        assert_eq!(names(&place), ["link"]);
-    }
-
-    #[test]
-    fn a_directory_that_was_swapped_is_still_the_one_that_was_opened() {
-        let outer = tempfile::tempdir().unwrap();
-        let (inner, moved) = (outer.path().join("inner"), outer.path().join("moved"));
-        fs::create_dir(&inner).unwrap();
-        let directory = Directory::open(&inner).unwrap();
-        fs::rename(&inner, &moved).unwrap();
-        fs::create_dir(&inner).unwrap();
-        directory.create_new(OsStr::new("a")).unwrap();
-        assert!(moved.join("a").exists() && !inner.join("a").exists());
+        drop(socket);
+        fs::write(path("file"), "text").unwrap();
+        symlink("file", path("link")).unwrap();
+        assert_eq!(io::read_to_string(open_plain(&path("link")).unwrap()).unwrap(), "text");
     }
 }

@@ -1,6 +1,6 @@
 //! A study from its plan to its report: what all commands that measure share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use disk::Survey;
 use jiff::Timestamp;
 use record::{Event, Lines, State, without_password};
 use report::Report;
-use results::Writer;
+use results::{Archive, Writer};
 use runner::{Resume, RunError};
 use study::{Plan, Study};
 
@@ -46,11 +46,13 @@ pub(crate) fn run_with(
 
 /// Takes up an interrupted study again, and prints its report.
 pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> {
+    // The study's paths are from where it was begun, and that one's from here.
+    let directory = &std::path::absolute(directory).map_err(Failure::runtime)?;
+    let archive = Archive::open(directory).map_err(Failure::usage)?;
     // Read once more when nobody else can write to it; this one is for what is no results directory.
-    results::read(directory).map_err(Failure::usage)?;
-    let directory = &std::fs::canonicalize(directory).map_err(Failure::runtime)?;
-    let mut writer = Writer::reopen(directory).map_err(Failure::runtime)?;
-    let record = results::read(directory).map_err(Failure::usage)?;
+    archive.read().map_err(Failure::usage)?;
+    let mut writer = Writer::reopen(&archive).map_err(Failure::runtime)?;
+    let record = archive.read().map_err(Failure::usage)?;
     if record.study_toml.trim().is_empty() {
         let directory = directory.display();
         return Err(Failure::usage(anyhow!(
@@ -73,7 +75,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
-    let results = ResultsDirectory { writer, new_parent: None, is_new: false };
+    let results = ResultsDirectory { writer };
     let conducted =
         Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
     conduct(&conducted, results, &mut |_| String::new())
@@ -120,23 +122,23 @@ fn conduct(
         results.writer.accept(event).map_err(Into::into)
     });
     progress.finish();
-    let directory = results.writer.directory().to_owned();
+    let archive = results.writer.archive().clone();
     match result {
         Ok(_) => {}
         Err(error @ RunError::Listener(_)) => {
-            show_what_there_is(&directory, format);
+            show_what_there_is(&archive, format);
             return Err(error.into());
         }
         Err(error) => return Err(not_begun(error, Some(results), stop)),
     }
     // Another program may go on with it from here.
     drop(results);
-    let report = read_report(&directory)?;
+    let report = read_report(&archive)?;
     // A disk that is full keeps nobody from seeing the figures.
     let shown = printed.and_then(|()| if tells { show(&report, format) } else { Ok(()) });
-    let exit = write_shown(&report, &directory, shown, stop.load(Ordering::Relaxed));
+    let exit = write_shown(&report, &archive, shown, stop.load(Ordering::Relaxed));
     if report.state != State::Complete && plan.trials.len() > 1 {
-        tell!("what is left can be measured with: prony study resume {}", directory.display());
+        tell!("what is left can be measured with: prony study resume {}", archive.path().display());
     }
     exit
 }
@@ -145,13 +147,13 @@ fn conduct(
 /// Whoever ended the run by closing the terminal `has_stopped` it, and is told no other end.
 pub(crate) fn write_shown(
     report: &Report,
-    directory: &Path,
+    archive: &Archive,
     shown: Result<(), Failure>,
     has_stopped: bool,
 ) -> Result<Exit, Failure> {
-    let written = write_report(directory, report);
+    let written = write_report(archive, report);
     if written.is_ok() {
-        tell!("report: {}", directory.join("report.html").display());
+        tell!("report: {}", archive.path().join("report.html").display());
     }
     match shown {
         Err(failure) if has_stopped && written.is_ok() => {
@@ -208,48 +210,34 @@ pub(crate) fn survey(plan: &Plan) -> Result<Surveyed, Failure> {
 /// The results directory of this run.
 pub(crate) struct ResultsDirectory {
     pub(crate) writer: Writer,
-    /// The directory it is in, if this run made that too.
-    new_parent: Option<PathBuf>,
-    /// Whether this run made it.
-    is_new: bool,
 }
 
 impl ResultsDirectory {
     /// Makes a directory that holds the study as it was given.
     pub(crate) fn make(study: &Study, parent: &Path) -> Result<Self, Failure> {
         let text = study.to_toml().map_err(Failure::runtime)?;
-        let new_parent = (!parent.exists()).then(|| parent.to_owned());
         let writer = Writer::create(parent, &study.slug, Timestamp::now(), &text)
             .context("cannot make the results directory; name another one with --results")
             .map_err(Failure::runtime)?;
-        Ok(Self { writer, new_parent, is_new: true })
-    }
-
-    /// Removes what was made. What cannot be removed is left: it does no harm.
-    fn discard(self) {
-        if !self.is_new {
-            return;
-        }
-        let _ = std::fs::remove_dir_all(self.writer.directory());
-        let _ = self.new_parent.map(std::fs::remove_dir);
+        Ok(Self { writer })
     }
 }
 
 /// The failure of a run that measured nothing: its results directory would only be in the way.
 pub(crate) fn not_begun(error: RunError, results: Option<ResultsDirectory>, stop: &AtomicBool) -> Failure {
     if let Some(results) = results {
-        results.discard();
+        results.writer.discard();
     }
     if stop.load(Ordering::Relaxed) { Failure::interrupted(error) } else { error.into() }
 }
 
 /// Results could not be stored any more: what was measured before is shown all the same.
-fn show_what_there_is(directory: &Path, format: Format) {
-    if let Ok(study) = results::read(directory) {
+fn show_what_there_is(archive: &Archive, format: Format) {
+    if let Ok(study) = archive.read() {
         // The error that led here is what is told.
         let _ = show(&Report::of(&study), format);
     }
-    tell!("results: {}", directory.display());
+    tell!("results: {}", archive.path().display());
 }
 
 /// What the runner records of this program.
@@ -270,22 +258,22 @@ fn stored(argument: std::ffi::OsString) -> String {
 }
 
 /// Reads a results directory, judges it, and writes its report.
-pub(crate) fn make_report(directory: &Path) -> Result<Report, Failure> {
-    let report = read_report(directory)?;
-    write_report(directory, &report)?;
+pub(crate) fn make_report(archive: &Archive) -> Result<Report, Failure> {
+    let report = read_report(archive)?;
+    write_report(archive, &report)?;
     Ok(report)
 }
 
 /// Reads a results directory and judges it.
-pub(crate) fn read_report(directory: &Path) -> Result<Report, Failure> {
-    Ok(Report::of(&results::read(directory).map_err(Failure::usage)?))
+pub(crate) fn read_report(archive: &Archive) -> Result<Report, Failure> {
+    Ok(Report::of(&archive.read().map_err(Failure::usage)?))
 }
 
 /// Writes verdicts and report into a results directory.
-pub(crate) fn write_report(directory: &Path, report: &Report) -> Result<(), Failure> {
+pub(crate) fn write_report(archive: &Archive, report: &Report) -> Result<(), Failure> {
     let verdicts = serde_json::to_string_pretty(report.verdicts()).map_err(Failure::runtime)?;
-    results::write_verdicts(directory, &verdicts).map_err(Failure::runtime)?;
-    results::write_report(directory, &report.html()).map_err(Failure::runtime)
+    archive.write_verdicts(&verdicts).map_err(Failure::runtime)?;
+    archive.write_report(&report.html()).map_err(Failure::runtime)
 }
 
 /// Prints a report in the form that was asked for.

@@ -2,17 +2,17 @@
 //!
 //! Nothing here knows what the files mean.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
+use ownership::{Directory, Draft, Made, NotTrusted};
 use serde::Serialize;
 
 /// A file or directory of the results that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {path}: {source}; {remedy}", path = path.display(), remedy = remedy(source.kind()))]
+#[error("cannot {doing} {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
 pub struct WriteError {
     /// What was being done to it: `write`, `create`, `sync`, …
     pub doing: &'static str,
@@ -23,18 +23,22 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-fn remedy(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::StorageFull => "the disk is full: free some space there, or store the results elsewhere",
-        ErrorKind::QuotaExceeded => "the quota is used up: free some space, or store the results elsewhere",
-        ErrorKind::PermissionDenied => "make it writable for this user, or store the results elsewhere",
-        ErrorKind::ReadOnlyFilesystem => "store the results on a file system that can be written",
-        ErrorKind::NotFound => "something removed it while the study ran: run the study again",
-        ErrorKind::WouldBlock => "another prony writes to it: wait for its end, or end it",
+fn remedy(error: &io::Error) -> &'static str {
+    if error.get_ref().is_some_and(|error| error.is::<NotTrusted>()) {
+        // It says what to do itself.
+        return "";
+    }
+    match error.kind() {
+        ErrorKind::StorageFull => "; the disk is full: free some space there, or store the results elsewhere",
+        ErrorKind::QuotaExceeded => "; the quota is used up: free some space, or store the results elsewhere",
+        ErrorKind::PermissionDenied => "; make it writable for this user, or store the results elsewhere",
+        ErrorKind::ReadOnlyFilesystem => "; store the results on a file system that can be written",
+        ErrorKind::NotFound => "; something removed it while the study ran: run the study again",
+        ErrorKind::WouldBlock => "; another prony writes to it: wait for its end, or end it",
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            "something else has this name: remove it, or store the results elsewhere"
+            "; something else has this name: remove it, or store the results elsewhere"
         }
-        _ => "check the file system there, or store the results elsewhere",
+        _ => "; check the file system there, or store the results elsewhere",
     }
 }
 
@@ -44,53 +48,51 @@ pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error)
     move |source| WriteError { doing, path, source }
 }
 
-/// Replaces a file in one step: after a crash it holds either the old content or the new one, never a part.
-pub(crate) fn replace(directory: &Path, name: &str, content: &[u8]) -> Result<(), WriteError> {
-    let path = directory.join(name);
-    let temporary = directory.join(format!(".{name}.new"));
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
-    });
-    let replaced = written.and_then(|()| fs::rename(&temporary, &path));
-    if let Err(error) = replaced {
-        // A half file is of no use to anyone, and on a full disk it takes what little there is.
-        let _ = fs::remove_file(&temporary);
-        return Err(failed("write", &path)(error));
-    }
-    sync_directory(directory)
+/// Replaces a file in one step: after a crash it holds either the old content or the new one, never a part. Only a regular file
+/// is replaced.
+pub(crate) fn replace(directory: &Directory, name: &str, content: &[u8]) -> Result<Made, WriteError> {
+    replace_with(directory, name, |file| file.write_all(content))
+}
+
+/// [`replace`] by whatever writes the content.
+fn replace_with(
+    directory: &Directory,
+    name: &str,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<Made, WriteError> {
+    let made = whole(directory, write).and_then(|draft| draft.replace(OsStr::new(name)));
+    let made = made.map_err(failed("write", &directory.path().join(name)))?;
+    sync(directory)?;
+    Ok(made)
 }
 
 /// [`replace`] with a value as indented JSON.
-pub(crate) fn replace_json<T: Serialize>(directory: &Path, name: &str, value: &T) -> Result<(), WriteError> {
+pub(crate) fn replace_json<T: Serialize>(
+    directory: &Directory,
+    name: &str,
+    value: &T,
+) -> Result<Made, WriteError> {
     let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|error| failed("write", &directory.join(name))(error.into()))?;
+        .map_err(|error| failed("write", &directory.path().join(name))(error.into()))?;
     text.push(b'\n');
     replace(directory, name, &text)
 }
 
 /// Makes a file in one step; whatever has its name stays. After a crash it is there whole, or not at all.
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<(), WriteError> {
-    let directory = directory_of(path);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
-    let mut file = File::create_new(&temporary).map_err(failed("create", &temporary))?;
-    let written = file.write_all(content).and_then(|()| file.sync_all());
-    if let Err(error) = written.and_then(|()| rename_to_new(&temporary, path)) {
-        let _ = fs::remove_file(&temporary);
-        return Err(failed("write", path)(error));
-    }
-    sync_directory(directory)
+    let name = path.file_name().unwrap_or_default();
+    let directory = ownership::open_trusted(directory_of(path)).map_err(failed("create", path))?;
+    directory.create_whole(name, content).map_err(failed("write", path))?;
+    sync(&directory)
 }
 
-/// Renames, unless the new name is taken.
-fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // File systems over a network may not know how to; then there is a moment between looking and renaming.
-        Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => fs::rename(from, to),
-        Err(Errno::INVAL | Errno::NOSYS) => Err(ErrorKind::AlreadyExists.into()),
-        renamed => renamed.map_err(io::Error::from),
-    }
+/// A file that is on stable storage and has no name yet. Nothing is left of it if that fails: on a full disk a half file would
+/// take what little there is.
+fn whole(directory: &Directory, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Draft> {
+    let mut draft = Draft::begin(directory)?;
+    write(draft.file())?;
+    draft.file().sync_all()?;
+    Ok(draft)
 }
 
 /// The directory that a file is in.
@@ -98,9 +100,9 @@ pub(crate) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the entries of a directory durable; syncing a file does not sync its name.
-pub(crate) fn sync_directory(directory: &Path) -> Result<(), WriteError> {
-    File::open(directory).and_then(|file| file.sync_all()).map_err(failed("sync", directory))
+/// Makes the entries of a directory durable.
+pub(crate) fn sync(directory: &Directory) -> Result<(), WriteError> {
+    directory.sync().map_err(failed("sync", directory.path()))
 }
 
 /// A file that grows by whole lines.
@@ -113,9 +115,10 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Creates the file, which must not exist.
-    pub(crate) fn create(path: PathBuf) -> Result<Self, WriteError> {
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Self { path, file, length_bytes: 0 }),
+    pub(crate) fn create(directory: &Directory, name: &str) -> Result<Self, WriteError> {
+        let path = directory.path().join(name);
+        match directory.create_growing(OsStr::new(name)) {
+            Ok((file, _)) => Ok(Self { path, file, length_bytes: 0 }),
             Err(error) => Err(failed("create", &path)(error)),
         }
     }
@@ -148,53 +151,79 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A directory in which the next replacement of the named file meets a full disk.
-    fn full_for(name: &str) -> tempfile::TempDir {
-        let directory = tempfile::tempdir().unwrap();
-        symlink("/dev/full", directory.path().join(format!(".{name}.new"))).unwrap();
-        directory
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, Directory) {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        (place, directory)
     }
 
     #[test]
     fn a_full_disk_leaves_the_old_file_and_says_what_to_do() {
-        let directory = full_for("trial.json");
-        fs::write(directory.path().join("trial.json"), "old").unwrap();
-        let error = replace(directory.path(), "trial.json", b"new").unwrap_err().to_string();
+        let (place, directory) = place();
+        fs::write(place.path().join("trial.json"), "old").unwrap();
+        let fills_up = |file: &mut File| {
+            file.write_all(b"ha")?;
+            Err(rustix::io::Errno::NOSPC.into())
+        };
+        let error = replace_with(&directory, "trial.json", fills_up).unwrap_err().to_string();
         assert!(error.contains("trial.json: No space left on device"), "{error}");
         assert!(error.contains("the disk is full: free some space there"), "{error}");
-        assert_eq!(fs::read_to_string(directory.path().join("trial.json")).unwrap(), "old");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no half file is left behind");
+        assert_eq!(fs::read_to_string(place.path().join("trial.json")).unwrap(), "old");
+        assert_eq!(directory.names().unwrap(), ["trial.json"], "no half file is left behind");
+    }
+
+    /// The temporary file had a name that could be known, and a link that was planted there was followed: with `.report.html.new`
+    /// leading to a profile, the profile became a report.
+    #[test]
+    fn what_was_planted_beside_a_file_is_not_followed() {
+        let (place, directory) = place();
+        fs::write(place.path().join("profile"), "theirs").unwrap();
+        symlink("profile", place.path().join(".report.html.new")).unwrap();
+        replace(&directory, "report.html", b"ours").unwrap();
+        assert_eq!(fs::read_to_string(place.path().join("profile")).unwrap(), "theirs");
+        assert_eq!(directory.names().unwrap(), [".report.html.new", "profile", "report.html"]);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_file_is_named_and_stays() {
+        let (place, directory) = place();
+        symlink("profile", place.path().join("report.html")).unwrap();
+        let error = replace(&directory, "report.html", b"ours").unwrap_err().to_string();
+        assert!(error.contains("report.html: it is a link and no regular file; something else"), "{error}");
+        assert_eq!(directory.names().unwrap(), ["report.html"]);
+        assert!(place.path().join("report.html").is_symlink());
     }
 
     #[test]
     fn a_new_file_takes_no_name_that_was_taken_meanwhile() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("runs.csv");
+        let (place, directory) = place();
+        let path = place.path().join("runs.csv");
         fs::write(&path, "theirs").unwrap();
         let error = create(&path, b"ours").unwrap_err();
         assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no half file is left behind");
+        assert_eq!(directory.names().unwrap(), ["runs.csv"], "no half file is left behind");
     }
 
     #[test]
     fn a_line_on_a_full_disk_is_an_error_that_names_the_file() {
         let path = PathBuf::from("/dev/full");
-        let file = OpenOptions::new().append(true).open(&path).unwrap();
+        let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         let error = Lines { path, file, length_bytes: 0 }.append(b"{}\n").unwrap_err().to_string();
         assert!(error.starts_with("cannot append to /dev/full: No space left"), "{error}");
     }
 
     #[test]
     fn lines_never_touch_a_file_that_is_there() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("samples.ndjson");
-        fs::write(&path, "theirs").unwrap();
-        let error = Lines::create(path.clone()).unwrap_err().to_string();
+        let (place, directory) = place();
+        fs::write(place.path().join("samples.ndjson"), "theirs").unwrap();
+        let error = Lines::create(&directory, "samples.ndjson").unwrap_err().to_string();
         assert!(error.contains("something else has this name"), "{error}");
-        assert_eq!(fs::read_to_string(path).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(place.path().join("samples.ndjson")).unwrap(), "theirs");
     }
 }

@@ -12,19 +12,23 @@
 //! ```
 //!
 //! [`Writer`] stores a study's events while it runs; [`read`] opens any such directory, also one that a
-//! killed program left behind. [`export`] turns rows of figures into one table for other tools. This crate judges nothing and prints nothing.
+//! killed program left behind; an [`Archive`] is one that is held open. No link in it is followed. [`export`] turns rows of figures into one table for other tools. This crate judges nothing and prints nothing.
 
+mod archive;
 mod durable;
 pub mod export;
 mod hlog;
 mod lock;
 mod read;
 mod sum;
+mod trials;
 mod write;
 
+pub use archive::Archive;
 pub use durable::WriteError;
+pub(crate) use lock::Lock;
 pub use read::{ReadError, read};
-pub use write::{Writer, write_report, write_verdicts};
+pub use write::Writer;
 
 /// Names within a results directory.
 mod name {

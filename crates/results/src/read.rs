@@ -5,15 +5,16 @@
 
 mod trial;
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use ownership::Directory;
 use record::{Environment, FORMAT_VERSION, Manifest, MeasuredTrial, State, StudyRecord};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::name;
+use crate::{Archive, name};
 
 /// A directory that cannot be read as results at all.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,14 @@ pub enum ReadError {
     NotADirectory {
         /// What was given.
         path: PathBuf,
+    },
+    /// It cannot be opened.
+    #[error("cannot open {path}: {source}", path = path.display())]
+    Closed {
+        /// What was given.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
     },
     /// Nothing in it says that it is one of ours.
     #[error("{path} is not a results directory, for it has no manifest.json; {remedy}", path = path.display())]
@@ -66,11 +75,15 @@ pub enum ReadError {
 /// Only when the directory is not one of results, its manifest cannot be read, or a newer version made it.
 /// All else that is missing or damaged is a sentence in [`StudyRecord::damage`].
 pub fn read(directory: &Path) -> Result<StudyRecord, ReadError> {
+    Archive::open(directory)?.read()
+}
+
+/// Reads a study from a directory that is held open.
+pub(crate) fn study(directory: &Directory) -> Result<StudyRecord, ReadError> {
     let manifest = read_manifest(directory)?;
     let mut damage = Vec::new();
     let environment: Option<Environment> = noted(&mut damage, read_json(directory, name::ENVIRONMENT));
-    let study_toml = fs::read_to_string(directory.join(name::STUDY));
-    let study_toml = noted(&mut damage, study_toml.map_err(|error| unreadable(name::STUDY, &error)));
+    let study_toml = noted(&mut damage, read_text(directory, name::STUDY));
     let trials = read_trials(directory, &mut damage);
     if let Some(sentence) = unfinished(&manifest, &trials) {
         damage.push(sentence);
@@ -78,9 +91,9 @@ pub fn read(directory: &Path) -> Result<StudyRecord, ReadError> {
     Ok(StudyRecord { manifest, environment, study_toml: study_toml.unwrap_or_default(), trials, damage })
 }
 
-fn read_manifest(directory: &Path) -> Result<Manifest, ReadError> {
-    let path = directory.join(name::MANIFEST);
-    let text = fs::read(&path).map_err(|error| no_manifest(directory, &error))?;
+fn read_manifest(directory: &Directory) -> Result<Manifest, ReadError> {
+    let path = directory.path().join(name::MANIFEST);
+    let text = directory.read(OsStr::new(name::MANIFEST)).map_err(|error| no_manifest(directory, &error))?;
     let unreadable =
         |error: serde_json::Error| ReadError::Manifest { path: path.clone(), reason: error.to_string() };
     let Version { format } = serde_json::from_slice(&text).map_err(unreadable)?;
@@ -96,38 +109,41 @@ struct Version {
     format: u64,
 }
 
-fn no_manifest(directory: &Path, error: &io::Error) -> ReadError {
-    let path = directory.to_owned();
-    match (error.kind(), fs::metadata(directory)) {
-        (ErrorKind::NotFound, Err(_)) => ReadError::Missing { path },
-        (ErrorKind::NotFound, Ok(_)) => ReadError::NotResults { remedy: remedy_for(directory), path },
-        (_, Ok(metadata)) if !metadata.is_dir() => ReadError::NotADirectory { path },
-        _ => ReadError::Manifest { path: directory.join(name::MANIFEST), reason: error.to_string() },
+fn no_manifest(directory: &Directory, error: &io::Error) -> ReadError {
+    match error.kind() {
+        ErrorKind::NotFound => {
+            ReadError::NotResults { remedy: remedy_for(directory), path: directory.path().to_owned() }
+        }
+        _ => ReadError::Manifest { path: directory.path().join(name::MANIFEST), reason: error.to_string() },
     }
 }
 
 /// The directory above the results is the likeliest mistake; it is answered with the latest results in it.
-fn remedy_for(directory: &Path) -> String {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let latest = entries.map(|entry| entry.path()).filter(|path| path.join(name::MANIFEST).is_file()).max();
-    match latest {
-        Some(latest) => format!("give one that is in it, such as {}", latest.display()),
-        None if directory.join(name::STUDY).is_file() => "its study was ended before it began".to_owned(),
+fn remedy_for(directory: &Directory) -> String {
+    let has = |directory: &Directory, name: &str| {
+        directory.look(OsStr::new(name)).is_ok_and(|seen| seen.is_some_and(|seen| seen.is_regular()))
+    };
+    let names = directory.names().unwrap_or_default();
+    let mut below = names.iter().filter_map(|name| directory.below(name).ok());
+    match below.rfind(|below| has(below, name::MANIFEST)) {
+        Some(latest) => format!("give one that is in it, such as {}", latest.path().display()),
+        None if has(directory, name::STUDY) => "its study was ended before it began".to_owned(),
         None => "give one that prony made, such as prony-results/20261121T073000Z-check".to_owned(),
     }
 }
 
-fn read_trials(directory: &Path, damage: &mut Vec<String>) -> Vec<MeasuredTrial> {
-    let entries = fs::read_dir(directory.join(name::TRIALS));
-    let Some(entries) = noted(damage, entries.map_err(|error| unreadable(name::TRIALS, &error))) else {
+fn read_trials(directory: &Directory, damage: &mut Vec<String>) -> Vec<MeasuredTrial> {
+    let trials = directory.below(OsStr::new(name::TRIALS));
+    let trials = trials.and_then(|trials| Ok((trials.names()?, trials)));
+    let Some((names, trials)) = noted(damage, trials.map_err(|error| unreadable(name::TRIALS, &error)))
+    else {
         return Vec::new();
     };
     // Whatever is not a number was not put there by us, and is none of our business.
-    let number =
-        |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok().zip(Some(entry.path()));
-    let mut directories: Vec<(u32, PathBuf)> = entries.flatten().filter_map(number).collect();
-    directories.sort();
-    directories.into_iter().filter_map(|(number, path)| trial::read(number, &path, damage)).collect()
+    let mut numbers: Vec<(u32, &OsStr)> =
+        names.iter().filter_map(|name| Some((name.to_str()?.parse().ok()?, name.as_os_str()))).collect();
+    numbers.sort();
+    numbers.into_iter().filter_map(|(number, name)| trial::read(number, &trials, name, damage)).collect()
 }
 
 fn unfinished(manifest: &Manifest, trials: &[MeasuredTrial]) -> Option<String> {
@@ -152,7 +168,12 @@ fn unreadable(name: &str, error: &io::Error) -> String {
     }
 }
 
-fn read_json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, String> {
-    let text = fs::read(directory.join(name)).map_err(|error| unreadable(name, &error))?;
+fn read_text(directory: &Directory, name: &str) -> Result<String, String> {
+    let text = directory.read(OsStr::new(name)).map_err(|error| unreadable(name, &error))?;
+    String::from_utf8(text).map_err(|error| format!("{name} cannot be read: {error}"))
+}
+
+fn read_json<T: DeserializeOwned>(directory: &Directory, name: &str) -> Result<T, String> {
+    let text = directory.read(OsStr::new(name)).map_err(|error| unreadable(name, &error))?;
     serde_json::from_slice(&text).map_err(|error| format!("{name} cannot be read: {error}"))
 }

@@ -3,15 +3,16 @@
 //! JSON files are replaced in one step and lines are appended with one call each. Data files are synced when
 //! their trial ends and not every second: a sync in the middle of a trial would load the disk that is measured.
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use record::{Environment, Event, Interval, Manifest, Resources, Setup, TrialRecord};
+use ownership::{Directory, Made, MadeDirectory};
+use record::{Environment, Event, Interval, Manifest, Resources, Setup, StudyRecord, TrialRecord};
 
-use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync_directory};
-use crate::lock::Lock;
-use crate::{hlog, name};
+use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync};
+use crate::read::ReadError;
+use crate::{Archive, Lock, hlog, name, trials};
 
 /// Longest part of a directory's name that comes from the study.
 const SLUG_BYTES_MAX: usize = 80;
@@ -19,18 +20,29 @@ const SLUG_BYTES_MAX: usize = 80;
 /// The results directory of a study that runs.
 #[derive(Debug)]
 pub struct Writer {
-    directory: PathBuf,
+    archive: Archive,
     trial: Option<OpenTrial>,
     /// Trials that are kept when the study begins again; none if it is new.
     kept: Option<Vec<u32>>,
+    /// What was made, as long as nothing was measured.
+    discardable: Option<Discardable>,
     /// Locks the directory as long as it is open.
     _lock: Lock,
+}
+
+/// What a study made that did not begin, in the order in which it was made.
+#[derive(Debug)]
+struct Discardable {
+    parents: Vec<MadeDirectory>,
+    directory: MadeDirectory,
+    trials: MadeDirectory,
+    files: Vec<Made>,
 }
 
 /// The trial that runs.
 #[derive(Debug)]
 struct OpenTrial {
-    directory: PathBuf,
+    directory: Directory,
     record: TrialRecord,
     samples: Lines,
     resources: Lines,
@@ -49,26 +61,55 @@ impl Writer {
         utc: jiff::Timestamp,
         study_toml: &str,
     ) -> Result<Self, WriteError> {
-        fs::create_dir_all(parent).map_err(failed("create", parent))?;
+        let (place, parents) = ownership::make_path(parent).map_err(failed("create", parent))?;
         let name = format!("{}-{}", utc.strftime("%Y%m%dT%H%M%SZ"), file_name(slug));
-        let directory = create_new_directory(parent, &name)?;
-        let trials = directory.join(name::TRIALS);
-        fs::create_dir(&trials).map_err(failed("create", &trials))?;
-        replace(&directory, name::STUDY, study_toml.as_bytes())?;
-        sync_directory(parent)?;
-        // The parent itself may be new; where the directory above it may not be opened, it was not us who made it.
-        let _ = fs::canonicalize(parent).map(|parent| parent.parent().map(sync_directory));
-        let lock = Lock::of(&directory)?;
-        Ok(Self { directory, trial: None, kept: None, _lock: lock })
+        let directory = create_new_directory(&place, &name)?;
+        let trials = directory.directory().make(OsStr::new(name::TRIALS));
+        let trials = trials.map_err(failed("create", &directory.directory().path().join(name::TRIALS)))?;
+        let study = replace(directory.directory(), name::STUDY, study_toml.as_bytes())?;
+        sync(&place)?;
+        for parent in &parents {
+            parent.sync_name().map_err(failed("sync", parent.directory().path()))?;
+        }
+        let archive = Archive::made(directory.directory());
+        let lock = archive.lock()?;
+        let discardable = Some(Discardable { parents, directory, trials, files: vec![study] });
+        Ok(Self { archive, trial: None, kept: None, discardable, _lock: lock })
     }
 
     /// Opens the directory of a study that is to be taken up again. Nothing is changed yet, and nobody else can write to it.
     ///
     /// # Errors
-    /// When somebody still writes to it.
-    pub fn reopen(directory: &Path) -> Result<Self, WriteError> {
-        let lock = Lock::of(directory)?;
-        Ok(Self { directory: directory.to_owned(), trial: None, kept: None, _lock: lock })
+    /// When somebody still writes to it, or we are root and another user could change it.
+    pub fn reopen(archive: &Archive) -> Result<Self, WriteError> {
+        archive.check()?;
+        let lock = archive.lock()?;
+        Ok(Self { archive: archive.clone(), trial: None, kept: None, discardable: None, _lock: lock })
+    }
+
+    /// The directory, to be read, and to be written when the study is over and nobody is kept from it any more.
+    #[must_use]
+    pub fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
+    /// Reads what is in the directory.
+    ///
+    /// # Errors
+    /// Those of [`Archive::read`].
+    pub fn read(&self) -> Result<StudyRecord, ReadError> {
+        self.archive.read()
+    }
+
+    /// Removes what was made for a study that did not begin, and nothing else; what cannot be removed is left.
+    pub fn discard(self) {
+        let Some(made) = self.discardable else { return };
+        for file in &made.files {
+            let _ = file.remove();
+        }
+        for directory in [&made.trials, &made.directory].into_iter().chain(made.parents.iter().rev()) {
+            let _ = directory.remove_empty();
+        }
     }
 
     /// Says which trials are kept. When the study begins again, the records of all others are put aside, as
@@ -80,7 +121,7 @@ impl Writer {
     /// The directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.archive.path()
     }
 
     /// Stores what an event tells. When this returns from the end of a trial, the trial is on stable storage.
@@ -99,48 +140,42 @@ impl Writer {
             Event::Interval { number, interval } => self.running(*number).append(interval),
             Event::Resources { number, resources } => self.running(*number).append_resources(resources),
             Event::TrialFinished(record) => self.finish_trial(record),
-            Event::StudyFinished(manifest) => replace_json(&self.directory, name::MANIFEST, manifest),
+            Event::StudyFinished(manifest) => self.store_json(name::MANIFEST, manifest),
         }
     }
 
-    /// Stores the verdicts, a JSON document.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn write_verdicts(&self, json: &str) -> Result<(), WriteError> {
-        write_verdicts(&self.directory, json)
-    }
-
-    /// Stores the report, an HTML page.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn write_report(&self, html: &str) -> Result<(), WriteError> {
-        write_report(&self.directory, html)
-    }
-
-    fn start_study(&self, manifest: &Manifest, environment: &Environment) -> Result<(), WriteError> {
+    fn start_study(&mut self, manifest: &Manifest, environment: &Environment) -> Result<(), WriteError> {
         if let Some(kept) = &self.kept {
-            put_aside_but(&self.directory.join(name::TRIALS), kept)?;
+            trials::put_aside_but(&self.trials()?, kept)?;
         }
-        replace_json(&self.directory, name::MANIFEST, manifest)?;
+        self.store_json(name::MANIFEST, manifest)?;
         // Of a study that is taken up again, the machine that it was begun on stays; the manifest says how it differs.
-        if self.directory.join(name::ENVIRONMENT).exists() {
+        let there = self.archive.directory.look(OsStr::new(name::ENVIRONMENT));
+        if there.map_err(failed("look at", &self.directory().join(name::ENVIRONMENT)))?.is_some() {
             return Ok(());
         }
-        replace_json(&self.directory, name::ENVIRONMENT, environment)
+        self.store_json(name::ENVIRONMENT, environment)
+    }
+
+    /// Stores a file of the study, and remembers it while the study can be discarded.
+    fn store_json<T: serde::Serialize>(&mut self, name: &str, value: &T) -> Result<(), WriteError> {
+        let made = replace_json(&self.archive.directory, name, value)?;
+        if let Some(discardable) = &mut self.discardable {
+            discardable.files.push(made);
+        }
+        Ok(())
     }
 
     fn start_trial(&mut self, record: &TrialRecord) -> Result<(), WriteError> {
         assert!(self.trial.is_none(), "trial {} began before the last one ended", record.number);
-        let directory = self.trial_directory(record.number)?;
-        replace_json(&directory, name::TRIAL, record)?;
-        let mut latency = Lines::create(directory.join(name::LATENCY))?;
+        self.discardable = None;
+        let directory = trials::create(&self.trials()?, record)?;
+        let mut latency = Lines::create(&directory, name::LATENCY)?;
         latency.append(hlog::header(record.started.as_deref()).as_bytes())?;
         self.trial = Some(OpenTrial {
             record: record.clone(),
-            samples: Lines::create(directory.join(name::SAMPLES))?,
-            resources: Lines::create(directory.join(name::RESOURCES))?,
+            samples: Lines::create(&directory, name::SAMPLES)?,
+            resources: Lines::create(&directory, name::RESOURCES)?,
             latency,
             directory,
         });
@@ -149,23 +184,30 @@ impl Writer {
 
     /// A trial that was skipped, or failed before it began, ends without having run; it leaves its record alone.
     fn finish_trial(&mut self, record: &TrialRecord) -> Result<(), WriteError> {
-        let directory = match self.trial.take() {
+        self.discardable = None;
+        let trials = self.trials()?;
+        match self.trial.take() {
             Some(trial) => {
                 assert_eq!(trial.record.number, record.number, "another trial ended than the one that ran");
                 trial.sync()?;
-                trial.directory
+                replace_json(&trial.directory, name::TRIAL, record)?;
             }
-            None => self.trial_directory(record.number)?,
-        };
-        replace_json(&directory, name::TRIAL, record)?;
-        sync_directory(&self.directory.join(name::TRIALS))?;
-        sync_directory(&self.directory)
+            None => drop(trials::create(&trials, record)?),
+        }
+        sync(&trials)?;
+        sync(&self.archive.directory)
     }
 
-    fn trial_directory(&self, number: u32) -> Result<PathBuf, WriteError> {
-        let directory = self.directory.join(name::TRIALS).join(format!("{number:04}"));
-        fs::create_dir(&directory).map_err(failed("create", &directory))?;
-        Ok(directory)
+    /// The directory of the trials, which is made if it is not there.
+    fn trials(&self) -> Result<Directory, WriteError> {
+        let name = OsStr::new(name::TRIALS);
+        let opened = match self.archive.directory.below(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.archive.directory.make(name).map(|made| made.directory().clone())
+            }
+            opened => opened,
+        };
+        opened.map_err(failed("open", &self.directory().join(name)))
     }
 
     fn running(&mut self, number: u32) -> &mut OpenTrial {
@@ -179,7 +221,7 @@ impl Writer {
 impl OpenTrial {
     fn set_up(&mut self, setup: &Setup) -> Result<(), WriteError> {
         self.record.setup = Some(setup.clone());
-        replace_json(&self.directory, name::TRIAL, &self.record)
+        replace_json(&self.directory, name::TRIAL, &self.record).map(drop)
     }
 
     /// Histograms first: a reader counts an interval only once its sample line is there.
@@ -202,44 +244,6 @@ impl OpenTrial {
     }
 }
 
-/// Stores verdicts, a JSON document, in a results directory that exists; older ones are replaced.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_verdicts(directory: &Path, json: &str) -> Result<(), WriteError> {
-    replace(directory, name::VERDICTS, json.as_bytes())
-}
-
-/// Stores a report, an HTML page, in a results directory that exists; an older one is replaced.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_report(directory: &Path, html: &str) -> Result<(), WriteError> {
-    replace(directory, name::REPORT, html.as_bytes())
-}
-
-/// Puts all trials aside but those that are kept.
-fn put_aside_but(trials: &Path, kept: &[u32]) -> Result<(), WriteError> {
-    fs::create_dir_all(trials).map_err(failed("create", trials))?;
-    for entry in fs::read_dir(trials).map_err(failed("read", trials))? {
-        let name = entry.map_err(failed("read", trials))?.file_name();
-        let number = name.to_str().and_then(|name| name.parse::<u32>().ok());
-        if number.is_some_and(|number| !kept.contains(&number)) {
-            put_aside(&trials.join(name))?;
-        }
-    }
-    sync_directory(trials)
-}
-
-/// Renames a trial's directory so that no reader takes it for the trial's.
-fn put_aside(trial: &Path) -> Result<(), WriteError> {
-    let name = trial.file_name().unwrap_or_default().to_string_lossy();
-    let free =
-        |time: u32| Some(trial.with_file_name(format!("{name}-aside-{time}"))).filter(|to| !to.exists());
-    let Some(to) = (1..).find_map(free) else { unreachable!("some number is free") };
-    fs::rename(trial, to).map_err(failed("rename", trial))
-}
-
 /// The slug as part of a file name: it cannot lead out of the parent directory, hide, or be empty.
 fn file_name(slug: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -248,17 +252,16 @@ fn file_name(slug: &str) -> String {
     if name.is_empty() { "study".to_owned() } else { name.to_owned() }
 }
 
-fn create_new_directory(parent: &Path, name: &str) -> Result<PathBuf, WriteError> {
-    let mut directory = parent.join(name);
+fn create_new_directory(parent: &Directory, name: &str) -> Result<MadeDirectory, WriteError> {
+    let mut now = name.to_owned();
     let mut taken: u32 = 1;
     loop {
-        match fs::create_dir(&directory) {
-            Ok(()) => return Ok(directory),
+        match parent.make(OsStr::new(&now)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 taken += 1;
-                directory = parent.join(format!("{name}-{taken}"));
+                now = format!("{name}-{taken}");
             }
-            Err(error) => return Err(failed("create", &directory)(error)),
+            made => return made.map_err(failed("create", &parent.path().join(now))),
         }
     }
 }

@@ -9,9 +9,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use record::{Event, State};
+
 use results::{ReadError, Writer};
-use study::{begin, environment, events, manifest};
+use study::{begin, events};
 
 fn complete() -> (tempfile::TempDir, PathBuf) {
     let parent = tempfile::tempdir().unwrap();
@@ -138,17 +138,62 @@ fn a_bad_line_in_the_middle_costs_that_line_alone() {
     );
 }
 
+/// A link in a results directory was read as if it were the file: root's report told of a file that only root may read, and
+/// a FIFO was waited for.
 #[test]
-fn a_full_disk_keeps_the_last_state_readable() {
-    let parent = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(parent.path(), "small", begin(), "").unwrap();
-    let started = Event::StudyStarted { manifest: manifest(State::Running), environment: environment() };
-    writer.accept(&started).unwrap();
-    symlink("/dev/full", writer.directory().join(".manifest.json.new")).unwrap();
-    let error = writer.accept(&Event::StudyFinished(manifest(State::Complete))).unwrap_err().to_string();
-    assert!(error.contains("manifest.json: No space left on device"), "{error}");
-    assert!(error.contains("free some space"), "{error}");
-    assert_eq!(results::read(writer.directory()).unwrap().manifest.state, State::Running);
+fn what_is_no_regular_file_is_named_and_neither_read_nor_waited_for() {
+    let (parent, directory) = complete();
+    let secret = parent.path().join("secret");
+    fs::write(&secret, "title = \"secret\"\n").unwrap();
+    let plant = |file: &str, is_link: bool| {
+        fs::remove_file(directory.join(file)).unwrap();
+        if is_link {
+            symlink(&secret, directory.join(file)).unwrap();
+        } else {
+            let mode = rustix::fs::Mode::RWXU;
+            rustix::fs::mkfifoat(rustix::fs::CWD, directory.join(file), mode).unwrap();
+        }
+    };
+    plant("study.toml", true);
+    plant("environment.json", false);
+    plant("trials/0001/samples.ndjson", false);
+    plant("trials/0002/trial.json", true);
+    let study = results::read(&directory).unwrap();
+    assert_eq!(study.study_toml, "");
+    let damage = study.damage.join("\n");
+    for sentence in [
+        "environment.json cannot be read: it is a FIFO and no regular file",
+        "study.toml cannot be read: it is a link and no regular file",
+        "trial 1: samples.ndjson cannot be read: it is a FIFO",
+        "trial 2: trial.json cannot be read: it is a link",
+    ] {
+        assert!(damage.contains(sentence), "{sentence} is not in {damage}");
+    }
+    plant("manifest.json", false);
+    let error = results::read(&directory).unwrap_err().to_string();
+    assert!(error.contains("manifest.json: it is a FIFO and no regular file"), "{error}");
+}
+
+#[test]
+fn trials_that_a_link_leads_to_are_not_read() {
+    let (parent, directory) = complete();
+    let moved = parent.path().join("moved");
+    fs::rename(directory.join("trials"), &moved).unwrap();
+    symlink(&moved, directory.join("trials")).unwrap();
+    let study = results::read(&directory).unwrap();
+    assert_eq!(study.trials.len(), 0);
+    assert!(study.damage[0].contains("trials cannot be read: it is a link"), "{:?}", study.damage);
+    fs::remove_file(directory.join("trials")).unwrap();
+    fs::rename(&moved, directory.join("trials")).unwrap();
+    fs::rename(directory.join("trials/0001"), &moved).unwrap();
+    symlink(&moved, directory.join("trials/0001")).unwrap();
+    let study = results::read(&directory).unwrap();
+    assert_eq!(study.trials.len(), 2);
+    assert!(
+        study.damage[0].contains("trial 1: its directory cannot be read: it is a link"),
+        "{:?}",
+        study.damage
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use record::{Event, Latency, OperationInterval, State, StudyRecord};
-use results::Writer;
+use results::{Archive, Writer};
 use study::{begin, environment, events, intervals, manifest, operation, trial, trial_events};
 
 fn written(events: &[Event]) -> (tempfile::TempDir, Writer) {
@@ -136,10 +136,11 @@ fn a_directory_that_exists_is_never_overwritten() {
 #[test]
 fn a_report_and_verdicts_can_be_made_again() {
     let (_parent, writer) = written(&events());
-    writer.write_report("<p>first</p>").unwrap();
-    writer.write_verdicts("[]").unwrap();
-    results::write_report(writer.directory(), "<p>second</p>").unwrap();
-    results::write_verdicts(writer.directory(), "[1]").unwrap();
+    writer.archive().write_report("<p>first</p>").unwrap();
+    writer.archive().write_verdicts("[]").unwrap();
+    let again = Archive::open(writer.directory()).unwrap();
+    again.write_report("<p>second</p>").unwrap();
+    again.write_verdicts("[1]").unwrap();
     assert_eq!(fs::read_to_string(writer.directory().join("report.html")).unwrap(), "<p>second</p>");
     assert_eq!(fs::read_to_string(writer.directory().join("verdicts.json")).unwrap(), "[1]");
     assert_eq!(results::read(writer.directory()).unwrap().damage, Vec::<String>::new());
@@ -179,13 +180,14 @@ fn started() -> Event {
 fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
     let (_parent, writer) = written(&events());
     let directory = writer.directory().to_owned();
-    let held = Writer::reopen(&directory).unwrap_err().to_string();
+    let archive = Archive::open(&directory).unwrap();
+    let held = Writer::reopen(&archive).unwrap_err().to_string();
     assert!(held.contains("another prony writes to it"), "{held}");
     drop(writer);
     let before = results::read(&directory).unwrap();
 
     for time in 1..=2 {
-        let mut writer = Writer::reopen(&directory).unwrap();
+        let mut writer = Writer::reopen(&archive).unwrap();
         writer.keep(vec![1, 3]);
         assert_eq!(results::read(&directory).unwrap().trials.len(), 3, "nothing is touched before it begins");
         writer.accept(&started()).unwrap();
@@ -194,12 +196,104 @@ fn a_study_is_taken_up_again_and_what_is_measured_again_is_put_aside() {
         assert_eq!(results::read(&directory).unwrap().trials.len(), 2, "and nobody takes it for the trial");
         trial_events(2, true).iter().for_each(|event| writer.accept(event).unwrap());
     }
-    // A trial may have been begun and not yet have a record.
-    fs::create_dir(directory.join("trials/0004")).unwrap();
-    let mut writer = Writer::reopen(&directory).unwrap();
-    writer.keep(vec![1, 2, 3]);
-    writer.accept(&started()).unwrap();
-    assert!(directory.join("trials/0004-aside-1").is_dir());
     let after = results::read(&directory).unwrap();
     assert_eq!((after.trials, after.damage), (before.trials, before.damage));
+}
+
+/// What trials are known by was the number that a directory is called by: years of photos were renamed.
+#[test]
+fn only_what_holds_a_trial_is_put_aside() {
+    let (_parent, writer) = written(&events());
+    let trials = writer.directory().join("trials");
+    let archive = Archive::open(writer.directory()).unwrap();
+    drop(writer);
+    for (name, file) in [("2019", "photo.jpg"), ("2020", "trial.json"), ("2021", "trial.json")] {
+        fs::create_dir(trials.join(name)).unwrap();
+        fs::write(trials.join(name).join(file), "precious").unwrap();
+    }
+    fs::write(trials.join("2020/photo.jpg"), "precious").unwrap();
+    let mut of_another = trial(2022, State::Complete);
+    of_another.number = 3;
+    fs::create_dir(trials.join("2022")).unwrap();
+    fs::write(trials.join("2022/trial.json"), serde_json::to_vec(&of_another).unwrap()).unwrap();
+    let mut writer = Writer::reopen(&archive).unwrap();
+    writer.keep(vec![1]);
+    writer.accept(&started()).unwrap();
+    let mut left: Vec<String> = fs::read_dir(&trials)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    // A damaged record alone is a trial of ours that is measured again.
+    assert_eq!(left, ["0001", "0002-aside-1", "0003-aside-1", "2019", "2020", "2021-aside-1", "2022"]);
+}
+
+#[test]
+fn a_directory_that_has_the_name_of_a_trial_is_named_and_stays() {
+    let (_parent, writer) = written(&events()[..1]);
+    let photos = writer.directory().join("trials/0001");
+    fs::create_dir(&photos).unwrap();
+    fs::write(photos.join("photo.jpg"), "precious").unwrap();
+    let mut writer = writer;
+    let events = trial_events(1, false);
+    let started = events.iter().find(|event| matches!(event, Event::TrialStarted(_))).unwrap();
+    let error = writer.accept(started).unwrap_err().to_string();
+    assert!(error.contains("trials/0001: File exists") && error.contains("something else"), "{error}");
+    assert_eq!(fs::read_dir(writer.directory().join("trials")).unwrap().count(), 1, "no draft is left");
+    assert_eq!(fs::read(photos.join("photo.jpg")).unwrap(), b"precious");
+}
+
+/// The whole directory was removed by its name, with whatever had taken it and whatever was in it.
+#[test]
+fn a_study_that_did_not_begin_takes_back_what_it_made_and_nothing_else() {
+    let parent = tempfile::tempdir().unwrap();
+    let create = || {
+        let nested = parent.path().join("new/prony-results");
+        let mut writer = Writer::create(&nested, "small", begin(), "").unwrap();
+        writer.accept(&started()).unwrap();
+        writer
+    };
+    create().discard();
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "not even the directory above");
+
+    let writer = create();
+    let theirs = writer.directory().join("notes.txt");
+    fs::write(&theirs, "precious").unwrap();
+    writer.discard();
+    assert_eq!(fs::read(&theirs).unwrap(), b"precious");
+    assert_eq!(fs::read_dir(theirs.parent().unwrap()).unwrap().count(), 1);
+    fs::remove_dir_all(parent.path().join("new")).unwrap();
+
+    let writer = create();
+    let path = writer.directory().to_owned();
+    fs::rename(&path, path.with_file_name("moved")).unwrap();
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("study.toml"), "theirs").unwrap();
+    writer.discard();
+    assert_eq!(fs::read(path.join("study.toml")).unwrap(), b"theirs");
+    assert_eq!(fs::read_dir(path.with_file_name("moved")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_was_measured_is_not_taken_back() {
+    let (_parent, writer) = written(&events());
+    let directory = writer.directory().to_owned();
+    writer.discard();
+    assert_eq!(results::read(&directory).unwrap().trials.len(), 3);
+}
+
+/// Somebody swapped the directory while it was written: root wrote into a directory that only root may write to.
+#[test]
+fn a_directory_that_is_swapped_is_still_written_where_it_was_made() {
+    let parent = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(parent.path(), "small", begin(), "").unwrap();
+    let (path, moved) = (writer.directory().to_owned(), parent.path().join("moved"));
+    fs::rename(&path, &moved).unwrap();
+    fs::create_dir(parent.path().join("theirs")).unwrap();
+    std::os::unix::fs::symlink(parent.path().join("theirs"), &path).unwrap();
+    events().iter().for_each(|event| writer.accept(event).unwrap());
+    writer.archive().write_report("<p>ours</p>").unwrap();
+    assert_eq!(fs::read_dir(parent.path().join("theirs")).unwrap().count(), 0);
+    assert_eq!(writer.read().unwrap().trials.len(), 3);
+    assert!(moved.join("report.html").exists());
 }

@@ -2,30 +2,26 @@
 //!
 //! A pipe is not waited for, and a device such as `/dev/zero` is not read for ever. What a file holds is for others to judge.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use load::Size;
-use rustix::fs::OFlags;
+use ownership::NotPlain;
 
 /// Opens a file to be read.
 ///
 /// # Errors
 /// When it cannot be opened, or is no file: a directory, a pipe, a device.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Without this flag a pipe is opened only when somebody writes to it.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let kind = file.metadata()?.file_type();
-    let what = match kind {
-        kind if kind.is_file() => return Ok(file),
-        kind if kind.is_dir() => "a directory",
-        kind if kind.is_fifo() => "a pipe",
-        _ => "a device",
-    };
-    Err(Error::new(ErrorKind::InvalidInput, format!("it is {what}: give a file that holds it")))
+    ownership::open_plain(path).map_err(|error| {
+        match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(NotPlain(kind)) => {
+                Error::new(ErrorKind::InvalidInput, format!("it is {kind}: give a file that holds it"))
+            }
+            None => error,
+        }
+    })
 }
 
 /// Reads a file of at most so many bytes.
@@ -73,10 +69,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        assert_eq!(refused(&pipe), "it is a pipe: give a file that holds it");
+        assert_eq!(refused(&pipe), "it is a FIFO: give a file that holds it");
         assert!(refused(directory.path()).contains("a directory"));
         for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
-            assert!(refused(Path::new(device)).contains("a device"));
+            assert!(refused(Path::new(device)).contains("a character device"));
         }
     }
 

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ownership::{Directory, Made};
 use record::CacheMode;
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -95,15 +96,14 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// A test file that has no name any more when this returns: it vanishes with the process, however that ends.
+    /// A test file that has no name: it vanishes with the process, however that ends.
     fn temporary(&mut self, directory: &Path, number: u32, bytes: u64) -> Result<TargetFile, TargetError> {
+        // A name for messages alone.
         let path = directory.join(format!("prony-{}-{number}.tmp", std::process::id()));
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = create(&path, flags)?;
+        let place = Directory::open(directory).map_err(|error| not_made(&path, &error))?;
+        let file = place.unnamed().map_err(|error| not_made(&path, &error))?;
         let marked = Marker { data_bytes: bytes, filled: false }.write(&file);
-        let unlinked = rustix::fs::unlink(&path);
         marked.map_err(|error| write_error(&path, error))?;
-        unlinked.map_err(|error| TargetError::system(&path, "cannot unlink the test file", &error))?;
         let written = self.fill(&path, &file, bytes)?;
         Ok(TargetFile {
             path,
@@ -119,11 +119,13 @@ impl Filler<'_> {
     /// A test file that the user named and that stays. One that was just made is removed again if it cannot be filled.
     fn named(&mut self, path: PathBuf, bytes: u64, is_new: bool) -> Result<TargetFile, TargetError> {
         // A file that appeared since the survey, or vanished, is not the one that was judged.
-        let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
-        flags.set(OFlags::CREATE | OFlags::EXCL, is_new);
-        let file = create(&path, flags)?;
+        let (file, made) = if is_new {
+            new_file(&path).map(|(file, made)| (file, Some(made)))?
+        } else {
+            (open_again(&path)?, None)
+        };
         let result = lock(&path, &file).and_then(|()| {
-            if !is_new && Marker::read(&file).is_none() {
+            if made.is_none() && Marker::read(&file).is_none() {
                 return Err(TargetError::usage(
                     &path,
                     "has changed and is no test file any more; nothing was written",
@@ -149,9 +151,8 @@ impl Filler<'_> {
                 written,
             }),
             Err(error) => {
-                if is_new {
-                    let _ = rustix::fs::unlink(&path);
-                }
+                // What cannot be removed is left: its marker says whose it is.
+                let _ = made.map(|made| made.remove());
                 Err(error)
             }
         }
@@ -226,10 +227,25 @@ fn write_block(direct: &File, cached: &File, blocks: &mut Buffers, at: u64, left
     if written == 0 { Err(Errno::IO) } else { Ok(written as u64) }
 }
 
-fn create(path: &Path, flags: OFlags) -> Result<File, TargetError> {
-    rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
+/// A file that this process makes, in a directory that it holds.
+fn new_file(path: &Path) -> Result<(File, Made), TargetError> {
+    Directory::of(path)
+        .and_then(|(directory, name)| directory.create_private(&name))
+        .map_err(|error| not_made(path, &error))
+}
+
+/// A test file of ours, to be written again.
+fn open_again(path: &Path) -> Result<File, TargetError> {
+    rustix::fs::open(path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())
         .map(File::from)
         .map_err(|error| TargetError::open(path, error, CacheMode::Buffered))
+}
+
+fn not_made(path: &Path, error: &std::io::Error) -> TargetError {
+    match Errno::from_io_error(error) {
+        Some(error) => TargetError::open(path, error, CacheMode::Buffered),
+        None => TargetError::system(path, "cannot make it", error),
+    }
 }
 
 fn lock(path: &Path, file: &File) -> Result<(), TargetError> {

@@ -1,12 +1,13 @@
 //! What a disk test reads and writes: test files of our own, files a user names, block devices.
 //!
-//! The rules of safety live here. A file in a directory is made by us and unlinked at once, so that not even a killed
+//! The rules of safety live here. A file in a directory is made by us without a name, so that not even a killed
 //! run leaves anything behind. A file that is named is written only if it carries our marker or with `overwrite`. A
 //! device is written only with `destroy` and its serial number, and never while anything uses it.
 
 mod device;
 mod error;
 mod fill;
+mod loop_status;
 mod marker;
 mod space;
 mod survey;
@@ -18,7 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{CacheMode, Written};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 pub use error::TargetError;
 pub use space::{Lack, lack as lack_of_space};
@@ -191,7 +193,7 @@ impl Target {
                 .map_err(|error| TargetError::system(path, "cannot have memory for one block", &error))?;
             let block = buffer.block(0, job.block_bytes as usize);
             // Any other fault is the trial's to meet and to record.
-            if rustix::io::pread(&file, block, region.begin) == Err(rustix::io::Errno::INVAL) {
+            if rustix::io::pread(&file, block, region.begin) == Err(Errno::INVAL) {
                 return Err(TargetError::alignment(path, job));
             }
         }
@@ -260,7 +262,11 @@ fn usable_region(job: &Job, file_bytes: u64, pool_bytes: Option<u64>) -> Option<
 /// Bytes of data in a file or device; of a file of ours without the marker. None if it cannot be looked at.
 #[must_use]
 pub fn data_bytes(path: &Path) -> Option<u64> {
-    let file = File::open(path).ok()?;
+    // What is opened for its size is not waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let kind = FileType::from_raw_mode(rustix::fs::stat(path).ok()?.st_mode);
+    matches!(kind, FileType::RegularFile | FileType::BlockDevice).then_some(())?;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from).ok()?;
     match marker::Marker::read(&file) {
         Some(marker) => Some(marker.data_bytes),
         None => rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).ok(),
@@ -283,7 +289,7 @@ fn holes_in(file: &File, region: Region) -> u64 {
     region.bytes - data_bytes.min(region.bytes)
 }
 
-/// Opens an open file again with other flags; works for unlinked files too.
+/// Opens an open file again with other flags; works for files without names too.
 fn reopen(file: &File, flags: OFlags) -> rustix::io::Result<File> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

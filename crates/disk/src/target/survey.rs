@@ -25,7 +25,7 @@ pub struct Survey {
 /// One path of the target.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// Test files to be made in a directory, which are unlinked at once.
+    /// Test files to be made in a directory, which have no names.
     Directory { path: PathBuf, files: u32, file_bytes: u64 },
     /// A file to be made, or one of ours to be written again, which stays.
     Make { path: PathBuf, file_bytes: u64, is_new: bool },
@@ -198,8 +198,8 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
         let file_bytes = jobs.iter().map(|job| job.file_bytes).max().unwrap_or(0);
         Ok((Item::Directory { path: path.to_owned(), files, file_bytes }, Vec::new()))
     } else if metadata.is_file() {
-        let item = existing(path, &metadata, size, jobs)?;
-        Ok((item, used_as_it_is(path, metadata.len(), jobs).into_iter().collect()))
+        let (item, bytes) = existing(path, size, jobs)?;
+        Ok((item, used_as_it_is(path, bytes, jobs).into_iter().collect()))
     } else if metadata.file_type().is_block_device() {
         block_device(path, jobs)
     } else {
@@ -240,9 +240,42 @@ fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetE
     Ok(Item::Make { path: path.to_owned(), file_bytes, is_new: true })
 }
 
-fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
+/// What may be done with a file that exists, and its length.
+fn existing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, u64), TargetError> {
     let writes = jobs.iter().any(Job::writes);
+    // What is judged is what was opened, whatever gets its name meanwhile.
     let file = open_existing(path, writes)?;
+    let looked_at = |error| TargetError::system(path, "cannot look at it", &error);
+    let metadata = file.metadata().map_err(looked_at)?;
+    if !metadata.is_file() {
+        return Err(TargetError::usage(path, "became something else than a file while it was looked at"));
+    }
+    if writes {
+        refuse_used(path, &file)?;
+    }
+    Ok((judged(path, file, &metadata, size, jobs)?, metadata.len()))
+}
+
+/// A file that other devices stand on is not written, whatever its name and whosever it is.
+fn refuse_used(path: &Path, file: &File) -> Result<(), TargetError> {
+    let users = device::system()
+        .users_of_file(file)
+        .map_err(|error| TargetError::system(path, "cannot look at what uses it", &error))?;
+    if users.is_empty() {
+        return Ok(());
+    }
+    let users = users.join(", ");
+    Err(TargetError::usage(path, format!("is in use: {users}; detach it, or name another file")))
+}
+
+fn judged(
+    path: &Path,
+    file: File,
+    metadata: &Metadata,
+    size: Option<u64>,
+    jobs: &[Job],
+) -> Result<Item, TargetError> {
+    let writes = jobs.iter().any(Job::writes);
     let path = path.to_owned();
     match Marker::read(&file) {
         // A file of ours was cut off while it was filled, is to be larger or to be preconditioned: it is written again.
@@ -277,25 +310,16 @@ fn existing(path: &Path, metadata: &Metadata, size: Option<u64>, jobs: &[Job]) -
                 metadata.len()
             ),
         )),
-        None => foreign(path, file, metadata.len(), jobs),
+        None => Ok(foreign(path, file, metadata.len(), jobs)),
     }
 }
 
-/// A file of somebody else's. One that other devices stand on is not written.
-fn foreign(path: PathBuf, file: File, bytes: u64, jobs: &[Job]) -> Result<Item, TargetError> {
-    if !jobs.iter().any(Job::writes) {
-        return Ok(Item::Foreign { path, file, bytes, new_bytes: 0, overwrite: false });
-    }
-    let users = device::System::real().loops_over(&path);
-    if !users.is_empty() {
-        let users = users.join(", ");
-        return Err(TargetError::usage(
-            &path,
-            format!("is in use: {users}; detach it, or name another file"),
-        ));
-    }
-    let new_bytes = super::holes_in(&file, super::Region { file: 0, begin: 0, bytes });
-    Ok(Item::Foreign { path, file, bytes, new_bytes, overwrite: fill_passes(jobs) > 1 })
+/// A file of somebody else's.
+fn foreign(path: PathBuf, file: File, bytes: u64, jobs: &[Job]) -> Item {
+    let writes = jobs.iter().any(Job::writes);
+    let whole = super::Region { file: 0, begin: 0, bytes };
+    let new_bytes = if writes { super::holes_in(&file, whole) } else { 0 };
+    Item::Foreign { path, file, bytes, new_bytes, overwrite: writes && fill_passes(jobs) > 1 }
 }
 
 /// A directory that takes no files is told before the plan, not after it.
@@ -305,18 +329,18 @@ fn check_writable(directory: &Path) -> Result<(), TargetError> {
 }
 
 fn open_existing(path: &Path, writes: bool) -> Result<File, TargetError> {
-    let flags = if writes { OFlags::RDWR } else { OFlags::RDONLY } | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty())
+    // What became a FIFO since it was looked at is not waited for.
+    let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
+    rustix::fs::open(path, access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
         .map(File::from)
         .map_err(|error| TargetError::open(path, error, record::CacheMode::Buffered))
 }
 
 fn block_device(path: &Path, jobs: &[Job]) -> Result<(Item, Vec<String>), TargetError> {
     let writes = jobs.iter().any(Job::writes);
-    let system = device::System::real();
     let (file, warnings) = if writes {
         let destroy = jobs.iter().find_map(|job| job.destroy.as_deref());
-        device::open_to_destroy(&system, path, destroy)?
+        device::open_to_destroy(path, destroy)?
     } else {
         (open_existing(path, false)?, Vec::new())
     };

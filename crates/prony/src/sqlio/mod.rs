@@ -66,9 +66,9 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         measured.print(&text);
     }
     if let Some(results) = results {
-        let directory = results.writer.directory().to_owned();
-        session::make_report(&directory)?;
-        tell!("sqlio: report: {}", directory.join("report.html").display());
+        let archive = results.writer.archive();
+        session::make_report(archive)?;
+        tell!("sqlio: report: {}", archive.path().join("report.html").display());
     }
     match (state, measured.failure) {
         (State::Aborted, _) => Ok(Exit::Interrupted),

@@ -90,3 +90,49 @@ fn a_device_mounted_where_it_cannot_be_seen_is_refused() {
     drop(fs::OpenOptions::new().write(true).open(bench.path("go-on")).unwrap());
     holder.ended().ended_with(0);
 }
+
+/// Mounts the last device, and runs prony on another node of the first.
+fn is_refused_while_mounted(bench: &Workbench, written: &str, name: &str, mounted: &str) -> Option<()> {
+    let way = private_mounts()?;
+    let script = "PATH=$PATH:/usr/sbin:/sbin; mkfs.ext4 -q -F \"$3\"; mkdir mnt; mount \"$3\" mnt; echo precious > mnt/a; sync
+        code=0; \"$prony\" disk \"$1\" --destroy \"$2\" --read-share 0 --duration 50ms --warm-up 0s || code=$?
+        umount mnt; mount \"$3\" mnt; cat mnt/a; exit $code";
+    let mut command = shell(bench, way, script);
+    command.arg("sh").args([written, name, mounted]);
+    let outcome = finish(command).ended_with(2).says("is in use: ");
+    assert_eq!(outcome.stdout, "precious\n");
+    Some(())
+}
+
+/// Loop devices were looked for over the path that was given, and not over its partitions: a mounted file system was lost.
+#[test]
+fn a_disk_whose_partition_backs_a_mounted_device_is_refused() {
+    let bench = Workbench::new();
+    let image = bench.write("disk", vec![0; 16 << 20]);
+    let tried = LoopDevice::on(&bench, &image).filter(|_| has_tool("addpart")).and_then(|disk| {
+        let partition = disk.partition(&bench, 28_672)?;
+        let over = LoopDevice::on(&bench, &partition.path).filter(|_| has_tool("mkfs.ext4"))?;
+        is_refused_while_mounted(&bench, disk.name(), image.to_str()?, over.name())
+    });
+    if tried.is_none() {
+        eprintln!(
+            "not tried: a partition that backs a device, for which root, losetup and addpart are needed"
+        );
+    }
+}
+
+/// Loop devices were looked for by the text of the path: a node of the same number elsewhere got through.
+#[test]
+fn another_node_of_a_device_that_backs_a_mounted_one_is_refused() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat, stat};
+    let bench = Workbench::new();
+    let tried = device_with_file_system(&bench).and_then(|(device, image)| {
+        let over = LoopDevice::on(&bench, &device.path)?;
+        let number = stat(&device.path).ok()?.st_rdev;
+        mknodat(CWD, bench.path("alias"), FileType::BlockDevice, Mode::RUSR | Mode::WUSR, number).ok()?;
+        is_refused_while_mounted(&bench, "alias", image.to_str()?, over.name())
+    });
+    if tried.is_none() {
+        eprintln!("not tried: another node of a device, for which root and losetup are needed");
+    }
+}

@@ -85,6 +85,25 @@ fn a_disk_that_fills_under_load_fails_the_trial_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_disk_too_full_for_the_report_keeps_what_was_measured() {
+    let bench = Workbench::new();
+    let Some(way) = private_mounts() else {
+        eprintln!("not tried: results on a disk that fills, for which mounts are needed");
+        return;
+    };
+    let script = "mkdir full; mount -t tmpfs -o size=48k none full
+        \"$prony\" disk x --engine null --duration 200ms --warm-up 0s --results full || code=$?
+        \"$prony\" report full/* --json || true; ls -A full/*; exit ${code:-0}";
+    let outcome = finish(shell(&bench, way, script)).ended_with(1).says("No space left on device");
+    let outcome = outcome.says("the disk is full: free some space there");
+    assert!(outcome.stdout.contains("\"state\": \"complete\""), "it can be read: {}", outcome.stdout);
+    assert!(
+        outcome.stdout.ends_with("environment.json\nmanifest.json\nstudy.toml\ntrials\nverdicts.json\n"),
+        "{outcome:?}"
+    );
+}
+
+#[test]
 fn a_file_system_that_is_read_only_is_named() {
     let bench = Workbench::new();
     let Some(way) = private_mounts() else {

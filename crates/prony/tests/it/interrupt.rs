@@ -142,11 +142,11 @@ fn start_filling(bench: &Workbench) -> Running {
     let filling = ["disk", ".", "--file-size", "64MiB", "--fill-passes", "100"];
     let mut run = Running::start(bench, &[&filling, bench.cache()].concat());
     let files = format!("/proc/{}/fd", run.id());
+    let place = fs::canonicalize(bench.path(".")).unwrap();
     run.wait_until("a test file without a name", || {
         let links = fs::read_dir(&files).into_iter().flatten().flatten();
         links.filter_map(|link| fs::read_link(link.path()).ok()).any(|link| {
-            let link = link.to_string_lossy();
-            link.contains("/prony-") && link.ends_with(".tmp (deleted)")
+            link.parent() == Some(place.as_path()) && link.to_string_lossy().ends_with(" (deleted)")
         })
     });
     run

@@ -16,6 +16,7 @@ mod export;
 mod faults;
 mod help;
 mod historian;
+mod hostile;
 mod interrupt;
 mod mistakes;
 mod mounts;

@@ -48,6 +48,16 @@ impl LoopDevice {
         (outcome.code == Some(0) && path.exists()).then_some(Self { path })
     }
 
+    /// Makes a partition of it from 1 MiB on, of so many sectors; not every kernel reads tables of partitions.
+    pub(crate) fn partition(&self, bench: &Workbench, sectors: u32) -> Option<Partition> {
+        let mut command = bench.command("addpart");
+        command.arg(&self.path).args(["1", "2048", &sectors.to_string()]);
+        let is_made = finish(command).code == Some(0);
+        let partition =
+            is_made.then(|| Partition { disk: self.path.clone(), path: format!("{}p1", self.name()).into() });
+        partition.filter(|partition| partition.path.exists())
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.path.to_str().unwrap()
     }
@@ -58,6 +68,18 @@ impl Drop for LoopDevice {
         let mut command = Command::new("sh");
         command.args(["-c", "PATH=$PATH:/usr/sbin:/sbin exec losetup --detach \"$1\"", "sh"]).arg(&self.path);
         succeeds(&mut command);
+    }
+}
+
+/// A partition of a loop device. It would outlive the device's file.
+pub(crate) struct Partition {
+    disk: PathBuf,
+    pub(crate) path: PathBuf,
+}
+
+impl Drop for Partition {
+    fn drop(&mut self) {
+        succeeds(Command::new("delpart").arg(&self.disk).arg("1"));
     }
 }
 

@@ -48,44 +48,47 @@ fn seed_and_size_make_the_files_and_threads_do_not() {
 fn files_that_exist_are_refused_and_kept() {
     let bench = Workbench::new();
     bench.write("orders.csv", "precious");
-    bench.write("products.csv.partial", "precious");
-    let generate = || bench.run(&["orders", "generate", "--csv", ".", "--size", "1MB"]).ended_with(2);
+    let outcome = bench.run(&["orders", "generate", "--csv", ".", "--size", "1MB"]).ended_with(2);
     assert_eq!(
-        generate().stderr,
+        outcome.stderr,
         "prony: ./orders.csv is already there; remove it, or name another directory\n"
     );
-    fs::remove_file(bench.path("orders.csv")).unwrap();
-    generate()
-        .says("./products.csv.partial is left by a run that was killed, or written by one that is under way");
-    assert_eq!(bench.names("."), ["products.csv.partial"]);
+    assert_eq!(bench.names("."), ["orders.csv"]);
+}
+
+/// Starts a run that makes files for long, and waits until they are begun. They have no names.
+fn start_generating(bench: &Workbench) -> Running {
+    let mut run = Running::start(bench, &["orders", "generate", "--csv", "store", "--size", "500MB"]);
+    let files = format!("/proc/{}/fd", run.id());
+    let place = fs::canonicalize(bench.path(".")).unwrap().join("store");
+    run.wait_until("files without names", || {
+        let links = fs::read_dir(&files).into_iter().flatten().flatten();
+        let is_begun = |link: &std::path::PathBuf| {
+            link.starts_with(&place) && link.to_string_lossy().ends_with(" (deleted)")
+        };
+        links.filter_map(|link| fs::read_link(link.path()).ok()).filter(is_begun).count() == 7
+    });
+    run
 }
 
 #[test]
 fn an_interrupted_run_leaves_no_file() {
     let bench = Workbench::new();
-    let arguments = ["orders", "generate", "--csv", "store", "--size", "500MB"];
-    let mut run = Running::start(&bench, &arguments);
-    run.wait_until("files", || bench.path("store/orders.csv.partial").exists());
+    let run = start_generating(&bench);
     run.send(Signal::INT);
-    run.ended().ended_with(130).says("prony: interrupted; the files that were begun are removed");
+    run.ended().ended_with(130).says("prony: interrupted; nothing is left of the files that were begun");
     assert!(!bench.path("store").exists());
 }
 
-/// A run that is killed can remove nothing; what it leaves has no final name, and the next run says what to remove.
+/// A run that is killed can remove nothing. Its files had names of their own, and the next run refused to go on.
 #[test]
-fn a_killed_run_leaves_no_file_of_a_final_name() {
+fn a_killed_run_leaves_no_file() {
     let bench = Workbench::new();
-    let arguments = ["orders", "generate", "--csv", "store", "--size", "500MB"];
-    let mut run = Running::start(&bench, &arguments);
-    run.wait_until("files", || bench.path("store/products.csv.partial").exists());
+    let run = start_generating(&bench);
     run.send(Signal::KILL);
     assert_eq!(run.ended().code, None);
-    assert!(bench.names("store").iter().all(|name| name.ends_with(".csv.partial")));
-    bench
-        .run(&arguments)
-        .ended_with(2)
-        .says("store/products.csv.partial")
-        .says("are left by a run that was killed");
+    assert_eq!(bench.names("store"), [""; 0]);
+    bench.run(&["orders", "generate", "--csv", "store", "--size", "1MB"]).ended_with(0);
 }
 
 #[test]

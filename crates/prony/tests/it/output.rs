@@ -220,9 +220,9 @@ fn what_is_no_file_is_refused_at_once() {
     fs::create_dir(bench.path("directory")).unwrap();
     fs::File::create(bench.path("large")).unwrap().set_len((16 << 20) + 1).unwrap();
     for (file, why) in [
-        ("pipe", "it is a pipe: give a file that holds it"),
-        ("/dev/zero", "it is a device: give a file"),
-        ("/dev/urandom", "it is a device: give a file"),
+        ("pipe", "it is a FIFO: give a file that holds it"),
+        ("/dev/zero", "it is a character device: give a file"),
+        ("/dev/urandom", "it is a character device: give a file"),
         ("directory", "it is a directory: give a file"),
         ("large", "it is larger than 16MiB, the most that is read of one"),
     ] {

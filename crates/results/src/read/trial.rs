@@ -1,10 +1,10 @@
 //! One trial's directory, and what of it makes the figures of its measured window.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::path::Path;
 
+use ownership::Directory;
 use record::{MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
 use serde::de::DeserializeOwned;
 
@@ -17,10 +17,18 @@ use crate::sum::Adder;
 const SAME_END_S: f64 = 1e-6;
 
 /// Reads the trial, unless there is no record that says what was tried.
-pub(super) fn read(number: u32, directory: &Path, damage: &mut Vec<String>) -> Option<MeasuredTrial> {
+pub(super) fn read(
+    number: u32,
+    trials: &Directory,
+    name: &OsStr,
+    damage: &mut Vec<String>,
+) -> Option<MeasuredTrial> {
     let mut notes = Vec::new();
-    let measured = noted(&mut notes, read_json::<TrialRecord>(directory, name::TRIAL))
-        .map(|record| read_measured(record, directory, &mut notes));
+    let directory = trials.below(name).map_err(|error| unreadable("its directory", &error));
+    let measured = noted(&mut notes, directory).and_then(|directory| {
+        let record = noted(&mut notes, read_json::<TrialRecord>(&directory, name::TRIAL))?;
+        Some(read_measured(record, &directory, &mut notes))
+    });
     damage.extend(notes.into_iter().map(|note| format!("trial {number}: {note}")));
     let measured = measured?;
     if measured.trial.state == State::Running {
@@ -29,9 +37,9 @@ pub(super) fn read(number: u32, directory: &Path, damage: &mut Vec<String>) -> O
     Some(measured)
 }
 
-fn read_measured(record: TrialRecord, directory: &Path, notes: &mut Vec<String>) -> MeasuredTrial {
+fn read_measured(record: TrialRecord, directory: &Directory, notes: &mut Vec<String>) -> MeasuredTrial {
     // A trial that was skipped, or failed before its load was set up, left its record alone.
-    if record.setup.is_none() && !directory.join(name::SAMPLES).exists() {
+    if record.setup.is_none() && !matches!(directory.look(OsStr::new(name::SAMPLES)), Ok(Some(_))) {
         return MeasuredTrial::new(record);
     }
     let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
@@ -90,12 +98,12 @@ impl Unusable {
 
 /// Hands over the whole lines of a file, and notes whether a half one stands at its end.
 fn for_each_line(
-    directory: &Path,
+    directory: &Directory,
     name: &str,
     notes: &mut Vec<String>,
     mut take: impl FnMut(&str) -> Result<(), String>,
 ) {
-    let content = fs::read(directory.join(name)).map_err(|error| unreadable(name, &error));
+    let content = directory.read(OsStr::new(name)).map_err(|error| unreadable(name, &error));
     let Some(content) = noted(notes, content) else { return };
     let mut unusable = Unusable::default();
     for (index, line) in content.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -119,7 +127,7 @@ fn whole_line(line: &[u8]) -> ControlFlow<(), Result<&str, String>> {
     }
 }
 
-fn read_lines<T: DeserializeOwned>(directory: &Path, name: &str, notes: &mut Vec<String>) -> Vec<T> {
+fn read_lines<T: DeserializeOwned>(directory: &Directory, name: &str, notes: &mut Vec<String>) -> Vec<T> {
     let mut values = Vec::new();
     for_each_line(directory, name, notes, |line| {
         values.push(serde_json::from_str(line).map_err(|error| error.to_string())?);
@@ -131,7 +139,7 @@ fn read_lines<T: DeserializeOwned>(directory: &Path, name: &str, notes: &mut Vec
 /// The operations of the intervals that make figures, by kind and yet without counts. Histograms of the warm-up
 /// are not even decoded, for there may be many.
 fn read_log(
-    directory: &Path,
+    directory: &Directory,
     samples: &[Sample],
     notes: &mut Vec<String>,
 ) -> BTreeMap<String, OperationInterval> {

@@ -1,25 +1,32 @@
-//! What only some crates may do: `unsafe` code, printing, ending the process.
+//! What only some crates may do: `unsafe` code, printing, ending the process, making, replacing and removing files, dropping
+//! databases.
 //!
 //! The lints of the workspace forbid the same things, and an `allow` lifts them. This check is not lifted.
 
 use super::Finding;
-use super::source::Source;
+use super::source::{Source, Token};
 
 /// Something that only some crates may do.
 struct Fence {
     /// Sequences of tokens, any of which is a breach.
     patterns: &'static [&'static [&'static str]],
+    /// Texts that no literal may hold, in capitals.
+    texts: &'static [&'static str],
     /// Crates that may, by directory.
     crates: &'static [&'static str],
+    /// Beginnings of paths that may.
+    paths: &'static [&'static str],
     /// Whether test code of every crate may too.
     tests_may: bool,
     message: &'static str,
 }
 
-const FENCES: [Fence; 3] = [
+const FENCES: [Fence; 5] = [
     Fence {
         patterns: &[&["unsafe"], &["unsafe_code"]],
+        texts: &[],
         crates: &["disk"],
+        paths: &[],
         tests_may: false,
         message: "only `disk` may contain unsafe code: put the call behind a safe function there",
     },
@@ -32,17 +39,71 @@ const FENCES: [Fence; 3] = [
             &["stdout", "(", ")"],
             &["stderr", "(", ")"],
         ],
+        texts: &[],
         crates: &["prony", "xtask"],
+        paths: &[],
         tests_may: true,
         message: "only `prony` prints: return the text, or emit an event",
     },
     Fence {
         patterns: &[&["process", ":", ":", "exit"], &["process", ":", ":", "abort"]],
+        texts: &[],
         crates: &["prony", "xtask"],
+        paths: &[],
         tests_may: false,
         message: "only `prony` ends the process: return an error",
     },
+    Fence {
+        patterns: &[
+            &["File", ":", ":", "create"],
+            &["File", ":", ":", "create_new"],
+            &["File", ":", ":", "options"],
+            &["OpenOptions"],
+            &["DirBuilder"],
+            &["fs", ":", ":", "write"],
+            &["fs", ":", ":", "copy"],
+            &["fs", ":", ":", "rename"],
+            &["remove_file"],
+            &["remove_dir"],
+            &["remove_dir_all"],
+            &["create_dir"],
+            &["create_dir_all"],
+            &["hard_link"],
+            &["symlink"],
+            &["set_permissions"],
+            &["unlink"],
+            &["unlinkat"],
+            &["renameat"],
+            &["renameat_with"],
+            &["mkdir"],
+            &["mkdirat"],
+            &["linkat"],
+            &["symlinkat"],
+            &["mknodat"],
+            &["mkfifoat"],
+            &["OFlags", ":", ":", "CREATE"],
+            &["OFlags", ":", ":", "TRUNC"],
+            &["OFlags", ":", ":", "TMPFILE"],
+            &["tempfile"],
+        ],
+        texts: &[],
+        crates: &["ownership", "xtask"],
+        paths: NOT_YET_OWNED,
+        tests_may: true,
+        message: "only `ownership` makes, replaces and removes files: use its Directory, Draft, Made or MadeDirectory",
+    },
+    Fence {
+        patterns: &[],
+        texts: &["DROP DATABASE", "DROP SCHEMA"],
+        crates: &["xtask"],
+        paths: &["crates/database/src/own/"],
+        tests_may: true,
+        message: "only `database::own` drops databases, by a Permit of `ownership`",
+    },
 ];
+
+/// Files that still do themselves what `ownership` is there for.
+const NOT_YET_OWNED: &[&str] = &["crates/database/src/own/file.rs"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     FENCES.iter().flat_map(|fence| sources.iter().flat_map(|source| breaches(fence, source))).collect()
@@ -51,16 +112,32 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
 fn breaches(fence: &Fence, source: &Source) -> Vec<Finding> {
     // An example is a program of its own, which a benchmark runs for what it prints.
     let is_example = source.path.split('/').any(|part| part == "examples");
-    if fence.crates.contains(&source.crate_name()) || (fence.tests_may && is_example) {
+    let may = fence.crates.contains(&source.crate_name())
+        || fence.paths.iter().any(|path| source.path.starts_with(path));
+    if may || (fence.tests_may && is_example) {
         return Vec::new();
     }
-    fence
-        .patterns
-        .iter()
-        .flat_map(|pattern| source.find(pattern))
+    let patterns = fence.patterns.iter().flat_map(|pattern| found(source, pattern));
+    let says = |token: &&Token| {
+        let text = token.text.to_uppercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        fence.texts.iter().any(|forbidden| words.join(" ").contains(forbidden))
+    };
+    let texts = source.texts().filter(says);
+    patterns
+        .chain(texts)
         .filter(|token| !(fence.tests_may && token.in_test))
         .map(|token| Finding::new(&source.path, token.line, fence.message))
         .collect()
+}
+
+/// Where a pattern stands, also if what it names of a module is imported in a list.
+fn found<'a>(source: &'a Source, pattern: &'a [&'a str]) -> Vec<&'a Token> {
+    let listed = match pattern {
+        [module, ":", ":", name] => source.find_in_lists(module, name),
+        _ => Vec::new(),
+    };
+    source.find(pattern).chain(listed).collect()
 }
 
 #[cfg(test)]
@@ -106,5 +183,89 @@ mod tests {
     fn tests_may_print_and_children_have_outputs() {
         assert_eq!(breaches_in("load", "#[test] fn a() { println!() }"), 0);
         assert_eq!(breaches_in("load", "fn a(b: Command) { b.stdout(null()); }"), 0);
+    }
+
+    #[test]
+    fn only_ownership_makes_replaces_and_removes_files() {
+        for text in [
+            "fn a() { File::create(p); }",
+            "fn a() { std::fs::File::create_new(p); }",
+            "fn a() { File::options().append(true); }",
+            "fn a() { std::fs::OpenOptions::new().create(true).open(p); }",
+            "fn a() { fs::DirBuilder::new(); }",
+            "fn a() { fs::write(p, b); }",
+            "fn a() { std::fs::copy(p, q); }",
+            "fn a() { fs::rename(p, q); }",
+            "use std::fs::{self, rename};",
+            "use std::fs::{File, write};",
+            "use std::fs::copy;",
+            "fn a() { fs::remove_file(p); }",
+            "fn a() { paths.map(fs::remove_dir); }",
+            "fn a() { fs::remove_dir_all(p); }",
+            "fn a() { fs::create_dir(p); }",
+            "fn a() { fs::create_dir_all(p); }",
+            "fn a() { fs::hard_link(p, q); }",
+            "fn a() { symlink(p, q); }",
+            "fn a() { fs::set_permissions(p, q); }",
+            "fn a() { rustix::fs::unlink(p); }",
+            "fn a() { unlinkat(d, p, f); }",
+            "fn a() { rustix::fs::rename(p, q); }",
+            "fn a() { renameat(d, p, d, q); }",
+            "use rustix::fs::renameat_with;",
+            "fn a() { rustix::fs::mkdir(p, m); }",
+            "fn a() { mkdirat(d, p, m); }",
+            "fn a() { linkat(d, p, d, q, f); }",
+            "fn a() { symlinkat(p, d, q); }",
+            "fn a() { mknodat(d, p, t, m, n); }",
+            "fn a() { mkfifoat(d, p, m); }",
+            "const A: OFlags = OFlags::CREATE;",
+            "const A: OFlags = OFlags::TRUNC;",
+            "const A: OFlags = OFlags::TMPFILE;",
+            "fn a() { tempfile::tempdir(); }",
+        ] {
+            assert_eq!((breaches_in("results", text), breaches_in("ownership", text)), (1, 0), "{text}");
+            let of_test = format!("#[cfg(test)]\nmod tests {{ {text} }}");
+            assert_eq!(breaches_in("results", &of_test), 0, "{of_test}");
+        }
+    }
+
+    #[test]
+    fn every_pattern_of_a_fence_is_tried() {
+        for fence in &FENCES {
+            for pattern in fence.patterns {
+                let text = pattern.concat();
+                let own = include_str!("fences.rs");
+                let tests = own.split_once("mod tests {").map(|(_, tests)| tests).unwrap_or_default();
+                assert!(tests.contains(&text), "no test has `{text}`");
+            }
+        }
+    }
+
+    #[test]
+    fn files_may_be_read_and_looked_at_everywhere() {
+        for text in [
+            "fn a() { File::open(p); fs::read(p); fs::read_to_string(p); p.symlink_metadata(); p.is_symlink(); }",
+            "use std::fs::{self, File};",
+            "#[serde(rename = \"a\")] struct A;",
+            "fn a() { out.write(b); directory.create_new(n); directory.rename(a, b); }",
+            "/// fs::remove_file and DROP DATABASE are spoken of here\nfn a() {}",
+        ] {
+            assert_eq!(breaches_in("results", text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_owner_of_databases_drops_them() {
+        let breaches_at = |path: &str, text: &str| check(&[Source::parse(path, text).unwrap()]).len();
+        for text in [
+            "fn a() { b(\"DROP DATABASE x\") }",
+            "fn a() { format!(\"drop  database {}\", x) }",
+            "fn a() { b(r#\"DROP SCHEMA \"x\"\"#) }",
+        ] {
+            assert_eq!(breaches_at("crates/workload/src/a.rs", text), 1, "{text}");
+            assert_eq!(breaches_at("crates/database/src/session.rs", text), 1, "{text}");
+            assert_eq!(breaches_at("crates/database/src/own/server.rs", text), 0, "{text}");
+            assert_eq!(breaches_at("crates/database/tests/own.rs", text), 0, "{text}");
+        }
     }
 }

@@ -42,7 +42,22 @@ pub(crate) fn read_all(root: &Path) -> Result<(Vec<Source>, Vec<Finding>)> {
             Err(error) => findings.push(Finding::new(&path, error.span().start().line, error.to_string())),
         }
     }
+    mark_test_modules(&mut sources);
     Ok((sources, findings))
+}
+
+/// Marks the files of modules that are declared for tests alone, and of the modules in them.
+fn mark_test_modules(sources: &mut [Source]) {
+    let modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
+    for source in sources {
+        let stem = source.path.trim_end_matches(".rs");
+        let is_of = |module: &String| {
+            stem == module || stem.strip_prefix(module).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if modules.iter().any(is_of) {
+            source.tokens.iter_mut().for_each(|token| token.in_test = true);
+        }
+    }
 }
 
 impl Source {
@@ -58,6 +73,47 @@ impl Source {
         Ok(Self { path: path.to_owned(), text: text.to_owned(), syntax, tokens })
     }
 
+    /// Modules with files of their own that are declared under `#[cfg(test)]`: paths without `.rs`.
+    fn test_modules(&self) -> Vec<String> {
+        let (directory, file) = self.path.rsplit_once('/').unwrap_or_default();
+        let stem = file.trim_end_matches(".rs");
+        let below = match stem {
+            "lib" | "main" | "mod" => directory.to_owned(),
+            stem => format!("{directory}/{stem}"),
+        };
+        let modules = self.syntax.items.iter().filter_map(|item| match item {
+            syn::Item::Mod(module) if module.content.is_none() => Some(module),
+            _ => None,
+        });
+        modules
+            .filter(|module| module.attrs.iter().any(is_for_tests))
+            .map(|module| match module.attrs.iter().find_map(path_of) {
+                Some(path) => format!("{directory}/{}", path.trim_end_matches(".rs")),
+                None => format!("{below}/{}", module.ident),
+            })
+            .collect()
+    }
+
+    /// Literals of text that are no documentation.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &Token> {
+        let is_documentation = |index: usize| {
+            index >= 2 && self.tokens[index - 1].text == "=" && self.tokens[index - 2].text == "doc"
+        };
+        let texts = self.tokens.iter().enumerate().filter(move |(index, _)| !is_documentation(*index));
+        texts.map(|(_, token)| token).filter(|token| token.text.ends_with(['"', '#']))
+    }
+
+    /// The tokens of a name that is imported from a module in a list: `fs::{self, write}`.
+    pub(crate) fn find_in_lists<'a>(&'a self, module: &'a str, name: &'a str) -> Vec<&'a Token> {
+        let begins = |window: &[Token]| matches(window, &[module, ":", ":", "{"]);
+        let lists = self.tokens.windows(4).enumerate().filter(|(_, window)| begins(window));
+        let of_list = |begin: usize| {
+            let list = self.tokens[begin + 4..].iter().take_while(|token| token.text != "}");
+            list.filter(|token| token.text == name)
+        };
+        lists.flat_map(|(begin, _)| of_list(begin)).collect()
+    }
+
     /// Directory of the crate below `crates/`.
     pub(crate) fn crate_name(&self) -> &str {
         self.path.split('/').nth(1).unwrap_or_default()
@@ -67,6 +123,20 @@ impl Source {
     pub(crate) fn find<'a>(&'a self, pattern: &'a [&str]) -> impl Iterator<Item = &'a Token> {
         self.tokens.windows(pattern.len()).filter(|window| matches(window, pattern)).map(|window| &window[0])
     }
+}
+
+fn is_for_tests(attribute: &syn::Attribute) -> bool {
+    let syn::Meta::List(list) = &attribute.meta else { return false };
+    let words: Vec<String> = list.tokens.clone().into_iter().map(|token| token.to_string()).collect();
+    list.path.is_ident("cfg") && words == ["test"]
+}
+
+/// The file that an attribute `path` names.
+fn path_of(attribute: &syn::Attribute) -> Option<String> {
+    let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
+    let syn::Expr::Lit(literal) = &pair.value else { return None };
+    let syn::Lit::Str(text) = &literal.lit else { return None };
+    pair.path.is_ident("path").then(|| text.value())
 }
 
 fn matches(window: &[Token], pattern: &[&str]) -> bool {
@@ -170,6 +240,32 @@ mod tests {
     #[test]
     fn all_of_a_file_below_tests_is_test_code() {
         assert_eq!(sleeps("crates/load/tests/a.rs", "fn a() { sleep(1) }"), [(1, true)]);
+    }
+
+    #[test]
+    fn files_of_modules_for_tests_are_test_code() {
+        let parent = "#[cfg(test)]\nmod a;\n#[cfg(test)]\n#[path = \"b_tests.rs\"]\nmod b;\nmod c;";
+        let text = "fn f() { sleep(1) }";
+        let files = ["lib.rs", "a.rs", "a/deep.rs", "b_tests.rs", "c.rs", "ab.rs", "b.rs"];
+        let mut sources: Vec<Source> = files
+            .iter()
+            .map(|file| {
+                let text = if *file == "lib.rs" { parent } else { text };
+                Source::parse(&format!("crates/load/src/{file}"), text).unwrap()
+            })
+            .collect();
+        mark_test_modules(&mut sources);
+        let is_test = |source: &Source| source.tokens.iter().all(|token| token.in_test);
+        let marked: Vec<bool> = sources.iter().map(is_test).collect();
+        assert_eq!(marked, [false, true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn texts_are_literals_but_no_documentation() {
+        let source =
+            Source::parse("crates/load/src/lib.rs", "/// one\nfn a() { b(\"two\", r#\"three\"#, 4, 'f') }");
+        let texts: Vec<String> = source.unwrap().texts().map(|token| token.text.clone()).collect();
+        assert_eq!(texts, ["\"two\"", "r#\"three\"#"]);
     }
 
     #[test]

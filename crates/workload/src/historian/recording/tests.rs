@@ -155,7 +155,7 @@ fn a_pipe_is_no_recording() {
     let path = directory.path().join("plant.csv");
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let told = Recording::open(&path).unwrap_err().to_string();
-    assert!(told.contains("it is a pipe: give a file"), "{told}");
+    assert!(told.contains("it is a FIFO: give a file"), "{told}");
 }
 
 #[test]

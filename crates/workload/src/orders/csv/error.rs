@@ -3,19 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there are no files. Those that were begun are removed.
+/// Why there are no files. Nothing is left of those that were begun.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     /// Files that would be overwritten.
     #[error("{} already there; remove {}, or name another directory", are(.0), them(.0))]
     Exists(Vec<PathBuf>),
-    /// Unfinished files of a run that is under way or was killed.
-    #[error(
-        "{} left by a run that was killed, or written by one that is under way; if none is, remove {}",
-        are(.0),
-        them(.0)
-    )]
-    Unfinished(Vec<PathBuf>),
     /// A directory that cannot be used.
     #[error("{}: {what}: {source}; name a directory that can be written to", path.display())]
     Directory {
@@ -28,7 +21,7 @@ pub enum CsvError {
     },
     /// There is no more room.
     #[error(
-        "{}: the file system is full after {written_bytes} bytes of this file; what was written is removed: make room, \
+        "{}: the file system is full after {written_bytes} bytes of this file; nothing is left of it: make room, \
          choose a smaller --size, or name a directory elsewhere",
         path.display()
     )]
@@ -39,7 +32,7 @@ pub enum CsvError {
         written_bytes: u64,
     },
     /// A file that cannot be written.
-    #[error("{}: {what}: {source}; what was written is removed", path.display())]
+    #[error("{}: {what}: {source}; nothing is left of it", path.display())]
     File {
         /// File.
         path: PathBuf,
@@ -49,7 +42,7 @@ pub enum CsvError {
         source: io::Error,
     },
     /// The user ended it.
-    #[error("interrupted; the files that were begun are removed")]
+    #[error("interrupted; nothing is left of the files that were begun")]
     Interrupted,
 }
 
@@ -57,7 +50,7 @@ impl CsvError {
     /// Whether the user asked for something that cannot be, rather than something having failed.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Exists(_) | Self::Unfinished(_) | Self::Directory { .. })
+        matches!(self, Self::Exists(_) | Self::Directory { .. })
     }
 
     /// A file could not be written.

@@ -1,15 +1,17 @@
 //! The files of a store, made by several threads in pieces that are written in order.
 //!
-//! While they are made they have names of their own; they get their final ones together, when all are complete and synced.
-//! Whatever ends it before that, but for a kill, removes them.
+//! While they are made they have no names; they get them together, when all are complete and synced. Whatever ends it before
+//! that leaves nothing.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use ownership::{Directory, Draft, Made, MadeDirectory};
 
 use super::csv_rows::CsvRows;
 use super::error::CsvError;
@@ -63,12 +65,13 @@ fn estimated_table_bytes(data: &StoreData, table: StoreTable) -> u64 {
 /// Looks whether the files can be made, and touches nothing.
 ///
 /// # Errors
-/// When one of them exists or is being made, or the directory is none and cannot become one.
+/// When one of them exists, or the directory is none and cannot become one.
 pub fn check(directory: &Path) -> Result<(), CsvError> {
     check_directory(directory)?;
-    let final_paths = StoreTable::ALL.map(|table| directory.join(file_name(table)));
-    refuse_existing(final_paths.to_vec(), CsvError::Exists)?;
-    refuse_existing(StoreTable::ALL.map(|table| first_path(directory, table)).to_vec(), CsvError::Unfinished)
+    let mut paths = StoreTable::ALL.map(|table| directory.join(file_name(table))).to_vec();
+    // A link to nowhere is there too.
+    paths.retain(|path| path.symlink_metadata().is_ok());
+    if paths.is_empty() { Ok(()) } else { Err(CsvError::Exists(paths)) }
 }
 
 /// Makes all files of a store in a directory, which is made too if only it itself does not exist. `progress` is told of the
@@ -156,29 +159,30 @@ impl<I: Iterator<Item = (usize, Piece)> + Send> Line<I> {
     }
 }
 
-/// Files under their first names, which are removed unless they are finished.
+/// Files without names, of which nothing is left unless they are finished.
 struct Unfinished {
-    directory: PathBuf,
-    /// Whether the directory is new too.
-    made_directory: bool,
+    directory: Directory,
+    /// The same, if it is new too.
+    made_directory: Option<MadeDirectory>,
     files: Vec<UnfinishedFile>,
 }
 
 struct UnfinishedFile {
     table: StoreTable,
+    /// That it will have.
     path: PathBuf,
-    file: File,
+    draft: Draft,
     rows: u64,
     bytes: u64,
 }
 
 impl Unfinished {
-    fn begin(directory: &Path) -> Result<Self, CsvError> {
-        check(directory)?;
-        let made_directory = make_directory(directory)?;
-        let mut begun = Self { directory: directory.to_owned(), made_directory, files: Vec::new() };
+    fn begin(path: &Path) -> Result<Self, CsvError> {
+        check(path)?;
+        let (directory, made_directory) = open_or_make(path)?;
+        let mut begun = Self { directory, made_directory, files: Vec::new() };
         for table in StoreTable::ALL {
-            begun.files.push(UnfinishedFile::begin(directory, table)?);
+            begun.files.push(UnfinishedFile::begin(&begun.directory, table)?);
         }
         Ok(begun)
     }
@@ -190,52 +194,66 @@ impl Unfinished {
         }
     }
 
-    /// Gives the files their names. A name that was taken meanwhile is refused.
+    /// Gives the files their names. A name that was taken meanwhile stays with who has it, and no file of ours stands beside it.
     fn finish(mut self) -> Result<Vec<CsvFile>, CsvError> {
-        for file in &self.files {
-            file.file.sync_all().map_err(|error| CsvError::write(&file.path, file.bytes, error))?;
+        for file in &mut self.files {
+            let synced = file.draft.file().sync_all();
+            synced.map_err(|error| CsvError::write(&file.path, file.bytes, error))?;
         }
-        let final_path = |file: &UnfinishedFile| self.directory.join(file_name(file.table));
-        refuse_existing(self.files.iter().map(final_path).collect(), CsvError::Exists)?;
         let mut finished = Vec::new();
-        for UnfinishedFile { table, path: first, rows, bytes, .. } in &self.files {
-            let path = self.directory.join(file_name(*table));
-            fs::rename(first, &path)
-                .map_err(|error| CsvError::file(&path, "cannot give it its name", error))?;
-            finished.push(CsvFile { path, rows: *rows, bytes: *bytes });
+        let mut named = Vec::new();
+        for file in std::mem::take(&mut self.files) {
+            let UnfinishedFile { table, path, draft, rows, bytes } = file;
+            match draft.name(OsStr::new(&file_name(table))) {
+                Ok(made) => named.push(made),
+                Err(error) => return Err(undo(&named, path, error)),
+            }
+            finished.push(CsvFile { path, rows, bytes });
         }
-        self.files.clear();
-        self.made_directory = false;
-        sync_directory(&self.directory)?;
+        self.made_directory = None;
+        let what = "cannot sync it";
+        let path = self.directory.path();
+        let failed = |source| CsvError::Directory { path: path.to_owned(), what, source };
+        self.directory.sync().map_err(failed)?;
         Ok(finished)
     }
 }
 
+/// Takes back the files that have their names already.
+fn undo(named: &[Made], path: PathBuf, error: io::Error) -> CsvError {
+    for made in named {
+        // What cannot be removed is whole, and the next run names it.
+        let _ = made.remove();
+    }
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => CsvError::Exists(vec![path]),
+        _ => CsvError::file(&path, "cannot give it its name", error),
+    }
+}
+
 impl Drop for Unfinished {
-    /// What cannot be removed is left: the next run names it.
+    /// What cannot be removed is left: it is an empty directory.
     fn drop(&mut self) {
-        for file in &self.files {
-            let _ = fs::remove_file(&file.path);
-        }
-        if self.made_directory {
-            let _ = fs::remove_dir(&self.directory);
+        self.files.clear();
+        if let Some(made) = &self.made_directory {
+            let _ = made.remove_empty();
         }
     }
 }
 
 impl UnfinishedFile {
-    fn begin(directory: &Path, table: StoreTable) -> Result<Self, CsvError> {
-        let path = first_path(directory, table);
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    fn begin(directory: &Directory, table: StoreTable) -> Result<Self, CsvError> {
         let what = "cannot make files in it";
-        let file = file.map_err(|source| CsvError::Directory { path: directory.to_owned(), what, source })?;
-        let mut begun = Self { table, path, file, rows: 0, bytes: 0 };
+        let failed = |source| CsvError::Directory { path: directory.path().to_owned(), what, source };
+        let draft = Draft::begin(directory).map_err(failed)?;
+        let path = directory.path().join(file_name(table));
+        let mut begun = Self { table, path, draft, rows: 0, bytes: 0 };
         begun.append(&CsvRows::header(table.table()))?;
         Ok(begun)
     }
 
     fn append(&mut self, rows: &CsvRows) -> Result<(), CsvError> {
-        let written = self.file.write_all(rows.bytes());
+        let written = self.draft.file().write_all(rows.bytes());
         written.map_err(|error| CsvError::write(&self.path, self.bytes, error))?;
         self.rows += rows.rows();
         self.bytes += rows.bytes().len() as u64;
@@ -243,23 +261,12 @@ impl UnfinishedFile {
     }
 }
 
-/// Name of a file that is being made.
-fn first_path(directory: &Path, table: StoreTable) -> PathBuf {
-    directory.join(format!("{}.partial", file_name(table)))
-}
-
-fn refuse_existing(mut paths: Vec<PathBuf>, error: fn(Vec<PathBuf>) -> CsvError) -> Result<(), CsvError> {
-    // A link to nowhere is there too.
-    paths.retain(|path| path.symlink_metadata().is_ok());
-    if paths.is_empty() { Ok(()) } else { Err(error(paths)) }
-}
-
 fn check_directory(path: &Path) -> Result<(), CsvError> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_new = matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
     let (path, what) =
         if is_new { (parent, "cannot make a directory in it") } else { (path, "cannot make files in it") };
-    let problem = match fs::metadata(path) {
+    let problem = match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
         Ok(_) => io::ErrorKind::NotADirectory.into(),
         Err(error) => error,
@@ -267,21 +274,15 @@ fn check_directory(path: &Path) -> Result<(), CsvError> {
     Err(CsvError::Directory { path: path.to_owned(), what, source: problem })
 }
 
-/// Makes the directory if it does not exist, and tells whether it did.
-fn make_directory(path: &Path) -> Result<bool, CsvError> {
-    match fs::create_dir(path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
-        Err(source) => Err(CsvError::Directory { path: path.to_owned(), what: "cannot make it", source }),
+/// Opens the directory, or makes it and says that it did. Its parent is not made.
+fn open_or_make(path: &Path) -> Result<(Directory, Option<MadeDirectory>), CsvError> {
+    let failed = |what| move |source| CsvError::Directory { path: path.to_owned(), what, source };
+    match ownership::open_trusted(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        opened => return Ok((opened.map_err(failed("cannot open it"))?, None)),
     }
-}
-
-fn sync_directory(path: &Path) -> Result<(), CsvError> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(|source| CsvError::Directory {
-        path: path.to_owned(),
-        what: "cannot sync it",
-        source,
-    })
+    let (directory, mut made) = ownership::make_path(path).map_err(failed("cannot make it"))?;
+    Ok((directory, made.pop()))
 }
 
 #[cfg(test)]

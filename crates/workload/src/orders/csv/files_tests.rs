@@ -1,6 +1,7 @@
 //! The files: whole, the same from any number of threads, or not there.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::AtomicU64;
 
@@ -84,16 +85,14 @@ fn a_directory_is_made_but_not_its_parent() {
 
 #[test]
 fn what_is_there_is_refused_and_kept() {
-    for (name, remedy) in [
-        ("orders.csv", "orders.csv is already there; remove it"),
-        ("orders.csv.partial", "orders.csv.partial is left by a run that was killed"),
-    ] {
-        let directory = TempDir::new().unwrap();
-        fs::write(directory.path().join(name), "precious").unwrap();
-        let error = generate_in(directory.path(), 1).unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains(remedy), "{error}");
-        assert_eq!(contents(directory.path()), BTreeMap::from([(name.to_owned(), b"precious".to_vec())]));
-    }
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("orders.csv"), "precious").unwrap();
+    let error = generate_in(directory.path(), 1).unwrap_err();
+    assert!(
+        error.is_usage() && error.to_string().contains("orders.csv is already there; remove it"),
+        "{error}"
+    );
+    assert_eq!(contents(directory.path()), BTreeMap::from([("orders.csv".to_owned(), b"precious".to_vec())]));
     let directory = TempDir::new().unwrap();
     symlink("nowhere", directory.path().join("orders.csv")).unwrap();
     symlink("nowhere", directory.path().join("products.csv")).unwrap();
@@ -126,16 +125,33 @@ fn a_name_that_was_taken_meanwhile_is_refused() {
     assert_eq!(contents(bench.path()), BTreeMap::from([("customers.csv".to_owned(), b"precious".to_vec())]));
 }
 
-/// The device is full by definition: each write to it fails as one to a full disk does.
+/// The last look at the names came before the renames, so that a file made between them was lost. The moment of each name is
+/// the moment of its look now.
+#[test]
+fn a_name_that_was_taken_at_the_last_moment_is_refused() {
+    let bench = TempDir::new().unwrap();
+    let unfinished = Unfinished::begin(bench.path()).unwrap();
+    fs::write(bench.path().join("inventory.csv"), "precious").unwrap();
+    let result = unfinished.finish();
+    assert!(matches!(result, Err(CsvError::Exists(_))), "{result:?}");
+    assert_eq!(contents(bench.path()), BTreeMap::from([("inventory.csv".to_owned(), b"precious".to_vec())]));
+}
+
+/// What a run of an older version left, or somebody else's file of such a name, is none of our business.
+#[test]
+fn files_of_others_are_left_alone() {
+    let bench = TempDir::new().unwrap();
+    fs::write(bench.path().join("orders.csv.partial"), "precious").unwrap();
+    generate_in(bench.path(), 1).unwrap();
+    assert_eq!(fs::read(bench.path().join("orders.csv.partial")).unwrap(), b"precious");
+}
+
 #[test]
 fn a_full_file_system_is_told_as_such() {
-    let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let path = PathBuf::from("/data/orders.csv.partial");
-    let table = StoreTable::Orders;
-    let mut unfinished = UnfinishedFile { table, path: path.clone(), file, rows: 0, bytes: 4_096 };
-    let full = unfinished.append(&CsvRows::header(table.table())).unwrap_err();
+    let path = PathBuf::from("/data/orders.csv");
+    let full = CsvError::write(&path, 4_096, io::ErrorKind::StorageFull.into());
     let text = full.to_string();
-    assert!(text.contains("/data/orders.csv.partial: the file system is full after 4096 bytes"), "{text}");
+    assert!(text.contains("/data/orders.csv: the file system is full after 4096 bytes"), "{text}");
     assert!(text.contains("--size") && !full.is_usage(), "{text}");
     let other = CsvError::write(&path, 4_096, io::ErrorKind::PermissionDenied.into());
     assert!(matches!(other, CsvError::File { .. }), "{other}");

@@ -1,0 +1,199 @@
+//! Directories that this process made: removed again when they are empty, or with all that is in them, by their handles.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode};
+
+use crate::directory::secret_name;
+use crate::{Directory, Identity, Kind, Removal};
+
+/// A directory that this process made, held open.
+#[derive(Debug)]
+pub struct MadeDirectory {
+    parent: Directory,
+    name: OsString,
+    directory: Directory,
+    identity: Identity,
+}
+
+impl Directory {
+    /// Makes a directory in it, and holds it.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    pub fn make(&self, name: &OsStr) -> io::Result<MadeDirectory> {
+        // Others may not write into what we make, whatever the mask of this process allows.
+        self.make_with(name, Mode::from_raw_mode(0o755))
+    }
+
+    /// Makes a directory that no other user may enter, under a name that begins so and that nobody can foresee.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn make_private(&self, prefix: &str) -> io::Result<MadeDirectory> {
+        let id = crate::RunId::new()?;
+        // 48 bits are enough for a name that is refused if it is taken; paths of sockets have a limit.
+        self.make_with(OsStr::new(&format!("{prefix}{}", &id.as_str()[..12])), Mode::RWXU)
+    }
+
+    /// Makes a directory under a name that nobody can foresee, to be given its own by [`MadeDirectory::rename`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn make_draft(&self) -> io::Result<MadeDirectory> {
+        self.make(&secret_name("new")?)
+    }
+
+    fn make_with(&self, name: &OsStr, mode: Mode) -> io::Result<MadeDirectory> {
+        if self.look(name)?.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        rustix::fs::mkdirat(self, name, mode)?;
+        let directory = self.below(name)?;
+        let identity = Identity::of(rustix::fd::AsFd::as_fd(&directory))?;
+        let made = MadeDirectory { parent: self.clone(), name: name.to_owned(), directory, identity };
+        made.is_ours()?;
+        Ok(made)
+    }
+}
+
+impl MadeDirectory {
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Whoever may rename in the parent could have put a directory of theirs in its place before it was opened.
+    fn is_ours(&self) -> io::Result<()> {
+        let is_ours = self.identity.owner() == rustix::process::geteuid().as_raw();
+        // Some file systems give everything to one user; what is in it was not there before us then either.
+        if is_ours || self.directory.names()?.is_empty() {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "somebody put another directory in its place"))
+    }
+
+    /// Gives it another name in the same directory, unless that is taken.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    pub fn rename(&mut self, name: &OsStr) -> io::Result<()> {
+        self.parent.rename(&self.name, name)?;
+        self.directory = self.directory.at(self.parent.path().join(name));
+        name.clone_into(&mut self.name);
+        Ok(())
+    }
+
+    /// Waits until its name is on stable storage.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync_name(&self) -> io::Result<()> {
+        self.parent.sync()
+    }
+
+    /// Removes it if it is empty and still has its name.
+    ///
+    /// # Errors
+    /// Those of the system, above all when something is in it; it is left then.
+    pub fn remove_empty(&self) -> io::Result<Removal> {
+        // Renaming it to and fro would be for nothing.
+        if !self.directory.names()?.is_empty() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        self.parent.remove_empty(&self.name, &self.identity)
+    }
+
+    /// Removes all that is in it, and it. Links in it are removed and not followed, mounts are left.
+    ///
+    /// # Errors
+    /// Those of the system. What could not be removed is left.
+    pub fn remove_with_all(&self) -> io::Result<Removal> {
+        empty(&self.directory)?;
+        self.parent.remove_empty(&self.name, &self.identity)
+    }
+}
+
+/// Removes everything below a directory that we made.
+fn empty(directory: &Directory) -> io::Result<()> {
+    for name in directory.names()? {
+        let is_directory = directory.look(&name)?.is_some_and(|seen| seen.kind() == Kind::Directory);
+        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        if is_directory {
+            empty(&directory.below(&name)?)?;
+        }
+        match rustix::fs::unlinkat(directory, Path::new(&name), flags) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn made(place: &tempfile::TempDir) -> MadeDirectory {
+        Directory::open(place.path()).unwrap().make(OsStr::new("made")).unwrap()
+    }
+
+    #[test]
+    fn an_empty_directory_of_ours_is_removed_and_a_full_one_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let made = made(&place);
+        fs::write(place.path().join("made/theirs"), "precious").unwrap();
+        assert_eq!(made.remove_empty().unwrap_err().kind(), io::ErrorKind::DirectoryNotEmpty);
+        assert_eq!(fs::read(place.path().join("made/theirs")).unwrap(), b"precious");
+        fs::remove_file(place.path().join("made/theirs")).unwrap();
+        assert_eq!(made.remove_empty().unwrap(), Removal::Removed);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    /// `remove_dir_all` of a path would have emptied the directory that took the name.
+    #[test]
+    fn a_directory_that_took_its_name_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let made = made(&place);
+        fs::rename(place.path().join("made"), place.path().join("moved")).unwrap();
+        fs::create_dir(place.path().join("made")).unwrap();
+        fs::write(place.path().join("made/theirs"), "precious").unwrap();
+        fs::write(place.path().join("moved/ours"), "").unwrap();
+        assert_eq!(made.remove_with_all().unwrap(), Removal::Another);
+        assert_eq!(fs::read(place.path().join("made/theirs")).unwrap(), b"precious");
+        assert!(!place.path().join("moved/ours").exists());
+    }
+
+    #[test]
+    fn links_in_it_are_removed_and_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("theirs"), "precious").unwrap();
+        let made = made(&place);
+        fs::create_dir_all(place.path().join("made/deep/deeper")).unwrap();
+        symlink(elsewhere.path(), place.path().join("made/deep/link")).unwrap();
+        assert_eq!(made.remove_with_all().unwrap(), Removal::Removed);
+        assert_eq!(fs::read(elsewhere.path().join("theirs")).unwrap(), b"precious");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_draft_of_a_directory_takes_no_name_that_is_taken() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        fs::create_dir(place.path().join("0001")).unwrap();
+        let mut draft = directory.make_draft().unwrap();
+        draft.directory().create_new(OsStr::new("trial.json")).unwrap();
+        let error = draft.rename(OsStr::new("0001")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        draft.rename(OsStr::new("0002")).unwrap();
+        assert_eq!(draft.directory().path(), place.path().join("0002"));
+        assert_eq!(directory.names().unwrap(), ["0001", "0002"]);
+    }
+}
