@@ -26,8 +26,13 @@ impl Directory {
     /// # Errors
     /// Those of the system.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self::held(rustix::fs::open(path, flags, Mode::empty())?, path.to_owned()))
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = match rustix::fs::open(path, OFlags::RDONLY | flags, Mode::empty()) {
+            // One that takes files and shows none: a mere place does to make something in it.
+            Err(Errno::ACCESS) => rustix::fs::open(path, OFlags::PATH | flags, Mode::empty()),
+            opened => opened,
+        };
+        Ok(Self::held(handle?, path.to_owned()))
     }
 
     /// The same one under the name that it has now.

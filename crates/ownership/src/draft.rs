@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
@@ -88,14 +88,32 @@ impl Draft {
         Made::new(&self.directory, name.to_owned(), &self.file)
     }
 
-    fn give(&self, name: &OsStr) -> io::Result<()> {
+    fn give(&mut self, name: &OsStr) -> io::Result<()> {
         if let Some((now, _)) = &self.named {
             return self.directory.rename(now, name);
         }
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         // The name of an entry is checked where it is looked at.
         self.directory.look(name)?;
-        Ok(rustix::fs::linkat(CWD, path, &self.directory, name, AtFlags::SYMLINK_FOLLOW)?)
+        match rustix::fs::linkat(CWD, path, &self.directory, name, AtFlags::SYMLINK_FOLLOW) {
+            // The file system has files without names and gives them none, or a filter of system calls does not let it.
+            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOENT | Errno::XDEV | Errno::INVAL) => {
+                self.copy_to_named()?;
+                self.give(name)
+            }
+            given => Ok(given?),
+        }
+    }
+
+    /// Goes on with a copy under a name that nobody can foresee.
+    fn copy_to_named(&mut self) -> io::Result<()> {
+        let mut copy = Self::begin_named(&self.directory)?;
+        self.file.rewind()?;
+        io::copy(&mut self.file, &mut copy.file)?;
+        copy.file.sync_all()?;
+        self.named = copy.named.take();
+        std::mem::swap(&mut self.file, &mut copy.file);
+        Ok(())
     }
 }
 
@@ -164,6 +182,16 @@ mod tests {
         assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(place.path().join("a")).unwrap(), b"theirs");
         assert_eq!(visible(&place), ["a"], "nothing else is left");
+    }
+
+    #[test]
+    fn a_draft_that_cannot_be_linked_is_copied() {
+        let place = tempfile::tempdir().unwrap();
+        let [mut draft, _] = drafts(&place);
+        draft.copy_to_named().unwrap();
+        draft.name(OsStr::new("a")).unwrap();
+        assert_eq!(fs::read(place.path().join("a")).unwrap(), b"ours");
+        assert_eq!(visible(&place), ["a"]);
     }
 
     #[test]

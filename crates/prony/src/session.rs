@@ -65,6 +65,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
     drop(survey(&plan)?);
+    tell_commands(&study);
     let again = match resume.set_aside().len() {
         0 => String::new(),
         number => {
@@ -79,6 +80,15 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let conducted =
         Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
     conduct(&conducted, results, &mut |_| String::new())
+}
+
+/// Says what will be run besides the load: the study may be somebody else's, who wrote it into their results directory.
+fn tell_commands(study: &Study) {
+    for (when, command) in [("before", &study.before), ("after", &study.after)] {
+        if let Some(command) = command {
+            tell!("{when} each trial this study runs {command:?}");
+        }
+    }
 }
 
 /// Goes where a study was begun, so that its paths mean the same.

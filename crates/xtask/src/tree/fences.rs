@@ -162,7 +162,14 @@ mod tests {
 
     #[test]
     fn only_the_program_prints() {
-        for text in ["fn a() { println!() }", "fn a() { std::io::stderr().lock(); }"] {
+        for text in [
+            "fn a() { print!() }",
+            "fn a() { println!() }",
+            "fn a() { eprint!() }",
+            "fn a() { eprintln!() }",
+            "fn a() { std::io::stdout().lock(); }",
+            "fn a() { std::io::stderr().lock(); }",
+        ] {
             assert_eq!((breaches_in("runner", text), breaches_in("prony", text)), (1, 0), "{text}");
         }
     }
@@ -175,8 +182,9 @@ mod tests {
 
     #[test]
     fn only_the_program_exits() {
-        let text = "fn a() { std::process::exit(1) }";
-        assert_eq!((breaches_in("results", text), breaches_in("prony", text)), (1, 0));
+        for text in ["fn a() { std::process::exit(1) }", "fn a() { std::process::abort() }"] {
+            assert_eq!((breaches_in("results", text), breaches_in("prony", text)), (1, 0), "{text}");
+        }
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Source {
             index >= 2 && self.tokens[index - 1].text == "=" && self.tokens[index - 2].text == "doc"
         };
         let texts = self.tokens.iter().enumerate().filter(move |(index, _)| !is_documentation(*index));
-        texts.map(|(_, token)| token).filter(|token| token.text.ends_with(['"', '#']))
+        texts.map(|(_, token)| token).filter(|token| token.text.len() > 1 && token.text.ends_with(['"', '#']))
     }
 
     /// The tokens of a name that is imported from a module in a list: `fs::{self, write}`.

@@ -272,6 +272,20 @@ const RESUMES: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "a command in a results directory is shown before it runs",
+        before: |scene| {
+            interrupted(scene);
+            let study = fs::read_to_string(scene.path("r/study.toml")).unwrap();
+            scene.write("r/study.toml", format!("before = 'echo harmless'\n{study}"));
+            true
+        },
+        command: "study resume r",
+        ours: &["r/report.html", "r/verdicts.json", "r/manifest.json", "r/trials/0001"],
+        code: 0,
+        says: "before each trial this study runs \"echo harmless\"",
+        ..ROW
+    },
+    Row {
         name: "root takes up no study that a user could change",
         by: &[By::Root],
         before: |scene| {

@@ -42,13 +42,11 @@ pub(crate) struct Scene {
     by: By,
     words: Vec<(String, String)>,
     held: Vec<Box<dyn Any>>,
-    /// Whether what is there was given to its owners by the row itself.
-    pub(crate) owners_are_set: bool,
 }
 
 impl Scene {
     pub(crate) fn new(by: By) -> Self {
-        Self { bench: Workbench::new(), by, words: Vec::new(), held: Vec::new(), owners_are_set: false }
+        Self { bench: Workbench::new(), by, words: Vec::new(), held: Vec::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -122,9 +120,7 @@ impl Scene {
             return true;
         }
         fs::set_permissions(self.path(""), fs::Permissions::from_mode(0o755)).unwrap();
-        if !self.owners_are_set {
-            self.give_away("");
-        }
+        self.give_away("");
         let mut command = self.command();
         command.arg("--version");
         command.output().is_ok_and(|output| output.status.success())
