@@ -14,6 +14,7 @@ mod samples;
 #[cfg(test)]
 mod server_tests;
 mod session;
+mod silence;
 mod sqlite;
 mod transaction;
 mod url;

@@ -1,5 +1,6 @@
 //! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
 
+mod silence;
 mod transactions;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,6 +10,10 @@ use futures_util::future::poll_immediate;
 use instance::{MariaDb, Options, Postgres};
 use tokio::time::{Instant, timeout};
 
+use silence::{
+    a_server_that_falls_silent_anywhere_ends_the_set_up, a_statement_that_the_server_works_on_is_awaited,
+    an_answer_that_is_swallowed_is_known_by_asking_the_server,
+};
 use transactions::{
     a_deadlock_is_a_conflict_for_one_of_two, a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
     a_transaction_is_done_as_a_whole_or_not_at_all, an_insert_gives_the_id_that_the_database_made,
@@ -126,6 +131,9 @@ on_each_server!(
     a_deadlock_is_a_conflict_for_one_of_two,
     a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
     an_insert_gives_the_id_that_the_database_made,
+    a_server_that_falls_silent_anywhere_ends_the_set_up,
+    an_answer_that_is_swallowed_is_known_by_asking_the_server,
+    a_statement_that_the_server_works_on_is_awaited,
 );
 
 async fn statements_do_what_they_say(engine: Engine) {
