@@ -8,6 +8,7 @@ mod fake;
 mod mysql;
 mod own;
 mod postgres;
+mod resolve;
 mod rows;
 #[cfg(test)]
 mod samples;

@@ -8,6 +8,7 @@ mod transaction;
 mod values;
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
@@ -16,6 +17,7 @@ use record::{Server, ServerSetting};
 use tokio::time::timeout;
 
 use crate::error::{Attempt, Doing, remedy};
+use crate::resolve;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 
@@ -51,11 +53,9 @@ impl MysqlSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let conn = match timeout(address.silence.connect(), Conn::new(options(address))).await {
-            Ok(Ok(conn)) => conn,
-            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
-            Err(_) => return Err(fault::no_answer(address.silence.connect(), attempt)),
-        };
+        let limit = address.silence.connect();
+        let conn = timeout(limit, connect(address, attempt)).await;
+        let conn = conn.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
         let mut session = Self {
             conn,
             target,
@@ -354,7 +354,15 @@ impl std::fmt::Debug for MysqlSession {
     }
 }
 
-fn options(address: &ServerAddress) -> Opts {
+async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Conn, Error> {
+    let addresses = match &address.host {
+        Host::Tcp { name, .. } => Some(resolve::addresses(name, attempt).await?),
+        Host::Socket { .. } => None,
+    };
+    Conn::new(options(address, addresses)).await.map_err(|error| fault::at_connect(&error, attempt))
+}
+
+fn options(address: &ServerAddress, addresses: Option<Vec<IpAddr>>) -> Opts {
     let user = address.user.clone().or_else(|| std::env::var("USER").ok());
     let password = address.password.clone().or_else(|| std::env::var("MYSQL_PWD").ok());
     let options = OptsBuilder::default()
@@ -366,7 +374,9 @@ fn options(address: &ServerAddress) -> Opts {
         .stmt_cache_size(0)
         .init(vec![SETTINGS]);
     let options = match &address.host {
-        Host::Tcp { name, port } => options.ip_or_hostname(name.clone()).tcp_port(*port),
+        Host::Tcp { name, port } => {
+            options.ip_or_hostname(name.clone()).resolved_ips(addresses).tcp_port(*port)
+        }
         Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
     };
     options.into()

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::error::{Attempt, Doing};
+use crate::resolve;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
@@ -59,11 +60,9 @@ impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let client = match timeout(address.silence.connect(), connect(address)).await {
-            Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
-            Err(_) => return Err(fault::no_answer(address.silence.connect(), attempt)),
-        };
+        let limit = address.silence.connect();
+        let client = timeout(limit, connect(address, attempt)).await;
+        let client = client.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
         let mut session = Self {
             client,
             target,
@@ -421,12 +420,18 @@ async fn answer<T, E>(mut request: UnderWay<impl Future<Output = Result<T, E>>>)
     request.as_mut().take_output().transpose().map(|_| ())
 }
 
-async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Error> {
+async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Client, Error> {
     let mut config = Config::new();
     match &address.host {
-        Host::Tcp { name, port } => config.host(name).port(*port),
-        Host::Socket { path, port } => config.host_path(path).port(*port),
-    };
+        Host::Tcp { name, port } => {
+            for one in resolve::addresses(name, attempt).await? {
+                config.host(name).hostaddr(one).port(*port);
+            }
+        }
+        Host::Socket { path, port } => {
+            config.host_path(path).port(*port);
+        }
+    }
     if let Some(user) = &address.user {
         config.user(user);
     }
@@ -440,7 +445,8 @@ async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Erro
         .tcp_user_timeout(SILENCE)
         .keepalives_idle(SILENCE)
         .ssl_mode(tokio_postgres::config::SslMode::Disable);
-    let (client, connection) = config.connect(NoTls).await?;
+    let connected = config.connect(NoTls).await;
+    let (client, connection) = connected.map_err(|error| fault::at_connect(&error, attempt))?;
     // How it ends, whoever waits for an answer is told.
     tokio::spawn(async { drop(connection.await) });
     Ok(client)

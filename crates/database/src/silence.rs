@@ -43,9 +43,9 @@ impl Silence {
         self.0
     }
 
-    /// How long it may take to say over a connection of its own what it does.
+    /// How long it may take to say over a connection of its own what it does: less than to connect, which is part of it.
     fn ask(self) -> Duration {
-        self.0 / 2
+        self.0 * 2 / 5
     }
 
     /// Time between two looks at a statement that the server works on.

@@ -1,12 +1,10 @@
 //! Servers that fall silent, and those that only take long.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use instance::Proxy;
 use tokio::time::{Instant, timeout};
 
 use super::{COUNT, METHODS, Running, shared};
@@ -23,78 +21,13 @@ const BOUND: Duration = Duration::from_secs(20);
 /// Moments at which a server falls silent: every other word of it, or more.
 const POINTS: usize = 36;
 
-/// Hands on so many bytes of what a server says, over all connections, and then keeps them open without a word.
-struct Proxy {
-    port: u16,
-    state: Arc<State>,
+fn before(server: &Running, bytes: u64) -> Proxy {
+    let port = server.url().host().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
+    Proxy::before(port, bytes).unwrap()
 }
 
-struct State {
-    left: AtomicU64,
-    /// Connections that are made from now on are handed on whatever is left.
-    spares_new: AtomicBool,
-    /// Bytes that had been handed on after each piece: where a message may end.
-    pieces: Mutex<Vec<u64>>,
-}
-
-impl Proxy {
-    fn before(server: &Running, bytes: u64) -> Self {
-        let host = server.url().host().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let state = Arc::new(State {
-            left: AtomicU64::new(bytes),
-            spares_new: AtomicBool::new(false),
-            pieces: Mutex::default(),
-        });
-        let of_connections = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), TcpStream::connect(&host).unwrap());
-                let (from_client, to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                let state = Arc::clone(&of_connections);
-                std::thread::spawn(move || hand_on(from_client, to_server));
-                std::thread::spawn(move || tell(server, client, &state));
-            }
-        });
-        Self { port, state }
-    }
-
-    fn url(&self, server: &Running, silence: Duration) -> Url {
-        let port = server.url().host().unwrap().rsplit_once(':').unwrap().1.to_owned();
-        let url: Url = server.text().replace(&port, &self.port.to_string()).parse().unwrap();
-        url.with_silence(silence)
-    }
-}
-
-/// What a client says, to its end.
-fn hand_on(mut from: TcpStream, mut to: TcpStream) {
-    let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = from.read(&mut buffer) {
-        if to.write_all(&buffer[..read]).is_err() {
-            break;
-        }
-    }
-    // Whoever is left behind ends too.
-    let _ = to.shutdown(std::net::Shutdown::Both);
-}
-
-/// What a server says, as far as it goes. The connection stays open afterwards, until one end leaves it.
-fn tell(mut from: TcpStream, mut to: TcpStream, state: &State) {
-    let mut buffer = [0; 4096];
-    let is_spared = state.spares_new.load(Ordering::Relaxed);
-    while let Ok(read @ 1..) = from.read(&mut buffer) {
-        let mut goes = read as u64;
-        if !is_spared {
-            let take = |left: u64| Some(left - left.min(read as u64));
-            goes =
-                state.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap().min(read as u64);
-            let mut pieces = state.pieces.lock().unwrap();
-            let before = pieces.last().copied().unwrap_or(0);
-            pieces.push(before + goes);
-        }
-        let _ = to.write_all(&buffer[..goes as usize]);
-    }
+fn through(proxy: &Proxy, server: &Running, silence: Duration) -> Url {
+    proxy.url(&server.text()).parse::<Url>().unwrap().with_silence(silence)
 }
 
 /// Everything that a set-up does.
@@ -123,9 +56,9 @@ async fn set_up(url: &Url, name: &str) -> Result<(), Error> {
 /// many bytes, ten hung for ever.
 pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: Engine) {
     let server = shared(engine);
-    let whole = Proxy::before(&server, u64::MAX);
-    set_up(&whole.url(&server, BOUND), "prony_whole").await.unwrap();
-    let pieces = whole.state.pieces.lock().unwrap().clone();
+    let whole = before(&server, u64::MAX);
+    set_up(&through(&whole, &server, BOUND), "prony_whole").await.unwrap();
+    let pieces = whole.pieces();
     // Ends of messages, and a byte before some of them, but for the last words, which nobody waits for.
     let ends = &pieces[..pieces.len() - 3];
     let end = |number: usize| ends[number * ends.len() / POINTS];
@@ -133,8 +66,8 @@ pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: 
     let silenced = points.map(|(number, bytes)| {
         let server = Arc::clone(&server);
         async move {
-            let (proxy, name) = (Proxy::before(&server, bytes), format!("prony_silent_{number}"));
-            let ended = timeout(BOUND, set_up(&proxy.url(&server, SHORT), &name)).await;
+            let (proxy, name) = (before(&server, bytes), format!("prony_silent_{number}"));
+            let ended = timeout(BOUND, set_up(&through(&proxy, &server, SHORT), &name)).await;
             let error = ended.unwrap_or_else(|_| panic!("it hangs after {bytes} bytes")).unwrap_err();
             let text = error.to_string();
             assert!(error.is_lost(), "after {bytes} bytes: {text}");
@@ -150,11 +83,11 @@ pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: 
 /// The server is well and answers others; what it says to this connection does not arrive.
 pub(super) async fn an_answer_that_is_swallowed_is_known_by_asking_the_server(engine: Engine) {
     let server = shared(engine);
-    let proxy = Proxy::before(&server, u64::MAX);
-    let mut session = Session::open(&proxy.url(&server, SILENCE)).await.unwrap();
+    let proxy = before(&server, u64::MAX);
+    let mut session = Session::open(&through(&proxy, &server, SILENCE)).await.unwrap();
     session.query("SELECT 1", &[]).await.unwrap();
-    proxy.state.left.store(0, Ordering::Relaxed);
-    proxy.state.spares_new.store(true, Ordering::Relaxed);
+    proxy.fall_silent();
+    proxy.spare_new_connections();
     let error = timeout(BOUND, session.query("SELECT 2", &[])).await.unwrap().unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, Error::Lost(_)) && text.contains("it has nothing to do for this one"), "{text}");
