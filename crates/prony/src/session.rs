@@ -17,7 +17,7 @@ use study::{Plan, Study};
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, interrupt};
+use crate::{commands, interrupt, memory};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -33,6 +33,7 @@ pub(crate) fn run_with(
 ) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
+    memory::check_plan(&plan)?;
     let survey = survey(&plan)?;
     tell!("{}", commands::plan_summary(study, &plan, &survey));
     drop(survey);
@@ -67,6 +68,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let plan = Plan::of(&study).map_err(Failure::usage)?;
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
+    memory::check_plan(&plan)?;
     drop(survey(&plan)?);
     let again = match resume.set_aside().len() {
         0 => String::new(),
@@ -111,7 +113,7 @@ fn conduct(
     lines: &mut dyn FnMut(&Event) -> String,
 ) -> Result<Exit, Failure> {
     let Conducted { study, plan, resume, stop, format, tells } = *conducted;
-    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(stop));
+    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
     let result = runner::run(study, plan, resume, &context(), stop, &mut |event| {
         progress.show(event);
         let lines = lines(event);

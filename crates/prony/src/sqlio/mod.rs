@@ -18,7 +18,7 @@ use study::Plan;
 
 use crate::exit::{Exit, Failure};
 use crate::session::ResultsDirectory;
-use crate::{interrupt, session};
+use crate::{interrupt, memory, session};
 use layout::{CpuFigures, Figures, LatencyFigures};
 use options::{CpuUse, Extensions, Invocation, Parsed, Results};
 use test::Test;
@@ -41,6 +41,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         tell!("sqlio: {notice}");
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
+    memory::check_plan(&plan)?;
     let survey = session::survey(&plan)?;
     for line in crate::commands::plan_summary(&test.study, &plan, &survey).lines().skip(1) {
         tell!("sqlio: {line}");

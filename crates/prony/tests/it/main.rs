@@ -26,6 +26,7 @@ mod report;
 mod running;
 mod safety;
 mod servers;
+mod silence;
 mod sqlio;
 mod study;
 mod workbench;
