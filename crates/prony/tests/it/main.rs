@@ -17,6 +17,7 @@ mod faults;
 mod help;
 mod historian;
 mod interrupt;
+mod limits;
 mod mistakes;
 mod mounts;
 mod orders;

@@ -93,7 +93,11 @@ pub fn generate(
     };
     thread::scope(|scope| {
         for _ in 0..threads.max(1) {
-            scope.spawn(|| line.work(data, stop, progress));
+            let writer = thread::Builder::new().name("csv".to_owned());
+            if let Err(error) = writer.spawn_scoped(scope, || line.work(data, stop, progress)) {
+                line.fail(CsvError::Thread(error));
+                break;
+            }
         }
     });
     let turn = line.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -147,6 +151,12 @@ impl<I: Iterator<Item = (usize, Piece)> + Send> Line<I> {
         turn.failed = result.err();
         self.passed.notify_all();
         if turn.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Ends every thread.
+    fn fail(&self, error: CsvError) {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).failed.get_or_insert(error);
+        self.passed.notify_all();
     }
 
     fn wait_for(&self, number: usize) -> MutexGuard<'_, Turn> {
@@ -230,8 +240,11 @@ impl UnfinishedFile {
         let what = "cannot make files in it";
         let file = file.map_err(|source| CsvError::Directory { path: directory.to_owned(), what, source })?;
         let mut begun = Self { table, path, file, rows: 0, bytes: 0 };
-        begun.append(&CsvRows::header(table.table()))?;
-        Ok(begun)
+        let header = begun.append(&CsvRows::header(table.table()));
+        header.map(|()| begun).inspect_err(|_| {
+            // Nobody else knows of it yet.
+            let _ = fs::remove_file(first_path(directory, table));
+        })
     }
 
     fn append(&mut self, rows: &CsvRows) -> Result<(), CsvError> {
