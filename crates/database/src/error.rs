@@ -97,6 +97,11 @@ pub(crate) mod remedy {
     pub(crate) const CONFLICT: &str = "try again";
     /// No room.
     pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
+    /// The file may not become larger.
+    pub(crate) const FILE_LIMIT: &str =
+        "the files of this process may not become larger: raise the limit (`ulimit -f`)";
+    /// The system gives no more threads.
+    pub(crate) const THREADS: &str = "let this user have more threads and memory (`ulimit -u`, `ulimit -v`)";
     /// Nothing listens, or nothing answers.
     pub(crate) const UNREACHABLE: &str =
         "check host and port, and that the server is running and lets this machine in";

@@ -8,12 +8,14 @@ mod fake;
 mod mysql;
 mod own;
 mod postgres;
+mod resolve;
 mod rows;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod server_tests;
 mod session;
+mod silence;
 mod sqlite;
 mod transaction;
 mod url;

@@ -3,30 +3,26 @@
 //! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
 
 mod fault;
+mod other;
 mod transaction;
 mod values;
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Opts, OptsBuilder, Statement};
 use record::{Server, ServerSetting};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
 use crate::error::{Attempt, Doing, remedy};
+use crate::resolve;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 
-/// How long a server may take to let somebody in.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection is silent before the other machine is asked whether it is there.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long another connection may take to end, and how often is looked.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
-const END_INTERVAL: Duration = Duration::from_millis(10);
-/// How far two computations of a server's start may be apart: two statements can be in two seconds.
-const START_TOLERANCE_S: i64 = 2;
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;
 /// Prepared statements that are kept; each takes memory on the server.
@@ -57,11 +53,9 @@ impl MysqlSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let conn = match timeout(CONNECT_TIMEOUT, Conn::new(options(address))).await {
-            Ok(Ok(conn)) => conn,
-            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
-            Err(_) => return Err(fault::no_answer(CONNECT_TIMEOUT, attempt)),
-        };
+        let limit = address.silence.connect();
+        let conn = timeout(limit, connect(address, attempt)).await;
+        let conn = conn.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
         let mut session = Self {
             conn,
             target,
@@ -352,31 +346,6 @@ impl MysqlSession {
         }
         Ok(None)
     }
-
-    pub(crate) async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
-        let Some(id) = connection.id.and_then(|id| i64::try_from(id).ok()) else { return Ok(()) };
-        let (began_s, client) = connection.since.split_once(' ').unwrap_or((&connection.since, ""));
-        let apart_s = self.began_s().await? - began_s.parse::<i64>().unwrap_or(0);
-        if apart_s.abs() > START_TOLERANCE_S || self.client_end(id).await?.as_deref() != Some(client) {
-            return Ok(());
-        }
-        let killed = self.script(&format!("KILL {id}")).await;
-        let deadline = Instant::now() + END_TIMEOUT;
-        while self.client_end(id).await?.as_deref() == Some(client) {
-            if Instant::now() >= deadline || killed.is_err() {
-                let why = killed.err().map_or_else(
-                    || format!("it is still there after {} s", END_TIMEOUT.as_secs()),
-                    |error| error.to_string(),
-                );
-                return Err(Error::Statement(format!(
-                    "cannot end the lost connection {id} to {}: {why}; end it with `KILL {id}`",
-                    self.target
-                )));
-            }
-            sleep(END_INTERVAL).await;
-        }
-        Ok(())
-    }
 }
 
 impl std::fmt::Debug for MysqlSession {
@@ -385,7 +354,15 @@ impl std::fmt::Debug for MysqlSession {
     }
 }
 
-fn options(address: &ServerAddress) -> Opts {
+async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Conn, Error> {
+    let addresses = match &address.host {
+        Host::Tcp { name, .. } => Some(resolve::addresses(name, attempt).await?),
+        Host::Socket { .. } => None,
+    };
+    Conn::new(options(address, addresses)).await.map_err(|error| fault::at_connect(&error, attempt))
+}
+
+fn options(address: &ServerAddress, addresses: Option<Vec<IpAddr>>) -> Opts {
     let user = address.user.clone().or_else(|| std::env::var("USER").ok());
     let password = address.password.clone().or_else(|| std::env::var("MYSQL_PWD").ok());
     let options = OptsBuilder::default()
@@ -397,7 +374,9 @@ fn options(address: &ServerAddress) -> Opts {
         .stmt_cache_size(0)
         .init(vec![SETTINGS]);
     let options = match &address.host {
-        Host::Tcp { name, port } => options.ip_or_hostname(name.clone()).tcp_port(*port),
+        Host::Tcp { name, port } => {
+            options.ip_or_hostname(name.clone()).resolved_ips(addresses).tcp_port(*port)
+        }
         Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
     };
     options.into()

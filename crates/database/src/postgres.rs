@@ -2,6 +2,7 @@
 
 mod copy;
 mod fault;
+mod other;
 mod transaction;
 mod values;
 
@@ -14,22 +15,18 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::{MaybeDone, maybe_done, poll_immediate};
 use futures_util::{SinkExt as _, StreamExt as _};
 use record::{Server, ServerSetting};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::error::{Attempt, Doing};
+use crate::resolve;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
 
-/// How long a server may take to let somebody in.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long data may stay unacknowledged by the other machine before the connection counts as lost.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long another connection may take to end, and how often is looked.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
-const END_INTERVAL: Duration = Duration::from_millis(10);
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;
 /// Rows of a batch that are under way at once: each takes some hundred bytes here.
@@ -63,11 +60,9 @@ impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let client = match timeout(CONNECT_TIMEOUT, connect(address)).await {
-            Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(fault::at_connect(&error, attempt)),
-            Err(_) => return Err(fault::no_answer(CONNECT_TIMEOUT, attempt)),
-        };
+        let limit = address.silence.connect();
+        let client = timeout(limit, connect(address, attempt)).await;
+        let client = client.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
         let mut session = Self {
             client,
             target,
@@ -363,27 +358,6 @@ impl PostgresSession {
             Err(_) => Ok(None),
         }
     }
-
-    pub(crate) async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
-        let Some(pid) = connection.id.and_then(|pid| i64::try_from(pid).ok()) else { return Ok(()) };
-        let is_it = "FROM pg_stat_activity WHERE pid = $1 AND \
-                     (extract(epoch FROM backend_start) * 1000000)::bigint::text = $2";
-        let parameters = [Value::I64(pid), Value::Text(connection.since.clone())];
-        self.query(&format!("SELECT pg_terminate_backend(pid) {is_it}"), &parameters).await?;
-        let deadline = Instant::now() + END_TIMEOUT;
-        while self.count_rows(&format!("SELECT pid {is_it}"), &parameters).await? > 0 {
-            if Instant::now() >= deadline {
-                return Err(Error::Statement(format!(
-                    "cannot end the lost connection {pid} to {}: it is still there after {} s; end it with `SELECT \
-                     pg_terminate_backend({pid})`",
-                    self.target,
-                    END_TIMEOUT.as_secs()
-                )));
-            }
-            sleep(END_INTERVAL).await;
-        }
-        Ok(())
-    }
 }
 
 impl std::fmt::Debug for PostgresSession {
@@ -446,12 +420,18 @@ async fn answer<T, E>(mut request: UnderWay<impl Future<Output = Result<T, E>>>)
     request.as_mut().take_output().transpose().map(|_| ())
 }
 
-async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Error> {
+async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Client, Error> {
     let mut config = Config::new();
     match &address.host {
-        Host::Tcp { name, port } => config.host(name).port(*port),
-        Host::Socket { path, port } => config.host_path(path).port(*port),
-    };
+        Host::Tcp { name, port } => {
+            for one in resolve::addresses(name, attempt).await? {
+                config.host(name).hostaddr(one).port(*port);
+            }
+        }
+        Host::Socket { path, port } => {
+            config.host_path(path).port(*port);
+        }
+    }
     if let Some(user) = &address.user {
         config.user(user);
     }
@@ -461,11 +441,12 @@ async fn connect(address: &ServerAddress) -> Result<Client, tokio_postgres::Erro
     config
         .dbname(address.database.as_deref().unwrap_or("postgres"))
         .application_name("prony")
-        .connect_timeout(CONNECT_TIMEOUT)
+        .connect_timeout(address.silence.connect())
         .tcp_user_timeout(SILENCE)
         .keepalives_idle(SILENCE)
         .ssl_mode(tokio_postgres::config::SslMode::Disable);
-    let (client, connection) = config.connect(NoTls).await?;
+    let connected = config.connect(NoTls).await;
+    let (client, connection) = connected.map_err(|error| fault::at_connect(&error, attempt))?;
     // How it ends, whoever waits for an answer is told.
     tokio::spawn(async { drop(connection.await) });
     Ok(client)

@@ -1,6 +1,7 @@
 //! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
 
 mod own;
+mod silence;
 mod transactions;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,6 +16,10 @@ use own::{
     a_run_replaces_what_it_made_itself, databases_of_our_own_are_made_and_removed,
     what_another_run_took_up_is_left, what_has_an_older_mark_is_ours, what_others_made_is_never_touched,
     what_was_half_made_is_made_again,
+};
+use silence::{
+    a_server_that_falls_silent_anywhere_ends_the_set_up, a_statement_that_the_server_works_on_is_awaited,
+    an_answer_that_is_swallowed_is_known_by_asking_the_server,
 };
 use transactions::{
     a_deadlock_is_a_conflict_for_one_of_two, a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
@@ -138,6 +143,9 @@ on_each_server!(
     a_deadlock_is_a_conflict_for_one_of_two,
     a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
     an_insert_gives_the_id_that_the_database_made,
+    a_server_that_falls_silent_anywhere_ends_the_set_up,
+    an_answer_that_is_swallowed_is_known_by_asking_the_server,
+    a_statement_that_the_server_works_on_is_awaited,
 );
 
 async fn statements_do_what_they_say(engine: Engine) {

@@ -1,11 +1,15 @@
 //! A session: one connection to one database, whatever the engine.
 
-use record::Server;
+use std::pin::pin;
 
-use crate::error::{Attempt, Doing};
+use record::Server;
+use tokio::time::timeout;
+
+use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
 use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
+use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::{SqliteSession, statements};
 use crate::url::Address;
 use crate::{Dialect, Error, Rows, Table, Transaction, Url, Value};
@@ -15,6 +19,19 @@ use crate::{Dialect, Error, Rows, Table, Transaction, Url, Value};
 pub struct Session {
     opened: Opened,
     connection: Connection,
+    /// Of a server that is not to be silent.
+    watch: Option<Watch>,
+}
+
+/// Awaits an exchange with a server, watched if the session is.
+macro_rules! watched {
+    ($session:expr, $doing:expr, $exchange:expr) => {{
+        let exchange = pin!($exchange);
+        match &$session.watch {
+            Some(watch) => watch.over(&$session.connection, $doing, exchange).await,
+            None => exchange.await,
+        }
+    }};
 }
 
 #[derive(Debug)]
@@ -63,27 +80,38 @@ impl Session {
     /// # Errors
     /// When there is no such server, database or file, or the login is refused.
     pub async fn open(url: &Url) -> Result<Self, Error> {
-        let (opened, connection) = match &url.0 {
+        let (opened, connection, silence) = match &url.0 {
             Address::Sqlite(file) => return Ok(Self::of_sqlite(SqliteSession::open(file).await?)),
             Address::Fake(server) => {
-                (Opened::Fake(FakeSession::open(server)?), Connection { id: None, since: String::new() })
+                let here = Connection { id: None, since: String::new() };
+                (Opened::Fake(FakeSession::open(server)?), here, None)
             }
             Address::Postgres(server) => {
-                let (session, connection) = PostgresSession::open(server, url.to_string()).await?;
-                (Opened::Postgres(Box::new(session)), connection)
+                let opening = PostgresSession::open(server, url.to_string());
+                let (session, connection) = soon(url, server.silence, opening).await?;
+                (Opened::Postgres(Box::new(session)), connection, Some(server.silence))
             }
             Address::Mysql(server) => {
-                let (session, connection) = MysqlSession::open(server, url.to_string()).await?;
-                (Opened::Mysql(Box::new(session)), connection)
+                let opening = MysqlSession::open(server, url.to_string());
+                let (session, connection) = soon(url, server.silence, opening).await?;
+                (Opened::Mysql(Box::new(session)), connection, Some(server.silence))
             }
         };
-        Ok(Self { opened, connection })
+        Ok(Self { opened, connection, watch: silence.map(|silence| Watch::new(url, silence)) })
+    }
+
+    /// The same session for a load that is measured: a silence of the server is part of what is measured, and whoever drives
+    /// the load has limits of its own. Without this, a server that is silent for some ten seconds counts as lost.
+    #[must_use]
+    pub fn without_limit(mut self) -> Self {
+        self.watch = None;
+        self
     }
 
     /// A session in a file of SQLite that was opened already.
     pub(crate) fn of_sqlite(session: SqliteSession) -> Self {
         let connection = Connection { id: None, since: String::new() };
-        Self { opened: Opened::Sqlite(session), connection }
+        Self { opened: Opened::Sqlite(session), connection, watch: None }
     }
 
     /// Runs statements that have no parameters, separated by semicolons.
@@ -93,8 +121,8 @@ impl Session {
     pub async fn script(&mut self, sql: &str) -> Result<(), Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.script(sql).await,
-            Opened::Postgres(session) => session.script(sql).await,
-            Opened::Mysql(session) => session.script(sql).await,
+            Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.script(sql)),
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Fake(session) => {
                 session
                     .run(Doing::Run(sql), |database, attempt| statements::script(database, sql, attempt))
@@ -110,8 +138,8 @@ impl Session {
     pub async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.execute(sql, parameters).await,
-            Opened::Postgres(session) => session.execute(sql, parameters).await,
-            Opened::Mysql(session) => session.execute(sql, parameters).await,
+            Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Fake(session) => {
                 let work = |database: &_, attempt: Attempt<'_>| {
                     statements::execute(database, sql, parameters, attempt)
@@ -129,8 +157,8 @@ impl Session {
     pub async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.query(sql, parameters).await,
-            Opened::Postgres(session) => session.query(sql, parameters).await,
-            Opened::Mysql(session) => session.query(sql, parameters).await,
+            Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Fake(session) => {
                 let work = |database: &_, attempt: Attempt<'_>| {
                     statements::query(database, sql, parameters, attempt)
@@ -147,8 +175,8 @@ impl Session {
     pub async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.count_rows(sql, parameters).await,
-            Opened::Postgres(session) => session.count_rows(sql, parameters).await,
-            Opened::Mysql(session) => session.count_rows(sql, parameters).await,
+            Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
             Opened::Fake(session) => {
                 let work = |database: &_, attempt: Attempt<'_>| {
                     statements::count_rows(database, sql, parameters, attempt)
@@ -166,7 +194,7 @@ impl Session {
     /// Those of the database.
     pub async fn insert(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
         if let Opened::Mysql(session) = &mut self.opened {
-            return session.insert_one(sql, parameters).await;
+            return watched!(self, Doing::Run(sql), session.insert_one(sql, parameters));
         }
         let rows = self.query(sql, parameters).await?;
         Ok(rows.first().and_then(|row| row.first()).and_then(|id| match id {
@@ -183,8 +211,10 @@ impl Session {
     pub async fn begin(&mut self) -> Result<Transaction<'_>, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.begin_transaction().await?,
-            Opened::Postgres(session) => session.begin_transaction().await?,
-            Opened::Mysql(session) => session.begin_transaction().await?,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Run("BEGIN"), session.begin_transaction())?;
+            }
+            Opened::Mysql(session) => watched!(self, Doing::Run("BEGIN"), session.begin_transaction())?,
             Opened::Fake(session) => session.begin_transaction().await?,
         }
         Ok(Transaction::new(self))
@@ -193,8 +223,8 @@ impl Session {
     pub(crate) async fn commit(&mut self) -> Result<(), Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.commit().await,
-            Opened::Postgres(session) => session.commit().await,
-            Opened::Mysql(session) => session.commit().await,
+            Opened::Postgres(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
+            Opened::Mysql(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::Fake(session) => session.commit().await,
         }
     }
@@ -202,8 +232,8 @@ impl Session {
     pub(crate) async fn rollback(&mut self) -> Result<(), Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.rollback().await,
-            Opened::Postgres(session) => session.rollback().await,
-            Opened::Mysql(session) => session.rollback().await,
+            Opened::Postgres(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
+            Opened::Mysql(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::Fake(session) => session.rollback().await,
         }
     }
@@ -232,8 +262,12 @@ impl Session {
     ) -> Result<(), Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.append(table, rows, method).await,
-            Opened::Postgres(session) => session.append(table, rows, method).await,
-            Opened::Mysql(session) => session.append(table, rows, method).await,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Append(table.name), session.append(table, rows, method))
+            }
+            Opened::Mysql(session) => {
+                watched!(self, Doing::Append(table.name), session.append(table, rows, method))
+            }
             Opened::Fake(session) => session.append(table, rows, method).await,
         }
     }
@@ -262,8 +296,12 @@ impl Session {
     pub async fn server(&mut self) -> Result<Server, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.server().await,
-            Opened::Postgres(session) => session.server().await,
-            Opened::Mysql(session) => session.server().await,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Run("the queries of its settings"), session.server())
+            }
+            Opened::Mysql(session) => {
+                watched!(self, Doing::Run("the queries of its settings"), session.server())
+            }
             Opened::Fake(_) => Ok(Server {
                 version: "fake".to_owned(),
                 durability: "nothing is written: this is a fake in memory".to_owned(),
@@ -281,8 +319,10 @@ impl Session {
     pub async fn sizes(&mut self) -> Result<Sizes, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.sizes().await,
-            Opened::Postgres(session) => session.sizes().await,
-            Opened::Mysql(session) => session.sizes().await,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
+            }
+            Opened::Mysql(session) => watched!(self, Doing::Run("the queries of its sizes"), session.sizes()),
             Opened::Fake(session) => session.sizes().await,
         }
     }
@@ -312,8 +352,26 @@ impl Session {
         match &mut self.opened {
             // A session here is gone when it is dropped, with whatever it had not committed.
             Opened::Sqlite(_) | Opened::Fake(_) => Ok(()),
-            Opened::Postgres(session) => session.end(connection).await,
-            Opened::Mysql(session) => session.end(connection).await,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
+            }
+            Opened::Mysql(session) => {
+                watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
+            }
         }
     }
+}
+
+/// A connection that is to be there soon.
+async fn soon<T>(
+    url: &Url,
+    silence: Silence,
+    opening: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let limit = silence.open();
+    timeout(limit, opening).await.unwrap_or_else(|_| {
+        let attempt = Attempt { doing: Doing::Connect, target: &url.to_string() };
+        let words = format!("it let us in and then said nothing within {}", seconds(limit));
+        Err(Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)))
+    })
 }

@@ -2,6 +2,7 @@
 //!
 //! A file must be there already: [`crate::Own`] makes it. The journal is a WAL, and each commit is synced.
 
+mod busy;
 pub(crate) mod statements;
 
 #[cfg(test)]
@@ -14,14 +15,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use record::{Server, ServerSetting};
-use rusqlite::{Connection as Database, InterruptHandle, OpenFlags};
+use rusqlite::{Connection as Database, InterruptHandle, OpenFlags, ffi};
 use tokio::sync::oneshot;
+
+use busy::Patience;
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
 
-/// How long a statement waits for another session that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
 /// Pages of the log at which a commit copies them into the file: 64 MiB of them. At SQLite's own 1,000 a page that many
@@ -37,6 +38,7 @@ pub(crate) struct SqliteSession {
     commands: Option<mpsc::Sender<Command>>,
     thread: Option<JoinHandle<()>>,
     interrupt: InterruptHandle,
+    patience: Patience,
     /// Whether the thread has something to do; stays if a caller gives up waiting.
     is_busy: bool,
 }
@@ -58,8 +60,9 @@ impl SqliteSession {
         let (commands, queue) = mpsc::channel::<Command>();
         let (ready, opened) = oneshot::channel();
         let path = file.to_owned();
+        let (patience, of_thread) = Patience::new();
         let spawned = std::thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
-            let database = match open(&path, application_id) {
+            let database = match open(&path, application_id, of_thread) {
                 Ok(database) => database,
                 Err(error) => {
                     let _ = ready.send(Err(error));
@@ -74,15 +77,15 @@ impl SqliteSession {
             }
         });
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let thread = spawned
-            .map_err(|error| Error::Unreachable(attempt.text(error, "allow this program more threads")))?;
+        let thread = spawned.map_err(|error| Error::Unreachable(attempt.text(error, remedy::THREADS)))?;
         let interrupt = match opened.await {
             Ok(Ok(interrupt)) => interrupt,
             Ok(Err(error)) => return Err(not_opened(file, &error, attempt)),
             Err(_) => return Err(gone(attempt)),
         };
         let file = file.to_owned();
-        Ok(Self { file, target, commands: Some(commands), thread: Some(thread), interrupt, is_busy: false })
+        let (commands, thread) = (Some(commands), Some(thread));
+        Ok(Self { file, target, commands, thread, interrupt, patience, is_busy: false })
     }
 
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
@@ -235,6 +238,7 @@ impl Drop for SqliteSession {
     /// in the WAL into the file.
     fn drop(&mut self) {
         drop(self.commands.take());
+        self.patience.end();
         if let Some(thread) = self.thread.take() {
             // Only what runs is interrupted, and what nobody waits for may be about to begin: so, again and again.
             while self.is_busy && !thread.is_finished() {
@@ -262,11 +266,15 @@ pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
 
 /// Opens a file. A relative name is made absolute, because SQLite takes one that begins with `file:` for an address of
 /// another file (<https://sqlite.org/uri.html>).
-fn open(file: &Path, application_id: Option<i32>) -> rusqlite::Result<Database> {
+fn open(file: &Path, application_id: Option<i32>, patience: busy::OfThread) -> rusqlite::Result<Database> {
     let path = std::path::absolute(file).map_err(|_| rusqlite::Error::InvalidPath(file.to_owned()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Database::open_with_flags(path, flags)?;
-    database.busy_timeout(BUSY_TIMEOUT)?;
+    if database.is_readonly("main")? {
+        // Before anything is made beside a file that this user may only read.
+        return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
+    }
+    patience.wait_in(&database)?;
     // Before anything is changed: the file that was looked at may have been replaced.
     if let Some(wanted) = application_id {
         let found: i32 = database.pragma_query_value(None, "application_id", |row| row.get(0))?;

@@ -10,9 +10,11 @@ mod tests;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::Attempt;
 use crate::fake::FakeServer;
+use crate::silence::Silence;
 use crate::{Error, Fake};
 
 /// An engine.
@@ -98,6 +100,8 @@ pub(crate) struct ServerAddress {
     pub(crate) password: Option<String>,
     pub(crate) database: Option<String>,
     pub(crate) encryption: Option<Encryption>,
+    /// How long it may say nothing.
+    pub(crate) silence: Silence,
 }
 
 /// Where a server listens.
@@ -206,6 +210,15 @@ impl Url {
             server.database = Some(name.to_owned());
         }
         url
+    }
+
+    /// The same server, which counts as lost when it is silent for so long instead of for ten seconds: for tests.
+    #[must_use]
+    pub fn with_silence(mut self, limit: Duration) -> Self {
+        if let Address::Postgres(server) | Address::Mysql(server) = &mut self.0 {
+            server.silence = Silence(limit);
+        }
+        self
     }
 
     fn server(&self) -> Option<&ServerAddress> {

@@ -123,7 +123,7 @@ fn start_thread<'scope, 'env>(
             thread.run(&started, spare, give_up, &tell);
         })
         .map_err(|error| {
-            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads", number + 1))
+            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads, or let this user have more (`ulimit -u`)", number + 1))
         })?;
     Ok(Control { start, recycle })
 }

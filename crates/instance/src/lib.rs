@@ -13,6 +13,7 @@ mod port;
 mod postgres;
 mod process;
 mod program;
+mod proxy;
 mod server;
 mod user;
 
@@ -20,3 +21,4 @@ pub use error::InstanceError;
 pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;
+pub use proxy::Proxy;

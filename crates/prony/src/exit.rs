@@ -153,6 +153,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Target(error) => error.into(),
+            RunError::Interrupted(_) => Self::interrupted(error),
             RunError::Database(error) if error.is_usage() => Self::usage(error),
             RunError::Database(error) => Self::runtime(error),
             RunError::Load(LoadError::Database(error)) if error.is_usage() => Self::usage(error),

@@ -1,24 +1,85 @@
-//! Ctrl-C: the first one drains, saves and reports; the second one aborts.
+//! Ctrl-C: the first one is answered by a line at once, whatever goes on, and ends what runs; the second one aborts.
+//!
+//! A thread says the line, since the rest of the program may wait for a server or a disk. A limit of file sizes is made an
+//! error of the write that meets it, as a full disk is.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use anyhow::anyhow;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
 
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// Whether the thread that answers is there.
+static LISTENS: AtomicBool = AtomicBool::new(false);
+/// Whether the first signal is heard by what runs, which saves and clears up; otherwise it ends the program.
+static DRAINS: AtomicBool = AtomicBool::new(false);
+
+/// To be called first. Without a thread for it, signals end the program as they do by themselves.
+pub(crate) fn listen() {
+    // With a handler of any kind, a write beyond the limit (`ulimit -f`) fails; without one, the signal ends the program.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    let _ = answer_signals();
+}
+
 /// A flag that the first signal sets; the second ends the process. Test files have no name by then, and a results
 /// directory says how far it came; a database that was made for the run stays, is known by its mark, and is taken away or
-/// up again by the next run. Nothing is printed here: that could wait for a
-/// reader that does not read, and the second signal with it.
+/// up again by the next run.
 pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
+    if !LISTENS.load(Ordering::Relaxed) {
+        answer_signals().map_err(|error| {
+            Failure::runtime(anyhow!(
+                "cannot start the thread that hears Ctrl-C: {error}; let this user have more threads and memory (`ulimit -u`, \
+                 `ulimit -v`)"
+            ))
+        })?;
+    }
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in SIGNALS {
         // In this order: the conditional exit must see the flag as it was before this signal.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
             .map_err(Failure::runtime)?;
     }
+    DRAINS.store(true, Ordering::Relaxed);
     Ok(stop)
+}
+
+/// Starts the thread. Signals are taken over in it, since nothing would hear them if it could not be had.
+fn answer_signals() -> std::io::Result<()> {
+    let (sender, taken_over) = mpsc::channel();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || match Signals::new(SIGNALS) {
+        Ok(mut signals) => {
+            LISTENS.store(true, Ordering::Relaxed);
+            let _ = sender.send(Ok(()));
+            signals.forever().next().into_iter().for_each(|_| answer());
+        }
+        Err(error) => {
+            let _ = sender.send(Err(error));
+        }
+    })?;
+    taken_over.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
+}
+
+/// The line. It may wait for a reader that does not read, which keeps nothing else.
+#[allow(clippy::exit, reason = "nothing runs that would have to be ended in order")]
+fn answer() {
+    // A live line is there no more.
+    let begin = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    if DRAINS.load(Ordering::Relaxed) {
+        tell!(
+            "{begin}prony: interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
+             and a database that was made then stays"
+        );
+    } else {
+        tell!("{begin}prony: interrupted");
+        std::process::exit(Exit::Interrupted as i32);
+    }
 }

@@ -12,9 +12,11 @@ mod compat;
 mod exit;
 mod interrupt;
 mod lacks;
+mod memory;
 mod progress;
 mod session;
 mod sqlio;
+mod ticker;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,6 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> ExitCode {
+    interrupt::listen();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let called_sqlio = arguments
         .first()

@@ -1,13 +1,13 @@
 //! What is shown while a study runs, on stderr: a live line a test on a terminal, else a plain line every ten seconds.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use record::{Event, Interval, Phase, SearchStep, State, TrialRecord, Window, shown};
 use report::format;
+
+use crate::ticker;
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -16,9 +16,6 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Progress {
     /// Trials of the plan, if that is known.
     trials: Option<usize>,
-    /// Whether the user asked for an end, and whether that was acknowledged.
-    stop: Arc<AtomicBool>,
-    acknowledged: bool,
     live: Option<ProgressBar>,
     last_plain: Instant,
     current: Current,
@@ -33,33 +30,20 @@ struct Current {
 }
 
 impl Progress {
-    pub(crate) fn new(trials: Option<usize>, stop: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(trials: Option<usize>) -> Self {
         let live = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             // The template is constant; without it the bar has indicatif's own look.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
                 bar.set_style(style);
             }
-            bar.enable_steady_tick(Duration::from_millis(120));
+            ticker::start(&bar);
             bar
         });
-        Self {
-            trials,
-            stop,
-            acknowledged: false,
-            live,
-            last_plain: Instant::now(),
-            current: Current::default(),
-        }
+        Self { trials, live, last_plain: Instant::now(), current: Current::default() }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
-        if self.stop.load(Ordering::Relaxed) && !self.acknowledged {
-            self.acknowledged = true;
-            self.lasting(
-                "stopping: what is in flight is awaited, what was measured is saved; once more aborts, and a database that was made then stays",
-            );
-        }
         match event {
             Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
             Event::Preparing { done_bytes, total_bytes } => {

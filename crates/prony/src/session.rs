@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, Lines, State, without_password};
+use record::{Event, Lines, Manifest, State, without_password};
 use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError};
@@ -16,7 +16,7 @@ use study::{Plan, Study};
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, interrupt, terminal};
+use crate::{commands, interrupt, memory, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -32,6 +32,7 @@ pub(crate) fn run_with(
 ) -> Result<Exit, Failure> {
     let plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
+    memory::check_plan(&plan)?;
     let survey = survey(&plan)?;
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);
@@ -64,6 +65,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let plan = Plan::of(&study).map_err(Failure::usage)?;
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
+    memory::check_plan(&plan)?;
     drop(survey(&plan)?);
     tell_commands(&study);
     let again = match resume.set_aside().len() {
@@ -120,7 +122,7 @@ fn conduct(
 ) -> Result<Exit, Failure> {
     let Conducted { study, plan, resume, stop, format, tells } = *conducted;
     let context = context()?;
-    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()), Arc::clone(stop));
+    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
     let mut printed = Ok(());
     let result = runner::run(study, plan, resume, &context, stop, &mut |event| {
         progress.show(event);
@@ -134,7 +136,7 @@ fn conduct(
     progress.finish();
     let archive = results.writer.archive().clone();
     match result {
-        Ok(_) => {}
+        Ok(manifest) => tell_failure(&manifest),
         Err(error @ RunError::Listener(_)) => {
             show_what_there_is(&archive, format);
             return Err(error.into());
@@ -151,6 +153,13 @@ fn conduct(
         tell!("what is left can be measured with: prony study resume {}", archive.path().display());
     }
     exit
+}
+
+/// Says why a study that ran failed as a whole, such as that a database could not be removed.
+fn tell_failure(manifest: &Manifest) {
+    if let (State::Failed, Some(reason)) = (manifest.state, &manifest.reason) {
+        tell!("failed: {reason}");
+    }
 }
 
 /// Writes a report that was shown, or was to be: stdout may be full or gone, and the page is wanted all the more then.

@@ -30,6 +30,9 @@ fn remedy(error: &io::Error) -> &'static str {
     }
     match error.kind() {
         ErrorKind::StorageFull => "; the disk is full: free some space there, or store the results elsewhere",
+        ErrorKind::FileTooLarge => {
+            "; files may not become larger: raise the limit (`ulimit -f`), or store the results elsewhere"
+        }
         ErrorKind::QuotaExceeded => "; the quota is used up: free some space, or store the results elsewhere",
         ErrorKind::PermissionDenied => "; make it writable for this user, or store the results elsewhere",
         ErrorKind::ReadOnlyFilesystem => "; store the results on a file system that can be written",

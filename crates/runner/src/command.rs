@@ -75,7 +75,17 @@ pub(crate) fn run(
         .process_group(0)
         .spawn()
         .map_err(|cause| error(format!("could not be started: {cause}")))?;
-    let printed = [child.stdout.take().map(gather), child.stderr.take().map(gather)];
+    let printed = match heard(&mut child) {
+        Ok(printed) => printed,
+        Err(cause) => {
+            signal(&child, Signal::KILL);
+            // It is ended, and so is the wait.
+            let _ = child.wait();
+            return Err(error(format!(
+                "could not be listened to: {cause}; let this user have more threads (`ulimit -u`)"
+            )));
+        }
+    };
     let Some(how) = wait(&mut child, stop, when) else { return Ok(()) };
     let deadline = Instant::now() + TOLD_WITHIN;
     let printed: String = printed.into_iter().flatten().map(|lines| last_words(&lines, deadline)).collect();
@@ -98,17 +108,23 @@ fn variables(trial: &PlannedTrial) -> BTreeMap<String, String> {
     variables
 }
 
+/// Begins to read what a command prints.
+fn heard(child: &mut Child) -> std::io::Result<[Option<Receiver<Vec<u8>>>; 2]> {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    Ok([stdout.map(gather).transpose()?, stderr.map(gather).transpose()?])
+}
+
 /// Reads to the end, however long that is, so that no pipe fills up. What is read is handed over piece by piece.
-fn gather(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+fn gather(mut from: impl Read + Send + 'static) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, pieces) = channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().name("command".to_owned()).spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = from.read(&mut buffer) {
             // Nobody asks what a command said that succeeded.
             let _ = sender.send(buffer[..read].to_vec());
         }
-    });
-    pieces
+    })?;
+    Ok(pieces)
 }
 
 /// The end of what was printed until a deadline.

@@ -9,8 +9,10 @@ use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
 use stats::{Step, sustained};
 use study::Target;
 use tokio::runtime::Runtime;
-use workload::TrialError;
 use workload::historian::{self, Job};
+use workload::{TrialError, waiting};
+
+use crate::run::RunError;
 
 /// Age that 99 of 100 events may have when the buffer is offered them. A later event is no fault of the figures, since
 /// its response counts from when it was due; past this the offered load is another one than the one asked for.
@@ -27,23 +29,28 @@ pub(crate) struct Home {
     keep: bool,
     /// Whether the next trial makes the tables anew.
     fresh: bool,
+    /// Where its data lies, if that is on this machine and the server tells.
+    place: Option<PathBuf>,
 }
 
 impl Home {
     /// Makes the database that a target asks for.
-    pub(crate) fn make(target: &Target, run: &RunId) -> Result<Self, Error> {
+    pub(crate) fn make(target: &Target, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
         let Some(url) = &target.url else { unreachable!("the plan has no historian without an address") };
         let runtime = runtime()?;
         let name = target.database.as_deref().unwrap_or("prony_historian");
         let claim = Claim { is_transient: !target.keep, ..Claim::new(run.clone(), target.existing.into()) };
-        let own = runtime.block_on(Own::make(url, name, &claim))?;
+        let own = runtime.block_on(waiting::make(url, name, &claim, stop)).ok_or_else(|| {
+            RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
+        })??;
         let fresh = !own.was_there();
-        Ok(Self { runtime, own, keep: target.keep, fresh })
+        let place = runtime.block_on(data_directory(&own, stop));
+        Ok(Self { runtime, own, keep: target.keep, fresh, place })
     }
 
     /// Where its data lies, if that is on this machine and the server tells.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        data_directory(&self.own)
+        self.place.clone()
     }
 
     /// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
@@ -58,8 +65,9 @@ impl Home {
     }
 
     /// Removes the database unless it is to be kept, or was there before. Gives what is left of it and why, if something is.
-    pub(crate) fn leave(self) -> Result<(), Error> {
-        if self.keep || self.own.was_there() { Ok(()) } else { self.runtime.block_on(self.own.remove()) }
+    pub(crate) fn leave(self, stop: &AtomicBool) -> Result<(), Error> {
+        let stays = self.keep || self.own.was_there();
+        if stays { Ok(()) } else { self.runtime.block_on(waiting::remove(self.own, stop)) }
     }
 }
 
@@ -72,11 +80,12 @@ pub(crate) fn runtime() -> Result<Runtime, Error> {
 }
 
 /// Where the data of a database lies, if that is on this machine and the server tells.
-pub(crate) fn data_directory(own: &Own) -> Option<PathBuf> {
+pub(crate) async fn data_directory(own: &Own, stop: &AtomicBool) -> Option<PathBuf> {
     if let Some(file) = own.url().file() {
         return Some(file.to_owned());
     }
-    let server = runtime().ok()?.block_on(async { own.session().await?.server().await }).ok()?;
+    let asked = async { own.session().await?.server().await };
+    let server = waiting::unless_stopped(stop, asked).await?.ok()?;
     server.data_directory.map(PathBuf::from).filter(|_| own.url().is_local())
 }
 

@@ -8,8 +8,8 @@ use load::{Go, Progress};
 use record::{OrdersOutcome, Outage, Window};
 use study::{Plan, Store};
 use tokio::runtime::Runtime;
-use workload::TrialError;
 use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
+use workload::{TrialError, waiting};
 
 use crate::historian::{data_directory, runtime};
 use crate::run::RunError;
@@ -36,6 +36,8 @@ struct Open {
     in_use: StoreInUse,
     /// Whether it was loaded for the study.
     loaded_here: bool,
+    /// Where its data lies, if that is on this machine and the server tells.
+    data_directory: Option<PathBuf>,
 }
 
 impl Stores {
@@ -51,7 +53,7 @@ impl Stores {
                 Ok(open) => stores.open.push(open),
                 Err(error) => {
                     // The error that led here is what is told.
-                    let _ = stores.leave();
+                    let _ = stores.leave(stop);
                     return Err(error);
                 }
             }
@@ -73,15 +75,17 @@ impl Stores {
             let claim = Claim::new(run.clone(), store.existing.into()).transient();
             orders::load(place, &claim, &data, threads, stop, &|_| {})?;
         }
-        let (own, loaded) =
-            self.runtime.block_on(orders::open_store(&store.url, &store.database, wanted, run))?;
+        let opening = orders::open_store(&store.url, &store.database, wanted, run);
+        let opened = self.runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
+        let (own, loaded) = opened.ok_or_else(|| RunError::Interrupted(String::new()))??;
+        let data_directory = self.runtime.block_on(data_directory(&own, stop));
         let in_use = StoreInUse { own, loaded };
-        Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some() })
+        Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some(), data_directory })
     }
 
     /// Where the data of the first one lies, if that is on this machine and the server tells.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        data_directory(&self.open.first()?.in_use.own)
+        self.open.first()?.data_directory.clone()
     }
 
     /// Drives some of them once, in the order given.
@@ -100,10 +104,10 @@ impl Stores {
     }
 
     /// Removes the stores that were loaded for the study, and lets go of the others.
-    pub(crate) fn leave(self) -> Result<(), Error> {
+    pub(crate) fn leave(self, stop: &AtomicBool) -> Result<(), Error> {
         let mut result = Ok(());
         for open in self.open.into_iter().filter(|open| open.loaded_here) {
-            result = result.and(self.runtime.block_on(open.in_use.own.remove()));
+            result = result.and(self.runtime.block_on(waiting::remove(open.in_use.own, stop)));
         }
         result
     }

@@ -2,7 +2,7 @@
 //! and left as it was found after the last.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use database::RunId;
@@ -35,19 +35,22 @@ impl Places {
         let mut places = Self::default();
         match places.open_all(plan, run, stop) {
             Ok(()) => Ok(places),
-            Err(error) => {
+            Err(error) => Err(match (error, places.leave(stop)) {
+                (RunError::Interrupted(_), Err(left)) => RunError::Interrupted(format!("; {left}")),
                 // The error that led here is what is told.
-                let _ = places.leave();
-                Err(error)
-            }
+                (error, _) => error,
+            }),
         }
     }
 
     fn open_all(&mut self, plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<(), RunError> {
         for target in plan.databases() {
-            self.homes.push((target.clone(), Home::make(target, run)?));
+            self.homes.push((target.clone(), Home::make(target, run, stop)?));
         }
         self.stores = Stores::open(plan, run, stop)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted(String::new()));
+        }
         Ok(())
     }
 
@@ -127,12 +130,12 @@ impl Places {
     }
 
     /// Leaves databases and stores as they were found.
-    pub(crate) fn leave(&mut self) -> Result<(), String> {
+    pub(crate) fn leave(&mut self, stop: &AtomicBool) -> Result<(), String> {
         let mut result = Ok(());
         for (_, home) in self.homes.drain(..) {
-            result = result.and(home.leave().map_err(|error| error.to_string()));
+            result = result.and(home.leave(stop).map_err(|error| error.to_string()));
         }
-        let stores = self.stores.take().map_or(Ok(()), Stores::leave);
+        let stores = self.stores.take().map_or(Ok(()), |stores| stores.leave(stop));
         result.and(stores.map_err(|error| error.to_string()))
     }
 }

@@ -43,6 +43,9 @@ pub enum RunError {
     /// The database could not be made ready.
     #[error(transparent)]
     Database(#[from] database::Error),
+    /// The user ended it before the first trial.
+    #[error("interrupted before the first trial{0}")]
+    Interrupted(String),
     /// A store could not be loaded.
     #[error(transparent)]
     Load(#[from] workload::orders::LoadError),
@@ -90,10 +93,11 @@ pub fn run(
     let result = begun
         .and_then(|()| run.places.prepare_files(plan, stop, run.listen))
         .and_then(|()| run.trials(study, plan, resume));
-    let left = run.places.leave();
+    let left = run.places.leave(stop);
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
         (Err(error), _) => (State::Failed, Some(error.to_string())),
+        (Ok(State::Aborted), Err(left)) => (State::Aborted, Some(format!("interrupted; {left}"))),
         (Ok(_), Err(left)) => (State::Failed, Some(left.clone())),
         (Ok(state), Ok(())) => (*state, None),
     };

@@ -19,6 +19,9 @@ pub enum TrialError {
     /// The source of events cannot be read.
     #[error("{0}")]
     Source(String),
+    /// The user ended it before the load began.
+    #[error("interrupted before the load began")]
+    Interrupted,
     /// The load could not be made.
     #[error("{0}")]
     Load(String),

@@ -16,5 +16,6 @@ mod outages;
 pub mod plc;
 mod problems;
 mod signal;
+pub mod waiting;
 
 pub use error::{JobError, TrialError};

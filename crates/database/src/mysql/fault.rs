@@ -7,6 +7,7 @@ use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::silence::seconds;
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
@@ -61,7 +62,7 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
 
 /// A server that lets a connection wait.
 pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE))
+    Error::Unreachable(attempt.text(format!("no answer within {}", seconds(waited)), remedy::UNREACHABLE))
 }
 
 /// 28 is ENOSPC, which the server hands on from its storage engine or file system.

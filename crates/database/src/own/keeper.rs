@@ -30,14 +30,14 @@ impl Keeper {
     pub(super) async fn start(own: &Url) -> Result<Option<Self>, Error> {
         let (answer, answered) = oneshot::channel();
         let (end, ended) = oneshot::channel::<()>();
-        let failed = |error: std::io::Error| {
+        let place = own.to_string();
+        let failed = move |error: std::io::Error| {
             Error::Unreachable(format!(
-                "cannot hold the lock of {own}: {error}; allow this program more threads"
+                "cannot hold the lock of {place}: {error}; allow this program more threads and files (ulimit -u, -n)"
             ))
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let address = own.clone();
-        let hold = async move {
+        let hold = |answer: oneshot::Sender<_>| async move {
             let mut session = lock(&address).await;
             let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
             let result = session.as_ref().map(id).map_err(Clone::clone);
@@ -50,10 +50,14 @@ impl Keeper {
                 drop(session.take());
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("database-lock".to_owned())
-            .spawn(move || runtime.block_on(hold))
-            .map_err(failed)?;
+        // The runtime is made where it runs: one that is dropped within another panics.
+        let no_runtime = failed.clone();
+        let run = move || match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime.block_on(hold(answer)),
+            Err(error) => drop(answer.send(Err(no_runtime(error)))),
+        };
+        let thread =
+            std::thread::Builder::new().name("database-lock".to_owned()).spawn(run).map_err(failed)?;
         let result = answered.await.unwrap_or(Ok(None));
         Ok(result?.map(|session| Self { session, held: Some(Held { end, thread }) }))
     }

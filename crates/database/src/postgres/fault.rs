@@ -9,6 +9,7 @@ use tokio_postgres::error::DbError;
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::silence::seconds;
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
@@ -58,7 +59,7 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) ->
 
 /// A server that lets a connection wait.
 pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(attempt.text(format!("no answer within {} s", waited.as_secs()), remedy::UNREACHABLE))
+    Error::Unreachable(attempt.text(format!("no answer within {}", seconds(waited)), remedy::UNREACHABLE))
 }
 
 /// The words of the server, or of the system, without the driver's around them.

@@ -223,6 +223,8 @@ pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(error, remedy);
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Full(text(remedy::FULL)),
+        // What the system said is not told.
+        Some(ErrorCode::SystemIoFailure) if has_file_limit() => Error::Full(text(remedy::FILE_LIMIT)),
         Some(ErrorCode::CannotOpen) => {
             Error::NoDatabase(text("check that the file is there and may be written, and its directory too"))
         }
@@ -237,6 +239,11 @@ pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
         )),
         _ => Error::Statement(text("")),
     }
+}
+
+/// Whether files of this process may only become so large.
+fn has_file_limit() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some()
 }
 
 /// Bytes of all pages, used and free.

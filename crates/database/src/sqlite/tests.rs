@@ -216,3 +216,20 @@ async fn a_file_that_another_session_writes_is_a_conflict() {
     transaction.commit().await.unwrap();
     assert_eq!(other.execute("INSERT INTO t VALUES (2)", &[]).await, Ok(1));
 }
+
+/// The wait for a lock was SQLite's own, which nothing ends: a signal was heard after a minute.
+#[tokio::test]
+async fn a_caller_that_gives_up_waits_for_no_lock() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let mut writer = own.session().await.unwrap();
+    let mut waiting = own.session().await.unwrap();
+    let held = writer.begin().await.unwrap();
+    let begin = std::time::Instant::now();
+    let wait = std::time::Duration::from_millis(100);
+    let given_up = tokio::time::timeout(wait, waiting.execute("BEGIN IMMEDIATE", &[])).await;
+    assert!(given_up.is_err(), "{given_up:?}");
+    drop(waiting);
+    assert!(begin.elapsed().as_secs() < 9, "{:?}", begin.elapsed());
+    held.rollback().await.unwrap();
+}

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::{Address, Encryption, Engine, Host, ServerAddress, Url, UrlError};
 use crate::Fake;
+use crate::silence::Silence;
 
 const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
@@ -117,6 +118,7 @@ impl<'a> Parts<'a> {
             password: self.password.map(|password| decoded(password, "the password")).transpose()?,
             database: Some(decoded(self.database, "the database")?).filter(|name| !name.is_empty()),
             encryption: self.encryption()?,
+            silence: Silence::default(),
         })
     }
 

@@ -261,6 +261,11 @@ pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
             "cannot write the test file",
             &"no space is left on the file system; use a smaller file_size or another directory",
         ),
+        Errno::FBIG => TargetError::system(
+            path,
+            "cannot write the test file",
+            &"files may not become so large; raise the limit (`ulimit -f`), use a smaller file_size or another directory",
+        ),
         other => TargetError::system(path, "cannot write the test file", &std::io::Error::from(other)),
     }
 }

@@ -137,6 +137,8 @@ fn a_region_must_fit_into_the_file() {
 fn a_full_file_system_is_told_with_a_remedy() {
     let message = super::fill::write_error(Path::new("/data/x"), rustix::io::Errno::NOSPC).to_string();
     assert!(message.contains("/data/x") && message.contains("no space") && message.contains("file_size"));
+    let message = super::fill::write_error(Path::new("/data/x"), rustix::io::Errno::FBIG).to_string();
+    assert!(message.contains("/data/x") && message.contains("ulimit -f"), "{message}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use workload::orders::{StoreData, StoreTable};
 
 use crate::arguments::GenerateOrders;
 use crate::exit::{Exit, Failure};
-use crate::{interrupt, terminal};
+use crate::{interrupt, memory, terminal, ticker};
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -35,6 +35,7 @@ pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
     );
     tell!("writes about {} into {}, which stay", format::bytes(bytes), directory.display());
     check_space(directory, bytes)?;
+    memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
     let progress = RowsWritten::new(expected);
@@ -102,7 +103,7 @@ impl RowsWritten {
             if let Ok(style) = ProgressStyle::with_template("{spinner} {percent} % {wide_bar} {eta}") {
                 bar.set_style(style);
             }
-            bar.enable_steady_tick(Duration::from_millis(120));
+            ticker::start(&bar);
             bar
         });
         Self { rows: AtomicU64::new(0), total, live, last_plain: Mutex::new(Instant::now()) }

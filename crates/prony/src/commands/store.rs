@@ -12,7 +12,7 @@ use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
 use super::orders::RowsWritten;
 use crate::arguments::{LoadOrders, Store, VerifyOrders};
 use crate::exit::{Exit, Failure};
-use crate::{interrupt, terminal};
+use crate::{interrupt, memory, terminal};
 
 /// `prony orders load`.
 pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
@@ -27,6 +27,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
     let claim = Claim::new(RunId::new().map_err(Failure::runtime)?, existing);
+    memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
     let progress = RowsWritten::new(rows);
@@ -44,7 +45,8 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
 /// `prony orders verify`.
 pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
     let (url, name) = place(&arguments.store)?;
-    let Some((loaded, checks)) = orders::verify(&url, &name).map_err(failure)? else {
+    let stop = interrupt::flag_on_signal()?;
+    let Some((loaded, checks)) = orders::verify(&url, &name, &stop).map_err(failure)? else {
         return Err(Failure::usage(anyhow!(
             "{url}: there is no order store; make one with prony orders load"
         )));
@@ -106,6 +108,9 @@ fn place(store: &Store) -> Result<(Url, String), Failure> {
 fn failure(error: LoadError) -> Failure {
     match error {
         LoadError::Interrupted => Failure::interrupted(error),
+        LoadError::Left { ref why, .. } if matches!(**why, LoadError::Interrupted) => {
+            Failure::interrupted(error)
+        }
         LoadError::Database(error) if error.is_usage() => Failure::usage(error),
         error => Failure::runtime(error),
     }

@@ -18,7 +18,7 @@ use study::Plan;
 
 use crate::exit::{Exit, Failure};
 use crate::session::ResultsDirectory;
-use crate::{interrupt, session, terminal};
+use crate::{interrupt, memory, session, terminal};
 use layout::{CpuFigures, Figures, LatencyFigures};
 use options::{CpuUse, Extensions, Invocation, Parsed, Results};
 use test::Test;
@@ -42,6 +42,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
         tell!("sqlio: {notice}");
     }
     let plan = Plan::of(&test.study).map_err(Failure::usage)?;
+    memory::check_plan(&plan)?;
     let survey = session::survey(&plan)?;
     for line in crate::commands::plan_summary(&test.study, &plan, &survey).iter().skip(1) {
         tell!("sqlio: {line}");

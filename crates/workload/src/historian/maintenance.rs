@@ -116,7 +116,7 @@ impl Keeper {
         let running = Arc::clone(&self.running);
         let session = match self.session.take() {
             Some(session) => session,
-            None => running.own.session().await?,
+            None => running.session().await?,
         };
         let session = self.session.insert(session);
         running.store.prepare_purge(session).await?;

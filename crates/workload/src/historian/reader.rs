@@ -102,7 +102,7 @@ impl Reader {
         let mut backoff = Backoff::new();
         loop {
             backoff.pause().await;
-            if let Ok(session) = self.running.own.session().await {
+            if let Ok(session) = self.running.session().await {
                 self.session = session;
                 return;
             }

@@ -1,5 +1,6 @@
 //! The end of a trial: what is in the database is counted and set against what was acknowledged.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use database::{Error, Held, Session, Sizes};
@@ -9,9 +10,12 @@ use tokio::time::Instant;
 use super::running::Running;
 use super::writer;
 use crate::backoff::Backoff;
+use crate::waiting::with_grace;
 
 /// How long a server that is away at the end is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the count goes on when the user asks for the end.
+const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 
 /// How the drain went.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +35,21 @@ struct Found {
 }
 
 /// The outcome of a trial whose roles have ended.
-pub(crate) async fn outcome(running: &Running, drain: Drain, before: Sizes) -> HistorianOutcome {
-    let found = match counted(running).await {
+pub(crate) async fn outcome(
+    running: &Running,
+    drain: Drain,
+    before: Sizes,
+    stop: &AtomicBool,
+) -> HistorianOutcome {
+    let counted = with_grace(stop, STOPPED_PATIENCE, counted(running)).await;
+    let found = match counted.unwrap_or_else(|| Err(not_counted())) {
         Ok(found) => found,
         Err(error) => {
             running.ledger.note(format!("the rows in the database could not be counted: {error}"));
             Found::default()
         }
     };
-    let lock_lost = lock_lost(running).await;
+    let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or(false);
     let (_, rows_expected) = running.ledger.expected();
     let entries = running.ledger.lock().clone();
     let written = |before: u64, after: u64| after.checked_sub(before);
@@ -94,6 +104,10 @@ async fn counted(running: &Running) -> Result<Found, Error> {
             counted => return counted,
         }
     }
+}
+
+fn not_counted() -> Error {
+    Error::Statement(format!("interrupted, and it took more than {} s", STOPPED_PATIENCE.as_secs()))
 }
 
 async fn count(running: &Running) -> Result<Found, Error> {

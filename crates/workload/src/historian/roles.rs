@@ -205,7 +205,7 @@ impl Role {
             let Some(clock) = gate.pass().await else { return Ok(()) };
             return source.run(running, clock).await;
         }
-        let session = running.own.session().await?;
+        let session = running.session().await?;
         let Some(clock) = gate.pass().await else { return Ok(()) };
         let running = Arc::clone(running);
         match self {
@@ -242,16 +242,24 @@ fn on_thread(
     running: Arc<Running>,
     gate: Gate,
 ) -> Result<std::thread::JoinHandle<()>, TrialError> {
-    let failed = |error: std::io::Error| {
+    let failed = move |error: std::io::Error| {
         TrialError::Load(format!(
-            "cannot start a thread for the {}: {error}; use fewer writers",
+            "cannot start a thread for the {}: {error}; use fewer writers, or let this user have more threads and memory \
+             (`ulimit -u`, `ulimit -v`)",
             name.thread()
         ))
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     std::thread::Builder::new()
         .name(format!("historian-{}", name.thread()))
         .spawn(move || {
+            // Made here: where a thread cannot be had, a runtime could not be dropped within the one that waits.
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = gate.messages.send(Message::Ended(name, Err(failed(error))));
+                    return;
+                }
+            };
             if name.makes_load() {
                 running.measured().threads.push(rustix::thread::gettid().as_raw_nonzero().get());
             }
@@ -266,7 +274,7 @@ async fn sample_sizes(running: &Running, clock: Clock, session: database::Sessio
     loop {
         let sizes = match &mut session {
             Some(session) => session.sizes().await,
-            None => match running.own.session().await {
+            None => match running.session().await {
                 Ok(opened) => session.insert(opened).sizes().await,
                 Err(error) => Err(error),
             },

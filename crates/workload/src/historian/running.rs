@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use database::{Connection, Own, Sizes};
+use database::{Connection, Error, Own, Session, Sizes};
 use load::{Kind, Phases, Recorder};
 
 use super::buffer::Buffer;
@@ -71,6 +71,11 @@ pub(crate) struct Measured {
 impl Running {
     pub(crate) fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session for a role. Its load is measured, and the controller ends what takes too long.
+    pub(crate) async fn session(&self) -> Result<Session, Error> {
+        Ok(self.own.session().await?.without_limit())
     }
 
     /// Time of an event at a moment of the load, in microseconds since 1970.

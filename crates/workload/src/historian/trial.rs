@@ -14,6 +14,7 @@ use super::reconcile;
 use super::roles::{Role, Roles};
 use super::setup::{self, Prepared};
 use crate::TrialError;
+use crate::waiting::unless_stopped;
 
 /// Runs a historian against a database of our own until its end, `stop`, or until `on_progress` says so. Tables are made,
 /// or emptied where they are there already and `fresh` says so. With the fake, everything runs in virtual time.
@@ -50,7 +51,8 @@ pub(crate) fn run_from(
     let runtime =
         builder.build().map_err(|error| TrialError::Load(format!("cannot wait for events: {error}")))?;
     let trial = async {
-        let prepared = setup::prepare(job, own, fresh, now_us, simulated).await?;
+        let preparing = setup::prepare(job, own, fresh, now_us, simulated);
+        let prepared = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         play(prepared, simulated, stop, on_progress).await
     };
     tokio::task::LocalSet::new().block_on(&runtime, trial)
@@ -69,7 +71,12 @@ async fn play(
     cast.extend(running.job.readers.map(Role::Reader));
     cast.extend(running.job.maintenance.map(Role::Keeper));
     let mut roles = Roles::start(&running, cast, simulated)?;
-    roles.ready().await?;
+    let ready = unless_stopped(stop, roles.ready()).await.unwrap_or(Err(TrialError::Interrupted));
+    if ready.is_err() {
+        // A role may wait for a server that says nothing.
+        running.over.set();
+    }
+    ready?;
     let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
     let clock = roles.begin();
     let mut controller = Controller::new(&running, clock, stop, on_progress);
@@ -78,7 +85,7 @@ async fn play(
     }
     let drain = controller.conduct(&mut roles).await?;
     drop(roles);
-    Ok(reconcile::outcome(&running, drain, sizes).await)
+    Ok(reconcile::outcome(&running, drain, sizes, stop).await)
 }
 
 #[cfg(test)]

@@ -389,9 +389,8 @@ fn a_stop_from_outside_is_heeded_before_anything_is_written() {
     let job = Job::of(&settings(1_000.0, 60)).unwrap();
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
-    let outcome = run_from(&job, &own, false, NOW_US, &stop, &mut |_| Go::On).unwrap();
-    assert!(outcome.offered < 200, "{outcome:?}");
-    assert_eq!(outcome.rows_found, Some(outcome.acknowledged));
+    let ended = run_from(&job, &own, false, NOW_US, &stop, &mut |_| panic!("it began"));
+    assert!(matches!(ended, Err(crate::TrialError::Interrupted)), "{ended:?}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl Writer {
         loop {
             backoff.pause().await;
             self.running.ledger.lock().outages.attempted();
-            let Ok(mut session) = self.running.own.session().await else { continue };
+            let Ok(mut session) = self.running.session().await else { continue };
             if let Ok(is_there) = settle(&self.running, &mut session, &self.connection, &self.batch).await {
                 self.connection = session.connection().clone();
                 self.session = session;

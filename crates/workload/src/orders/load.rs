@@ -12,6 +12,7 @@ use database::{Claim, Engine, Own, Rows, Url, WriteMethod};
 
 use super::data::{Piece, RowSink, StoreData, StoreTable};
 use super::store::{self, Loaded, State};
+use crate::waiting::{self, unless_stopped};
 
 /// Rows of a transaction: a few MiB, which PostgreSQL takes in about 50 ms.
 const PIECE_ROWS: u32 = 10_000;
@@ -34,7 +35,9 @@ pub enum LoadError {
         left: database::Error,
     },
     /// This machine did not let a loader begin.
-    #[error("cannot start a loader: {0}; use fewer --threads")]
+    #[error(
+        "cannot start a loader: {0}; use fewer --threads, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)"
+    )]
     Loader(#[from] std::io::Error),
 }
 
@@ -51,8 +54,9 @@ pub fn load(
     on_rows: &(dyn Fn(u64) + Sync),
 ) -> Result<Loaded, LoadError> {
     let runtime = runtime()?;
-    let own = runtime.block_on(Own::make(url, name, claim))?;
-    fill(&own, data, threads, stop, on_rows).map_err(|why| match runtime.block_on(own.remove()) {
+    let own = runtime.block_on(waiting::make(url, name, claim, stop)).ok_or(LoadError::Interrupted)??;
+    let filled = fill(&own, data, threads, stop, on_rows);
+    filled.map_err(|why| match runtime.block_on(waiting::remove(own, stop)) {
         Ok(()) => why,
         Err(left) => LoadError::Left { why: Box::new(why), left },
     })
@@ -73,7 +77,7 @@ fn fill(
         store::create_tables(&mut session).await?;
         store::write_loaded(&mut session, &loaded).await
     };
-    runtime.block_on(begin)?;
+    runtime.block_on(unless_stopped(stop, begin)).ok_or(LoadError::Interrupted)??;
     // A file of SQLite has one writer at a time.
     let loaders = if own.url().engine() == Engine::Sqlite { 1 } else { threads.max(1) };
     append_all(own, data, loaders, stop, on_rows)?;
@@ -84,7 +88,7 @@ fn fill(
         store::refresh_statistics(&mut session).await?;
         store::write_loaded(&mut session, &loaded).await
     };
-    runtime.block_on(finish)?;
+    runtime.block_on(unless_stopped(stop, finish)).ok_or(LoadError::Interrupted)??;
     Ok(loaded)
 }
 
@@ -176,7 +180,7 @@ fn append_all(
         piece.map_or(ControlFlow::Break(Ok(())), ControlFlow::Continue)
     };
     let loader = || {
-        let result = append_pieces(own, data, &next, on_rows);
+        let result = append_pieces(own, data, &next, stop, on_rows);
         if result.is_err() {
             failed.store(true, Ordering::Relaxed);
         }
@@ -206,6 +210,7 @@ fn append_pieces(
     own: &Own,
     data: &StoreData,
     next: &(dyn Fn() -> ControlFlow<Result<(), LoadError>, Piece> + Sync),
+    stop: &AtomicBool,
     on_rows: &(dyn Fn(u64) + Sync),
 ) -> Result<(), LoadError> {
     let load = async {
@@ -228,7 +233,8 @@ fn append_pieces(
             on_rows(rows.len() as u64);
         }
     };
-    runtime()?.block_on(load)
+    let load: Option<Result<(), LoadError>> = runtime()?.block_on(unless_stopped(stop, load));
+    load.unwrap_or(Err(LoadError::Interrupted))
 }
 
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

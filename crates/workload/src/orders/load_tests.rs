@@ -35,7 +35,7 @@ fn is_loaded_and_verified(url: &str) {
     assert_eq!((loaded.state, loaded.size.as_str(), loaded.seed), (State::Loaded, "1MB", 7));
     assert_eq!(loaded.rows[..2], [2_000, 1_200]);
     assert_eq!(told.into_inner(), loaded.rows.iter().sum::<u64>());
-    let verified = || verify(&url, "orders").unwrap().unwrap();
+    let verified = || verify(&url, "orders", &AtomicBool::new(false)).unwrap().unwrap();
     let (said, checks) = verified();
     assert_eq!(said, loaded);
     assert!(checks.iter().all(Check::holds), "{checks:#?}");
@@ -58,7 +58,7 @@ fn is_loaded_and_verified(url: &str) {
     load(place, &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
     assert!(verified().1.iter().all(Check::holds));
     runtime().unwrap().block_on(made(&url, Existing::Replace).remove()).unwrap();
-    assert_eq!(verify(&url, "orders").unwrap(), None);
+    assert_eq!(verify(&url, "orders", &AtomicBool::new(false)).unwrap(), None);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_load_that_is_broken_off_is_removed_and_one_that_was_killed_is_known() {
     stop.store(false, Ordering::Relaxed);
     let killed = fill(&made(&url, Existing::Refuse), &data(), 1, &stop, &stopping);
     assert!(matches!(killed, Err(LoadError::Interrupted)), "{killed:?}");
-    let (loaded, checks) = verify(&url, "").unwrap().unwrap();
+    let (loaded, checks) = verify(&url, "", &AtomicBool::new(false)).unwrap().unwrap();
     assert_eq!(loaded.state, State::Loading);
     assert!(!checks.iter().all(Check::holds));
 }

@@ -181,7 +181,7 @@ fn a_used_store_is_restored(url: &str) {
     let url: Url = url.parse().unwrap();
     let loaded = load_store(&url);
     let all_holds = || {
-        let (said, checks) = verify(&url, "orders").unwrap().unwrap();
+        let (said, checks) = verify(&url, "orders", &AtomicBool::new(false)).unwrap().unwrap();
         (said.state, checks.iter().all(Check::holds))
     };
     runtime().unwrap().block_on(async {

@@ -1,11 +1,14 @@
 //! Verifies a loaded store: what is in its tables against what the load came to, and each row against its parent.
 
+use std::sync::atomic::AtomicBool;
+
 use database::{Error, RunId, Session, Url};
 
 use super::load::{LoadError, runtime};
 use super::number::query_number;
 use super::open_store::take_up;
 use super::store::Loaded;
+use crate::waiting::unless_stopped_for_long;
 
 /// One thing that was counted in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +80,8 @@ const OTHERS: [Query; 8] = [
 /// Counts everything in the store `name` on the server of `url`, as [`super::load`] made it; none if there is no store.
 ///
 /// # Errors
-/// Those of the database, and when somebody else uses it.
-pub fn verify(url: &Url, name: &str) -> Result<Option<(Loaded, Vec<Check>)>, LoadError> {
+/// Those of the database, when somebody else uses it, and when `stop` was set.
+pub fn verify(url: &Url, name: &str, stop: &AtomicBool) -> Result<Option<(Loaded, Vec<Check>)>, LoadError> {
     let run = RunId::new()?;
     let verified = async {
         let Some((own, loaded)) = take_up(url, name, &run).await? else { return Ok(None) };
@@ -89,7 +92,8 @@ pub fn verify(url: &Url, name: &str) -> Result<Option<(Loaded, Vec<Check>)>, Loa
         }
         Ok(Some((loaded, checks)))
     };
-    runtime()?.block_on(verified).map_err(LoadError::Database)
+    let verified: Option<Result<_, Error>> = runtime()?.block_on(unless_stopped_for_long(stop, verified));
+    verified.ok_or(LoadError::Interrupted)?.map_err(LoadError::Database)
 }
 
 /// Counts one thing.

@@ -104,7 +104,7 @@ const ROWS: &[Row] = &[
             scene.link("prony-check.sqlite-prony", "nowhere");
             true
         },
-        command: "check --cache buffered --file-size 16MiB --duration 50ms",
+        command: "check --file-size 16MiB --duration 50ms",
         says: "is no lock of prony",
         after: |scene, _| stands(scene, &["prony-check.sqlite-prony"]),
         ..ROW
@@ -234,7 +234,7 @@ const ROWS: &[Row] = &[
             kept(scene, "prony-check.sqlite");
             true
         },
-        command: "check --cache buffered --file-size 16MiB --duration 50ms",
+        command: "check --file-size 16MiB --duration 50ms",
         says: "is there from an earlier run of prony",
         ..ROW
     },
@@ -297,7 +297,7 @@ fn a_database_that_was_kept_after_the_kill_is_not_what_the_study_left() {
     running.send(Signal::KILL);
     assert_eq!(running.ended().code, None);
     let results = bench.results().unwrap();
-    let keep = "historian --rate 100 --screens 0 --warm-up 0s --duration 300ms --target sqlite:there --keep --replace \
+    let keep = "historian --rate max --screens 0 --warm-up 0s --duration 300ms --target sqlite:there --keep --replace \
                 --results elsewhere";
     bench.run(&keep.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>()).ended_with(0);
     let before = fs::read(bench.path("there")).unwrap();
@@ -320,7 +320,7 @@ fn what_a_killed_run_made_for_itself_is_replaced_where_that_was_said() {
     running.send(Signal::KILL);
     assert_eq!(running.ended().code, None);
     fs::remove_dir_all(bench.path("prony-results")).unwrap();
-    let check = ["check", "--cache", "buffered", "--file-size", "16MiB", "--duration", "100ms"];
+    let check = ["check", "--file-size", "16MiB", "--duration", "100ms"];
     let outcome = bench.run(&check);
     assert!(outcome.code == Some(0) || outcome.code == Some(5), "{outcome:?}");
     assert_eq!(bench.names("."), ["prony-results"], "databases, locks and logs are gone");
@@ -359,7 +359,7 @@ fn prony(bench: &Workbench, url: &str, arguments: &str) -> Outcome {
 fn a_study_leaves_what_is_kept(url: &str, database: &str) {
     let bench = Workbench::new();
     let keep = format!(
-        "historian --rate 100 --screens 0 --warm-up 0s --duration 300ms --target {{url}} --database {database} --keep"
+        "historian --rate max --screens 0 --warm-up 0s --duration 300ms --target {{url}} --database {database} --keep"
     );
     prony(&bench, url, &keep).ended_with(0);
     let before = count(url, database);

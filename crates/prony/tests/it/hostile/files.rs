@@ -199,7 +199,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "historian --target sqlite:h.db --source csv:there --duration 1s",
-        says: "it is a FIFO and no regular file",
+        says: "it is a FIFO: give a file",
         ..ROW
     },
 ];

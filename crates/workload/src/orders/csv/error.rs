@@ -31,6 +31,23 @@ pub enum CsvError {
         /// Bytes that it had.
         written_bytes: u64,
     },
+    /// Files may not become so large.
+    #[error(
+        "{}: after {written_bytes} bytes this file may not become larger; what was written is removed: raise the limit \
+         (`ulimit -f`), choose a smaller --size, or name a directory elsewhere",
+        path.display()
+    )]
+    TooLarge {
+        /// File.
+        path: PathBuf,
+        /// Bytes that it had.
+        written_bytes: u64,
+    },
+    /// A thread that cannot be had.
+    #[error(
+        "cannot start a thread: {0}; use fewer --threads, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)"
+    )]
+    Thread(io::Error),
     /// A file that cannot be written.
     #[error("{}: {what}: {source}; nothing is left of it", path.display())]
     File {
@@ -55,11 +72,13 @@ impl CsvError {
 
     /// A file could not be written.
     pub(super) fn write(path: &Path, written_bytes: u64, source: io::Error) -> Self {
-        let is_full = matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-        if is_full {
-            return Self::Full { path: path.to_owned(), written_bytes };
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::Full { path: path.to_owned(), written_bytes }
+            }
+            io::ErrorKind::FileTooLarge => Self::TooLarge { path: path.to_owned(), written_bytes },
+            _ => Self::file(path, "cannot write", source),
         }
-        Self::file(path, "cannot write", source)
     }
 
     pub(super) fn file(path: &Path, what: &'static str, source: io::Error) -> Self {

@@ -96,7 +96,11 @@ pub fn generate(
     };
     thread::scope(|scope| {
         for _ in 0..threads.max(1) {
-            scope.spawn(|| line.work(data, stop, progress));
+            let writer = thread::Builder::new().name("csv".to_owned());
+            if let Err(error) = writer.spawn_scoped(scope, || line.work(data, stop, progress)) {
+                line.fail(CsvError::Thread(error));
+                break;
+            }
         }
     });
     let turn = line.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -150,6 +154,12 @@ impl<I: Iterator<Item = (usize, Piece)> + Send> Line<I> {
         turn.failed = result.err();
         self.passed.notify_all();
         if turn.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Ends every thread.
+    fn fail(&self, error: CsvError) {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).failed.get_or_insert(error);
+        self.passed.notify_all();
     }
 
     fn wait_for(&self, number: usize) -> MutexGuard<'_, Turn> {

@@ -20,6 +20,7 @@ use record::{OrdersOutcome, Setup};
 use super::job::Job;
 use super::store::Loaded;
 use crate::TrialError;
+use crate::waiting::unless_stopped;
 use controller::Controller;
 use threads::Threads;
 
@@ -49,10 +50,11 @@ pub fn run(
         .build()
         .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
     runtime.block_on(async {
-        let (running, setup) = setup::prepare(job, stores, stop).await?;
+        let preparing = setup::prepare(job, stores, stop);
+        let (running, setup) = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         let running = Arc::new(running);
         let mut threads = Threads::start(&running)?;
-        threads.connected(stop).await?;
+        threads.connected(stop).await.inspect_err(|_| running.over.set())?;
         let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
         let clock = threads.begin();
         let mut controller = Controller::new(&running, clock, stop, on_progress);

@@ -11,11 +11,12 @@ use super::controller::Conducted;
 use super::running::{Driven, Running, lock};
 use crate::backoff::Backoff;
 use crate::orders::reconcile::{Found, reconcile};
+use crate::waiting::with_grace;
 
 /// How long servers that are away at the end are waited for, all of them together.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// And how long if the user asked for the end.
-const STOPPED_PATIENCE: Duration = Duration::from_secs(10);
+/// And how long each count goes on once the user asked for the end.
+const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 /// How long counting one store may take. The largest take minutes.
 const COUNT_LIMIT: Duration = Duration::from_secs(600);
 
@@ -29,13 +30,13 @@ pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &Ato
             store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
         });
         let mut target = target(store, window, found.ok());
-        match store.own.is_held().await {
-            Ok(Held::Lost(found)) => {
+        match with_grace(stop, STOPPED_PATIENCE, store.own.is_held()).await {
+            Some(Ok(Held::Lost(found))) => {
                 target.lock_lost = true;
                 outcome.notes.push(found);
             }
             // What can have been told otherwise is told by the count.
-            Ok(Held::Held | Held::TakenAgain) | Err(_) => {}
+            Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) | None => {}
         }
         outcome.targets.push(target);
         outcome.notes.append(&mut store.books().notes);
@@ -76,15 +77,22 @@ fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcom
 async fn found(store: &Driven, begin: Instant, stop: &AtomicBool) -> Result<Found, Error> {
     let mut backoff = Backoff::new();
     loop {
-        let counted = timeout(COUNT_LIMIT, count(store)).await.unwrap_or_else(|_| {
-            Err(Error::Statement(format!("it took more than {} s", COUNT_LIMIT.as_secs())))
-        });
+        let counting = with_grace(stop, STOPPED_PATIENCE, timeout(COUNT_LIMIT, count(store))).await;
+        let counted = match counting {
+            Some(Ok(counted)) => counted,
+            Some(Err(_)) => Err(took_longer("", COUNT_LIMIT)),
+            None => return Err(took_longer("interrupted, and ", STOPPED_PATIENCE)),
+        };
         let patience = if stop.load(Ordering::Relaxed) { STOPPED_PATIENCE } else { PATIENCE };
         match counted {
             Err(error) if error.is_lost() && begin.elapsed() < patience => backoff.pause().await,
             counted => return counted,
         }
     }
+}
+
+fn took_longer(why: &str, limit: Duration) -> Error {
+    Error::Statement(format!("{why}it took more than {} s", limit.as_secs()))
 }
 
 async fn count(store: &Driven) -> Result<Found, Error> {

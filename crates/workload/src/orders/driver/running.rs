@@ -90,7 +90,8 @@ impl Driven {
             let cache_kib = (CACHES_KIB / clients).max(1_024);
             session.script(&format!("PRAGMA cache_size = -{cache_kib}")).await?;
         }
-        Client::new(session, self.style)
+        // Its load is measured, and the controller ends what takes too long.
+        Client::new(session.without_limit(), self.style)
     }
 
     pub(super) fn books(&self) -> MutexGuard<'_, Books> {

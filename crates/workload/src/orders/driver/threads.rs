@@ -72,17 +72,21 @@ impl Threads {
         for number in 0..count {
             let own: Vec<Place> = places.iter().skip(number).step_by(count).copied().collect();
             let (running, begun, last_word) = (Arc::clone(running), begun.clone(), LastWord(sender.clone()));
-            let failed =
-                |error: std::io::Error| TrialError::Load(format!("cannot start a load thread: {error}"));
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
             let thread = std::thread::Builder::new().name(format!("orders-{number}"));
             let work = move || {
+                // Made here: where a thread cannot be had, a runtime could not be dropped within the one that waits.
+                let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                    Ok(runtime) => runtime,
+                    Err(error) => {
+                        let _ = last_word.0.send(Message::Failed(not_started(&error)));
+                        return;
+                    }
+                };
                 lock(&running.threads).push(rustix::thread::gettid().as_raw_nonzero().get());
                 LocalSet::new().block_on(&runtime, drive(&running, &own, begun, &last_word.0));
                 drop(last_word);
             };
-            all.threads.push(thread.spawn(work).map_err(failed)?);
+            all.threads.push(thread.spawn(work).map_err(|error| not_started(&error))?);
             all.running += 1;
         }
         Ok(all)
@@ -99,7 +103,7 @@ impl Threads {
                 message = self.messages.recv() => message,
                 () = tokio::time::sleep(LOOK) => {
                     if stop.load(Ordering::Relaxed) {
-                        return Err(TrialError::Load("interrupted before all clients were connected".to_owned()));
+                        return Err(TrialError::Interrupted);
                     }
                     continue;
                 }
@@ -149,6 +153,12 @@ impl Drop for Threads {
     }
 }
 
+fn not_started(error: &std::io::Error) -> TrialError {
+    TrialError::Load(format!(
+        "cannot start a load thread: {error}; let this user have more threads and memory (`ulimit -u`, `ulimit -v`)"
+    ))
+}
+
 /// Lets this process open a connection for each client. A file of SQLite is three: itself, its log and the log's index.
 fn allow_files(clients: u64) -> Result<(), TrialError> {
     let (least, enough) = (clients + OTHER_FILES, 3 * clients + OTHER_FILES);
@@ -182,7 +192,13 @@ async fn drive(
     mut begun: watch::Receiver<Option<Instant>>,
     messages: &mpsc::UnboundedSender<Message>,
 ) {
-    let clients = match connect(running, places).await {
+    let connected = tokio::select! {
+        biased;
+        connected = connect(running, places) => connected,
+        // A client may wait for a server that says nothing.
+        () = running.over.wait() => return,
+    };
+    let clients = match connected {
         Ok(clients) => clients,
         Err(error) => {
             let _ = messages.send(Message::Failed(error));

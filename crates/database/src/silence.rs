@@ -1,0 +1,151 @@
+//! How long a server may be silent. What is under way is awaited as long as the server works on it, and no longer.
+//!
+//! Neither protocol has a sign of life, and a proxy that takes everything and answers nothing deceives the kernel's own: so
+//! the server is asked over a second connection whether it still works on the first one's statement. A load that is measured
+//! is not watched: there a silence is what is measured, and whoever drives the load ends it.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::error::{Attempt, Doing};
+use crate::mysql::MysqlSession;
+use crate::postgres::PostgresSession;
+use crate::url::Address;
+use crate::{Connection, Error, Url};
+
+/// Looks in a row at which the server does nothing for a connection before its answer counts as swallowed: one look may
+/// fall between two statements.
+const IDLE_LOOKS: u32 = 3;
+/// What can be done about it.
+const REMEDY: &str = "whether this was done is not known: see whether the server hangs, or a proxy, tunnel or firewall between \
+                      swallows what it says, and then start again";
+
+/// How long a server may say nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Silence(pub(crate) Duration);
+
+impl Default for Silence {
+    fn default() -> Self {
+        Self(Duration::from_secs(10))
+    }
+}
+
+impl Silence {
+    /// How long a server may take to let somebody in.
+    pub(crate) fn connect(self) -> Duration {
+        self.0 / 2
+    }
+
+    /// How long it may take to let somebody in and to say whom.
+    pub(crate) fn open(self) -> Duration {
+        self.0
+    }
+
+    /// How long it may take to say over a connection of its own what it does: less than to connect, which is part of it.
+    fn ask(self) -> Duration {
+        self.0 * 2 / 5
+    }
+
+    /// Time between two looks at a statement that the server works on.
+    fn working(self) -> Duration {
+        self.0 * 2
+    }
+
+    /// Time between two looks at a connection for which it does nothing.
+    fn idle(self) -> Duration {
+        self.0 / 5
+    }
+}
+
+/// Watches what is under way on one connection to a server.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    url: Url,
+    silence: Silence,
+}
+
+impl Watch {
+    pub(crate) fn new(url: &Url, silence: Silence) -> Self {
+        Self { url: url.clone(), silence }
+    }
+
+    /// The end of an exchange, or that the server is silent.
+    pub(crate) async fn over<T>(
+        &self,
+        connection: &Connection,
+        doing: Doing<'_>,
+        mut exchange: Pin<&mut impl Future<Output = Result<T, Error>>>,
+    ) -> Result<T, Error> {
+        let begin = Instant::now();
+        let (mut pause, mut idle_looks) = (self.silence.0, 0);
+        loop {
+            if let Ok(result) = timeout(pause, exchange.as_mut()).await {
+                return result;
+            }
+            let asked = tokio::select! {
+                biased;
+                result = exchange.as_mut() => return result,
+                asked = self.asked(connection) => asked,
+            };
+            let why = match asked {
+                Ok(true) => {
+                    (pause, idle_looks) = (self.silence.working(), 0);
+                    continue;
+                }
+                Ok(false) if idle_looks + 1 < IDLE_LOOKS => {
+                    (pause, idle_looks) = (self.silence.idle(), idle_looks + 1);
+                    continue;
+                }
+                Ok(false) => {
+                    "and says over another connection that it has nothing to do for this one".to_owned()
+                }
+                Err(why) => why,
+            };
+            let target = self.url.to_string();
+            let words = format!("the server did not answer for {}, {why}", seconds(begin.elapsed()));
+            return Err(Error::Lost(Attempt { doing, target: &target }.text(words, REMEDY)));
+        }
+    }
+
+    /// Whether the server works for a connection. One that answers with a refusal is there, and is believed to.
+    ///
+    /// # Errors
+    /// That it does not answer, in words.
+    async fn asked(&self, connection: &Connection) -> Result<bool, String> {
+        let limit = self.silence.ask();
+        match timeout(limit, ask(&self.url, connection)).await {
+            Ok(Ok(works)) => Ok(works),
+            Ok(Err(error)) if error.is_lost() => Err(format!("and cannot be asked why ({error})")),
+            Ok(Err(_)) => Ok(true),
+            Err(_) => {
+                Err(format!("and says nothing over another connection within {} either", seconds(limit)))
+            }
+        }
+    }
+}
+
+async fn ask(url: &Url, connection: &Connection) -> Result<bool, Error> {
+    match &url.0 {
+        Address::Postgres(server) => {
+            let (mut session, _) = PostgresSession::open(server, url.to_string()).await?;
+            session.works_for(connection).await
+        }
+        Address::Mysql(server) => {
+            let (mut session, _) = MysqlSession::open(server, url.to_string()).await?;
+            session.works_for(connection).await
+        }
+        // They are in this process.
+        Address::Sqlite(_) | Address::Fake(_) => Ok(true),
+    }
+}
+
+/// A time as messages tell it.
+pub(crate) fn seconds(time: Duration) -> String {
+    if time.as_secs() > 0 {
+        format!("{:.0} s", time.as_secs_f64())
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}

@@ -1,0 +1,88 @@
+//! Waits that hear when the user asks for an end.
+//!
+//! The flag is set by a signal, which can wake nobody: so it is looked at.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use database::{Claim, Error, Own, Url};
+use tokio::time::sleep;
+
+/// Time between two looks at the flag.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long after that what is half done may take to be finished.
+const FINISH_GRACE: Duration = Duration::from_secs(1);
+/// How long it may take to be removed.
+const REMOVE_GRACE: Duration = Duration::from_secs(10);
+
+/// Awaits work, but not longer than until `stop` is set: none then, and the work is dropped where it stands.
+pub async fn unless_stopped<T>(stop: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
+    with_grace(stop, Duration::ZERO, work).await
+}
+
+/// Awaits work, and for `grace` more once `stop` is set.
+pub async fn with_grace<T>(stop: &AtomicBool, grace: Duration, work: impl Future<Output = T>) -> Option<T> {
+    let given_up = async {
+        while !stop.load(Ordering::Relaxed) {
+            sleep(LOOK).await;
+        }
+        sleep(grace).await;
+    };
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = given_up => None,
+    }
+}
+
+/// Awaits what would leave something behind if it were dropped half done: a server that answers is let finish it.
+pub async fn unless_stopped_for_long<T>(stop: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
+    with_grace(stop, FINISH_GRACE, work).await
+}
+
+/// Makes or takes up a database of our own; none if the user asks for an end and it is not there soon.
+pub async fn make(url: &Url, name: &str, claim: &Claim, stop: &AtomicBool) -> Option<Result<Own, Error>> {
+    unless_stopped_for_long(stop, Own::make(url, name, claim)).await
+}
+
+/// Removes a database of our own, for which there is not much time once the user asks for an end.
+///
+/// # Errors
+/// Names what is left and how to remove it.
+pub async fn remove(own: Own, stop: &AtomicBool) -> Result<(), Error> {
+    let place = own.url().to_string();
+    with_grace(stop, REMOVE_GRACE, own.remove()).await.unwrap_or_else(|| {
+        Err(Error::Lost(format!(
+            "{place} could not be removed within {} s of the interruption, and may be left: drop it when it can be reached \
+             again, or let the next run replace it",
+            REMOVE_GRACE.as_secs()
+        )))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::Instant;
+
+    #[tokio::test(start_paused = true)]
+    async fn work_is_awaited_until_a_stop_and_its_grace() {
+        let stop = AtomicBool::new(false);
+        let begin = Instant::now();
+        let hour = Duration::from_secs(3600);
+        assert_eq!(unless_stopped(&stop, sleep(hour)).await, Some(()));
+        assert!(begin.elapsed() >= hour);
+        let stopping = async {
+            sleep(Duration::from_secs(1)).await;
+            stop.store(true, Ordering::Relaxed);
+            std::future::pending::<()>().await
+        };
+        assert_eq!(unless_stopped(&stop, stopping).await, None);
+        let grace = Duration::from_secs(3);
+        assert_eq!(with_grace(&stop, grace, sleep(Duration::from_secs(2))).await, Some(()));
+        let begin = Instant::now();
+        assert_eq!(with_grace(&stop, grace, sleep(hour)).await, None);
+        assert!(begin.elapsed() >= grace && begin.elapsed() < 2 * grace);
+        assert_eq!(unless_stopped(&stop, async {}).await, Some(()), "what is done is done");
+    }
+}
