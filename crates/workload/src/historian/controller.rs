@@ -88,6 +88,10 @@ impl<'a> Controller<'a> {
             if now_ns >= self.load_end_ns {
                 self.running.load_over.set();
             }
+            if self.running.taken.is_set() {
+                self.stop(now_ns);
+                self.give_up_ns = now_ns;
+            }
             if now_ns >= self.give_up_ns {
                 self.running.give_up.set();
             }

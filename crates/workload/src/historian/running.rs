@@ -51,6 +51,8 @@ pub(crate) struct Running {
     pub(crate) give_up: Signal,
     /// Everything stops, whatever it is doing.
     pub(crate) over: Signal,
+    /// The database is not this run's own any more: nothing that is written from now on would be where it belongs.
+    pub(crate) taken: Signal,
 }
 
 /// What is measured beside operations, for the gauges.

@@ -80,6 +80,7 @@ pub(crate) async fn prepare(
         load_over: Signal::new(),
         give_up: Signal::new(),
         over: Signal::new(),
+        taken: Signal::new(),
     };
     Ok(Prepared { running, source, setup, sizes })
 }

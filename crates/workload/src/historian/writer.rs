@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use database::{Connection, Error, Rows, Session};
+use database::{Connection, Error, Held, Rows, Session};
 use load::Completed;
 
 use super::buffer::Event;
@@ -102,6 +102,7 @@ impl Writer {
             };
             self.failed(&error);
             if !error.is_lost() {
+                self.look_whose().await;
                 backoff.pause().await;
             } else if self.find_again(&mut backoff).await {
                 self.running.ledger.lock().found_after_outage += self.batch.len() as u64;
@@ -132,12 +133,27 @@ impl Writer {
         self.running.ledger.lock().outages.failed(now_ns, &error.to_string());
     }
 
+    /// Looks whether the database is this run's own still. If it is not, no try will succeed where it should.
+    async fn look_whose(&self) {
+        if let Ok(Held::Lost(_)) = self.running.own.is_held().await {
+            self.running.taken.set();
+        }
+    }
+
     /// Connects again, and tells whether the batch was committed over the lost connection.
     async fn find_again(&mut self, backoff: &mut Backoff) -> bool {
         loop {
             backoff.pause().await;
             self.running.ledger.lock().outages.attempted();
-            let Ok(mut session) = self.running.session().await else { continue };
+            let mut session = match self.running.session().await {
+                Ok(session) => session,
+                Err(error) => {
+                    if !error.is_lost() {
+                        self.look_whose().await;
+                    }
+                    continue;
+                }
+            };
             if let Ok(is_there) = settle(&self.running, &mut session, &self.connection, &self.batch).await {
                 self.connection = session.connection().clone();
                 self.session = session;

@@ -323,7 +323,7 @@ fn what_a_killed_run_made_for_itself_is_replaced_where_that_was_said() {
     let check = ["check", "--file-size", "16MiB", "--duration", "100ms"];
     let outcome = bench.run(&check);
     assert!(outcome.code == Some(0) || outcome.code == Some(5), "{outcome:?}");
-    assert_eq!(bench.names("."), ["prony-results"], "databases, locks and logs are gone");
+    assert_eq!(bench.names("."), ["prony-results", "stdout.txt"], "databases, locks and logs are gone");
 }
 
 /// Runs statements on a server, one after the other, and gives the rows of the last.
