@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Outage, Server};
+use crate::{Loop, Offered, Outage, Server};
 
 /// Kind of operation: one customer's whole visit, from the login to the purchase. Time to think is not part of it.
 pub const ORDER: &str = "order";
@@ -95,6 +95,9 @@ pub struct OrdersOutcome {
     /// Orders that were due before the load ended, and for which no client was free; open loop only.
     #[serde(default)]
     pub unsent: u64,
+    /// What an open loop offered, all targets together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,

@@ -21,6 +21,7 @@ mod mistakes;
 mod mounts;
 mod orders;
 mod orders_run;
+mod pauses;
 mod profiles;
 mod report;
 mod running;
