@@ -170,8 +170,9 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
     let error = match result {
         Ok(Ended::Historian(mut outcome)) => {
             record.notes.append(&mut outcome.notes);
+            let mismatch = outcome.mismatch();
             record.historian = Some(*outcome);
-            None
+            mismatch
         }
         Ok(Ended::Orders(mut outcome)) => {
             record.notes.append(&mut outcome.notes);

@@ -30,8 +30,8 @@ const PAUSE_MS_MAX: f64 = 1_000.0;
 const PAUSED_SHARE_MAX: f64 = 0.01;
 
 /// Pauses that are never held against the client, all together, in milliseconds: a machine that also runs the server makes
-/// a few of 20 ms in a minute, and a window of a second would be invalid by chance.
-const PAUSED_ALWAYS_ALLOWED_MS: f64 = 100.0;
+/// a few of 20 to 50 ms in a minute when it is crowded, and a window of a second would be invalid by chance.
+const PAUSED_ALWAYS_ALLOWED_MS: f64 = 250.0;
 
 /// A pause that does not make a trial invalid, but can be seen in its longest latencies, in milliseconds.
 const PAUSE_SEEN_MS: f64 = 100.0;
@@ -173,7 +173,7 @@ mod tests {
         check(
             paused(stood(3_000.0, 3_050.0, 20.0)),
             Some(
-                "the load generator itself stood still for 3050 ms in all, at most 3000 ms at a time, and 200 ms in all or \
+                "the load generator itself stood still for 3050 ms in all, at most 3000 ms at a time, and 250 ms in all or \
                  1000 ms at a time are allowed: it was stopped, or got no CPU; measure again, with nothing else on its CPUs",
             ),
         );
@@ -185,7 +185,7 @@ mod tests {
         check(sent_late(2000.0, Some(20_000.0)), None);
         check(thread_busy(0.80), None);
         check(events_late(100.0), None);
-        check(paused(stood(100.0, 100.0, 10.0)), None);
+        check(paused(stood(250.0, 250.0, 10.0)), None);
         assert!(!target_was_behind(0.01));
     }
 
@@ -194,7 +194,7 @@ mod tests {
     fn a_few_late_wakings_are_no_pause_and_a_stop_always_is() {
         for (longest_ms, sum_ms, window_s, invalid) in [
             (20.0, 80.0, 1.0, false),
-            (40.0, 90.0, 2.0, false),
+            (110.0, 240.0, 2.0, false),
             (240.0, 590.0, 60.0, false),
             (300.0, 2_000.0, 3_600.0, false),
             (1_000.0, 1_000.0, 28_800.0, true),

@@ -3,15 +3,21 @@
 use std::time::Duration;
 
 use database::{Error, Session, Sizes};
-use record::HistorianOutcome;
-use tokio::time::Instant;
+use record::{HistorianOutcome, RowsCompared};
+use tokio::time::{Instant, timeout};
 
+use super::compare::compare;
 use super::running::Running;
 use super::writer;
 use crate::backoff::Backoff;
 
 /// How long a server that is away at the end is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long reading the rows may take: about a million a second are read. Counting them has no limit.
+const COMPARE_LIMIT: Duration = Duration::from_secs(600);
+/// And how long if the user asked for the end.
+const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(10);
 
 /// How the drain went.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +34,7 @@ struct Found {
     rows_since_cutoff: Option<u64>,
     rows: Option<u64>,
     sizes: Sizes,
+    compared: Option<RowsCompared>,
 }
 
 /// The outcome of a trial whose roles have ended.
@@ -54,6 +61,7 @@ pub(crate) async fn outcome(running: &Running, drain: Drain, before: Sizes) -> H
         drain_limit_s: drain.limit_s,
         rows_expected,
         rows_found: found.rows_since_cutoff,
+        rows_compared: found.compared,
         purged: entries.purged,
         outages: entries.outages.all,
         source_outages: entries.source_outages.all,
@@ -94,7 +102,23 @@ async fn count(running: &Running) -> Result<Found, Error> {
         rows_since_cutoff: Some(running.store.count_since(&mut session, cutoff_us).await?),
         rows: Some(running.store.count(&mut session).await?),
         sizes: session.sizes().await?,
+        compared: compared(running, session).await?,
     })
+}
+
+/// Reads all rows again, if that does not take too long. The session is not used after one that was broken off.
+async fn compared(running: &Running, mut session: Session) -> Result<Option<RowsCompared>, Error> {
+    let limit = if running.stopped.is_set() { STOPPED_COMPARE_LIMIT } else { COMPARE_LIMIT };
+    let compare = compare(&running.store, &mut session, running.ledger.expected_rows());
+    if let Ok(compared) = timeout(limit, compare).await {
+        return compared.map(Some);
+    }
+    running.ledger.note(format!(
+        "rows were counted and not read: it took more than {} s, so that rows which were changed, or of which as many are \
+         missing as are there twice, would not have been noticed",
+        limit.as_secs()
+    ));
+    Ok(None)
 }
 
 /// Flushes whose writer was told to stop are counted if they are there.
