@@ -62,7 +62,10 @@ impl RowsCompared {
     fn sentence(&self, acknowledged: u64) -> Option<String> {
         let mut parts = Vec::new();
         if self.missing > 0 {
-            parts.push(format!("{} of {acknowledged} acknowledged rows are not in the database", self.missing));
+            parts.push(format!(
+                "{} of {acknowledged} acknowledged rows are not in the database",
+                self.missing
+            ));
         }
         if self.doubled > 0 {
             parts.push(format!("{} rows are there once more than they were acknowledged", self.doubled));
@@ -128,7 +131,8 @@ impl HistorianOutcome {
     /// another one. Where they were only counted, the numbers must be the same.
     #[must_use]
     pub fn mismatch(&self) -> Option<String> {
-        if let Some(sentence) = self.rows_compared.as_ref().and_then(|rows| rows.sentence(self.rows_expected)) {
+        if let Some(sentence) = self.rows_compared.as_ref().and_then(|rows| rows.sentence(self.rows_expected))
+        {
             return Some(sentence);
         }
         let (expected, found) = (self.rows_expected, self.rows_found?);
@@ -156,7 +160,12 @@ mod tests {
         let mut rows = RowsCompared { rows: 1_000, ..RowsCompared::default() };
         differing.iter().for_each(|differ| rows.add(*differ, 2));
         let (rows_expected, rows_found) = (1_000, Some(1_000));
-        HistorianOutcome { rows_expected, rows_found, rows_compared: Some(rows), ..HistorianOutcome::default() }
+        HistorianOutcome {
+            rows_expected,
+            rows_found,
+            rows_compared: Some(rows),
+            ..HistorianOutcome::default()
+        }
     }
 
     #[test]

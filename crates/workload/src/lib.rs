@@ -8,6 +8,7 @@ mod clock;
 mod error;
 mod generator_cpu;
 pub mod historian;
+mod mix;
 pub mod orders;
 mod outages;
 pub mod plc;

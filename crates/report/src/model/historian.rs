@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{
     HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
-    Outage, PENDING, PENDING_MAX, Phase, Sample, Setup, State, Summary,
+    Outage, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
 };
 use serde::Serialize;
 use stats::{Estimate, Step, Unstable};

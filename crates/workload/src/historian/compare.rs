@@ -111,8 +111,7 @@ impl Kept {
         kept.into_iter().flat_map(HashMap::keys).for_each(|row| once.add(*row));
         let counted: u64 = kept.into_iter().flat_map(HashMap::values).sum();
         // Where not all rows could be kept, copies are not known and counts are the least that differs.
-        let (once, doubled) =
-            if counted == found.rows { (once, found.rows - once.rows) } else { (found, 0) };
+        let (once, doubled) = if counted == found.rows { (once, found.rows - once.rows) } else { (found, 0) };
         let missing = expected.rows.saturating_sub(once.rows);
         let unknown = once.rows.saturating_sub(expected.rows);
         let same_number = missing == 0 && unknown == 0;

@@ -5,10 +5,7 @@
 //! collision. The sign of zero is not part of it: SQLite does not keep it.
 
 use super::buffer::Event;
-
-/// Numbers whose bits are those of π behind its point, made odd, as other hashes that fold a product take them.
-const SALTS: [u64; 4] =
-    [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89];
+use crate::mix::{SALTS, mix};
 
 /// Sums over rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,13 +69,6 @@ pub(crate) fn bits(value: f64) -> u64 {
 /// Bits of no number that is stored.
 pub(crate) const NO_VALUE: u64 = u64::MAX;
 
-/// Both halves of the product, folded: one multiplication spreads each bit over all of them.
-#[inline]
-fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -101,9 +91,14 @@ mod tests {
     /// Few tags, times and values, close together: what differs differs by little.
     fn any_row() -> impl Strategy<Value = Row> {
         let value = prop_oneof![Just(0.0), Just(1.0), Just(-1.0), Just(0.1), Just(f64::NAN), -3.0f64..3.0];
-        (0i64..6, 0i64..4, value, prop_oneof![Just(192i64), 0i64..3]).prop_map(|(time, tag, value, quality)| {
-            Row { time_us: 1_700_000_000_000_000 + time, tag, value: bits(value), quality }
-        })
+        (0i64..6, 0i64..4, value, prop_oneof![Just(192i64), 0i64..3]).prop_map(
+            |(time, tag, value, quality)| Row {
+                time_us: 1_700_000_000_000_000 + time,
+                tag,
+                value: bits(value),
+                quality,
+            },
+        )
     }
 
     fn any_rows() -> impl Strategy<Value = Vec<Row>> {

@@ -221,10 +221,8 @@ fn mariadb_loses_nothing_when_it_is_killed() {
 
 #[test]
 fn postgres_is_asked_for_the_rows_themselves() {
-    let delete =
-        "DELETE FROM samples WHERE ctid IN (SELECT ctid FROM samples ORDER BY time_us LIMIT 50)";
-    let change =
-        "UPDATE samples SET value = value + 1 WHERE ctid = (SELECT ctid FROM samples ORDER BY time_us DESC LIMIT 1)";
+    let delete = "DELETE FROM samples WHERE ctid IN (SELECT ctid FROM samples ORDER BY time_us LIMIT 50)";
+    let change = "UPDATE samples SET value = value + 1 WHERE ctid = (SELECT ctid FROM samples ORDER BY time_us DESC LIMIT 1)";
     tells_as_many_missing_as_doubled(&postgres().url(), [delete, change]);
 }
 

@@ -650,19 +650,17 @@ const DELETE: &str = "DELETE FROM samples WHERE rowid IN (SELECT rowid FROM samp
 /// Writes 50 others of it once more.
 const DOUBLE: &str = "INSERT INTO samples SELECT tag_id, time_us, value, quality FROM samples WHERE time_us >= {second} \
                       AND time_us < {second} + 900000 ORDER BY time_us DESC LIMIT 50";
-const CHANGE: &str =
-    "UPDATE samples SET value = value + 1 WHERE rowid = (SELECT max(rowid) FROM samples WHERE time_us < {second} + 500000)";
+const CHANGE: &str = "UPDATE samples SET value = value + 1 WHERE rowid = (SELECT max(rowid) FROM samples WHERE time_us < {second} + 500000)";
 const SWAP: &str = "UPDATE samples SET tag_id = tag_id + 1 WHERE rowid = (SELECT max(rowid) FROM samples WHERE time_us < {second} + 500000)";
 
 /// What reading the rows again came to, where statements were run behind the historian's back after three seconds.
 fn compared_after(url: &str, statements: &[&str]) -> HistorianOutcome {
     let own = own(url);
     let now_us = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as i64;
-    let settings = Settings { warm_up: Some(Span::ZERO), duration: Some(Span::seconds(4)), ..settings(500.0, 10) };
-    let statements: Vec<String> = statements
-        .iter()
-        .map(|sql| sql.replace("{second}", &(now_us + 1_000_000).to_string()))
-        .collect();
+    let settings =
+        Settings { warm_up: Some(Span::ZERO), duration: Some(Span::seconds(4)), ..settings(500.0, 10) };
+    let statements: Vec<String> =
+        statements.iter().map(|sql| sql.replace("{second}", &(now_us + 1_000_000).to_string())).collect();
     let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     let go = |interval: &Interval| {
         if interval.end_s == 3.0 {
@@ -695,7 +693,11 @@ fn rows_that_are_not_those_that_were_acknowledged_are_found() {
             let outcome = compared_after(url, statements);
             let compared = outcome.rows_compared.as_ref().unwrap();
             assert_eq!(compared.rows, outcome.rows_found.unwrap(), "{url}");
-            assert_eq!((compared.missing, compared.doubled, compared.unknown), (missing, doubled, 0), "{compared:?}");
+            assert_eq!(
+                (compared.missing, compared.doubled, compared.unknown),
+                (missing, doubled, 0),
+                "{compared:?}"
+            );
             assert_eq!(outcome.mismatch().is_some(), !statements.is_empty(), "{outcome:?}");
             let Some(differ) = compared.differing.first() else { continue };
             assert_eq!((differ.values_changed, differ.rows_changed), changed, "{compared:?}");
@@ -708,7 +710,8 @@ fn rows_that_are_not_those_that_were_acknowledged_are_found() {
 #[test]
 fn rows_of_an_earlier_trial_are_not_compared() {
     let own = own("fake:?append=1ms");
-    let short = Settings { warm_up: Some(Span::ZERO), duration: Some(Span::seconds(2)), ..settings(500.0, 10) };
+    let short =
+        Settings { warm_up: Some(Span::ZERO), duration: Some(Span::seconds(2)), ..settings(500.0, 10) };
     run_until(&short, &own, false, NOW_US, |_| Go::On).unwrap();
     edit(&own, &["DELETE FROM samples WHERE rowid <= 10"]);
     let outcome = run_until(&short, &own, false, NOW_US + 5_000_000, |_| Go::On).unwrap().outcome;

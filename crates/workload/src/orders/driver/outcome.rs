@@ -76,6 +76,8 @@ fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcom
         acknowledged_lost: found.map(|found| found.acknowledged_lost),
         quantity_found: found.map(|found| found.quantity_found),
         sales_risen: found.map(|found| found.sales_risen),
+        orders_changed: found.map(|found| found.changed.orders),
+        lines_changed: found.map(|found| found.changed.lines),
         stopped: std::mem::take(&mut books.stopped),
         outages: std::mem::take(&mut books.outages.all),
         lock_lost: false,
