@@ -127,6 +127,29 @@ impl MysqlSession {
         self.done(result, doing)
     }
 
+    pub(crate) async fn fold<T>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        state: T,
+        add: fn(&mut T, &[Value]),
+    ) -> Result<T, Error> {
+        let doing = Doing::Run(sql);
+        let statement = self.prepare(sql, parameters).await?;
+        let run = async {
+            let mut result = self.conn.exec_iter(&statement, values::parameters(parameters)).await?;
+            let fold = |mut state: T, row: mysql_async::Row| {
+                add(&mut state, &values::received(row));
+                state
+            };
+            let state = result.reduce(state, fold).await?;
+            result.drop_result().await?;
+            Ok(state)
+        };
+        let result = run.await;
+        self.done(result, doing)
+    }
+
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         let doing = Doing::Run(sql);
         let statement = self.prepare(sql, parameters).await?;

@@ -186,6 +186,31 @@ impl Session {
         }
     }
 
+    /// Runs one query, and adds each of its rows to `state` as it comes, with values as [`Session::query`] gives them. No row
+    /// is kept, so that a table may be of any size.
+    ///
+    /// # Errors
+    /// Those of the database; what was added by then is lost.
+    pub async fn fold<T: Send + 'static>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        state: T,
+        add: fn(&mut T, &[Value]),
+    ) -> Result<T, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.fold(sql, parameters, state, add).await,
+            Opened::Postgres(session) => session.fold(sql, parameters, state, add).await,
+            Opened::Mysql(session) => session.fold(sql, parameters, state, add).await,
+            Opened::Fake(session) => {
+                let work = |database: &_, attempt: Attempt<'_>| {
+                    statements::fold(database, sql, parameters, (state, add), attempt)
+                };
+                session.run(Doing::Run(sql), work).await
+            }
+        }
+    }
+
     /// Runs one INSERT of one row, prepared once and kept, and gives the id that the database made for it; none if it
     /// inserted no row. Where a dialect can, the statement returns the id (`RETURNING`), which is then all that it returns;
     /// MySQL sends it with the answer.

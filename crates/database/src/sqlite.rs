@@ -120,6 +120,22 @@ impl SqliteSession {
         .await
     }
 
+    /// The state travels to the thread and back.
+    pub(crate) async fn fold<T: Send + 'static>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        state: T,
+        add: fn(&mut T, &[Value]),
+    ) -> Result<T, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            let attempt = Attempt { doing: Doing::Run(&sql), target };
+            statements::fold(database, &sql, &parameters, (state, add), attempt)
+        })
+        .await
+    }
+
     /// The rows travel to the thread and back.
     pub(crate) async fn append(
         &mut self,

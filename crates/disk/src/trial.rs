@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use load::{Go, Merge, Progress, ThreadInterval};
+use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
 use record::Setup;
 
 use crate::engine::kinds;
 use crate::job::Job;
+use crate::settings::EngineChoice;
 use crate::setup;
 use crate::target::{Target, TargetError};
 use crate::thread::{self, Message, Ready, Thread};
@@ -16,6 +17,8 @@ use crate::thread::{self, Message, Ready, Thread};
 /// How a trial ended that ran to its end, or until it was told to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
+    /// Operations that fell due in the measured window; open loop only.
+    pub due: u64,
     /// Operations that were sent.
     pub sent: u64,
     /// Operations that were due and not sent; open loop only.
@@ -77,9 +80,23 @@ pub fn run(
             calibration,
         )))));
         give_up.store(go == Go::Stop, Ordering::Relaxed);
-        controller.start();
-        controller.collect(&mut on_progress)
+        let begin = controller.start();
+        let watch = watch(controller.job, begin).inspect_err(|_| give_up.store(true, Ordering::Relaxed))?;
+        controller.collect(watch.as_ref(), &mut on_progress)
     })
+}
+
+/// The watch over pauses of this process; none in virtual time, which stands still with it.
+fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
+    if job.engine == EngineChoice::Simulated {
+        return Ok(None);
+    }
+    let watch = PauseWatch::start(begin).map_err(|error| {
+        TrialError::Engine(format!(
+            "cannot start the thread that watches the clock: {error}; use fewer threads"
+        ))
+    })?;
+    Ok(Some(watch))
 }
 
 /// What is said of a thread that ended without a word.
@@ -150,14 +167,19 @@ impl Controller<'_> {
         Ok(Ready::least(all))
     }
 
-    fn start(&self) {
+    fn start(&self) -> Instant {
         let start = Instant::now();
         for control in &self.controls {
             let _ = control.start.send(start);
         }
+        start
     }
 
-    fn collect(self, on_progress: &mut impl FnMut(Progress) -> Go) -> Result<Outcome, TrialError> {
+    fn collect(
+        self,
+        watch: Option<&PauseWatch>,
+        on_progress: &mut impl FnMut(Progress) -> Go,
+    ) -> Result<Outcome, TrialError> {
         let mut merge = Merge::new(kinds(self.job), self.controls.len());
         let mut outcome = Outcome::default();
         let mut result = Ok(());
@@ -185,6 +207,7 @@ impl Controller<'_> {
                     merge.finished(number);
                     match ended {
                         Ok(done) => {
+                            outcome.due += done.due;
                             outcome.unsent += done.unsent;
                             outcome.sent += done.sent;
                             outcome.capped += done.capped;
@@ -196,7 +219,8 @@ impl Controller<'_> {
                     }
                 }
             }
-            while let Some(interval) = merge.next_whole() {
+            while let Some(mut interval) = merge.next_whole() {
+                interval.generator_pauses = watch.map(|watch| watch.of(&interval));
                 if on_progress(Progress::Interval(interval)) == Go::Stop {
                     self.give_up.store(true, Ordering::Relaxed);
                 }

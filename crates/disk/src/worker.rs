@@ -41,6 +41,8 @@ const LOOK_UP_NS: u64 = 100_000_000;
 /// How a thread's load ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
+    /// Operations that fell due in the measured window.
+    pub(crate) due: u64,
     /// Operations that were sent.
     pub(crate) sent: u64,
     /// Operations that were due in the window and were not sent.
@@ -97,6 +99,7 @@ pub(crate) struct Worker<'a, E: Engine> {
     /// Free slots with the time from which they may send; in the order of these times.
     free: VecDeque<(u64, u32)>,
     think_ns: u64,
+    measured_from_ns: u64,
     end_ns: u64,
     block_bytes: u32,
     /// Reads if a random number of 32 bits is below this.
@@ -143,6 +146,7 @@ impl<'a, E: Engine> Worker<'a, E> {
             slots: vec![EMPTY; job.outstanding as usize],
             free: (0..job.outstanding).map(|slot| (0, slot)).collect(),
             think_ns,
+            measured_from_ns: job.phases.warm_up.ns,
             end_ns: job.phases.end_ns(),
             block_bytes: job.block_bytes as u32,
             read_below: (job.read_share * (1u64 << 32) as f64) as u64,
@@ -158,6 +162,7 @@ impl<'a, E: Engine> Worker<'a, E> {
     /// Loads until the end of the window, until told to stop, or until an error.
     pub(crate) fn run(mut self) -> Result<Done, WorkerError> {
         let mut completions = Vec::with_capacity(self.slots.len());
+        let all_due = self.arrivals.clone();
         let mut now_ns = self.clock.now_ns();
         let mut result = Ok(());
         while result.is_ok() && now_ns < self.end_ns && !self.stop.load(Ordering::Relaxed) {
@@ -172,6 +177,9 @@ impl<'a, E: Engine> Worker<'a, E> {
             result = result.and(self.drain(&mut completions));
         }
         self.done.unsent = self.arrivals.take().map_or(0, |arrivals| arrivals.untaken_before(until_ns));
+        self.done.due = all_due.map_or(0, |due| {
+            due.clone().untaken_before(until_ns).saturating_sub(due.untaken_before(self.measured_from_ns))
+        });
         self.meter.finish(self.clock.now_ns());
         result.map(|()| self.done)
     }

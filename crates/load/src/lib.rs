@@ -1,4 +1,5 @@
-//! Clients: units of their parameters, clock, phases, arrivals, and the meter that each load thread writes to.
+//! Clients: units of their parameters, clock, phases, arrivals, and the meter that each load thread writes to, and the
+//! watch that knows when all of them stood still.
 //!
 //! This crate knows neither disks nor databases: whoever sends operations asks it when the next one is due and
 //! tells it when one was answered.
@@ -7,6 +8,7 @@ mod arrivals;
 mod clock;
 mod merge;
 mod meter;
+mod pause;
 mod phases;
 mod progress;
 mod recorder;
@@ -16,6 +18,7 @@ pub use arrivals::{Arrivals, Pacing};
 pub use clock::{Clock, MonotonicClock};
 pub use merge::Merge;
 pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
+pub use pause::PauseWatch;
 pub use phases::Phases;
 pub use progress::{Go, Progress};
 pub use recorder::{Cut, Kind, Recorder, Recording};

@@ -68,6 +68,7 @@ impl Pending {
                 gauges: BTreeMap::new(),
                 generator_cpu_us: 0,
                 generator_busiest_share: 0.0,
+                generator_pauses: None,
             },
             merged_threads: 0,
             seen: vec![false; threads],

@@ -270,6 +270,7 @@ impl Closed {
             gauges: BTreeMap::new(),
             generator_cpu_us: 0,
             generator_busiest_share: 0.0,
+            generator_pauses: None,
         }
     }
 }

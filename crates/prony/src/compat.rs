@@ -237,6 +237,7 @@ mod tests {
                 gauges: BTreeMap::from(gauges),
                 generator_cpu_us: 0,
                 generator_busiest_share: 0.0,
+                generator_pauses: None,
             },
         }
     }

@@ -51,6 +51,9 @@ impl Exit {
             // A profile asks which rates are held, and so does a study; a rate that was given is one that should be.
             _ if report.profile.is_some() || report.comparison.is_some() => Self::Pass,
             _ if historians(report).any(|historian| historian.stable == Some(false)) => Self::NotHeld,
+            _ if report.trials.iter().any(|trial| trial.offered_rate.is_some_and(|rate| !rate.held)) => {
+                Self::NotHeld
+            }
             _ if historians(report).any(is_unjudged) => Self::Inconclusive,
             _ => Self::Pass,
         }

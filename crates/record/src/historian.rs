@@ -23,7 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Loop};
+use crate::{Calibration, Loop, RowsCompared};
 
 /// A setting of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,6 +199,9 @@ pub struct HistorianOutcome {
     pub rows_expected: u64,
     /// Those of them that were found in the database; none if it could not be asked.
     pub rows_found: Option<u64>,
+    /// What reading these rows again came to; none if they were not read, as in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_compared: Option<RowsCompared>,
     /// Rows purged.
     pub purged: u64,
     /// Times without a database.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Outage, Server};
+use crate::{Loop, Offered, Outage, Server};
 
 /// Kind of operation: one customer's whole visit, from the login to the purchase. Time to think is not part of it.
 pub const ORDER: &str = "order";
@@ -95,6 +95,9 @@ pub struct OrdersOutcome {
     /// Orders that were due before the load ended, and for which no client was free; open loop only.
     #[serde(default)]
     pub unsent: u64,
+    /// What an open loop offered, all targets together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -125,6 +128,12 @@ pub struct TargetOutcome {
     pub quantity_found: Option<u64>,
     /// By how much the sales in the inventory have risen.
     pub sales_risen: Option<i64>,
+    /// Acknowledged orders whose customer, amounts or time are not those that were sent; none if that was not compared.
+    #[serde(default)]
+    pub orders_changed: Option<u64>,
+    /// Acknowledged orders whose lines, or what they added to the customer's history, are not those that were bought.
+    #[serde(default)]
+    pub lines_changed: Option<u64>,
     /// Clients that stopped before the end, and why: a sentence each.
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
@@ -173,6 +182,15 @@ impl TargetOutcome {
                 "the new order lines come to {quantity} items, and the sales in the inventory have risen by {sales}"
             ));
         }
+        let changed = [
+            (self.orders_changed, "another customer, amount or time than was sent"),
+            (self.lines_changed, "other lines, or another history of the customer, than what was bought"),
+        ];
+        for (count, what) in changed {
+            if let Some(count) = count.filter(|&count| count > 0) {
+                mismatches.push(format!("{count} acknowledged orders have {what}"));
+            }
+        }
         mismatches
     }
 }
@@ -210,6 +228,15 @@ mod tests {
         assert_eq!(lost.mismatches(), ["1 of 293 acknowledged orders are not in the database"]);
         let sales = TargetOutcome { sales_risen: Some(2_899), ..outcome() };
         assert!(sales.mismatches()[0].contains("2900 items"), "{:?}", sales.mismatches());
+    }
+
+    #[test]
+    fn orders_that_hold_something_else_are_told() {
+        let changed = TargetOutcome { orders_changed: Some(3), lines_changed: Some(0), ..outcome() };
+        let told = "3 acknowledged orders have another customer, amount or time than was sent";
+        assert_eq!(changed.mismatches(), [told]);
+        let lines = TargetOutcome { orders_changed: Some(0), lines_changed: Some(2), ..outcome() };
+        assert!(lines.mismatches()[0].starts_with("2 acknowledged orders have other lines"));
     }
 
     #[test]

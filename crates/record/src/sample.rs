@@ -76,6 +76,26 @@ pub struct Interval {
     pub generator_cpu_us: u64,
     /// Share (0–1) of one core that the busiest load thread used.
     pub generator_busiest_share: f64,
+    /// How long the load generator itself stood still; none where that was not measured, as in virtual time.
+    pub generator_pauses: Option<Pauses>,
+}
+
+/// Times in which the load generator stood still: it was stopped, starved of CPU, or its machine was. Measured by a thread
+/// that has nothing to do but to wake on time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pauses {
+    /// The longest one of which a part lies in the interval, in milliseconds; its whole length.
+    pub longest_ms: f64,
+    /// What lies in the interval of all of them, in milliseconds.
+    pub sum_ms: f64,
+}
+
+impl Pauses {
+    /// Those of this interval and of another one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { longest_ms: self.longest_ms.max(other.longest_ms), sum_ms: self.sum_ms + other.sum_ms }
+    }
 }
 
 impl Interval {
@@ -94,6 +114,7 @@ impl Interval {
             gauges: self.gauges.clone(),
             generator_cpu_us: self.generator_cpu_us,
             generator_busiest_share: self.generator_busiest_share,
+            generator_pauses: self.generator_pauses,
         }
     }
 }
@@ -116,6 +137,9 @@ pub struct Sample {
     pub generator_cpu_us: u64,
     /// See [`Interval::generator_busiest_share`].
     pub generator_busiest_share: f64,
+    /// See [`Interval::generator_pauses`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_pauses: Option<Pauses>,
 }
 
 impl Sample {
@@ -259,6 +283,7 @@ mod tests {
             gauges: BTreeMap::new(),
             generator_cpu_us: 9_000,
             generator_busiest_share: 0.009,
+            generator_pauses: None,
         };
         let sample = interval.sample();
         let line = serde_json::to_string(&sample).unwrap();

@@ -63,6 +63,9 @@ pub struct TrialRecord {
     /// Operations that were due and not sent when the window ended; open loop only.
     #[serde(default)]
     pub unsent: u64,
+    /// What an open loop offered; none of a closed one, and of a historian, whose outcome has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
     /// What became of the events of a historian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub historian: Option<HistorianOutcome>,
@@ -75,6 +78,29 @@ pub struct TrialRecord {
     /// Its part in the search for the highest sustainable rate, if it is a step of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
+}
+
+/// What an open loop was to send in its measured window, and what kept it from sending in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    /// Operations that fell due in the window.
+    pub due: u64,
+    /// Operations that may be in flight at once: outstanding I/Os of all threads, or clients.
+    pub slots: u64,
+    /// Operations that fell due while all of them were, warm-up included; none where that is not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<u64>,
+    /// Operations that were sent, warm-up and flushes included; none where that is not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
+}
+
+impl Offered {
+    /// Share (0–1) of the operations that waited for others to be answered.
+    #[must_use]
+    pub fn waited_share(&self) -> Option<f64> {
+        Some(self.waited? as f64 / self.sent?.max(1) as f64)
+    }
 }
 
 /// A step of a search.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::orders::ORDER;
-use crate::{Interval, MeasuredTrial, OperationInterval, Phase};
+use crate::{Interval, Loop, MeasuredTrial, OperationInterval, Pauses, Phase, Setup};
 
 /// Kind that is no I/O of its own: it makes others durable.
 const FLUSH: &str = "flush";
@@ -17,11 +17,14 @@ pub struct Window {
     operations: BTreeMap<String, OperationInterval>,
     seconds: f64,
     busiest_share_s: f64,
+    pauses: Option<Pauses>,
 }
 
 impl Window {
     /// Adds an interval. The warm-up counts for nothing.
     pub fn add(&mut self, interval: &Interval) {
+        let is_open = interval.operations.values().any(|operation| operation.response.is_some());
+        self.add_pauses(interval.phase, is_open, interval.generator_pauses);
         match interval.phase {
             Phase::WarmUp => return,
             Phase::Measure => {
@@ -44,11 +47,36 @@ impl Window {
     #[must_use]
     pub fn of(trial: &MeasuredTrial) -> Self {
         let mut window = Self { operations: trial.measured.clone(), ..Self::default() };
+        window.pauses = Self::pauses_of(trial);
         for sample in trial.samples.iter().filter(|sample| sample.phase == Phase::Measure) {
             window.seconds += sample.length_s;
             window.busiest_share_s += sample.generator_busiest_share * sample.length_s;
         }
         window
+    }
+
+    /// [`Window::pauses`] of a trial that was stored.
+    #[must_use]
+    pub fn pauses_of(trial: &MeasuredTrial) -> Option<Pauses> {
+        let pacing = trial.trial.setup.as_ref().map(Setup::pacing);
+        let is_open = matches!(pacing, Some(Loop::Open { .. }));
+        let mut window = Self::default();
+        trial.samples.iter().for_each(|s| window.add_pauses(s.phase, is_open, s.generator_pauses));
+        window.pauses
+    }
+
+    /// A pause within the drain makes the latencies of what was in flight wrong. One of the warm-up leaves an open loop with
+    /// arrears that are sent in the window; a closed loop has forgotten it.
+    fn add_pauses(&mut self, phase: Phase, is_open: bool, pauses: Option<Pauses>) {
+        if let Some(pauses) = pauses.filter(|_| is_open || phase != Phase::WarmUp) {
+            self.pauses = Some(self.pauses.unwrap_or_default().and(pauses));
+        }
+    }
+
+    /// Pauses of the load generator that make figures of the window wrong; none if they were not measured.
+    #[must_use]
+    pub fn pauses(&self) -> Option<Pauses> {
+        self.pauses
     }
 
     /// Length of the window so far.
@@ -104,7 +132,29 @@ mod tests {
             gauges: BTreeMap::new(),
             generator_cpu_us: 0,
             generator_busiest_share: 0.5,
+            generator_pauses: None,
         }
+    }
+
+    #[test]
+    fn pauses_of_the_warm_up_are_those_of_open_loops_alone() {
+        let paused = |phase, longest_ms, open: bool| {
+            let mut interval = interval(phase, "read", 1, 10);
+            interval.generator_pauses = Some(Pauses { longest_ms, sum_ms: longest_ms });
+            let read = interval.operations.get_mut("read").unwrap();
+            read.response = open.then(crate::Latency::new);
+            interval
+        };
+        for (open, pauses) in [(false, (30.0, 50.0)), (true, (700.0, 750.0))] {
+            let mut window = Window::default();
+            window.add(&paused(Phase::WarmUp, 700.0, open));
+            window.add(&paused(Phase::Measure, 20.0, open));
+            window.add(&paused(Phase::Drain, 30.0, open));
+            assert_eq!(window.pauses().map(|found| (found.longest_ms, found.sum_ms)), Some(pauses), "{open}");
+        }
+        let mut unknown = Window::default();
+        unknown.add(&interval(Phase::Measure, "read", 1, 10));
+        assert_eq!(unknown.pauses(), None, "not measured is not zero");
     }
 
     #[test]

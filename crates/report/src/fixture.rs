@@ -184,6 +184,7 @@ impl Made {
                     gauges: BTreeMap::new(),
                     generator_cpu_us: (self.busiest * 1e6) as u64,
                     generator_busiest_share: self.busiest,
+                    generator_pauses: None,
                 }
             })
             .collect()
@@ -304,6 +305,7 @@ fn trial_record() -> TrialRecord {
         parameters: serde_json::json!({"workload": {"disk": {"block": "4KiB", "outstanding": 32}}}),
         setup: None,
         unsent: 0,
+        offered: None,
         historian: None,
         orders: None,
         workload: None,

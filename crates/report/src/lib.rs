@@ -22,9 +22,9 @@ pub use judge::{Level, Verdict};
 pub use model::{
     AxisSeries, ClientSpread, ComparedAxis, ComparedMetric, Configuration, Cost, CostItem, CostRow,
     CpuTarget, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Gain, Generator, Historian,
-    Machine, Maintenance, MatrixCell, NoiseFloor, OrderTime, Orders, OrdersTarget, OtherMetric, Outcome,
-    Point, PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report, Search,
-    SearchedStep, Settled, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint,
+    Machine, Maintenance, MatrixCell, NoiseFloor, OfferedRate, OrderTime, Orders, OrdersTarget, OtherMetric,
+    Outcome, Point, PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report,
+    Search, SearchedStep, Settled, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint,
     ThresholdResult, Trial,
 };
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.

@@ -169,6 +169,7 @@ mod tests {
             gauges: BTreeMap::new(),
             generator_cpu_us: 0,
             generator_busiest_share: 0.0,
+            generator_pauses: None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use database::{Claim, Error, Own, RunId};
 use load::{Go, Progress};
 use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
-use stats::{Step, sustained};
+use stats::{Step, events_late, sustained, thread_busy};
 use study::Target;
 use tokio::runtime::Runtime;
 use workload::historian::{self, Job};
@@ -14,11 +14,8 @@ use workload::{TrialError, waiting};
 
 use crate::run::RunError;
 
-/// Age that 99 of 100 events may have when the buffer is offered them. A later event is no fault of the figures, since
-/// its response counts from when it was due; past this the offered load is another one than the one asked for.
-const LAG_LIMIT_MS: f64 = 100.0;
-/// Share of a core that a thread of load may use.
-const BUSY_LIMIT: f64 = 0.8;
+use crate::rules::{client_limited, stood_still};
+
 /// Share of the calibrated rate that may be claimed.
 const CALIBRATED_SHARE: f64 = 0.5;
 
@@ -118,13 +115,17 @@ pub(crate) fn not_held_because(
 }
 
 /// A closed loop has no rate that would not be held: that it stood still makes its figure a wrong one.
-fn closed_invalid_because(outcome: &HistorianOutcome, records: u64) -> Option<String> {
+fn closed_invalid_because(outcome: &HistorianOutcome, measured: &Window) -> Option<String> {
     if outcome.abandoned > 0 {
         let first = outcome.outages.iter().find(|outage| outage.end_s.is_none());
         let why = first.map(|outage| format!(": {}", outage.error)).unwrap_or_default();
         return Some(format!("the database could not be written to the end{why}"));
     }
-    (records == 0).then(|| "no record was committed within the measured window; measure longer".to_owned())
+    if let Some(stood_still) = stood_still(measured) {
+        return client_limited(&[stood_still.to_string()]);
+    }
+    (measured.operations().count == 0)
+        .then(|| "no record was committed within the measured window; measure longer".to_owned())
 }
 
 /// Why a trial's figures do not mean what they should, if so.
@@ -138,18 +139,12 @@ pub(crate) fn invalid_because(
     }
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {
-        return closed_invalid_because(outcome, records.count);
+        return closed_invalid_because(outcome, measured);
     };
-    let mut reasons = Vec::new();
     let lag_ms = records.lag.as_ref().and_then(|lag| lag.percentile_us(99.0)).map(|us| us / 1e3);
-    if let Some(lag_ms) = lag_ms.filter(|&lag_ms| lag_ms > LAG_LIMIT_MS) {
-        reasons.push(format!(
-            "1 of 100 events came more than {lag_ms:.0} ms after it was due ({LAG_LIMIT_MS} ms allowed)"
-        ));
-    }
-    if let Some(share) = measured.busiest_share().filter(|&share| share > BUSY_LIMIT) {
-        reasons.push(format!("a thread of load used {:.0} % of a core", share * 100.0));
-    }
+    let signs =
+        [stood_still(measured), lag_ms.and_then(events_late), measured.busiest_share().and_then(thread_busy)];
+    let mut reasons: Vec<String> = signs.into_iter().flatten().map(|sign| sign.to_string()).collect();
     if let Some(calibration) = setup.calibration {
         let limit_per_s = CALIBRATED_SHARE * 1e9 / calibration.generator_ns_per_operation.max(1e-3);
         if rate_per_s > limit_per_s {
@@ -159,5 +154,5 @@ pub(crate) fn invalid_because(
             ));
         }
     }
-    (!reasons.is_empty()).then(|| format!("client-limited: {}", reasons.join("; ")))
+    client_limited(&reasons)
 }

@@ -4,27 +4,45 @@ use std::collections::HashMap;
 
 use disk::Outcome;
 use record::Window;
-use stats::{PTS_WINDOW, client_limited, first_steady};
+use stats::{
+    ClientLimit, PTS_WINDOW, Stood, first_steady, paused, sent_late, target_was_behind, thread_busy,
+};
 use study::{Stop, Trial};
 
-/// Why a trial's figures do not mean what they should, if so: nothing was answered in the window, or an open loop did
-/// not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the figure a lower
-/// bound, which the report says; its due times are nobody's promise.
+/// Why a trial's figures do not mean what they should, if so: nothing was answered in the window, the generator stood still,
+/// or an open loop did not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the
+/// figure a lower bound, which the report says; its due times are nobody's promise. What was sent late because everything
+/// that may be in flight was in flight is the device's doing, which is no fault of the figures: whether it held the rate is
+/// judged by them.
 pub(crate) fn invalid_because(measured: &Window, outcome: Outcome) -> Option<String> {
     let all = measured.operations();
     if all.count == 0 {
         return Some("no operation was answered within the measured window; measure longer".to_owned());
     }
-    let lag = all.lag.as_ref()?;
-    let response_p50_us = all.response.as_ref().and_then(|response| response.percentile_us(50.0));
-    let capped_share = outcome.capped as f64 / outcome.sent.max(1) as f64;
-    let busiest_share = measured.busiest_share().unwrap_or(0.0);
-    let limits = client_limited(lag.percentile_us(99.0), response_p50_us, busiest_share, capped_share);
+    let mut limits: Vec<ClientLimit> = stood_still(measured).into_iter().collect();
+    if let Some(lag) = &all.lag {
+        limits.extend(measured.busiest_share().and_then(thread_busy));
+        let response_p50_us = all.response.as_ref().and_then(|response| response.percentile_us(50.0));
+        let late = lag.percentile_us(99.0).and_then(|lag_p99_us| sent_late(lag_p99_us, response_p50_us));
+        let behind = target_was_behind(outcome.capped as f64 / outcome.sent.max(1) as f64);
+        limits.extend(late.filter(|_| !behind));
+    }
     let mut sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
     if !sentences.is_empty() && outcome.unsent > 0 {
         sentences.push(format!("{} operations that were due were never sent", outcome.unsent));
     }
-    (!sentences.is_empty()).then(|| format!("client-limited: {}", sentences.join("; ")))
+    client_limited(&sentences)
+}
+
+/// That the load generator stood still for too long within a window, if it is known.
+pub(crate) fn stood_still(measured: &Window) -> Option<ClientLimit> {
+    let pauses = measured.pauses()?;
+    paused(Stood { longest_ms: pauses.longest_ms, sum_ms: pauses.sum_ms, window_s: measured.seconds() })
+}
+
+/// The reason of a trial that is invalid because of its client; none without a sign.
+pub(crate) fn client_limited(signs: &[String]) -> Option<String> {
+    (!signs.is_empty()).then(|| format!("client-limited: {}", signs.join("; ")))
 }
 
 /// Remembers what was measured and says which trials to leave out.
@@ -89,7 +107,7 @@ mod tests {
 
     use super::*;
     use load::Span;
-    use record::{Interval, Latency, OperationInterval, Phase};
+    use record::{Interval, Latency, OperationInterval, Pauses, Phase};
     use study::{Plan, Study, profiles};
 
     fn plan(profile: &str) -> Plan {
@@ -121,6 +139,7 @@ mod tests {
             gauges: BTreeMap::new(),
             generator_cpu_us: 0,
             generator_busiest_share: 0.1,
+            generator_pauses: None,
         });
         window
     }
@@ -165,15 +184,58 @@ mod tests {
     #[test]
     fn a_late_generator_makes_an_open_loop_invalid() {
         let late = measured(1_000, 500, Some(3_000));
-        let in_time = Outcome { sent: 1_000, unsent: 0, capped: 0 };
-        let capped = Outcome { capped: 500, ..in_time };
-        assert!(invalid_because(&late, in_time).unwrap().contains("client-limited"));
-        assert!(invalid_because(&late, capped).unwrap().contains("50 % of the operations"));
-        assert_eq!(
-            invalid_because(&measured(1_000, 500, None), capped),
-            None,
-            "a closed loop has no due times"
+        let slots_free = Outcome { sent: 1_000, ..Outcome::default() };
+        assert!(
+            invalid_because(&late, slots_free).unwrap().contains("client-limited: operations were sent late")
         );
+        assert_eq!(
+            invalid_because(&measured(1_000, 500, None), slots_free),
+            None,
+            "nothing is due in a closed loop"
+        );
+    }
+
+    /// A device of 300 I/Os a second was offered 500: all of its outstanding I/Os were in flight, those that fell due waited,
+    /// and the client was blamed.
+    #[test]
+    fn a_device_that_is_behind_is_no_fault_of_the_generator() {
+        let late = measured(1_000, 500, Some(3_000));
+        let behind = Outcome { sent: 1_000, unsent: 600, capped: 500, due: 1_600 };
+        assert_eq!(invalid_because(&late, behind), None);
+        let mut busy = late;
+        busy.add(&Interval { generator_busiest_share: 1.8, ..interval(Phase::Measure, None) });
+        let told = invalid_because(&busy, behind).unwrap();
+        assert!(told.contains("95 % of a core") && told.contains("600 operations"), "{told}");
+    }
+
+    #[test]
+    fn a_generator_that_stood_still_makes_any_loop_invalid() {
+        let stopped = Pauses { longest_ms: 980.0, sum_ms: 980.0 };
+        for lag_us in [None, Some(10)] {
+            let mut window = measured(1_000, 500, lag_us);
+            window.add(&interval(Phase::Measure, Some(Pauses { longest_ms: 25.0, sum_ms: 25.0 })));
+            assert_eq!(invalid_because(&window, Outcome::default()), None, "a scheduler does as much");
+            window.add(&interval(Phase::Measure, Some(stopped)));
+            let told = invalid_because(&window, Outcome::default()).unwrap();
+            assert!(
+                told.starts_with("client-limited: the load generator itself stood still for 1005 ms"),
+                "{told}"
+            );
+        }
+    }
+
+    /// A second in which nothing was answered.
+    fn interval(phase: Phase, generator_pauses: Option<Pauses>) -> Interval {
+        Interval {
+            end_s: 2.0,
+            length_s: 1.0,
+            phase,
+            operations: BTreeMap::new(),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.1,
+            generator_pauses,
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use disk::Outcome;
 use jiff::Timestamp;
 use load::{Go, Progress};
 use record::{
-    Event, FORMAT_VERSION, HistorianOutcome, Loop, OrdersOutcome, Sample, Setup, State, TrialRecord, Window,
+    DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome, Sample, Setup, State,
+    TrialRecord, Window,
 };
 use study::{Trial, Work};
 
@@ -98,6 +99,7 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         parameters: parameters(&trial.work),
         setup: None,
         unsent: 0,
+        offered: None,
         historian: None,
         orders: None,
         workload: Some(trial.work.name().to_owned()),
@@ -132,11 +134,24 @@ fn is_simulated(setup: Option<&Setup>) -> bool {
     }
 }
 
+/// What an open loop on a disk offered; none of a closed one.
+fn offered(setup: &DiskSetup, outcome: Outcome) -> Option<Offered> {
+    let Loop::Open { .. } = setup.pacing else { return None };
+    Some(Offered {
+        due: outcome.due,
+        slots: setup.outstanding_total(),
+        waited: Some(outcome.capped),
+        sent: Some(outcome.sent),
+    })
+}
+
 /// The final state of a trial that ran.
 fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &Window, stopped: bool) {
     let invalid = match &result {
         Ok(Ended::Disk(outcome)) => {
             record.unsent = outcome.unsent;
+            record.offered =
+                record.setup.as_ref().and_then(Setup::disk).and_then(|setup| offered(setup, *outcome));
             invalid_because(measured, *outcome)
         }
         Ok(Ended::Historian(outcome)) => {
@@ -145,6 +160,7 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
         }
         Ok(Ended::Orders(outcome)) => {
             record.unsent = outcome.unsent;
+            record.offered = outcome.offered;
             let is_open =
                 record.setup.as_ref().is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. }));
             orders::invalid_because(outcome, measured, is_open)
@@ -154,8 +170,9 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
     let error = match result {
         Ok(Ended::Historian(mut outcome)) => {
             record.notes.append(&mut outcome.notes);
+            let mismatch = outcome.mismatch();
             record.historian = Some(*outcome);
-            None
+            mismatch
         }
         Ok(Ended::Orders(mut outcome)) => {
             record.notes.append(&mut outcome.notes);

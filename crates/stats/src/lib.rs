@@ -7,6 +7,7 @@
 mod array;
 mod cost;
 mod effect;
+mod held;
 mod interval;
 mod judge;
 mod knee;
@@ -27,10 +28,13 @@ mod warm_up;
 pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use effect::{Effect, effect, unpaired_effect};
+pub use held::{IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
 pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, SMALLEST_EFFECT, holm, judge, smallest_effect};
 pub use knee::{Knee, NoKnee, knee};
-pub use limit::{ClientLimit, client_limited};
+pub use limit::{
+    ClientLimit, Stood, events_late, pause_seen, paused, sent_late, target_was_behind, thread_busy,
+};
 pub use queue::mean_in_flight;
 pub use resample::bootstrap;
 pub use scalability::{NoScalability, Scalability, usl};

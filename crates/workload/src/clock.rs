@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use load::PauseWatch;
 use tokio::time::Instant;
+
+use crate::TrialError;
 
 /// The clock of one trial.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +17,18 @@ impl Clock {
     /// A clock that reads zero at `begin`, and before it.
     pub(crate) fn starting_at(begin: Instant) -> Self {
         Self { begin }
+    }
+
+    /// The watch over pauses of this process, by the same clock; none in simulated time, which stands still with it.
+    pub(crate) fn watch(self, simulated: bool) -> Result<Option<PauseWatch>, TrialError> {
+        if simulated {
+            return Ok(None);
+        }
+        PauseWatch::start(self.begin.into_std()).map(Some).map_err(|error| {
+            TrialError::Load(format!(
+                "cannot start the thread that watches the clock: {error}; raise the limit of threads (`ulimit -u`)"
+            ))
+        })
     }
 
     /// Nanoseconds since the load began.

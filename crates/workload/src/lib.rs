@@ -11,6 +11,7 @@ mod error;
 mod generator_cpu;
 pub mod given_file;
 pub mod historian;
+mod mix;
 pub mod orders;
 mod outages;
 pub mod plc;

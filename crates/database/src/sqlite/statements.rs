@@ -66,6 +66,30 @@ pub(crate) fn query(
     run().map_err(|error| fault(&error, attempt))
 }
 
+pub(crate) fn fold<T>(
+    database: &Database,
+    sql: &str,
+    parameters: &[Value],
+    (mut state, add): (T, fn(&mut T, &[Value])),
+    attempt: Attempt<'_>,
+) -> Result<T, Error> {
+    let run = || {
+        let mut statement = bound(database, sql, parameters)?;
+        let width = statement.column_count();
+        let mut values = Vec::with_capacity(width);
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            values.clear();
+            for column in 0..width {
+                values.push(value(row.get_ref(column)?));
+            }
+            add(&mut state, &values);
+        }
+        Ok(state)
+    };
+    run().map_err(|error| fault(&error, attempt))
+}
+
 pub(crate) fn count_rows(
     database: &Database,
     sql: &str,

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::workbench::{PRONY, Workbench, finish};
+use crate::workbench::{PRONY, Workbench, finish, json_file};
 
 /// A study of two axes, in which what is deeper than 8 outstanding is skipped, twice.
 const SWEEP: &[&str] =
     &["--profile", "sweep", "--block-size", "8KiB", "--latency-tolerance", "1ms", "--repeats", "2"];
-/// A study without axes whose only trial is invalid.
+/// A study without axes. No engine in virtual time makes a trial invalid, so that it is called so afterwards.
 const TOO_FAST: &[&str] = &["--outstanding", "1", "--rate", "1000000"];
 
 /// Measures in virtual time. The results are in a directory that is the only one in `parent`.
@@ -22,6 +22,17 @@ fn measured(bench: &Workbench, parent: &str, options: &[&str], code: i32) -> Str
     let names = bench.names(parent);
     assert_eq!(names.len(), 1, "one study leaves one results directory");
     format!("{parent}/{}", names[0])
+}
+
+/// [`TOO_FAST`], with its only trial invalid.
+fn measured_invalid(bench: &Workbench, parent: &str) -> String {
+    let directory = measured(bench, parent, TOO_FAST, 3);
+    let record = bench.path(&directory).join("trials/0001/trial.json");
+    let mut trial = json_file(&record);
+    assert_eq!(trial["state"], "complete");
+    trial["state"] = "invalid".into();
+    fs::write(record, trial.to_string()).unwrap();
+    directory
 }
 
 /// What DuckDB and pandas read in both forms of the table of these directories.
@@ -60,7 +71,7 @@ fn expected_iops(bench: &Workbench, directory: &str) -> Vec<Value> {
 #[test]
 fn duckdb_and_pandas_read_what_the_report_shows() {
     let bench = Workbench::new();
-    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured(&bench, "b", TOO_FAST, 5));
+    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured_invalid(&bench, "b"));
     let read = read_back(&bench, &[&sweep, &too_fast]);
     let rows = read["duckdb"]["parquet"]["rows"].as_array().unwrap();
     let columns = |row: &Value| json!([row[0], row[1], row[3], row[5], row[8], row[9]]);
@@ -77,7 +88,7 @@ fn duckdb_and_pandas_read_what_the_report_shows() {
 #[test]
 fn both_forms_agree_in_every_cell_and_have_the_documented_types() {
     let bench = Workbench::new();
-    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured(&bench, "b", TOO_FAST, 5));
+    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured_invalid(&bench, "b"));
     let read = read_back(&bench, &[&sweep, &too_fast]);
     let [text, number, whole, flag] =
         [["VARCHAR", "str"], ["DOUBLE", "float64"], ["BIGINT", "int64"], ["BOOLEAN", "bool"]];
@@ -108,10 +119,10 @@ fn both_forms_agree_in_every_cell_and_have_the_documented_types() {
 #[test]
 fn studies_of_one_name_are_told_apart() {
     let bench = Workbench::new();
-    let first = measured(&bench, "a", TOO_FAST, 5);
+    let first = measured_invalid(&bench, "a");
     fs::create_dir(bench.path("b")).unwrap();
     let second = first.replacen("a/", "b/", 1);
-    fs::rename(bench.path(measured(&bench, "c", TOO_FAST, 5)), bench.path(&second)).unwrap();
+    fs::rename(bench.path(measured_invalid(&bench, "c")), bench.path(&second)).unwrap();
     let table = bench.run(&["export", &first, &second, "--csv"]).ended_with(0).stdout;
     let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
     table.lines().skip(1).for_each(|line| *rows.entry(line.split(',').next().unwrap()).or_default() += 1);
@@ -121,7 +132,7 @@ fn studies_of_one_name_are_told_apart() {
 #[test]
 fn both_forms_go_to_stdout_as_they_go_to_a_file() {
     let bench = Workbench::new();
-    let directory = measured(&bench, "a", TOO_FAST, 5);
+    let directory = measured_invalid(&bench, "a");
     for (form, file) in [("--csv", "table.csv"), ("--parquet", "table.parquet")] {
         let mut command = bench.command(PRONY);
         command.args(["export", &directory, form]);
@@ -135,7 +146,7 @@ fn both_forms_go_to_stdout_as_they_go_to_a_file() {
 #[test]
 fn a_file_that_exists_is_refused_and_stays() {
     let bench = Workbench::new();
-    let directory = measured(&bench, "a", TOO_FAST, 5);
+    let directory = measured_invalid(&bench, "a");
     let theirs = bench.write("table.csv", "theirs");
     let into = |file: &str| bench.run(&["export", &directory, "--csv", "--output", file]).ended_with(2);
     into("table.csv")
@@ -148,7 +159,7 @@ fn a_file_that_exists_is_refused_and_stays() {
 #[test]
 fn what_measured_nothing_has_no_rows_and_says_so() {
     let bench = Workbench::new();
-    let (whole, empty) = (measured(&bench, "a", TOO_FAST, 5), measured(&bench, "b", TOO_FAST, 5));
+    let (whole, empty) = (measured_invalid(&bench, "a"), measured_invalid(&bench, "b"));
     fs::remove_dir_all(bench.path(&empty).join("trials/0001")).unwrap();
     let nothing = format!("{empty}: nothing was measured in it");
     let alone = bench.run(&["export", &empty, "--csv"]).ended_with(2).says(&nothing);

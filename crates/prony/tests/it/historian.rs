@@ -361,3 +361,30 @@ fn a_plc_is_polled_and_its_changes_are_written() {
     plc.send(Signal::INT);
     plc.ended().ended_with(0);
 }
+
+/// Fifty rows deleted and fifty others doubled left the count as it was: held, and exit code 0.
+#[test]
+fn rows_that_were_changed_behind_its_back_fail_the_trial() {
+    let bench = Workbench::new();
+    let short = ["--rate", "500", "--warm-up", "0s", "--duration", "4s", "--screens", "0", "--keep"];
+    let mut run = Running::start(&bench, &historian("sqlite:h.db", &short));
+    run.wait_for_samples(&bench);
+    let database = rusqlite::Connection::open(bench.path("h.db")).unwrap();
+    database.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
+    let edits = "DELETE FROM samples WHERE rowid IN (SELECT rowid FROM samples ORDER BY rowid LIMIT 50);
+        INSERT INTO samples SELECT * FROM (SELECT * FROM samples ORDER BY rowid LIMIT 50)";
+    database.execute_batch(edits).unwrap();
+    let document = run.ended().ended_with(1).json();
+    let trial = &document["trials"][0];
+    assert_eq!(trial["state"], "failed", "{trial:#}");
+    let figures = figures(&document);
+    assert_eq!(figures["rows_found"], figures["rows_expected"], "the counts agree");
+    let compared = &figures["rows_compared"];
+    assert_eq!((&compared["missing"], &compared["doubled"]), (&50.into(), &50.into()), "{compared:#}");
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("50 of 2000 acknowledged rows are not in the database, 50 rows are there"),
+        "{reason}"
+    );
+    assert!(says(&document, "rows_lost"));
+}

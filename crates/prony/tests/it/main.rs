@@ -24,6 +24,7 @@ mod mounts;
 mod orders;
 mod orders_run;
 mod output;
+mod pauses;
 mod profiles;
 mod report;
 mod running;

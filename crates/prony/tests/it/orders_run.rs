@@ -169,3 +169,23 @@ fn a_server_s_password_is_stored_nowhere() {
         assert!(!text.contains("hidden"), "{name}");
     }
 }
+
+/// Amounts, customers, lines and history that were changed went unnoticed: only ids and sums were compared.
+#[test]
+fn an_order_that_was_changed_behind_its_back_fails_the_run() {
+    let bench = loaded();
+    let mut run = Running::start(&bench, &lasting("3s", "sqlite:o.db", &["--think-time", "20ms"]));
+    run.wait_for_samples(&bench);
+    let database = rusqlite::Connection::open(bench.path("o.db")).unwrap();
+    database.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
+    let edits = "UPDATE orders SET totalamount_cents = totalamount_cents + 1 WHERE orderid = (SELECT max(orderid) FROM orders);
+        DELETE FROM cust_hist WHERE rowid = (SELECT max(rowid) FROM cust_hist)";
+    database.execute_batch(edits).unwrap();
+    drop(database);
+    let outcome = run.ended().ended_with(1);
+    let trial = trial(&bench);
+    let target = &trial["orders"]["targets"][0];
+    assert_eq!((number(&target["orders_changed"]), number(&target["lines_changed"])), (1, 1), "{target:#}");
+    assert_eq!((number(&target["acknowledged_lost"]), &trial["state"]), (0, &"failed".into()));
+    assert!(outcome.stdout.contains("1 acknowledged orders have another customer"), "{}", outcome.stdout);
+}

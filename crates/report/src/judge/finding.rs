@@ -1,9 +1,10 @@
 //! What was measured of disks: a sentence a configuration, a series, a steady state, an expectation.
 
+use super::rate::{Counted, Held, held};
 use super::{Level, Verdict};
 use crate::format;
 use crate::model::{
-    Configuration, Expectation, ExpectedFigure, Figures, Report, SteadyState, Sweep, Workload,
+    Configuration, Expectation, ExpectedFigure, Figures, Report, SteadyState, Sweep, Trial, Workload,
 };
 
 /// So far above what an array should give, and something else answered.
@@ -12,6 +13,16 @@ const FAR_ABOVE_SHARE: f64 = 1.0;
 /// From this block size on, the bytes a second are what is asked for, and the I/Os a second follow from them.
 const THROUGHPUT_BLOCK_BYTES: u64 = 128 * 1024;
 
+/// What the rate of a disk is counted in.
+const IOS: Counted = Counted {
+    unit: "I/Os a second",
+    per_s: 1.0,
+    all_in_flight: |slots| match slots {
+        1 => "the one outstanding I/O was in use".to_owned(),
+        _ => format!("all {} outstanding were in use", format::grouped(slots)),
+    },
+};
+
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> =
         report.steady_state.iter().map(|state| steady_state(state, report)).collect();
@@ -19,14 +30,15 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let in_a_sweep = |c: &&Configuration| !report.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
     if report.steady_state.is_none() {
         let disks = report.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
-        verdicts.extend(disks.filter(in_a_sweep).filter_map(configuration));
+        let disks = disks.filter(in_a_sweep);
+        verdicts.extend(disks.filter_map(|disk| configuration(disk, &report.trials)));
     }
     verdicts.extend(report.expectation.iter().flat_map(expectation));
     verdicts
 }
 
-/// `RND4K Q32T1 read: 74,120 IOPS (73,010–75,200), p99 0.91 ms`.
-fn configuration(configuration: &Configuration) -> Option<Verdict> {
+/// `RND4K Q32T1 read: 74,120 IOPS (73,010–75,200), p99 0.91 ms`, and of a rate that was offered whether it was held.
+fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     // What failed is told as a failure; its figures are in the table, but they are no finding.
     let failed = configuration.cut_short && configuration.not_complete.contains("failed");
     let figures = configuration.main().filter(|_| !failed)?;
@@ -36,7 +48,14 @@ fn configuration(configuration: &Configuration) -> Option<Verdict> {
         (_, _, per_s) => ("IOPS", per_s?, 1.0),
     };
     let figure = format!("{} {unit}", format::figure(value));
-    let mut parts = vec![format!("{}: {figure} {}", configuration.name, interval(configuration, scale))];
+    let measured = format!("{figure} {}", interval(configuration, scale));
+    let (head, figure) = match held(configuration, trials, IOS) {
+        None => (measured, Some(figure)),
+        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
+        // A rate that was not held is no figure to be remembered.
+        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
+    };
+    let mut parts = vec![format!("{}: {head}", configuration.name)];
     parts.extend(configuration.offered_per_s().map(|rate| format!("{} offered", format::figure(rate))));
     if configuration.trials.len() > 1
         && let Some(best) = configuration.best_per_s
@@ -51,7 +70,7 @@ fn configuration(configuration: &Configuration) -> Option<Verdict> {
         parts.push("cut short".to_owned());
     }
     Some(Verdict {
-        figure: Some(figure),
+        figure,
         trials: configuration.trials.clone(),
         ..Verdict::new(Level::Finding, "rate", parts.join(", "))
     })

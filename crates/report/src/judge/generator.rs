@@ -5,9 +5,9 @@
 use record::{Loop, Setup, State};
 
 use super::doubt::Doubt;
-use super::{Level, Verdict};
+use super::{Level, Verdict, rate};
 use crate::format;
-use crate::model::{Report, Trial, Workload};
+use crate::model::{OfferedRate, Report, Trial, Workload};
 
 /// More than this share of the calibrated rate and the generator may have been in the way.
 const CALIBRATED_SHARE_MAX: f64 = 0.5;
@@ -30,7 +30,9 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
             .collect();
     verdicts.extend(trials.iter().filter_map(sent_late));
     verdicts.extend(
-        [busy_collector(trials), near_collecting(trials), busy_clients(trials)].into_iter().flatten(),
+        [busy_collector(trials), near_collecting(trials), busy_clients(trials), rate::paused(trials)]
+            .into_iter()
+            .flatten(),
     );
     verdicts
 }
@@ -48,7 +50,7 @@ fn is_open(trial: &Trial) -> bool {
 fn busy_thread(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.busiest_share?;
-        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
+        let limited = stats::thread_busy(share).is_some();
         (limited && loads(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "generator_cpu", trials, share).verdict(format::per_cent, |share| {
@@ -101,11 +103,12 @@ fn near_calibration(trials: &[Trial]) -> Option<Verdict> {
 }
 
 fn unsent(trials: &[Trial]) -> Option<Verdict> {
-    // An invalid trial has said why already.
+    // An invalid trial has said why already, and one whose rate could be judged says whether it was held.
     let unsent = |trial: &Trial| {
         let due = trial.main()?.operations + trial.unsent;
         let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
-        (missed && !trial.is(Workload::Historian) && trial.state != State::Invalid)
+        let judged = trial.offered_rate.is_some();
+        (missed && !judged && !trial.is(Workload::Historian) && trial.state != State::Invalid)
             .then_some(trial.unsent as f64)
     };
     let print = |count: f64| format::grouped(count as u64);
@@ -125,7 +128,7 @@ fn collects(trial: &Trial) -> bool {
 fn busy_collector(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.busiest_share?;
-        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
+        let limited = stats::thread_busy(share).is_some();
         (limited && collects(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "historian_cpu", trials, share).verdict(format::per_cent, |share| {
@@ -153,7 +156,7 @@ fn near_collecting(trials: &[Trial]) -> Option<Verdict> {
 fn busy_clients(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.busiest_share?;
-        let limited = !stats::client_limited(None, None, share, 0.0).is_empty();
+        let limited = stats::thread_busy(share).is_some();
         (limited && trial.orders.is_some() && trial.state != State::Invalid).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "orders_cpu", trials, share).verdict(format::per_cent, |share| {
@@ -173,12 +176,22 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
     };
     let measures = loads(trial) || trial.is(Workload::Orders);
     // An invalid trial has said so as its reason.
-    let figures = trial.main().filter(|_| is_open(trial) && measures && trial.state != State::Invalid)?;
+    // So has one whose rate was not held.
+    let told = trial.state == State::Invalid || trial.offered_rate.is_some_and(|rate| !rate.held);
+    let figures = trial.main().filter(|_| is_open(trial) && measures && !told)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
-    let signs = stats::client_limited(lag_p99_us, figures.latency.p50_us, 0.0, 0.0);
-    let sign = signs.first()?;
+    let sign = stats::sent_late(lag_p99_us?, figures.latency.p50_us)?;
+    let waited = trial.offered_rate.filter(OfferedRate::was_behind);
+    let waited = waited.and_then(|rate| Some((rate.waited_share?, rate.slots))).map(|(share, slots)| {
+        let share = format::per_cent(share);
+        format!(
+            "; {share} of them fell due while all {} outstanding were in use, and waited for the device",
+            format::grouped(slots)
+        )
+    });
+    let waited = waited.unwrap_or_default();
     Some(Verdict {
         trials: vec![trial.number],
-        ..Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}; {remedy}", trial.name))
+        ..Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}{waited}; {remedy}", trial.name))
     })
 }

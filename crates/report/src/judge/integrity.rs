@@ -53,6 +53,17 @@ fn of(trial: &Trial) -> Option<&Historian> {
 /// What was acknowledged must be found, and nothing twice.
 fn rows_differ(trial: &Trial) -> Option<Verdict> {
     let historian = of(trial)?;
+    if let Some(compared) = historian.rows_compared.as_ref().filter(|rows| rows.seconds_differing > 0) {
+        let rule = if compared.missing > 0 { "rows_lost" } else { "rows_differ" };
+        let why = match (compared.missing, compared.doubled + compared.unknown) {
+            (missing, 0) if missing > 0 => "it acknowledges what it does not keep",
+            (0, more) if more > 0 => "some were written twice, or others write to it",
+            _ => "it does not keep what it acknowledges, or others write to it",
+        };
+        let sentence =
+            format!("{}: {}; {why}", trial.name, historian.rows_mismatch.as_deref().unwrap_or_default());
+        return Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) });
+    }
     let (expected, found) = (historian.rows_expected, historian.rows_found?);
     let (rule, sentence) = match found {
         found if found < expected => (

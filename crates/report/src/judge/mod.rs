@@ -13,6 +13,7 @@ mod interruption;
 mod medium;
 mod orders;
 mod outcome;
+mod rate;
 mod reconciliation;
 mod stability;
 

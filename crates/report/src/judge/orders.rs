@@ -2,10 +2,21 @@
 
 use super::doubt::Doubt;
 use super::finding::{self, interval};
+use super::rate::{Counted, Held, held};
 use super::{Level, Verdict};
 use crate::format::{self, figure, plain};
 use crate::model::{Configuration, Cost, CpuTarget, MINUTE_S, Orders, Report, Trial, Workload};
 use crate::table;
+
+/// What the rate of an order store is counted in.
+const ORDERS: Counted = Counted {
+    unit: "orders a minute",
+    per_s: MINUTE_S,
+    all_in_flight: |slots| match slots {
+        1 => "the one client was waiting for the database".to_owned(),
+        _ => format!("all {} clients were waiting for the database", format::grouped(slots)),
+    },
+};
 
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let stores = report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
@@ -28,7 +39,13 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
         .collect();
     let per_min = figures.per_s? * MINUTE_S;
     let figure = format!("{} orders/min", self::figure(per_min));
-    let mut parts = vec![format!("{}: {figure} {}", configuration.name, interval(configuration, MINUTE_S))];
+    let measured = format!("{figure} {}", interval(configuration, MINUTE_S));
+    let (head, figure) = match held(configuration, trials, ORDERS) {
+        None => (measured, Some(figure)),
+        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
+        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
+    };
+    let mut parts = vec![format!("{}: {head}", configuration.name)];
     parts.extend(
         configuration.offered_per_s().map(|rate| format!("{} offered", self::figure(rate * MINUTE_S))),
     );
@@ -41,7 +58,7 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
         parts.push("cut short".to_owned());
     }
     Some(Verdict {
-        figure: Some(figure),
+        figure,
         trials: configuration.trials.clone(),
         ..Verdict::new(Level::Finding, "order_rate", parts.join(", "))
     })

@@ -3,7 +3,7 @@
 mod historian;
 mod orders;
 
-use record::{CacheMode, MeasuredTrial, State, StudyRecord, Written};
+use record::{CacheMode, MeasuredTrial, Offered, State, StudyRecord, Written};
 
 use super::{Level, Verdict};
 use crate::fixture::{self, Made};
@@ -198,6 +198,45 @@ fn late_sendings_and_unsent_operations_are_doubted() {
     );
     quiet(open(50.0).trial(1), "unsent");
     quiet(open(50.0).recorded(|r| r.unsent = 4).trial(1), "unsent");
+}
+
+/// A limit of 300 I/Os a second below a rate of 500 was called the client's fault.
+#[test]
+fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
+    let offered = |due, waited| Offered { due, slots: 64, waited: Some(waited), sent: Some(3_064) };
+    let slow = |r: &mut record::TrialRecord| {
+        r.unsent = 1_936;
+        r.offered = Some(offered(5_000, 2_900));
+    };
+    let of_ten_seconds = |per_s: f64| read().seconds(10).noise(0.0).rate(per_s, 2e6).open(500.0, 2e6);
+    let study = of(vec![of_ten_seconds(300.0).recorded(slow).trial(1)]);
+    let rate = one(&study, "rate");
+    for part in [
+        ": not held: 300 of 500 I/Os a second were reached, 1,936 were never sent; all 64 outstanding were in use: ",
+        "500 offered",
+    ] {
+        assert!(rate.sentence.contains(part), "{part} in {}", rate.sentence);
+    }
+    assert_eq!(rate.figure, None);
+    assert!(verdicts(&study).iter().all(|verdict| !["sent_late", "unsent"].contains(&verdict.rule.as_str())));
+    let fast = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 0));
+    let rate = one(&of(vec![of_ten_seconds(500.0).recorded(fast).trial(1)]), "rate");
+    assert!(rate.sentence.contains(": held: 500 IOPS"), "{}", rate.sentence);
+    let late = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 1_532));
+    let late = one(&of(vec![of_ten_seconds(500.0).recorded(late).trial(1)]), "sent_late");
+    assert!(late.sentence.contains("50 % of them fell due while all 64 outstanding"), "{}", late.sentence);
+}
+
+#[test]
+fn a_pause_of_the_generator_that_is_seen_in_its_latencies_is_doubted() {
+    let paused = |longest_ms: f64, sum_ms: f64| {
+        let mut trial = read().seconds(20).trial(1);
+        trial.samples[3].generator_pauses = Some(record::Pauses { longest_ms, sum_ms });
+        trial
+    };
+    raised(paused(150.0, 150.0), "generator_paused", Level::Warning, &["stood still for 150 ms", "its own"]);
+    quiet(paused(60.0, 120.0), "generator_paused");
+    quiet(read().trial(1), "generator_paused");
 }
 
 #[test]

@@ -167,6 +167,8 @@ fn generator(trials: &[Trial], chosen: &[usize]) -> Generator {
         busiest_share: mean(|trial| trial.generator.busiest_share),
         all_cores_share: mean(|trial| trial.generator.all_cores_share),
         calibrated_per_s: mean(|trial| trial.generator.calibrated_per_s),
+        pause_longest_ms: mean(|trial| trial.generator.pause_longest_ms),
+        paused_ms: mean(|trial| trial.generator.paused_ms),
     }
 }
 

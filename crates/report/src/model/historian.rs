@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{
     HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
-    Outage, PENDING, PENDING_MAX, Phase, Sample, Setup, State, Summary,
+    Outage, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
 };
 use serde::Serialize;
 use stats::{Estimate, Step, Unstable};
@@ -69,6 +69,12 @@ pub struct Historian {
     pub rows_found: Option<u64>,
     /// Acknowledged rows that are not in the database; none if it could not be asked.
     pub rows_lost: Option<u64>,
+    /// What reading all rows again came to; none if they were only counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_compared: Option<RowsCompared>,
+    /// What is wrong with the rows, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_mismatch: Option<String>,
     /// Time from the end of the load until nothing was pending; none if that was not reached.
     pub drain_s: Option<f64>,
     /// Times without a database.
@@ -142,6 +148,12 @@ pub struct Reads {
     pub latency: Summary,
 }
 
+/// Acknowledged rows that are not there, at least; none if the database could not be asked.
+fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
+    let by_count = outcome.rows_expected.saturating_sub(outcome.rows_found?);
+    Some(outcome.rows_compared.as_ref().map_or(by_count, |rows| rows.missing.max(by_count)))
+}
+
 impl Historian {
     /// The figures of a trial; none if it is no historian or left nothing.
     pub(crate) fn of(
@@ -178,7 +190,9 @@ impl Historian {
             abandoned: outcome.abandoned,
             rows_expected: outcome.rows_expected,
             rows_found: outcome.rows_found,
-            rows_lost: outcome.rows_found.map(|found| outcome.rows_expected.saturating_sub(found)),
+            rows_lost: rows_lost(outcome),
+            rows_compared: outcome.rows_compared.clone(),
+            rows_mismatch: outcome.mismatch(),
             drain_s: outcome.drain_s,
             waited_in_outages: waited(&measured.samples, &outcome.outages),
             outages: outcome.outages.clone(),

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use record::orders::ORDER;
 use record::{
     DiskSetup, Loop, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
-    State, Summary,
+    State, Summary, Window,
 };
 use serde::Serialize;
 use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
 
 use super::historian::{self, Historian, RECORD};
 use super::orders::{self, Orders};
+use super::rate::OfferedRate;
 use crate::chart::Bins;
 
 /// Name of the row that takes reads and writes together.
@@ -97,6 +98,10 @@ pub struct Generator {
     pub all_cores_share: Option<f64>,
     /// Operations a second that its threads can send when nothing answers slowly.
     pub calibrated_per_s: Option<f64>,
+    /// Longest time in which the generator itself stood still, in milliseconds; none where that was not measured.
+    pub pause_longest_ms: Option<f64>,
+    /// All such times together, in milliseconds.
+    pub paused_ms: Option<f64>,
 }
 
 /// The machine during the measured window.
@@ -153,6 +158,9 @@ pub struct Trial {
     pub offered_per_s: Option<f64>,
     /// Operations that were due and not sent; open loop only.
     pub unsent: u64,
+    /// Whether the rate that was offered to a disk or an order store was held; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_rate: Option<OfferedRate>,
     /// Parameters as asked.
     pub parameters: serde_json::Value,
     /// What was really set up.
@@ -190,7 +198,12 @@ impl Trial {
         let rate_per_s =
             around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
         let operations = worked(&kinds);
-        let generator = generator_of(&window, operations, setup.as_ref(), cores);
+        let pauses = Window::pauses_of(measured);
+        let generator = Generator {
+            pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
+            paused_ms: pauses.map(|pauses| pauses.sum_ms),
+            ..generator_of(&window, operations, setup.as_ref(), cores)
+        };
         Self {
             number: record.number,
             name: record.name.clone(),
@@ -209,6 +222,7 @@ impl Trial {
             machine: machine_of(&measured.resources, &window, operations, generator),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent,
+            offered_rate: OfferedRate::of(measured, figures.first(), workload(measured)),
             parameters: record.parameters.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
@@ -421,6 +435,7 @@ fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, core
         calibrated_per_s: calibration
             .filter(|(calibration, _)| calibration.generator_ns_per_operation > 0.0)
             .map(|(calibration, threads)| 1e9 / calibration.generator_ns_per_operation * f64::from(threads)),
+        ..Generator::default()
     }
 }
 

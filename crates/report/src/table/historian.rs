@@ -188,6 +188,7 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
         if trial.search.is_some()
             && !speaks(trial.number)
             && historian.rows_found == Some(historian.rows_expected)
+            && historian.rows_mismatch.is_none()
         {
             return None;
         }

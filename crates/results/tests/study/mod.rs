@@ -110,6 +110,7 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         parameters: serde_json::json!({ "block": "4KiB", "outstanding": number }),
         setup: None,
         unsent: 0,
+        offered: None,
         historian: None,
         orders: None,
         workload: None,
@@ -153,6 +154,7 @@ pub(crate) fn intervals(open: bool) -> Vec<Interval> {
             gauges: BTreeMap::from([("queue_depth".to_owned(), 7.5)]),
             generator_cpu_us: 900,
             generator_busiest_share: 0.25,
+            generator_pauses: None,
         }
     };
     PHASES.into_iter().enumerate().map(interval).collect()

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use load::{Go, Progress};
+use load::{Go, PauseWatch, Progress};
 use record::Interval;
 
 use super::pending::Gauge;
@@ -30,6 +30,8 @@ const OTHERS_NS: u64 = 30_000_000_000;
 pub(crate) struct Controller<'a> {
     running: &'a Arc<Running>,
     clock: Clock,
+    /// None in simulated time.
+    watch: Option<PauseWatch>,
     stop: &'a AtomicBool,
     on_progress: &'a mut dyn FnMut(Progress) -> Go,
     cpu: GeneratorCpu,
@@ -49,7 +51,7 @@ pub(crate) struct Controller<'a> {
 impl<'a> Controller<'a> {
     pub(crate) fn new(
         running: &'a Arc<Running>,
-        clock: Clock,
+        (clock, watch): (Clock, Option<PauseWatch>),
         stop: &'a AtomicBool,
         on_progress: &'a mut dyn FnMut(Progress) -> Go,
     ) -> Self {
@@ -58,6 +60,7 @@ impl<'a> Controller<'a> {
         Self {
             running,
             clock,
+            watch,
             stop,
             on_progress,
             cpu: GeneratorCpu::default(),
@@ -192,6 +195,7 @@ impl<'a> Controller<'a> {
     }
 
     fn tell(&mut self, mut interval: Interval, now_ns: u64) {
+        interval.generator_pauses = self.watch.as_ref().map(|watch| watch.of(&interval));
         let mut measured = self.running.measured();
         if !measured.threads.is_empty() {
             let used = self.cpu.take(&measured.threads, now_ns);

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use record::MaintenanceRun;
 
 use super::buffer::Event;
+use super::compare::{Expected, SECOND_US};
+use super::fingerprint::{Fingerprint, Row};
 use crate::outages::Outages;
 
 /// Most notes that are told.
@@ -31,7 +33,7 @@ pub(crate) struct Entries {
     pub(crate) maintenance: Vec<MaintenanceRun>,
     pub(crate) notes: Vec<String>,
     /// Rows acknowledged, by the second of their time since the epoch.
-    by_second: Vec<u64>,
+    by_second: Vec<Fingerprint>,
     /// Seconds since the epoch before which rows may have been purged.
     cutoff_s: usize,
 }
@@ -56,22 +58,28 @@ impl Ledger {
 
     /// Rows are known to be in the database. If a writer has just learned that, at `now_ns`, no outage goes on.
     pub(crate) fn acknowledged(&self, events: &[Event], now_ns: Option<u64>) {
-        let mut entries = self.lock();
-        if let Some(now_ns) = now_ns {
-            entries.outages.ended(now_ns);
-        }
-        entries.acknowledged += events.len() as u64;
-        let mut start = 0;
-        // Nearly always all of a flush lie in one second or two.
-        while let Some(first) = events.get(start) {
-            let second = self.second(first.time_us);
-            let same =
-                events[start..].iter().take_while(|event| self.second(event.time_us) == second).count();
-            if entries.by_second.len() <= second {
-                entries.by_second.resize(second + 1, 0);
+        {
+            let mut entries = self.lock();
+            if let Some(now_ns) = now_ns {
+                entries.outages.ended(now_ns);
             }
-            entries.by_second[second] += same as u64;
-            start += same;
+            entries.acknowledged += events.len() as u64;
+        }
+        let mut rest = events;
+        // Nearly always all of a flush lie in one second or two.
+        while let Some(first) = rest.first() {
+            let second = self.second(first.time_us);
+            let begin_us = if second == 0 { i64::MIN } else { self.epoch_us + second as i64 * SECOND_US };
+            let end_us = self.epoch_us + (second as i64 + 1) * SECOND_US;
+            let mut sum = Fingerprint::default();
+            let within = |event: &&Event| (begin_us..end_us).contains(&event.time_us);
+            rest.iter().take_while(within).for_each(|event| sum.add(Row::of(event)));
+            rest = &rest[sum.rows as usize..];
+            let mut entries = self.lock();
+            if entries.by_second.len() <= second {
+                entries.by_second.resize(second + 1, Fingerprint::default());
+            }
+            entries.by_second[second].join(sum);
         }
     }
 
@@ -84,8 +92,17 @@ impl Ledger {
     /// The time from which on no row was purged, and how many rows since then were acknowledged.
     pub(crate) fn expected(&self) -> (i64, u64) {
         let entries = self.lock();
-        let rows = entries.by_second.iter().skip(entries.cutoff_s).sum();
-        (self.epoch_us + entries.cutoff_s as i64 * 1_000_000, rows)
+        let rows = entries.by_second.iter().skip(entries.cutoff_s).map(|second| second.rows).sum();
+        (self.epoch_us + entries.cutoff_s as i64 * SECOND_US, rows)
+    }
+
+    /// What these rows were.
+    pub(crate) fn expected_rows(&self) -> Expected {
+        let entries = self.lock();
+        Expected {
+            from_us: self.epoch_us + entries.cutoff_s as i64 * SECOND_US,
+            by_second: entries.by_second.iter().skip(entries.cutoff_s).copied().collect(),
+        }
     }
 
     /// A sentence for whoever reads the record; each is told once.
@@ -97,7 +114,7 @@ impl Ledger {
     }
 
     fn second(&self, time_us: i64) -> usize {
-        ((time_us - self.epoch_us) / 1_000_000).max(0) as usize
+        ((time_us - self.epoch_us) / SECOND_US).max(0) as usize
     }
 }
 

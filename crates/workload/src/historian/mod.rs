@@ -2,7 +2,9 @@
 
 mod acquisition;
 mod buffer;
+mod compare;
 mod controller;
+mod fingerprint;
 mod job;
 mod ledger;
 mod maintenance;

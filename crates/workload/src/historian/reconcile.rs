@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use database::{Error, Held, Session, Sizes};
-use record::HistorianOutcome;
-use tokio::time::Instant;
+use record::{HistorianOutcome, RowsCompared};
+use tokio::time::{Instant, timeout};
 
+use super::compare::compare;
 use super::running::Running;
 use super::writer;
 use crate::backoff::Backoff;
@@ -16,6 +17,11 @@ use crate::waiting::with_grace;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the count goes on when the user asks for the end.
 const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long reading the rows may take: about a million a second are read. Counting them has no limit.
+const COMPARE_LIMIT: Duration = Duration::from_secs(600);
+/// And how long once the user asked for the end: less than the count may take, whose figures are told at any rate.
+const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(2);
 
 /// How the drain went.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +38,7 @@ struct Found {
     rows_since_cutoff: Option<u64>,
     rows: Option<u64>,
     sizes: Sizes,
+    compared: Option<RowsCompared>,
 }
 
 /// The outcome of a trial whose roles have ended.
@@ -41,7 +48,7 @@ pub(crate) async fn outcome(
     before: Sizes,
     stop: &AtomicBool,
 ) -> HistorianOutcome {
-    let counted = with_grace(stop, STOPPED_PATIENCE, counted(running)).await;
+    let counted = with_grace(stop, STOPPED_PATIENCE, counted(running, stop)).await;
     let found = match counted.unwrap_or_else(|| Err(not_counted())) {
         Ok(found) => found,
         Err(error) => {
@@ -65,6 +72,7 @@ pub(crate) async fn outcome(
         drain_limit_s: drain.limit_s,
         rows_expected,
         rows_found: found.rows_since_cutoff,
+        rows_compared: found.compared,
         purged: entries.purged,
         outages: entries.outages.all,
         source_outages: entries.source_outages.all,
@@ -95,11 +103,11 @@ async fn lock_lost(running: &Running) -> bool {
 }
 
 /// Counts the rows, with patience for a server that comes back.
-async fn counted(running: &Running) -> Result<Found, Error> {
+async fn counted(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
     let give_up = Instant::now() + PATIENCE;
     let mut backoff = Backoff::new();
     loop {
-        match count(running).await {
+        match count(running, stop).await {
             Err(error) if error.is_lost() && Instant::now() < give_up => backoff.pause().await,
             counted => return counted,
         }
@@ -110,7 +118,7 @@ fn not_counted() -> Error {
     Error::Statement(format!("interrupted, and it took more than {} s", STOPPED_PATIENCE.as_secs()))
 }
 
-async fn count(running: &Running) -> Result<Found, Error> {
+async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
     let mut session = running.own.session().await?;
     let given_up = running.measured().given_up.clone();
     if let Some(connection) = given_up {
@@ -122,7 +130,28 @@ async fn count(running: &Running) -> Result<Found, Error> {
         rows_since_cutoff: Some(running.store.count_since(&mut session, cutoff_us).await?),
         rows: Some(running.store.count(&mut session).await?),
         sizes: session.sizes().await?,
+        compared: compared(running, session, stop).await?,
     })
+}
+
+/// Reads all rows again, if that does not take too long. The session is not used after one that was broken off.
+async fn compared(
+    running: &Running,
+    mut session: Session,
+    stop: &AtomicBool,
+) -> Result<Option<RowsCompared>, Error> {
+    let compare =
+        timeout(COMPARE_LIMIT, compare(&running.store, &mut session, running.ledger.expected_rows()));
+    let why = match with_grace(stop, STOPPED_COMPARE_LIMIT, compare).await {
+        Some(Ok(compared)) => return compared.map(Some),
+        Some(Err(_)) => format!("it took more than {} s", COMPARE_LIMIT.as_secs()),
+        None => "the user asked for the end".to_owned(),
+    };
+    running.ledger.note(format!(
+        "rows were counted and not read: {why}, so that rows which were changed, or of which as many are missing as are \
+         there twice, would not have been noticed"
+    ));
+    Ok(None)
 }
 
 /// Flushes whose writer was told to stop are counted if they are there.

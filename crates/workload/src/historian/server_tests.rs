@@ -91,6 +91,7 @@ fn ran(
     })
     .unwrap();
     runtime().block_on(own.remove()).unwrap();
+    assert_eq!(outcome.rows_compared.as_ref().map(|rows| rows.rows), outcome.rows_found);
     (outcome, intervals)
 }
 
@@ -140,6 +141,7 @@ fn holds_what_was_acknowledged(url: &str) {
         assert_eq!(outcome.acknowledged, outcome.accepted, "{method:?}");
         assert_eq!(outcome.rows_found, Some(outcome.acknowledged), "{method:?}");
         assert_eq!(outcome.rows_after, Some(outcome.acknowledged), "{method:?}");
+        assert_eq!(outcome.mismatch(), None);
         assert!(count(&intervals, "trend") >= 2 && count(&intervals, "latest") >= 5, "{method:?}");
         assert!(outcome.outages.is_empty() && outcome.notes.is_empty(), "{outcome:?}");
     }
@@ -158,6 +160,7 @@ fn purges(url: &str, partition: Option<Span>, purge: Purge) {
     };
     let (outcome, intervals) = ran(url, &settings, |_| {});
     assert_eq!(outcome.rows_found, Some(outcome.rows_expected), "{outcome:?}");
+    assert_eq!(outcome.mismatch(), None);
     assert_eq!(outcome.rows_after.unwrap() + outcome.purged, outcome.acknowledged, "{outcome:?}");
     assert_eq!(outcome.acknowledged, 4_500);
     assert!(outcome.purged >= 1_000, "{outcome:?}");
@@ -180,10 +183,35 @@ fn loses_nothing_when_killed(mut server: impl Server) {
     assert_eq!(outcome.offered, 10_000);
     assert_eq!(outcome.accepted, outcome.acknowledged, "{outcome:?}");
     assert_eq!((outcome.rows_found, outcome.rows_after), (Some(outcome.acknowledged), outcome.rows_found));
+    assert_eq!(outcome.mismatch(), None);
     let [outage] = outcome.outages.as_slice() else { panic!("{outcome:?}") };
     assert!((1.9..3.0).contains(&outage.start_s) && outage.end_s.unwrap() > 3.0, "{outage:?}");
     let failed: u64 = intervals.iter().map(|interval| interval.operations["commit"].errors).sum();
     assert!(failed >= 1);
+}
+
+/// Rows are deleted and others doubled behind the historian's back: as many, so that the counts agree.
+fn tells_as_many_missing_as_doubled(url: &str, edits: [&str; 2]) {
+    let double = "INSERT INTO samples SELECT * FROM (SELECT * FROM samples ORDER BY time_us LIMIT 50 OFFSET 60) AS doubled";
+    let edits = [edits[0], double, edits[1]];
+    let historian: database::Url = format!("{}/historian", url.rsplit_once('/').unwrap().0).parse().unwrap();
+    let edit = || async {
+        let mut session = database::Session::open(&historian).await.unwrap();
+        for sql in edits {
+            session.execute(sql, &[]).await.unwrap();
+        }
+    };
+    // The trial is in the middle of telling an interval.
+    let edited = |interval: &Interval| {
+        if interval.end_s == 2.0 {
+            std::thread::scope(|scope| scope.spawn(|| runtime().block_on(edit())).join().unwrap());
+        }
+    };
+    let (outcome, _) = ran(url, &settings(Rate::PerSecond(1_000.0), 3_000), edited);
+    assert_eq!(outcome.rows_found, Some(outcome.rows_expected), "the counts agree");
+    let compared = outcome.rows_compared.as_ref().unwrap();
+    assert_eq!((compared.missing, compared.doubled), (50, 50), "{compared:?}");
+    assert!(compared.differing.iter().any(|differ| differ.values_changed), "{compared:?}");
 }
 
 #[test]
@@ -218,4 +246,18 @@ fn postgres_loses_nothing_when_it_is_killed() {
 #[test]
 fn mariadb_loses_nothing_when_it_is_killed() {
     loses_nothing_when_killed(mariadb());
+}
+
+#[test]
+fn postgres_is_asked_for_the_rows_themselves() {
+    let delete = "DELETE FROM samples WHERE ctid IN (SELECT ctid FROM samples ORDER BY time_us LIMIT 50)";
+    let change = "UPDATE samples SET value = value + 1 WHERE ctid = (SELECT ctid FROM samples ORDER BY time_us DESC LIMIT 1)";
+    tells_as_many_missing_as_doubled(&postgres().url(), [delete, change]);
+}
+
+#[test]
+fn mariadb_is_asked_for_the_rows_themselves() {
+    let delete = "DELETE FROM samples ORDER BY time_us LIMIT 50";
+    let change = "UPDATE samples SET value = value + 1 ORDER BY time_us DESC LIMIT 1";
+    tells_as_many_missing_as_doubled(&mariadb().url(), [delete, change]);
 }

@@ -67,6 +67,7 @@ struct Sql {
     layout: &'static str,
     count: &'static str,
     count_since: &'static str,
+    read_since: &'static str,
     count_tags: &'static str,
     newest: &'static str,
     lookup: &'static str,
@@ -103,6 +104,7 @@ macro_rules! sql {
             layout: include_str!(concat!("sql/", $folder, "/layout.sql")),
             count: include_str!(concat!("sql/", $folder, "/count.sql")),
             count_since: include_str!(concat!("sql/", $folder, "/count_since.sql")),
+            read_since: include_str!(concat!("sql/", $folder, "/read_since.sql")),
             count_tags: include_str!(concat!("sql/", $folder, "/count_tags.sql")),
             newest: include_str!(concat!("sql/", $folder, "/newest.sql")),
             lookup: include_str!(concat!("sql/", $folder, "/lookup.sql")),
@@ -286,6 +288,17 @@ impl Store {
     /// Rows in the table from a time on.
     pub(crate) async fn count_since(&self, session: &mut Session, time_us: i64) -> Result<u64, Error> {
         Ok(self.number(session, self.sql.count_since, &[Value::I64(time_us)]).await? as u64)
+    }
+
+    /// Reads all rows from a time on: tag, time, value and quality of each are added to `state`.
+    pub(crate) async fn read_since<T: Send + 'static>(
+        &self,
+        session: &mut Session,
+        time_us: i64,
+        state: T,
+        add: fn(&mut T, &[Value]),
+    ) -> Result<T, Error> {
+        session.fold(self.sql.read_since, &[Value::I64(time_us)], state, add).await
     }
 
     /// Time of the newest row, if there is one.

@@ -79,7 +79,8 @@ async fn play(
     ready?;
     let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
     let clock = roles.begin();
-    let mut controller = Controller::new(&running, clock, stop, on_progress);
+    let watch = clock.watch(simulated)?;
+    let mut controller = Controller::new(&running, (clock, watch), stop, on_progress);
     if go == Go::Stop {
         controller.stop(0);
     }

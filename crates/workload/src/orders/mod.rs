@@ -3,6 +3,7 @@
 //! Sizes, tables, rates and distributions are those of DVD Store, so that published figures can be compared with; code and
 //! word lists are our own.
 
+mod contents;
 pub mod csv;
 mod data;
 mod decimal;

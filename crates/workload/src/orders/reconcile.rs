@@ -2,6 +2,7 @@
 
 use database::{Error, Session, Value};
 
+use super::contents::{self, Changed, Contents, Digest};
 use super::number::query_number;
 use super::store::Loaded;
 
@@ -14,6 +15,7 @@ pub(crate) struct Acknowledged {
     orderid_loaded: u64,
     bits: Vec<u64>,
     answers: u64,
+    contents: Contents,
 }
 
 /// What is in the database beyond what was loaded.
@@ -27,13 +29,15 @@ pub(crate) struct Found {
     pub(crate) quantity_found: u64,
     /// By how much the sales in the inventory have risen.
     pub(crate) sales_risen: i64,
+    /// Acknowledged orders that do not hold what was sent.
+    pub(crate) changed: Changed,
 }
 
 impl Acknowledged {
     /// None yet, of a store with these orders.
     pub(crate) fn new(loaded: &Loaded) -> Self {
         let [_, orderid_loaded, _] = loaded.ids_max;
-        Self { orderid_loaded, bits: Vec::new(), answers: 0 }
+        Self { orderid_loaded, bits: Vec::new(), answers: 0, contents: Contents::default() }
     }
 
     /// Adds an order. One that was loaded, or that was added before, can stand for no order of its own: it is counted, and
@@ -45,6 +49,11 @@ impl Acknowledged {
             self.bits.resize(word + 1, 0);
         }
         self.bits[word] |= bit;
+    }
+
+    /// Says what an order that was added holds.
+    pub(crate) fn bought(&mut self, orderid: i32, digest: Digest) {
+        self.contents.set(i64::from(orderid), digest);
     }
 
     /// How many were added.
@@ -65,7 +74,7 @@ impl Acknowledged {
     }
 }
 
-/// Counts what runs added to the store since it was as it was loaded, and looks for each acknowledged order.
+/// Counts what runs added to the store since it was as it was loaded, and looks for each acknowledged order and what it holds.
 ///
 /// # Errors
 /// Those of the database.
@@ -83,6 +92,7 @@ pub(crate) async fn reconcile(
         acknowledged_lost: acknowledged.len() - acknowledged_found,
         quantity_found: query_number(session, &quantity).await?.cast_unsigned(),
         sales_risen: sales - loaded.sales_sum.cast_signed(),
+        changed: acknowledged.contents.changed(&contents::read(session, orderid_loaded).await?),
     })
 }
 

@@ -7,6 +7,7 @@ use instance::{MariaDb, Options, Postgres};
 
 use super::*;
 use crate::claims::{claim, run_id};
+use crate::orders::contents::Changed;
 use crate::orders::load::{load, runtime};
 use crate::orders::open_store;
 use crate::orders::reconcile::{Acknowledged, Found, reconcile};
@@ -134,6 +135,7 @@ async fn a_run_is_reconciled(own: &Own, loaded: &Loaded) {
         acknowledged_lost: 0,
         quantity_found: items.cast_unsigned(),
         sales_risen: items,
+        changed: Changed::default(),
     };
     assert_eq!(reconcile(&mut session, loaded, &acknowledged).await.unwrap(), expected);
     let [_, orderid_max, _] = loaded.ids_max;
@@ -150,6 +152,7 @@ async fn a_run_is_reconciled(own: &Own, loaded: &Loaded) {
         acknowledged_lost: 1,
         quantity_found: (items - gone).cast_unsigned(),
         sales_risen: items + 5,
+        changed: Changed::default(),
     };
     assert_eq!(reconcile(&mut session, loaded, &acknowledged).await.unwrap(), expected);
     // An answer that names an order that was loaded, or one for the second time, is no order that could be found.

@@ -236,6 +236,16 @@ fn rows_that_are_not_what_was_acknowledged_are_failures() {
     raised(found(Some(299_960)).trial(1), "rows_lost", Level::Failure, &["40 of 300,000 acknowledged rows"]);
     raised(found(Some(300_040)).trial(1), "rows_extra", Level::Failure, &["40 rows more than the 300,000"]);
     raised(found(None).trial(1), "rows_unknown", Level::Warning, &["is not known"]);
+    for (missing, doubled, rule, part) in [
+        (50, 50, "rows_lost", "50 missing, 50 there twice"),
+        (0, 3, "rows_differ", "some were written twice"),
+    ] {
+        let mut trial = found(Some(300_000)).trial(1);
+        let mut rows = record::RowsCompared::default();
+        rows.add(record::RowsDiffer { missing, doubled, ..Default::default() }, 9);
+        trial.trial.historian.as_mut().unwrap().rows_compared = Some(rows);
+        raised(trial, rule, Level::Failure, &[part, "between 00:00:00 and 00:00:01 UTC"]);
+    }
     for rule in ["rows_lost", "rows_extra", "rows_unknown"] {
         quiet(found(Some(300_000)).trial(1), rule);
     }

@@ -207,6 +207,24 @@ fn late_and_unsent_orders_are_doubted() {
 }
 
 #[test]
+fn a_rate_of_orders_that_was_not_held_is_said_a_minute() {
+    let slow = |r: &mut record::TrialRecord| {
+        r.unsent = 3_000;
+        let due = 13_000;
+        r.offered = Some(record::Offered { due, slots: 32, ..record::Offered::default() });
+    };
+    let study = of(vec![at().open(130.0, 1e6).recorded(slow).trial(1)]);
+    let rate = one(&study, "order_rate");
+    assert!(
+        rate.sentence.contains("not held: ") && rate.sentence.contains("orders a minute were reached"),
+        "{rate:?}"
+    );
+    assert_eq!(rate.figure, None);
+    let why = "3,000 were never sent; all 32 clients were waiting for the database";
+    assert!(rate.sentence.contains(why), "{}", rate.sentence);
+}
+
+#[test]
 fn targets_that_differ_are_doubted() {
     let two = |slower: f64| Sold::at("O", &[100.0, slower]).noise(0.0).trial(1);
     raised(two(89.0), "targets_differ", Level::Warning, &["targets differ by 11 %", "more than 10 %"]);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use load::{Go, Progress};
+use load::{Go, PauseWatch, Progress};
 use record::{Interval, Phase, Window, orders};
 
 use super::cpu::{Governor, MachineCpu};
@@ -24,6 +24,8 @@ const STOPPED_DRAIN_NS: u64 = 10_000_000_000;
 pub(super) struct Controller<'a> {
     running: &'a Arc<Running>,
     clock: Clock,
+    /// None in simulated time.
+    watch: Option<PauseWatch>,
     stop: &'a AtomicBool,
     on_progress: &'a mut dyn FnMut(Progress) -> Go,
     generator: GeneratorCpu,
@@ -50,7 +52,7 @@ pub(super) struct Conducted {
 impl<'a> Controller<'a> {
     pub(super) fn new(
         running: &'a Arc<Running>,
-        clock: Clock,
+        (clock, watch): (Clock, Option<PauseWatch>),
         stop: &'a AtomicBool,
         on_progress: &'a mut dyn FnMut(Progress) -> Go,
     ) -> Self {
@@ -63,6 +65,7 @@ impl<'a> Controller<'a> {
         Self {
             running,
             clock,
+            watch,
             stop,
             on_progress,
             generator,
@@ -149,6 +152,7 @@ impl<'a> Controller<'a> {
     }
 
     fn tell(&mut self, mut interval: Interval, now_ns: u64) {
+        interval.generator_pauses = self.watch.as_ref().map(|watch| watch.of(&interval));
         let used = self.generator.take(&lock(&self.running.threads), now_ns);
         interval.generator_cpu_us = used.cpu_us;
         interval.generator_busiest_share = used.busiest_share;

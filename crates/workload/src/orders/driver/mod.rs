@@ -57,7 +57,8 @@ pub fn run(
         threads.connected(stop).await.inspect_err(|_| running.over.set())?;
         let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
         let clock = threads.begin();
-        let mut controller = Controller::new(&running, clock, stop, on_progress);
+        let watch = clock.watch(false)?;
+        let mut controller = Controller::new(&running, (clock, watch), stop, on_progress);
         if go == Go::Stop {
             controller.stop(0);
         }

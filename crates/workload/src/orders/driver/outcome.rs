@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::{Error, Held};
-use record::{OrdersOutcome, TargetOutcome, Window, orders};
+use record::{Offered, OrdersOutcome, TargetOutcome, Window, orders};
 use tokio::time::{Instant, timeout};
 
 use super::controller::Conducted;
@@ -44,7 +44,23 @@ pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &Ato
             outcome.unsent += lock(due).clone().untaken_before(conducted.load_end_ns);
         }
     }
+    outcome.offered = offered(running, conducted.load_end_ns);
     outcome
+}
+
+/// What was due in the window that ended so; none of a closed loop.
+fn offered(running: &Running, load_end_ns: u64) -> Option<Offered> {
+    let from_ns = running.job.phases.warm_up.ns.min(load_end_ns);
+    let mut offered = Offered {
+        slots: u64::from(running.job.n_threads) * running.stores.len() as u64,
+        ..Offered::default()
+    };
+    for store in &running.stores {
+        let all = store.all_due.as_ref()?;
+        let before = |moment_ns| all.clone().untaken_before(moment_ns);
+        offered.due += before(load_end_ns).saturating_sub(before(from_ns));
+    }
+    Some(offered)
 }
 
 fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcome {
@@ -67,6 +83,8 @@ fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcom
         acknowledged_lost: found.map(|found| found.acknowledged_lost),
         quantity_found: found.map(|found| found.quantity_found),
         sales_risen: found.map(|found| found.sales_risen),
+        orders_changed: found.map(|found| found.changed.orders),
+        lines_changed: found.map(|found| found.changed.lines),
         stopped: std::mem::take(&mut books.stopped),
         outages: std::mem::take(&mut books.outages.all),
         lock_lost: false,

@@ -73,6 +73,8 @@ pub(super) struct Driven {
     pub(super) books: Mutex<Books>,
     /// When its orders are due; none in a closed loop.
     pub(super) due: Option<Mutex<Arrivals>>,
+    /// The same from the beginning, to count them by.
+    pub(super) all_due: Option<Arrivals>,
     /// Orders that each client finished in the measured window.
     pub(super) orders_by_client: Vec<AtomicU64>,
 }

@@ -92,14 +92,15 @@ fn drive(job: &Job, store: &StoreInUse, number: u32, stores: u32) -> Driven {
         None => Style::of(store.own.url().engine().dialect()),
     };
     let kinds = if job.pacing.is_open() { OPEN } else { CLOSED };
+    let due = Arrivals::of(job.pacing, number, stores, job.seed.wrapping_add(u64::from(number)));
     Driven {
         own: store.own.clone(),
         loaded: store.loaded.clone(),
         style,
         recorder: Recorder::new(kinds, job.phases),
         books: Mutex::new(Books::of(&store.loaded)),
-        due: Arrivals::of(job.pacing, number, stores, job.seed.wrapping_add(u64::from(number)))
-            .map(Mutex::new),
+        all_due: due.clone(),
+        due: due.map(Mutex::new),
         orders_by_client: (0..job.n_threads).map(|_| AtomicU64::new(0)).collect(),
     }
 }

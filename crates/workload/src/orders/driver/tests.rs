@@ -76,6 +76,7 @@ fn is_sound(ran: &Ran, clients: usize) {
         assert_eq!(target.mismatches(), [""; 0], "{target:?}");
         assert_eq!((target.unanswered, target.acknowledged_lost), (0, Some(0)), "{target:?}");
         assert_eq!(target.orders_found, Some(target.acknowledged()));
+        assert_eq!((target.orders_changed, target.lines_changed), (Some(0), Some(0)), "they were compared");
         assert_eq!(target.orders_by_client.len(), clients);
         assert!(target.stopped.is_empty() && target.outages.is_empty(), "{target:?}");
         orders += target.orders();

@@ -13,6 +13,7 @@ use super::running::{
 };
 use crate::backoff::Backoff;
 use crate::clock::Clock;
+use crate::orders::contents::Digest;
 use crate::orders::store::{Amounts, By, Client, NewCustomer, Purchased};
 use crate::orders::visit::{Browse, Shopper, Visit, Wanted, Who};
 
@@ -184,12 +185,16 @@ impl User {
         let purchase = async |client: &mut Client| client.purchase(customer, cart, amounts, now_us).await;
         let result = self.timed(store, PURCHASE, purchase).await;
         self.purchasing = false;
+        let digest = Digest::of(customer, cart, amounts, now_us);
         let mut books = store.books();
         match &result {
             Ok(purchased) => {
                 books.purchases += 1;
                 match purchased {
-                    Purchased::Order(orderid) => books.acknowledged.add(*orderid),
+                    Purchased::Order(orderid) => {
+                        books.acknowledged.add(*orderid);
+                        books.acknowledged.bought(*orderid, digest);
+                    }
                     Purchased::SoldOut => books.rollbacks += 1,
                 }
             }
