@@ -1,4 +1,5 @@
-//! Benchmarks against other tools, in turn on the same machine: ratios say more than figures.
+//! Benchmarks against other tools, in turn on the same machine: ratios say more than figures. And hostile situations, of
+//! which the figure is how many are survived.
 //!
 //! They are no part of `cargo xtask ci`: a shared machine would make them fail at random.
 
@@ -10,6 +11,7 @@ use clap::{Args, Subcommand};
 use crate::workspace::Workspace;
 
 mod disk;
+mod faults;
 mod historian;
 mod orders;
 mod program;
@@ -32,6 +34,8 @@ pub(crate) enum Bench {
     Report,
     /// Time that a bootstrap, the plan and the report of a study of 500 trials take
     Study,
+    /// Hostile situations at random moments: kills, silent servers, mutated results, planted files; how many are survived
+    Faults(FaultsOptions),
 }
 
 #[derive(Args)]
@@ -88,14 +92,33 @@ pub(crate) struct OrdersOptions {
     only: String,
 }
 
+#[derive(Args)]
+pub(crate) struct FaultsOptions {
+    /// Only areas whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Cases of each area [default: each area's own number]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Seed of all random choices [default: another one each time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// A prony that was built already [default: the release one, which is built]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+}
+
 impl Bench {
-    pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
+    /// Tells whether everything survived; a goal that was missed is printed and nothing more.
+    pub(crate) fn run(&self, workspace: &Workspace) -> Result<bool> {
         match self {
-            Self::Disk(options) => disk::run(options, workspace),
-            Self::Historian(options) => historian::run(options, workspace),
-            Self::Orders(options) => orders::run(options, workspace),
-            Self::Report => report::run(workspace),
-            Self::Study => study::run(workspace),
+            Self::Disk(options) => disk::run(options, workspace)?,
+            Self::Historian(options) => historian::run(options, workspace)?,
+            Self::Orders(options) => orders::run(options, workspace)?,
+            Self::Report => report::run(workspace)?,
+            Self::Study => study::run(workspace)?,
+            Self::Faults(options) => return faults::run(options, workspace),
         }
+        Ok(true)
     }
 }
