@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use database::RunId;
+use database::{Error, RunId};
 use load::{Go, Progress};
 use record::Event;
-use study::{Plan, Target, Trial, Work};
+use study::{Existing, Plan, Target, Trial, Work};
 
 use crate::historian::Home;
 use crate::orders::Stores;
@@ -41,6 +41,28 @@ impl Places {
                 (error, _) => error,
             }),
         }
+    }
+
+    /// What a study that was killed after its last trial had made for itself, so that it is removed with them.
+    pub(crate) fn left(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
+        let databases = plan.databases().into_iter().filter(|target| target.is_transient()).cloned();
+        let stores =
+            plan.stores().into_iter().filter(|(store, _)| store.load.is_some()).map(|(store, _)| Target {
+                url: Some(store.url.clone()),
+                database: Some(store.database.clone()),
+                ..Target::default()
+            });
+        let mut places = Self::default();
+        for target in databases.chain(stores) {
+            // Whatever the study asks for: only what it made itself is to go.
+            let target = Target { existing: Existing::Refuse, ..target };
+            match Home::make(&target, run, stop) {
+                Ok(home) => places.homes.push((target, home)),
+                Err(RunError::Database(Error::NoDatabase(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(places)
     }
 
     fn open_all(&mut self, plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<(), RunError> {

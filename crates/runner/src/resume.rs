@@ -54,7 +54,8 @@ impl Resume {
             false if is_search => searches_left(plan, &trials),
             false => trials_left(plan, &trials),
         };
-        if entries.is_empty() {
+        // One that was killed after its last trial still has to say so, and to remove what it made.
+        if entries.is_empty() && manifest.state != State::Running {
             return Err(ResumeError::Finished);
         }
         let is_kept = |trial: &MeasuredTrial| match entry_of(plan, trial, is_search) {
@@ -78,6 +79,11 @@ impl Resume {
     #[must_use]
     pub fn set_aside(&self) -> &[u32] {
         &self.set_aside
+    }
+
+    /// Whether trials are to be run.
+    pub(crate) fn has_trials(&self) -> bool {
+        !self.entries.is_empty()
     }
 
     /// Trials that are kept.

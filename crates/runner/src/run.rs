@@ -75,7 +75,9 @@ pub fn run(
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
     let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
-    let places = Places::open(plan, begun_as.as_ref().unwrap_or(&context.run), stop)?;
+    let run = begun_as.as_ref().unwrap_or(&context.run);
+    let has_trials = resume.is_none_or(Resume::has_trials);
+    let places = if has_trials { Places::open(plan, run, stop)? } else { Places::left(plan, run, stop)? };
     let place = place(plan, &places);
     let environment =
         environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
@@ -91,7 +93,7 @@ pub fn run(
     manifest.run.get_or_insert_with(|| context.run.to_string());
     let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun
-        .and_then(|()| run.places.prepare_files(plan, stop, run.listen))
+        .and_then(|()| if has_trials { run.places.prepare_files(plan, stop, run.listen) } else { Ok(()) })
         .and_then(|()| run.trials(study, plan, resume));
     let left = run.places.leave(stop);
     (manifest.state, manifest.reason) = match (&result, &left) {

@@ -106,6 +106,12 @@ impl Target {
             .filter_map(|(key, instance)| Some((key, instance.as_ref()?)))
     }
 
+    /// Whether what is made there is removed at the end.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        !self.keep && self.existing != Existing::Reuse
+    }
+
     /// Whether a historian would use the same database there.
     #[must_use]
     pub fn is_same_database(&self, other: &Self) -> bool {

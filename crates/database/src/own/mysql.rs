@@ -2,7 +2,8 @@
 //!
 //! MariaDB takes a comment in the statement that makes a database, which is its mark before there can be a table. MySQL has
 //! no such comment: there the table is made in the same packet, which the server works through whatever becomes of the client.
-//! What removes a database reads its mark in the same packet.
+//! What removes a database reads its mark in the same packet, in the session that alone may make or remove one of this name: a
+//! server goes on with a removal whose client was killed, and whoever comes next waits for it.
 
 use ownership::{Mark, Permit, Refusal, Standing};
 
@@ -89,14 +90,14 @@ pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<
     if place.mark().await?.is_none() {
         inside.script(&mark::make(&mark)).await?;
     }
-    remove_permitted(place, &mut inside, &mark, permit).await?;
+    remove_permitted(place, admin, &mark, permit).await?;
     if place.is_there(admin).await? { Err(Refusal::OfAnotherRun.into()) } else { Ok(()) }
 }
 
 /// Removes it in the packet that reads its mark.
 async fn remove_permitted(
     place: &Place,
-    inside: &mut Session,
+    admin: &mut Session,
     mark: &Mark,
     _permit: Permit,
 ) -> Result<(), Error> {
@@ -114,7 +115,7 @@ async fn remove_permitted(
          SET @prony = (SELECT if(count(*) = 1, 'DROP DATABASE {name}', 'DO 0') FROM {name}.prony_mark \
          WHERE tool = 'prony'{of_run}); PREPARE prony FROM @prony; EXECUTE prony; DEALLOCATE PREPARE prony"
     );
-    inside.script(&sql).await
+    admin.script(&sql).await
 }
 
 /// Takes the lock of the database of a session, which keeps it to its end; false if somebody else has it.

@@ -15,6 +15,8 @@ use crate::{Claim, Dialect, Error, Session, Url, Value};
 /// How long what ends by itself is waited for, and how often is looked.
 pub(super) const LINGER_LOOKS: u32 = 100;
 pub(super) const LINGER_INTERVAL: Duration = Duration::from_millis(10);
+/// The same of what a server goes on with after its client was killed: a statement is finished before anything is noticed.
+const FINISH_LOOKS: u32 = 500;
 
 /// A kind of server that databases are made on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +113,11 @@ impl Place {
 
     /// Whether somebody is connected and stays so: a server notices after a while that a client has gone.
     pub(super) async fn has_sessions(&self, admin: &mut Session) -> Result<bool, Error> {
-        for _ in 0..LINGER_LOOKS {
+        self.has_sessions_after(admin, LINGER_LOOKS).await
+    }
+
+    async fn has_sessions_after(&self, admin: &mut Session, looks: u32) -> Result<bool, Error> {
+        for _ in 0..looks {
             if admin.count_rows(self.sessions(), &[Value::Text(self.name.clone())]).await? == 0 {
                 return Ok(false);
             }
@@ -164,7 +170,7 @@ impl Place {
                 ("SELECT get_lock(concat('prony-make:', md5(?)), 0)", Value::Text(self.name.clone()))
             }
         };
-        for _ in 0..LINGER_LOOKS {
+        for _ in 0..FINISH_LOOKS {
             if admin.query(sql, std::slice::from_ref(&key)).await? == [[Value::I64(1)]] {
                 return Ok(admin);
             }
@@ -241,7 +247,7 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
         Action::Replace(_) => {
             // Whoever holds it still has a session there.
             drop(Hold::take(place.clone()).await?.ok_or_else(|| in_use(&shown))?);
-            if place.has_sessions(&mut admin).await? {
+            if place.has_sessions_after(&mut admin, FINISH_LOOKS).await? {
                 return Err(in_use(&shown));
             }
             let decide = |standing: &Standing| match action(standing, claim)? {
