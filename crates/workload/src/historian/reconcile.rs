@@ -14,7 +14,7 @@ use crate::backoff::Backoff;
 /// How long a server that is away at the end is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long reading the rows may take: about a million a second are read. Counting them has no limit.
+/// How long reading the rows may take: two to four million a second were read here. Counting them has no limit.
 const COMPARE_LIMIT: Duration = Duration::from_secs(600);
 /// And how long if the user asked for the end.
 const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(10);
