@@ -189,7 +189,7 @@ mod tests {
     fn what_nobody_asks_for_has_a_bound_and_loses_no_time() {
         let mut state = State { due_ns: 20 * MS, pauses: VecDeque::new() };
         let woken = (1..=PAUSES_MAX as u64 + 50).map(|number| number * 100 * MS);
-        let end_ns = woken.clone().last().unwrap();
+        let end_ns = woken.clone().next_back().unwrap();
         woken.for_each(|ns| state.woke(ns));
         assert_eq!(state.pauses.len(), PAUSES_MAX);
         assert_eq!(state.pauses.back().unwrap().1, end_ns);

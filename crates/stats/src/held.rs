@@ -86,7 +86,7 @@ fn growth(of: &OpenLoop<'_>) -> Option<f64> {
         return None;
     }
     let growth = theil_sen(of.end_s, of.response_s).filter(|&growth| growth > GROWTH_SHARE_MAX)?;
-    let last_s = known().last()?;
+    let last_s = known().next_back()?;
     let mean_s = known().sum::<f64>() / count as f64;
     // From half of the mean or less to three halves of it or more, and to what is no longer nearly nothing.
     (growth * of.measured_s >= mean_s && last_s > LOW_S).then_some(growth)

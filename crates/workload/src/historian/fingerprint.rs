@@ -88,6 +88,8 @@ mod tests {
         counts
     }
 
+    type Edit<'a> = &'a dyn Fn(&mut Vec<Row>);
+
     /// Few tags, times and values, close together: what differs differs by little.
     fn any_row() -> impl Strategy<Value = Row> {
         let value = prop_oneof![Just(0.0), Just(1.0), Just(-1.0), Just(0.1), Just(f64::NAN), -3.0f64..3.0];
@@ -126,7 +128,7 @@ mod tests {
             let whole = of(&rows);
             let turned = edited(&|rows| { let turn = turn % rows.len(); rows.rotate_left(turn) });
             prop_assert_eq!(of(&turned), whole);
-            let edits: [&dyn Fn(&mut Vec<Row>); 6] = [
+            let edits: [Edit<'_>; 6] = [
                 &|rows| { rows.remove(at); },
                 &|rows| rows.push(rows[at]),
                 &|rows| rows[at].value ^= 1,

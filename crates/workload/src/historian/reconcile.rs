@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the count goes on when the user asks for the end.
 const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long reading the rows may take: about a million a second are read. Counting them has no limit.
+/// How long reading the rows may take: two to four million a second were read here. Counting them has no limit.
 const COMPARE_LIMIT: Duration = Duration::from_secs(600);
 /// And how long once the user asked for the end: less than the count may take, whose figures are told at any rate.
 const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(2);
