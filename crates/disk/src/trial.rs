@@ -93,7 +93,7 @@ fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
     }
     let watch = PauseWatch::start(begin).map_err(|error| {
         TrialError::Engine(format!(
-            "cannot start the thread that watches the clock: {error}; use fewer threads"
+            "cannot start the thread that watches the clock: {error}; let this user have more threads (`ulimit -u`)"
         ))
     })?;
     Ok(Some(watch))

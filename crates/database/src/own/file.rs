@@ -50,6 +50,8 @@ struct Place {
 pub(super) struct Hold {
     place: Place,
     database: Identity,
+    /// The mark that this process made the file with. Nobody can have taken it up since: the lock is held.
+    made: Option<Mark>,
     _lock: Lock,
 }
 
@@ -63,7 +65,7 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     let Found { standing, identity } = place.find().await?;
     match (action(&standing, claim).map_err(refused)?, identity) {
         (Action::TakeUp, Some(database)) => {
-            let hold = Hold { place, database, _lock: lock };
+            let hold = Hold { place, database, made: None, _lock: lock };
             // It must also be one that can be opened.
             let session =
                 SqliteSession::open_own(&hold.place.path, hold.place.target(), APPLICATION_ID).await?;
@@ -73,8 +75,9 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
         (Action::Replace(permit), Some(database)) => place.remove(&database, permit)?,
         _ => {}
     }
-    let database = place.create(claim)?;
-    Ok((Hold { place, database, _lock: lock }, false))
+    let mark = Mark::of(claim);
+    let database = place.create(&mark)?;
+    Ok((Hold { place, database, made: Some(mark), _lock: lock }, false))
 }
 
 impl Hold {
@@ -111,7 +114,11 @@ impl Hold {
             Held::Lost(_) if self.place.look()?.is_none() => return Ok(()),
             Held::Lost(_) => return Err(refused(Refusal::Foreign)),
         }
-        let Found { standing, .. } = self.place.find().await?;
+        // It is the very file that was made, and SQLite need not be asked, which may have no thread or no space left.
+        let standing = match &self.made {
+            Some(mark) => Standing::Ours(mark.clone()),
+            None => self.place.find().await?.standing,
+        };
         let permit = may_remove(&standing, run).map_err(refused)?;
         self.place.remove(&self.database, permit)
     }
@@ -224,10 +231,10 @@ impl Place {
     }
 
     /// Makes a file with our mark, in one step.
-    fn create(&self, claim: &Claim) -> Result<Identity, Error> {
+    fn create(&self, mark: &Mark) -> Result<Identity, Error> {
         let target = self.target();
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", mark::make(&Mark::of(claim)));
+        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", mark::make(mark));
         let image = image(&script).map_err(|error| statements::fault(&error, attempt))?;
         self.directory.create_whole(&self.name, &image).map_err(|error| not_made(&self.shown, &error))
     }
@@ -346,6 +353,7 @@ fn not_made(shown: &str, error: &io::Error) -> Error {
     let text = |remedy: &str| format!("cannot make {shown}: {error}; {remedy}");
     match error.kind() {
         ErrorKind::StorageFull => Error::Full(text(crate::error::remedy::FULL)),
+        ErrorKind::FileTooLarge => Error::Full(text(crate::error::remedy::FILE_LIMIT)),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Error::Refused(text("let this user write the directory, or give another"))
         }

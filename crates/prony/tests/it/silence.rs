@@ -149,7 +149,7 @@ fn the_first_signal_ends_the_wait_for_a_locked_file() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let arguments = ["orders", "run", "--target", "sqlite:o.db", "--run-time", "1s", "--n-threads", "1"];
     let mut running = Running::start(&bench, &arguments);
-    running.wait_for_load(&bench);
+    running.wait_for_line("writes orders into the stores");
     interrupt(running, Signal::TERM);
 }
 
