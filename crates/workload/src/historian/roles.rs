@@ -59,6 +59,7 @@ pub(crate) struct Roles {
     threads: Vec<std::thread::JoinHandle<()>>,
     /// Roles that have not ended, by their names.
     left: Vec<Name>,
+    running: Arc<Running>,
 }
 
 /// A role's way to its beginning.
@@ -87,7 +88,8 @@ impl Roles {
     ) -> Result<Self, TrialError> {
         let (sender, messages) = mpsc::unbounded_channel();
         let (begin, begun) = watch::channel(None);
-        let mut all = Self { messages, begin, threads: Vec::new(), left: Vec::new() };
+        let mut all =
+            Self { messages, begin, threads: Vec::new(), left: Vec::new(), running: Arc::clone(running) };
         for role in roles {
             let name = role.name();
             let gate = Gate { messages: sender.clone(), begin: begun.clone() };
@@ -146,8 +148,12 @@ impl Roles {
 }
 
 impl Drop for Roles {
-    /// Waits for the threads. Roles that were not begun end because nobody can begin them any more.
+    /// Waits for the threads. Roles that were not begun end because nobody can begin them any more, others because they are
+    /// told to: whoever conducted them may have left by an error.
     fn drop(&mut self) {
+        if !self.all_ended() {
+            self.running.end();
+        }
         let (begin, _) = watch::channel(None);
         drop(std::mem::replace(&mut self.begin, begin));
         for thread in self.threads.drain(..) {

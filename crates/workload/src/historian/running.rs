@@ -80,6 +80,11 @@ impl Running {
         Ok(self.own.session().await?.without_limit())
     }
 
+    /// Has everything stop at once.
+    pub(crate) fn end(&self) {
+        [&self.stopped, &self.load_over, &self.give_up, &self.over].into_iter().for_each(Signal::set);
+    }
+
     /// Time of an event at a moment of the load, in microseconds since 1970.
     pub(crate) fn time_us(&self, now_ns: u64) -> i64 {
         self.epoch_us + (now_ns / 1_000) as i64

@@ -71,12 +71,7 @@ async fn play(
     cast.extend(running.job.readers.map(Role::Reader));
     cast.extend(running.job.maintenance.map(Role::Keeper));
     let mut roles = Roles::start(&running, cast, simulated)?;
-    let ready = unless_stopped(stop, roles.ready()).await.unwrap_or(Err(TrialError::Interrupted));
-    if ready.is_err() {
-        // A role may wait for a server that says nothing.
-        running.over.set();
-    }
-    ready?;
+    unless_stopped(stop, roles.ready()).await.unwrap_or(Err(TrialError::Interrupted))?;
     let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
     let clock = roles.begin();
     let watch = clock.watch(simulated)?;

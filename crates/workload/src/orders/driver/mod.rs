@@ -54,7 +54,7 @@ pub fn run(
         let (running, setup) = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         let running = Arc::new(running);
         let mut threads = Threads::start(&running)?;
-        threads.connected(stop).await.inspect_err(|_| running.over.set())?;
+        threads.connected(stop).await?;
         let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
         let clock = threads.begin();
         let watch = clock.watch(false)?;

@@ -32,6 +32,7 @@ pub(super) struct Threads {
     begin: watch::Sender<Option<Instant>>,
     threads: Vec<JoinHandle<()>>,
     running: usize,
+    all: Arc<Running>,
 }
 
 /// What a thread tells.
@@ -68,7 +69,13 @@ impl Threads {
         let count = processors.min(places.len());
         let (sender, messages) = mpsc::unbounded_channel();
         let (begin, begun) = watch::channel(None);
-        let mut all = Self { messages, begin, threads: Vec::with_capacity(count), running: 0 };
+        let mut all = Self {
+            messages,
+            begin,
+            threads: Vec::with_capacity(count),
+            running: 0,
+            all: Arc::clone(running),
+        };
         for number in 0..count {
             let own: Vec<Place> = places.iter().skip(number).step_by(count).copied().collect();
             let (running, begun, last_word) = (Arc::clone(running), begun.clone(), LastWord(sender.clone()));
@@ -142,8 +149,13 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// Waits for the threads. Clients that were not begun end because nobody can begin them any more.
+    /// Waits for the threads. Clients that were not begun end because nobody can begin them any more, others because they are
+    /// told to: whoever conducted them may have left by an error.
     fn drop(&mut self) {
+        if !self.all_ended() {
+            self.all.load_over.set();
+            self.all.over.set();
+        }
         let (begin, _) = watch::channel(None);
         drop(std::mem::replace(&mut self.begin, begin));
         for thread in self.threads.drain(..) {
