@@ -634,6 +634,25 @@ fn a_file_of_sqlite_is_shorter_after_a_shrink() {
     assert!(run.database_bytes_after.unwrap() * 10 < run.database_bytes_before.unwrap() * 8, "{run:?}");
 }
 
+/// Whoever conducted a load left by an error, and waited for threads that nobody had told to end.
+#[test]
+fn the_threads_of_a_load_end_when_its_conductor_leaves() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = own(&format!("sqlite:{}", directory.path().join("historian.db").display()));
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let conducted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let job = Job::of(&settings(100.0, 3600)).unwrap();
+            run(&job, &own, true, &AtomicBool::new(false), &mut |progress| match progress {
+                Progress::SetUp(_) => Go::On,
+                Progress::Interval(_) => panic!("leaves the load in its first second"),
+            })
+        }));
+        let _ = ended.send(conducted.is_err());
+    });
+    assert_eq!(end.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
+}
+
 #[test]
 fn a_file_that_is_emptied_gives_its_pages_back() {
     // Rows of the second trial filled free pages of the first: the database did not seem to grow.
