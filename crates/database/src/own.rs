@@ -16,7 +16,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use ownership::{Action, Refusal, Standing, action};
+use ownership::{Action, Mark, Refusal, Standing, action};
 
 use crate::fake::FakeServer;
 use crate::url::Address;
@@ -101,7 +101,7 @@ impl Own {
     /// Those of [`Session::open`], and when somebody took it up, removed it, or made another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
-            Hold::File(hold) => hold.session(&self.url).await,
+            Hold::File(hold) => hold.session(&self.url, &self.claim.run).await,
             Hold::Server(hold) => hold.session(&self.claim.run).await,
             Hold::Fake(_) => Session::open(&self.url).await,
         }
@@ -114,7 +114,7 @@ impl Own {
     /// Those of the database.
     pub async fn is_held(&self) -> Result<Held, Error> {
         match &*self.hold {
-            Hold::File(hold) => hold.is_held(),
+            Hold::File(hold) => hold.is_held(&self.claim.run).await,
             Hold::Server(hold) => hold.is_held(&self.claim.run).await,
             Hold::Fake(_) => Ok(Held::Held),
         }
@@ -172,6 +172,11 @@ fn left(refusal: Refusal, place: &str, removal: &str) -> Error {
     })
 }
 
+/// Whether what stands there has a mark of an older version, which has no place for runs.
+fn is_old(standing: &Standing) -> bool {
+    matches!(standing, Standing::Ours(Mark { made_by: None, held_by: None, .. }))
+}
+
 /// A database of ours that another run uses.
 fn in_use(place: &str) -> Error {
     Error::NoDatabase(format!(
@@ -208,7 +213,7 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
     let standing = mark.map_or(Standing::Absent, Standing::Ours);
     match action(&standing, claim).map_err(|refusal| refused(refusal, &place, "", "a new address"))? {
         Action::TakeUp => {
-            mark::hold(&mut session, &claim.run).await?;
+            mark::hold(&mut session, &claim.run, is_old(&standing)).await?;
             return Ok((hold, true));
         }
         Action::Replace(_) => server.clear(),

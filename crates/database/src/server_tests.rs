@@ -12,10 +12,11 @@ use instance::{MariaDb, Options, Postgres};
 use tokio::time::{Instant, timeout};
 
 use own::{
-    a_database_that_took_the_name_is_left, a_lock_whose_session_was_ended_is_taken_again,
-    a_run_replaces_what_it_made_itself, databases_of_our_own_are_made_and_removed,
-    what_another_run_took_up_is_left, what_has_an_older_mark_is_ours, what_others_made_is_never_touched,
-    what_was_half_made_is_made_again,
+    a_database_that_took_the_name_is_left, a_lock_is_held_for_all_who_ask_at_once,
+    a_lock_whose_session_was_ended_is_taken_again, a_run_replaces_what_it_made_itself,
+    databases_of_our_own_are_made_and_removed, what_another_run_took_up_is_left,
+    what_has_an_older_mark_is_ours, what_others_made_is_never_touched, what_was_half_made_is_made_again,
+    what_was_on_its_way_out_gets_its_name_back,
 };
 use silence::{
     a_server_that_falls_silent_anywhere_ends_the_set_up, a_statement_that_the_server_works_on_is_awaited,
@@ -136,6 +137,8 @@ on_each_server!(
     a_database_that_took_the_name_is_left,
     what_was_half_made_is_made_again,
     a_run_replaces_what_it_made_itself,
+    what_was_on_its_way_out_gets_its_name_back,
+    a_lock_is_held_for_all_who_ask_at_once,
     what_has_an_older_mark_is_ours,
     what_others_made_is_never_touched,
     settings_and_sizes_are_read,

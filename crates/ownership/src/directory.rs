@@ -83,9 +83,12 @@ impl Directory {
     /// Opens an entry of it, and nothing that a link or a mount leads to elsewhere.
     fn open_beneath(&self, name: &OsStr, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         entry(name)?;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let resolve = ResolveFlags::BENEATH
+            | ResolveFlags::NO_SYMLINKS
+            | ResolveFlags::NO_MAGICLINKS
+            | ResolveFlags::NO_XDEV;
         match rustix::fs::openat2(&self.handle, name, flags, mode, resolve) {
-            // Kernels before 5.6, and filters of system calls. A single part without following does the same.
+            // Kernels before 5.6, and filters of system calls. A single part without following does the same but for mounts.
             Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&self.handle, name, flags, mode),
             opened => opened,
         }
@@ -235,10 +238,10 @@ impl Directory {
         match removed {
             Some(Ok(())) => Ok(Removal::Removed),
             Some(Err(error)) => {
-                rename(&self.handle, &aside, name)?;
+                give_back(&self.handle, &aside, name)?;
                 Err(error.into())
             }
-            None => rename(&self.handle, &aside, name).map(|()| Removal::Another),
+            None => give_back(&self.handle, &aside, name).map(|()| Removal::Another),
         }
     }
 
@@ -274,6 +277,14 @@ fn entry(name: &OsStr) -> Result<&OsStr, Errno> {
         (Some(Component::Normal(part)), None) if part == name => Ok(name),
         _ => Err(Errno::INVAL),
     }
+}
+
+/// Gives something its name back, or says what it is called.
+fn give_back(directory: &OwnedFd, aside: &OsStr, name: &OsStr) -> io::Result<()> {
+    rename(directory, aside, name).map_err(|error| {
+        let (aside, name) = (Path::new(aside).display(), Path::new(name).display());
+        io::Error::new(error.kind(), format!("{error}; what was called {name} is called {aside} there now"))
+    })
 }
 
 /// Renames, unless the new name is taken. File systems over a network may not know how to; then there is a moment between

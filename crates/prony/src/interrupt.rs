@@ -3,7 +3,6 @@
 //! A thread says the line, since the rest of the program may wait for a server or a disk. A limit of file sizes is made an
 //! error of the write that meets it, as a full disk is.
 
-use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -14,6 +13,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
+use crate::terminal;
 
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
@@ -43,10 +43,13 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in SIGNALS {
-        // In this order: the conditional exit must see the flag as it was before this signal.
-        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(Failure::runtime)?;
+        // In this order: the conditional exit must see the flag as it was before this signal. A terminal that is closed hangs
+        // up twice, by its shell and by the kernel, and nobody is there who would want to abort.
+        if signal != SIGHUP {
+            flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
+                .map_err(Failure::runtime)?;
+        }
+        flag::register(signal, Arc::clone(&stop)).map_err(Failure::runtime)?;
     }
     DRAINS.store(true, Ordering::Relaxed);
     Ok(stop)
@@ -71,15 +74,14 @@ fn answer_signals() -> std::io::Result<()> {
 /// The line. It may wait for a reader that does not read, which keeps nothing else.
 #[allow(clippy::exit, reason = "nothing runs that would have to be ended in order")]
 fn answer() {
-    // A live line is there no more.
-    let begin = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    terminal::clear_live_line();
     if DRAINS.load(Ordering::Relaxed) {
         tell!(
-            "{begin}prony: interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
+            "prony: interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
              and a database that was made then stays"
         );
     } else {
-        tell!("{begin}prony: interrupted");
+        tell!("prony: interrupted");
         std::process::exit(Exit::Interrupted as i32);
     }
 }

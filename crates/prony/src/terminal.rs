@@ -24,6 +24,14 @@ pub(crate) fn tell_line(line: Arguments<'_>) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
+/// Takes a line away from a terminal on stderr that was to be written over, so that the next one does not begin in it.
+pub(crate) fn clear_live_line() {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = stderr.write_all(b"\r\x1b[K");
+    }
+}
+
 /// Text on stdout.
 pub(crate) fn print(text: &Lines) -> Result<(), Failure> {
     print_file(text.as_bytes())

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, RunId};
+use database::{Claim, Error, Own, RunId};
 use load::{Go, Progress};
 use record::{OrdersOutcome, Outage, Window};
 use stats::thread_busy;
 use study::{Plan, Store};
 use tokio::runtime::Runtime;
+use workload::orders::store::Loaded;
 use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
 use workload::{TrialError, waiting};
 
@@ -66,16 +67,14 @@ impl Stores {
         run: &RunId,
         stop: &AtomicBool,
     ) -> Result<Open, RunError> {
-        if let Some(size) = store.load {
-            let data = StoreData::new(size, STORE_SEED);
-            let threads = std::thread::available_parallelism().map_or(1, usize::from);
-            let place = (&store.url, store.database.as_str());
-            let claim = Claim::new(run.clone(), store.existing.into()).transient();
-            orders::load(place, &claim, &data, threads, stop, &|_| {})?;
-        }
-        let opening = orders::open_store(&store.url, &store.database, wanted, run);
-        let opened = self.runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
-        let (own, loaded) = opened.ok_or_else(|| RunError::Interrupted(String::new()))??;
+        let (own, loaded) = match store.load {
+            Some(size) => load(store, size, wanted, run, stop)?,
+            None => {
+                let opening = orders::open_store(&store.url, &store.database, wanted, run);
+                let opened = self.runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
+                opened.ok_or_else(|| RunError::Interrupted(String::new()))??
+            }
+        };
         let data_directory = self.runtime.block_on(data_directory(&own, stop));
         let in_use = StoreInUse { own, loaded };
         Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some(), data_directory })
@@ -109,6 +108,26 @@ impl Stores {
         }
         result
     }
+}
+
+/// Loads a store for a study.
+fn load(
+    store: &Store,
+    size: StoreSize,
+    wanted: Option<StoreSize>,
+    run: &RunId,
+    stop: &AtomicBool,
+) -> Result<(Own, Loaded), RunError> {
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != size) {
+        return Err(RunError::Database(Error::NoDatabase(format!(
+            "{}: a store of {size} is to be loaded, and one of {wanted} to be driven: leave out one of them",
+            store.place()
+        ))));
+    }
+    let data = StoreData::new(size, STORE_SEED);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let claim = Claim::new(run.clone(), store.existing.into()).transient();
+    Ok(orders::load_held((&store.url, &store.database), &claim, &data, threads, stop, &|_| {})?)
 }
 
 /// What was found in the databases and should not be: the trial failed.

@@ -59,7 +59,11 @@ impl Places {
             match Home::make(&target, run, stop) {
                 Ok(home) => places.homes.push((target, home)),
                 Err(RunError::Database(Error::NoDatabase(_))) => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // The error that led here is what is told.
+                    let _ = places.leave(stop);
+                    return Err(error);
+                }
             }
         }
         Ok(places)

@@ -167,6 +167,8 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
         }
         Err(_) => None,
     };
+    // Of one that was about to begin, and not of one that found something wrong.
+    let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
     let error = match result {
         Ok(Ended::Historian(mut outcome)) => {
             record.notes.append(&mut outcome.notes);
@@ -184,10 +186,7 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
         Err(error) => Some(error),
     };
     (record.state, record.reason) = match (error, stopped, invalid) {
-        // It was about to begin.
-        (Some(_), true, _) if measured.seconds() == 0.0 => {
-            (State::Aborted, Some("interrupted by the user".to_owned()))
-        }
+        (Some(_), ..) if not_begun => (State::Aborted, Some("interrupted by the user".to_owned())),
         (Some(error), _, _) => (State::Failed, Some(error)),
         (None, true, _) => (State::Aborted, Some("interrupted by the user".to_owned())),
         (None, false, Some(reason)) => (State::Invalid, Some(reason)),

@@ -8,13 +8,14 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ownership::{
     Action, Directory, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action, may_remove,
 };
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-use super::{Held, in_use, left, mark, refused};
+use super::{Held, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{SqliteSession, beside, image, statements};
 use crate::{Claim, Error, Session, Url};
@@ -50,9 +51,9 @@ struct Place {
 pub(super) struct Hold {
     place: Place,
     database: Identity,
-    /// The mark that this process made the file with. Nobody can have taken it up since: the lock is held.
+    /// The mark that this process made the file with. As long as the lock is seen, nobody can have taken it up since.
     made: Option<Mark>,
-    _lock: Lock,
+    lock: Mutex<Lock>,
 }
 
 /// Makes or takes up the file. Tells whether it was there.
@@ -65,11 +66,11 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     let Found { standing, identity } = place.find().await?;
     match (action(&standing, claim).map_err(refused)?, identity) {
         (Action::TakeUp, Some(database)) => {
-            let hold = Hold { place, database, made: None, _lock: lock };
+            let hold = Hold { place, database, made: None, lock: Mutex::new(lock) };
             // It must also be one that can be opened.
             let session =
                 SqliteSession::open_own(&hold.place.path, hold.place.target(), APPLICATION_ID).await?;
-            mark::hold(&mut Session::of_sqlite(session), &claim.run).await?;
+            mark::hold(&mut Session::of_sqlite(session), &claim.run, is_old(&standing)).await?;
             return Ok((hold, true));
         }
         (Action::Replace(permit), Some(database)) => place.remove(&database, permit)?,
@@ -77,47 +78,66 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     }
     let mark = Mark::of(claim);
     let database = place.create(&mark)?;
-    Ok((Hold { place, database, made: Some(mark), _lock: lock }, false))
+    Ok((Hold { place, database, made: Some(mark), lock: Mutex::new(lock) }, false))
 }
 
 impl Hold {
     /// A session in the file that was checked.
-    pub(super) async fn session(&self, url: &Url) -> Result<Session, Error> {
-        self.check_held()?;
+    pub(super) async fn session(&self, url: &Url, run: &RunId) -> Result<Session, Error> {
+        self.check_held(run).await?;
         let session = SqliteSession::open_own(&self.place.path, url.to_string(), APPLICATION_ID).await?;
-        self.check_held()?;
+        self.check_held(run).await?;
         Ok(Session::of_sqlite(session))
     }
 
-    fn check_held(&self) -> Result<(), Error> {
-        match self.is_held()? {
+    async fn check_held(&self, run: &RunId) -> Result<(), Error> {
+        match self.is_held(run).await? {
             Held::Lost(found) => Err(Error::NoDatabase(found)),
             Held::Held | Held::TakenAgain => Ok(()),
         }
     }
 
-    /// Whether the file still has its name.
-    pub(super) fn is_held(&self) -> Result<Held, Error> {
+    /// Whether the file still has its name, and its lock too: somebody may have removed it, and another run taken the
+    /// database up. A lock that nobody else took is taken again.
+    pub(super) async fn is_held(&self, run: &RunId) -> Result<Held, Error> {
         let now = self.place.look()?;
-        if now.as_ref() == Some(&self.database) {
+        if now.as_ref() != Some(&self.database) {
+            let found =
+                if now.is_some() { "another file has its name now" } else { "it is not there any more" };
+            return Ok(Held::Lost(format!(
+                "{}: somebody removed or renamed the file: {found}",
+                self.place.shown
+            )));
+        }
+        if self.lock().is_seen()? {
             return Ok(Held::Held);
         }
-        let found = if now.is_some() { "another file has its name now" } else { "it is not there any more" };
-        Ok(Held::Lost(format!("{}: somebody removed or renamed the file: {found}", self.place.shown)))
+        let lost =
+            |found: &str| Ok(Held::Lost(format!("{}: its lock was removed, and {found}", self.place.shown)));
+        let Ok(lock) = Lock::take(&self.place) else { return lost("another run holds a new one") };
+        if self.place.mark().await.held_by.as_ref() != Some(run) {
+            return lost("another run took the database up meanwhile");
+        }
+        *self.lock() = lock;
+        Ok(Held::TakenAgain)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lock> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the database with all files that SQLite made for it.
     pub(super) async fn remove(&self, run: &RunId) -> Result<(), Error> {
         let refused = |refusal| left(refusal, &self.place.shown, &self.place.removal());
-        match self.is_held()? {
-            Held::Held | Held::TakenAgain => {}
-            Held::Lost(_) if self.place.look()?.is_none() => return Ok(()),
-            Held::Lost(_) => return Err(refused(Refusal::Foreign)),
-        }
-        // It is the very file that was made, and SQLite need not be asked, which may have no thread or no space left.
-        let standing = match &self.made {
-            Some(mark) => Standing::Ours(mark.clone()),
-            None => self.place.find().await?.standing,
+        let held = self.is_held(run).await?;
+        let now = self.place.look()?;
+        let standing = match (held, &self.made) {
+            _ if now.is_none() => return Ok(()),
+            _ if now.as_ref() != Some(&self.database) => return Err(refused(Refusal::Foreign)),
+            (Held::Lost(_), _) => return Err(refused(Refusal::OfAnotherRun)),
+            // It is the very file that was made, and SQLite need not be asked, which may have no thread or no space left.
+            (Held::Held, Some(mark)) => Standing::Ours(mark.clone()),
+            _ => self.place.find().await?.standing,
         };
         let permit = may_remove(&standing, run).map_err(refused)?;
         self.place.remove(&self.database, permit)
@@ -339,6 +359,15 @@ impl Lock {
                 return Ok(Self { directory: place.directory.clone(), name, identity, _held: held });
             }
         }
+    }
+}
+
+impl Lock {
+    /// Whether others see it under its name.
+    fn is_seen(&self) -> Result<bool, Error> {
+        let now = self.directory.look(&self.name);
+        let now = now.map_err(|error| not_made(&self.name.to_string_lossy(), &error))?;
+        Ok(now.as_ref() == Some(&self.identity))
     }
 }
 

@@ -72,17 +72,27 @@ fn mark(rows: &[Vec<Value>]) -> Option<Mark> {
     })
 }
 
-/// Writes into the mark that a run has taken the database up. What another run made is kept from then on.
-pub(super) async fn hold(session: &mut Session, run: &RunId) -> Result<(), Error> {
+/// Writes into the mark that a run has taken the database up. What another run made is kept from then on. A mark `is_old`
+/// that was made before marks told runs.
+pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Result<(), Error> {
+    let columns: &[&str] = if is_old {
+        &[
+            "made_by varchar(32) NOT NULL DEFAULT ''",
+            "held_by varchar(32) NOT NULL DEFAULT ''",
+            "is_transient smallint NOT NULL DEFAULT 0",
+        ]
+    } else {
+        &[]
+    };
+    for column in columns {
+        match session.script(&format!("ALTER TABLE prony_mark ADD COLUMN {column}")).await {
+            // It may be there from a run that was killed between two of them; if it is not, the next statement says so.
+            Err(error) if error.is_lost() => return Err(error),
+            _ => {}
+        }
+    }
     let sql = format!(
         "UPDATE prony_mark SET is_transient = CASE WHEN made_by = '{run}' THEN is_transient ELSE 0 END, held_by = '{run}'"
     );
-    match session.script(&sql).await {
-        // A mark of an older version has no place for it.
-        Err(Error::Statement(_)) => {
-            let held = Mark { made_by: None, held_by: Some(run.clone()), is_transient: false };
-            session.script(&format!("DROP TABLE prony_mark; {}", make(&held))).await
-        }
-        other => other,
-    }
+    session.script(&sql).await
 }

@@ -4,15 +4,16 @@
 //! makes sense to us before it gets its own; and it loses its own before it is removed, so that what is looked at last is what
 //! is removed: nobody else knows the name.
 
-use ownership::{Mark, Permit, Refusal, Standing};
+use ownership::{Mark, Permit, Refusal};
 
 use super::mark;
 use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing, hash};
 use crate::{Claim, Error, Session, Value};
 
-/// Relations that somebody made; `template0` has none.
+/// Relations that somebody made but the mark; `template0` has none.
 const COUNT_RELATIONS: &str = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                               WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'";
+                               WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' \
+                               AND c.relname <> 'prony_mark'";
 
 impl Place {
     /// Under which it stands while it is made.
@@ -26,27 +27,32 @@ impl Place {
     }
 }
 
-/// Removes what a run that was killed left of making or removing a database of this name. Whoever calls this is the only one
-/// that makes or removes one.
+/// Clears up what a run that was killed left of making or removing a database of this name: what was half made holds nothing
+/// and is removed; what was on its way out gets its name back, and is judged as what stands there.
 pub(super) async fn clear_half_made(place: &Place, admin: &mut Session) -> Result<(), Error> {
-    for half in [place.in_the_making(), place.on_the_way_out()] {
-        let standing = match half.standing(admin).await? {
-            Standing::Foreign if is_empty(&half).await? => Standing::HalfMade,
-            standing => standing,
-        };
-        match (&standing, half.has_sessions(admin).await?) {
-            (Standing::Absent, _) => {}
-            (Standing::HalfMade | Standing::Ours(_), false) => drop_database(&half, admin).await?,
-            _ => {
-                return Err(Error::NoDatabase(format!(
-                    "{} has a name under which prony makes databases, and is in use or holds what prony did not make: \
-                     rename it",
-                    half.shown()
-                )));
-            }
+    let (half, out) = (place.in_the_making(), place.on_the_way_out());
+    if half.is_there(admin).await? {
+        if !is_empty(&half).await? || half.has_sessions(admin).await? {
+            return Err(taken(&half));
         }
+        drop_database(&half, admin).await?;
+    }
+    if out.is_there(admin).await? {
+        if place.is_there(admin).await? {
+            return Err(taken(&out));
+        }
+        rename(&out, place, admin).await?;
     }
     Ok(())
+}
+
+fn taken(place: &Place) -> Error {
+    Error::NoDatabase(format!(
+        "{} has a name under which prony makes or removes databases, and holds something or is in use: look whose it is, and \
+         rename it or remove it by: {}",
+        place.shown(),
+        place.removal()
+    ))
 }
 
 /// Whether there is nothing in a database.

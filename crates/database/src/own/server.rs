@@ -3,13 +3,14 @@
 //! It is made so that it never stands there without a mark, and removed only after its mark was read once more where nobody
 //! else can reach it, or in the step that removes it; how, is the affair of the modules of the servers.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
 
+use tokio::sync::Mutex;
+
 use super::keeper::Keeper;
-use super::{Held, in_use, left, mark, mysql, postgres, refused};
+use super::{Held, in_use, is_old, left, mark, mysql, postgres, refused};
 use crate::{Claim, Dialect, Error, Session, Url, Value};
 
 /// How long what ends by itself is waited for, and how often is looked.
@@ -83,6 +84,14 @@ impl Place {
         Ok(admin.count_rows(sql, &[Value::Text(self.name.clone())]).await? > 0)
     }
 
+    /// What stands there for whoever wants to use it: what does not let us in is not ours.
+    pub(super) async fn standing_at_first(&self, admin: &mut Session) -> Result<Standing, Error> {
+        match self.standing(admin).await {
+            Err(Error::Refused(_) | Error::Statement(_)) => Ok(Standing::Foreign),
+            other => other,
+        }
+    }
+
     /// What stands there.
     pub(super) async fn standing(&self, admin: &mut Session) -> Result<Standing, Error> {
         if !self.is_there(admin).await? {
@@ -94,21 +103,18 @@ impl Place {
         }
     }
 
-    /// The mark in the database. One that does not let us in is not ours.
+    /// The mark in the database, if it is there and has one.
     pub(super) async fn mark(&self) -> Result<Option<ownership::Mark>, Error> {
         let mut session = match Session::open(&self.own()).await {
             Ok(session) => session,
-            Err(Error::Refused(_) | Error::NoDatabase(_) | Error::Statement(_)) => return Ok(None),
+            Err(Error::NoDatabase(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
         let count_tables = match self.flavour {
             Flavour::Postgres => mark::POSTGRES_TABLES,
             Flavour::Mysql => mark::MYSQL_TABLES,
         };
-        match mark::read(&mut session, count_tables).await {
-            Err(error) if !error.is_lost() => Ok(None),
-            other => other,
-        }
+        mark::read(&mut session, count_tables).await
     }
 
     /// Whether somebody is connected and stays so: a server notices after a while that a client has gone.
@@ -231,14 +237,16 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
     if place.flavour == Flavour::Postgres {
         postgres::clear_half_made(&place, &mut admin).await?;
     }
-    match action(&place.standing(&mut admin).await?, claim).map_err(refused)? {
+    let standing = place.standing_at_first(&mut admin).await?;
+    match action(&standing, claim).map_err(refused)? {
         Action::Make => {}
         Action::TakeUp => {
             let hold = Hold::take(place.clone()).await?.ok_or_else(|| in_use(&shown))?;
             // Looked at again now that nobody else can take it.
             return match action(&place.standing(&mut admin).await?, claim).map_err(refused)? {
                 Action::TakeUp => {
-                    mark::hold(&mut Session::open(&place.own()).await?, &claim.run).await?;
+                    mark::hold(&mut Session::open(&place.own()).await?, &claim.run, is_old(&standing))
+                        .await?;
                     Ok((hold, true))
                 }
                 Action::Make | Action::Replace(_) => Err(in_use(&shown)),
@@ -269,7 +277,7 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
 #[derive(Debug)]
 pub(super) struct Hold {
     place: Place,
-    /// None once the lock was given back.
+    /// None once the lock was given back. Whoever looks at it does so to the end before the next one.
     keeper: Mutex<Option<Keeper>>,
 }
 
@@ -278,14 +286,6 @@ impl Hold {
     async fn take(place: Place) -> Result<Option<Self>, Error> {
         let keeper = Keeper::start(&place.own()).await?;
         Ok(keeper.map(|keeper| Self { place, keeper: Mutex::new(Some(keeper)) }))
-    }
-
-    fn take_keeper(&self) -> Option<Keeper> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn put_keeper(&self, keeper: Keeper) {
-        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper);
     }
 
     /// A session in the database, looked at by its mark: the name alone may be another's by now.
@@ -306,20 +306,20 @@ impl Hold {
         if let Some(found) = self.taken_by_others(run).await? {
             return Ok(Held::Lost(format!("{}: {found}", self.place.shown())));
         }
-        if let Some(keeper) = self.take_keeper() {
-            let is_held = keeper.is_held(&self.place.own()).await;
-            if !matches!(is_held, Ok(false)) {
-                self.put_keeper(keeper);
-                return is_held.map(|_| Held::Held);
-            }
+        let mut held = self.keeper.lock().await;
+        if let Some(keeper) = held.as_ref()
+            && keeper.is_held(&self.place.own()).await?
+        {
+            return Ok(Held::Held);
         }
+        drop(held.take());
         let Some(keeper) = Keeper::start(&self.place.own()).await? else {
             return Ok(Held::Lost(format!(
                 "the server ended the session that held the lock on {}, and somebody else holds it now",
                 self.place.shown()
             )));
         };
-        self.put_keeper(keeper);
+        *held = Some(keeper);
         // Looked at again now that nobody else can take it.
         Ok(match self.taken_by_others(run).await? {
             None => Held::TakenAgain,
@@ -374,7 +374,7 @@ impl Hold {
         let decide = |standing: &Standing| may_remove(standing, run);
         let mut admin = self.place.admin().await?;
         let _ = decide(&self.place.standing(&mut admin).await?)?;
-        drop(self.take_keeper());
+        drop(self.keeper.lock().await.take());
         self.place.end_sessions(&mut admin).await?;
         self.place.remove(&mut admin, &decide).await
     }

@@ -216,6 +216,23 @@ async fn a_file_that_took_the_name_is_left() {
     assert_eq!(fs::read_to_string(place.file()).unwrap(), "theirs");
 }
 
+/// The lock's file says when it may be removed; another run then took the database up, and the first removed it at its end.
+#[tokio::test]
+async fn a_database_whose_lock_was_removed_is_left_to_whoever_took_it_up() {
+    let place = Place::new();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    fs::remove_file(place.beside("-prony")).unwrap();
+    assert_eq!(own.is_held().await.unwrap(), Held::TakenAgain);
+    fs::remove_file(place.beside("-prony")).unwrap();
+    let other = place.make(Existing::Reuse).await.unwrap();
+    assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
+    drop(other);
+    assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)), "kept by the other one");
+    let left = own.remove().await.unwrap_err().to_string();
+    assert!(left.contains("another run of prony took it up"), "{left}");
+    assert!(place.file().exists());
+}
+
 #[tokio::test]
 async fn what_another_run_made_or_took_up_is_left() {
     let place = Place::new();

@@ -140,6 +140,40 @@ pub(super) async fn what_was_half_made_is_made_again(engine: Engine) {
     assert_eq!(inside.query("SELECT x FROM theirs", &[]).await.unwrap(), [[Value::I64(1)]]);
 }
 
+/// A run that was killed while it removed a database, or before it gave one of another run its name back.
+pub(super) async fn what_was_on_its_way_out_gets_its_name_back(engine: Engine) {
+    if engine != Engine::Postgres {
+        return;
+    }
+    let server = shared(engine);
+    drop(server.samples("prony_out").await);
+    let mut admin = Session::open(&server.url()).await.unwrap();
+    let begin = Instant::now();
+    // FNV-1a of `prony_out`.
+    while let Err(error) = admin.script("ALTER DATABASE prony_out RENAME TO prony_old_a437b2b44311dc8e").await
+    {
+        assert!(begin.elapsed() < Duration::from_secs(9), "{error}");
+    }
+    let refused = server.own("prony_out", Existing::Refuse).await.unwrap_err().to_string();
+    assert!(refused.contains("from an earlier run"), "{refused}");
+    let own = reused(&server, "prony_out").await;
+    assert!(own.was_there());
+    drop(own);
+    replaced(&server, "prony_out").await.remove().await.unwrap();
+}
+
+/// Writers that fail together all ask at once: one of them took the lock for somebody else's.
+pub(super) async fn a_lock_is_held_for_all_who_ask_at_once(engine: Engine) {
+    let server = shared(engine);
+    let own = server.samples("prony_asked").await;
+    let (first, second, third) = tokio::join!(own.is_held(), own.is_held(), own.is_held());
+    assert_eq!([first, second, third].map(Result::unwrap), [Held::Held, Held::Held, Held::Held]);
+    end_lock(&own, engine).await;
+    assert!(timeout(Duration::ZERO, own.is_held()).await.is_err(), "given up at once");
+    assert_eq!(own.is_held().await.unwrap(), Held::TakenAgain);
+    own.remove().await.unwrap();
+}
+
 pub(super) async fn a_run_replaces_what_it_made_itself(engine: Engine) {
     let server = shared(engine);
     let this = Claim::new(RunId::new().unwrap(), Existing::Refuse);

@@ -267,6 +267,9 @@ fn a_terminal_that_was_closed_interrupts() {
     command.args(["-c", &format!("exec {PRONY} {hour} >/dev/full")]);
     let mut run = Running::start_command(&bench, command);
     run.wait_for_samples(&bench);
+    // Once by its shell and once by the kernel.
+    run.send(Signal::HUP);
+    run.wait_for_line("interrupted");
     run.send(Signal::HUP);
     run.ended().ended_with(130).says("cannot write to stdout").says("report: ");
     assert!(bench.results().unwrap().join("report.html").exists());

@@ -69,7 +69,7 @@ pub(crate) async fn compare(
 impl Found {
     fn second(&self, time_us: i64) -> usize {
         // As the ledger counts: what is older than the first second is in it.
-        let second = ((time_us - self.from_us) / SECOND_US).max(0) as usize;
+        let second = (time_us.saturating_sub(self.from_us) / SECOND_US).max(0) as usize;
         second.min(self.by_second.len() - 1)
     }
 

@@ -56,7 +56,12 @@ pub(crate) async fn outcome(
             Found::default()
         }
     };
-    let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or(false);
+    let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or_else(|| {
+        running.ledger.note(
+            "whether the lock on the database was held to the end is not known: interrupted".to_owned(),
+        );
+        false
+    });
     let (_, rows_expected) = running.ledger.expected();
     let entries = running.ledger.lock().clone();
     let written = |before: u64, after: u64| after.checked_sub(before);

@@ -41,25 +41,43 @@ pub enum LoadError {
     Loader(#[from] std::io::Error),
 }
 
-/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `on_rows` hears how many rows were committed, from each loader.
+/// [`load_held`] of a store that is let go of when it is loaded.
 ///
 /// # Errors
-/// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
+/// As there.
 pub fn load(
-    (url, name): (&Url, &str),
+    place: (&Url, &str),
     claim: &Claim,
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
     on_rows: &(dyn Fn(u64) + Sync),
 ) -> Result<Loaded, LoadError> {
+    load_held(place, claim, data, threads, stop, on_rows).map(|(_, loaded)| loaded)
+}
+
+/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `on_rows` hears
+/// how many rows were committed, from each loader. While what is given is held, no other run can take it.
+///
+/// # Errors
+/// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
+pub fn load_held(
+    (url, name): (&Url, &str),
+    claim: &Claim,
+    data: &StoreData,
+    threads: usize,
+    stop: &AtomicBool,
+    on_rows: &(dyn Fn(u64) + Sync),
+) -> Result<(Own, Loaded), LoadError> {
     let runtime = runtime()?;
     let own = runtime.block_on(waiting::make(url, name, claim, stop)).ok_or(LoadError::Interrupted)??;
-    let filled = fill(&own, data, threads, stop, on_rows);
-    filled.map_err(|why| match runtime.block_on(waiting::remove(own, stop)) {
-        Ok(()) => why,
-        Err(left) => LoadError::Left { why: Box::new(why), left },
-    })
+    match fill(&own, data, threads, stop, on_rows) {
+        Ok(loaded) => Ok((own, loaded)),
+        Err(why) => Err(match runtime.block_on(waiting::remove(own, stop)) {
+            Ok(()) => why,
+            Err(left) => LoadError::Left { why: Box::new(why), left },
+        }),
+    }
 }
 
 /// Loads a store into an empty database. What is there after an error is marked as incomplete.

@@ -36,7 +36,11 @@ pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &Ato
                 outcome.notes.push(found);
             }
             // What can have been told otherwise is told by the count.
-            Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) | None => {}
+            Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) => {}
+            None => outcome.notes.push(format!(
+                "whether the lock on {} was held to the end is not known: interrupted",
+                store.own.url()
+            )),
         }
         outcome.targets.push(target);
         outcome.notes.append(&mut store.books().notes);
