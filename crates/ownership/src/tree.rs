@@ -170,6 +170,27 @@ mod tests {
         assert!(!place.path().join("moved/ours").exists());
     }
 
+    /// A mount was entered, and all that is in it removed.
+    #[test]
+    fn what_is_mounted_in_it_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let made = made(&place);
+        let (theirs, mounted) = (place.path().join("theirs"), place.path().join("made/mounted"));
+        fs::create_dir(&theirs).unwrap();
+        fs::create_dir(&mounted).unwrap();
+        fs::write(theirs.join("file"), "precious").unwrap();
+        let mount = std::process::Command::new("mount").arg("--bind").args([&theirs, &mounted]).output();
+        if !mount.is_ok_and(|output| output.status.success()) {
+            eprintln!("not tried: a mount, which this user may not make");
+            return;
+        }
+        let removed = made.remove_with_all();
+        let unmounted = std::process::Command::new("umount").arg(&mounted).status();
+        assert!(unmounted.unwrap().success());
+        assert!(removed.is_err(), "{removed:?}");
+        assert_eq!(fs::read(theirs.join("file")).unwrap(), b"precious");
+    }
+
     #[test]
     fn links_in_it_are_removed_and_not_followed() {
         let place = tempfile::tempdir().unwrap();
