@@ -23,12 +23,13 @@ pub struct Session {
     watch: Option<Watch>,
 }
 
-/// Awaits an exchange with a server, watched if the session is.
+/// Awaits an exchange with a server, watched if the session is. The watch is kept elsewhere: it can open a session itself, and
+/// every statement of a measured load would have to carry the room for that.
 macro_rules! watched {
     ($session:expr, $doing:expr, $exchange:expr) => {{
         let exchange = pin!($exchange);
         match &$session.watch {
-            Some(watch) => watch.over(&$session.connection, $doing, exchange).await,
+            Some(watch) => Box::pin(watch.over(&$session.connection, $doing, exchange)).await,
             None => exchange.await,
         }
     }};
