@@ -135,7 +135,7 @@ pub(crate) fn invalid_because(
     measured: &Window,
 ) -> Option<String> {
     if outcome.lock_lost {
-        return Some(crate::orders::LOCK_LOST.to_owned());
+        return Some(crate::rules::LOCK_LOST.to_owned());
     }
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {

@@ -14,12 +14,9 @@ use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
 use workload::{TrialError, waiting};
 
 use crate::historian::{data_directory, runtime};
-use crate::rules::{client_limited, stood_still};
+use crate::rules::{LOCK_LOST, client_limited, stood_still};
 use crate::run::RunError;
 
-/// What somebody else may have done.
-pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and somebody else took the database up, removed or \
-                                   replaced it meanwhile (a note says what was found)";
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 

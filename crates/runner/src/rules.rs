@@ -45,6 +45,10 @@ pub(crate) fn client_limited(signs: &[String]) -> Option<String> {
     (!signs.is_empty()).then(|| format!("client-limited: {}", signs.join("; ")))
 }
 
+/// Why a trial is invalid whose database somebody else may have changed.
+pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and somebody else took the database up, removed or \
+                                   replaced it meanwhile (a note says what was found)";
+
 /// Remembers what was measured and says which trials to leave out.
 #[derive(Debug)]
 pub(crate) struct Rules {

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ownership::{
     Action, Directory, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action, may_remove,
 };
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 
 use super::{Held, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
@@ -209,13 +209,7 @@ impl Place {
 
     /// Whether the first bytes of a file are as they should be. Nothing is waited for, and no link followed.
     fn begins_as(&self, name: &OsStr, is_right: impl Fn(&[u8]) -> bool) -> bool {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let Ok(file) = rustix::fs::openat(&self.directory, name, flags, Mode::empty()).map(File::from) else {
-            return false;
-        };
-        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return false;
-        }
+        let Ok(file) = self.directory.open_file(name) else { return false };
         let mut begin = Vec::new();
         file.take(HEADER_BYTES as u64).read_to_end(&mut begin).is_ok() && is_right(&begin)
     }
@@ -341,11 +335,10 @@ impl Lock {
                     "{shown} is there and is no lock of prony: move it away, or give another file"
                 )));
             }
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let held = match rustix::fs::openat(&place.directory, &*name, flags, Mode::empty()) {
-                Ok(file) => File::from(file),
-                Err(rustix::io::Errno::NOENT) => continue,
-                Err(error) => return Err(failed(error.into())),
+            let held = match place.directory.open_file(&name) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
             };
             match flock(&held, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
