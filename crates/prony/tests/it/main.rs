@@ -21,6 +21,7 @@ mod interrupt;
 mod limits;
 mod mistakes;
 mod mounts;
+mod old_formats;
 mod orders;
 mod orders_run;
 mod output;
