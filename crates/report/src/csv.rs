@@ -5,7 +5,10 @@
 use record::{SearchStep, Summary, csv_field};
 
 use crate::format;
-use crate::model::{Figures, Historian, Orders, Reconciliation, Report, Trial};
+use crate::historian::Historian;
+use crate::orders::{Orders, Reconciliation};
+use crate::report::Report;
+use crate::trial::{Figures, Trial};
 
 /// Columns, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is unknown.
 const COLUMNS: [&str; 37] = [

@@ -4,36 +4,52 @@
 //! units. The crate does no I/O, reads no clock and draws no random numbers but from the study's own seed, so
 //! the same record gives the same report, today and with next year's build.
 
+mod bins;
 mod chart;
 mod compare;
+mod comparison;
+mod configuration;
 mod csv;
+mod disk;
 #[cfg(test)]
 mod fixture;
 pub mod format;
-mod html;
-mod judge;
-mod model;
+mod historian;
+mod metrics;
+mod orders;
+mod page;
 mod published;
+mod rate;
+mod report;
+mod search;
 mod table;
 mod text;
+mod trial;
+mod verdict;
 
 pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
-pub use judge::{Level, Verdict};
-pub use model::{
-    AxisSeries, ClientSpread, ComparedAxis, ComparedMetric, Configuration, Cost, CostItem, CostRow,
-    CpuTarget, Expectation, ExpectedFigure, Figures, FlushPoint, FlushSeries, Gain, Generator, Historian,
-    Machine, Maintenance, MatrixCell, NoiseFloor, OfferedRate, OrderTime, Orders, OrdersTarget, OtherMetric,
-    Outcome, Point, PointValues, PublishedSource, PublishedValue, Quantity, Reads, Reconciliation, Report,
-    Search, SearchedStep, Settled, Stability, SteadyState, Storage, StudyComparison, Sweep, SweepPoint,
-    ThresholdResult, Trial,
+pub use comparison::{
+    AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
+    PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
 };
+pub use configuration::Configuration;
+pub use disk::{Expectation, ExpectedFigure, MatrixCell, SteadyState, Sweep, SweepPoint};
+pub use historian::{
+    FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
+    OurRate, Placement, Reads, RealProject, Storage,
+};
+pub use orders::{
+    ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,
+    OrdersTarget, Reconciliation,
+};
+pub use published::{Comparison, PublishedRow};
+pub use rate::OfferedRate;
+pub use report::Report;
+pub use search::{Search, SearchedStep};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
-
-pub use published::{
-    Comparison, FlushComparison, Growth, HistorianComparison, OrdersComparison, OrdersRow, OurFlush, OurRate,
-    Placement, PublishedRow, RealProject,
-};
+pub use trial::{Figures, Generator, Machine, Settled, Stability, Trial};
+pub use verdict::{Level, Verdict};
 
 #[cfg(test)]
 mod tests;

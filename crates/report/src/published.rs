@@ -1,22 +1,20 @@
 //! Published figures beside the measured ones. They are no target: the hardware and often the load differ, and each
 //! row says how.
 
-mod historian;
-mod orders;
-
 use std::sync::OnceLock;
 
 use record::DiskSetup;
 use serde::{Deserialize, Serialize};
 
+use crate::configuration::Configuration;
 use crate::format;
-use crate::model::{Configuration, CostRow, Figures, FlushSeries, Search, Trial};
-
-pub use historian::{
-    FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,
-};
-
-pub use orders::{OrdersComparison, OrdersRow};
+use crate::historian::FlushSeries;
+use crate::historian::HistorianComparison;
+use crate::orders::CostRow;
+use crate::orders::OrdersComparison;
+use crate::search::Search;
+use crate::trial::{Figures, Trial};
+use crate::{historian, orders};
 
 /// SQLIO prints megabytes of 2^20 bytes; all of ours are of 10^6.
 const SQLIO_MB: f64 = 1.048_576;
@@ -56,11 +54,11 @@ pub struct PublishedRow {
 }
 
 #[derive(Debug, Deserialize)]
-struct Source {
+pub(crate) struct Source {
     title: String,
     author: Option<String>,
     date: String,
-    engine: Option<String>,
+    pub(crate) engine: Option<String>,
     machine: Option<String>,
 }
 
@@ -69,7 +67,7 @@ struct Hds {
     source: Source,
     sqlio: Vec<HdsSeries>,
     #[serde(flatten)]
-    historian: historian::Published,
+    historian: historian::published::Published,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,7 +123,7 @@ struct Library {
     hds: Hds,
     primequest: Primequest,
     sqlio: Sqlio,
-    orders: orders::Published,
+    orders: orders::published::Published,
 }
 
 /// The data that the program carries; none if it cannot be read, which a test rules out.
@@ -179,18 +177,18 @@ pub(crate) fn historian(
     trials: &[Trial],
 ) -> Option<HistorianComparison> {
     let hds = &library()?.hds;
-    let measured = historian::Measured { configurations, searches, flush_rows, trials };
-    historian::compare(&hds.historian, &hds.source, &measured)
+    let measured = historian::published::Measured { configurations, searches, flush_rows, trials };
+    historian::published::compare(&hds.historian, &hds.source, &measured)
 }
 
 /// The published orders a minute beside ours; none where no client took time to think.
 pub(crate) fn orders(configurations: &[Configuration], trials: &[Trial]) -> Option<OrdersComparison> {
-    orders::compare(&library()?.orders, configurations, trials)
+    orders::published::compare(&library()?.orders, configurations, trials)
 }
 
 /// Price, orders a minute and cost of the published systems, and their source.
 pub(crate) fn costs() -> Option<(Vec<CostRow>, String)> {
-    Some(orders::costs(&library()?.orders))
+    Some(orders::published::costs(&library()?.orders))
 }
 
 struct Found {
@@ -348,7 +346,7 @@ fn load(op: &str, block_kb: u64, threads: u32, outstanding: u32) -> String {
     format!("random {block_kb} KB {op}, {threads}, {outstanding} outstanding a thread")
 }
 
-fn source(source: &Source) -> String {
+pub(crate) fn source(source: &Source) -> String {
     let author = source.author.as_ref().map(|author| format!("{author}: ")).unwrap_or_default();
     let machine = source.machine.as_ref().map(|machine| format!(" ({machine})")).unwrap_or_default();
     format!("{author}{}, {}{machine}", source.title, source.date)
@@ -358,7 +356,7 @@ fn source(source: &Source) -> String {
 mod tests {
     use super::*;
     use crate::fixture::{self, Made};
-    use crate::model::Report;
+    use crate::report::Report;
 
     #[test]
     fn shipped_figures_are_read_in_full() {

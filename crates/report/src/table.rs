@@ -1,26 +1,25 @@
 //! The tables of figures, as cells of text: the text report and the page print the same ones.
 
-mod comparison;
-mod historian;
-mod orders;
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use record::Summary;
 
+use crate::configuration::Configuration;
+use crate::disk::SteadyState;
 use crate::format::{self, figure_or_dash, latency_or_dash};
-use crate::model::{Configuration, Figures, Generator, Machine, Report, SteadyState, Trial, Workload};
 use crate::published::Comparison;
+use crate::report::Report;
+use crate::trial::{Figures, Generator, Machine, Trial, Workload};
 
-pub(crate) use comparison::{
+pub(crate) use crate::comparison::table::{
     change, change_of, combinations, legend, other_metrics, published_notes, thresholds,
 };
-pub(crate) use historian::{
+pub(crate) use crate::historian::table::{
     flush_rows, growth, historians, maintenance, placements, published_flush, real_project, screens, steps,
     storage,
 };
-pub(crate) use orders::{
+pub(crate) use crate::orders::table::{
     money, order_details, orders, price_source, price_steps, prices, published_orders, small_money,
     system_notes, systems,
 };
@@ -72,7 +71,7 @@ impl Table {
     }
 
     /// Leaves out columns that say nothing in any row.
-    fn without_empty_columns(mut self, optional: &[&str]) -> Self {
+    pub(crate) fn without_empty_columns(mut self, optional: &[&str]) -> Self {
         for head in optional {
             let Some(index) = self.columns.iter().position(|column| column.head == *head) else { continue };
             let empty = |row: &Row| row.cells[index].is_empty() || row.cells[index] == format::UNKNOWN;
@@ -85,15 +84,15 @@ impl Table {
     }
 }
 
-fn dash(text: Option<String>) -> String {
+pub(crate) fn dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| format::UNKNOWN.to_owned())
 }
 
-const fn column(head: &'static str, meaning: &'static str, spare: u8) -> Column {
+pub(crate) const fn column(head: &'static str, meaning: &'static str, spare: u8) -> Column {
     Column { head: Cow::Borrowed(head), meaning, text: false, spare }
 }
 
-const fn words(head: &'static str, meaning: &'static str, spare: u8) -> Column {
+pub(crate) const fn words(head: &'static str, meaning: &'static str, spare: u8) -> Column {
     Column { head: Cow::Borrowed(head), meaning, text: true, spare }
 }
 
@@ -119,19 +118,19 @@ pub(crate) fn trials(report: &Report) -> Table {
 }
 
 /// The axes of trials, in the order of their names.
-fn level_keys<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<String> {
+pub(crate) fn level_keys<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<String> {
     let mut keys: Vec<String> = trials.flat_map(|trial| trial.levels.keys().cloned()).collect();
     keys.sort();
     keys.dedup();
     keys
 }
 
-fn level_columns(keys: &[String]) -> impl Iterator<Item = Column> + '_ {
+pub(crate) fn level_columns(keys: &[String]) -> impl Iterator<Item = Column> + '_ {
     keys.iter().map(|key| Column::number(key.rsplit('.').next().unwrap_or(key).replace('_', " ")))
 }
 
 /// The level of each axis; nothing in the rows of parts.
-fn level_cells<'a>(
+pub(crate) fn level_cells<'a>(
     main: bool,
     levels: &'a BTreeMap<String, String>,
     keys: &'a [String],

@@ -8,7 +8,7 @@ pub(crate) mod orders;
 use record::{DiskSetup, State, StudyRecord};
 
 use crate::fixture::{self, Made};
-use crate::model::Report;
+use crate::report::Report;
 
 fn sweep_depths(label: &str, block_bytes: u64, peak: f64, number: u32) -> Vec<record::MeasuredTrial> {
     let depth = |power: u32| {

@@ -3,11 +3,16 @@
 use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
 use record::{Lines, shown};
 
+use crate::comparison::StudyComparison;
+use crate::disk::SteadyState;
 use crate::format;
-use crate::judge::Verdict;
-use crate::model::{Cost, Report, SteadyState, StudyComparison};
-use crate::published::{Comparison, HistorianComparison, OrdersComparison};
+use crate::historian::HistorianComparison;
+use crate::orders::Cost;
+use crate::orders::OrdersComparison;
+use crate::published::Comparison;
+use crate::report::Report;
 use crate::table::{self, Row, Table};
+use crate::verdict::Verdict;
 
 /// Sentences are not set wider than this: longer lines are hard to read.
 pub(crate) const SENTENCE_WIDTH: usize = 100;

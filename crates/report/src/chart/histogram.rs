@@ -3,10 +3,11 @@
 use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH};
 use super::scale::Scale;
-use super::{Bins, Chart, ink_of, label};
+use super::{Chart, ink_of, label};
+use crate::bins::Bins;
 use crate::format::{self, plain, plain_latency};
-use crate::model::Trial;
 use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
 
 /// Share of the height that stays free for the marks of the percentiles.
 const HEADROOM: f64 = 1.35;
@@ -19,7 +20,7 @@ pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
 
 /// Lengths of the flushes of a historian: one transaction each.
 pub(crate) fn flushes(trial: &Trial) -> Option<Chart> {
-    of_kind("Flush latency", trial, crate::model::COMMIT)
+    of_kind("Flush latency", trial, crate::historian::COMMIT)
 }
 
 /// Response times of the orders of an order store.

@@ -3,33 +3,25 @@
 //! Lines are labelled where they end, not in a legend. Each chart carries a title and a description for those who
 //! do not see it, and its figures as a table. A chart draws what the model holds and computes no figure.
 
-mod bins;
-mod canvas;
-mod comparison;
-mod frame;
-mod histogram;
-mod historian;
-mod label;
-mod orders;
-mod over_time;
-mod reduce;
-mod rounds;
-mod scale;
-mod search;
-mod strip;
-mod sweep;
+pub(crate) mod canvas;
+pub(crate) mod frame;
+pub(crate) mod histogram;
+pub(crate) mod label;
+pub(crate) mod over_time;
+pub(crate) mod reduce;
+pub(crate) mod scale;
+pub(crate) mod strip;
 
-pub(crate) use bins::Bins;
-pub(crate) use comparison::comparison;
+pub(crate) use crate::comparison::chart::comparison;
+pub(crate) use crate::disk::chart::rounds;
+pub(crate) use crate::disk::sweep_chart::sweeps;
+pub(crate) use crate::historian::chart::historian;
+pub(crate) use crate::historian::search_chart::{flush_rows, search};
+pub(crate) use crate::orders::chart::orders;
 pub(crate) use histogram::histogram;
-pub(crate) use historian::historian;
-pub(crate) use orders::orders;
 pub(crate) use over_time::{latency, throughput};
 pub(crate) use reduce::spans;
-pub(crate) use rounds::rounds;
-pub(crate) use search::{flush_rows, search};
 pub(crate) use strip::{courses, order_strip, strip};
-pub(crate) use sweep::sweeps;
 
 use crate::table::Table;
 
@@ -48,9 +40,9 @@ pub(crate) struct Chart {
 /// The colour of a kind of operation, the same in all charts.
 fn ink_of(kind: &str) -> canvas::Ink {
     canvas::Ink::Series(match kind {
-        "read" | crate::model::RECORD | crate::model::COMMIT | record::orders::ORDER => 0,
+        "read" | crate::historian::RECORD | crate::historian::COMMIT | record::orders::ORDER => 0,
         "write" | record::orders::PURCHASE => 1,
-        crate::model::FLUSH => 2,
+        crate::trial::FLUSH => 2,
         _ => 3,
     })
 }

@@ -9,8 +9,8 @@ use super::reduce::{lines, spans};
 use super::scale::Scale;
 use super::{Chart, ink_of};
 use crate::format::{self, plain, plain_latency};
-use crate::model::Trial;
 use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
 
 /// Columns that a line is reduced to: one a unit of the chart's width.
 const COLUMNS: usize = 360;
@@ -22,36 +22,36 @@ const ROWS: usize = 40;
 const SHORTEST_S: f64 = 0.5;
 
 /// A line: its colour, its name, its values by the end of their second.
-pub(super) struct Line {
+pub(crate) struct Line {
     ink: Ink,
     name: String,
     points: Vec<(f64, Option<f64>)>,
 }
 
 /// A band between the lowest and the highest value of each second.
-pub(super) struct Band {
+pub(crate) struct Band {
     ink: Ink,
     /// End of the second, lowest and highest.
     points: Vec<(f64, f64, f64)>,
 }
 
 /// A time that is marked because something else went on.
-pub(super) struct Span {
-    pub(super) ink: Ink,
-    pub(super) name: &'static str,
-    pub(super) begin_s: f64,
-    pub(super) end_s: f64,
+pub(crate) struct Span {
+    pub(crate) ink: Ink,
+    pub(crate) name: &'static str,
+    pub(crate) begin_s: f64,
+    pub(crate) end_s: f64,
 }
 
 /// All that a chart over time shows.
-pub(super) struct Course {
-    pub(super) lines: Vec<Line>,
-    pub(super) band: Option<Band>,
-    pub(super) spans: Vec<Span>,
+pub(crate) struct Course {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) band: Option<Band>,
+    pub(crate) spans: Vec<Span>,
 }
 
 impl Band {
-    pub(super) fn of(
+    pub(crate) fn of(
         ink: Ink,
         trial: &Trial,
         low: impl Fn(&Sample) -> Option<f64>,
@@ -61,7 +61,7 @@ impl Band {
         Self { ink, points: points.collect() }
     }
 
-    pub(super) fn highest(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn highest(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.2)
     }
 
@@ -86,7 +86,7 @@ impl Course {
     }
 
     /// The chart; the figures of its table are printed as said, with their unit.
-    pub(super) fn chart(
+    pub(crate) fn chart(
         &self,
         trial: &Trial,
         heading: &str,
@@ -107,13 +107,13 @@ impl Course {
 }
 
 impl Line {
-    pub(super) fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
+    pub(crate) fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
         let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
         let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
         Self { ink, name: name.to_owned(), points }
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().filter_map(|point| point.1)
     }
 }

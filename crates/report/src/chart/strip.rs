@@ -8,9 +8,10 @@ use super::frame::{Axis, Frame, WIDTH};
 use super::ink_of;
 use super::reduce::lines;
 use super::scale::{Scale, Spread};
+use crate::configuration::Configuration;
 use crate::format::{self, latency_or_dash, plain_latency};
-use crate::model::{Configuration, Figures, Trial, Workload, io_count};
 use crate::table::{Column, Row, Table};
+use crate::trial::{Figures, Trial, Workload, io_count};
 
 /// Height of a configuration.
 const ROW: f64 = 38.0;

@@ -7,7 +7,7 @@ use record::{Setup, StudyRecord};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::Trial;
+use crate::trial::Trial;
 
 /// Something that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -116,9 +116,9 @@ pub(super) fn settings<'a>(
 /// setups differ in it.
 pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
     let kind = |trial: &Trial| match trial.workload {
-        crate::model::Workload::Disk => "disk",
-        crate::model::Workload::Historian => "historian",
-        crate::model::Workload::Orders => "orders",
+        crate::trial::Workload::Disk => "disk",
+        crate::trial::Workload::Historian => "historian",
+        crate::trial::Workload::Orders => "orders",
     };
     if first.workload != this.workload {
         let (one, other) = (Some(kind(first).to_owned()), Some(kind(this).to_owned()));

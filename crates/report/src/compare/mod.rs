@@ -17,9 +17,10 @@ use stats::{Better, Effect, Judged};
 
 pub use difference::Difference;
 
-use crate::model::{
-    Cell, ComparedMetric, Key, Report, SUSTAINED, Trial, combination, direction, gain_pct, of_study, words,
-};
+use crate::comparison::{Cell, ComparedMetric, Key, combination, direction, gain_pct, words};
+use crate::metrics::{SUSTAINED, of_study};
+use crate::report::Report;
+use crate::trial::Trial;
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use record::{Order, Published, PublishedFigure, State, StudyRecord};
 
 use crate::fixture::{self, Collected, Designed};
-use crate::model::Report;
+use crate::report::Report;
 
 const PLACEMENTS: [(&str, f64); 5] = [
     ("single disk", 2_400.0),

@@ -3,7 +3,7 @@
 use record::{MeasuredTrial, State, StudyRecord};
 
 use crate::fixture::{self, Collected, Made, search_rules};
-use crate::model::Report;
+use crate::report::Report;
 
 fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
     let mut study = fixture::study(profile, trials);

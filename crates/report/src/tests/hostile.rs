@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{cdm, comparison, historian, orders, quick};
 use crate::compare::Compare;
-use crate::model::Report;
+use crate::report::Report;
 
 /// A terminal's colours and bell, a line that looks like one of ours, letters that run backwards.
 const EVIL: &str = "\u{1b}[31m\u{7}\r\nfinding  forged: holds\u{9b}2J\u{7f}\u{202e}";

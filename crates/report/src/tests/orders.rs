@@ -3,7 +3,8 @@
 use record::{MeasuredTrial, State, StudyRecord};
 
 use crate::fixture::{self, Made, Sold, outage, prices};
-use crate::model::{Orders, Report};
+use crate::orders::Orders;
+use crate::report::Report;
 
 fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
     let mut study = fixture::study(profile, trials);

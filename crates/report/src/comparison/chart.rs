@@ -1,0 +1,367 @@
+//! What a study compares, a chart an axis: a line with intervals along an axis of numbers, else bars of the gains.
+//! Several axes make small charts of one scale, one for each setting of the others.
+
+use stats::{Comparison, Estimate};
+
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::scale::{Scale, Spread};
+use crate::comparison::{
+    AxisSeries, CONFIGURATION, ComparedAxis, Gain, Point, PointValues, Quantity, StudyComparison, axis_words,
+};
+use crate::format::{self, figure, plain};
+use crate::table::{Column, Row, Table, change};
+
+/// Values that differ by more than this factor share no even scale.
+const EVEN_FACTOR_MAX: f64 = 20.0;
+
+/// Levels that differ by more than this factor are spread by factors.
+const EVEN_LEVELS_MAX: f64 = 8.0;
+
+/// Height of a bar with its text.
+const ROW: f64 = 40.0;
+
+/// Bars of one chart.
+const BARS_MOST: usize = 30;
+
+/// Charts of one axis.
+const SETTINGS_MOST: usize = 16;
+
+/// The charts of an axis with what is to be said of them together.
+pub(crate) struct Along {
+    pub(crate) heading: String,
+    pub(crate) charts: Vec<Chart>,
+    /// Settings that have no chart for want of room.
+    pub(crate) left_out: usize,
+}
+
+/// An entry for each axis that has something to draw.
+pub(crate) fn comparison(comparison: &StudyComparison) -> Vec<Along> {
+    let along = |axis: &ComparedAxis| {
+        let bars = axis.quantity.is_none() && comparison.not_compared.is_none();
+        let chart = |series: &AxisSeries| {
+            if bars { gains(comparison, axis, series) } else { curve(comparison, axis, series) }
+        };
+        let charts: Vec<Chart> = axis.series.iter().take(SETTINGS_MOST).filter_map(chart).collect();
+        let heading = format!("By {}", axis_words(&axis.name));
+        let left_out = axis.series.len().saturating_sub(SETTINGS_MOST);
+        (!charts.is_empty()).then_some(Along { heading, charts, left_out })
+    };
+    comparison.axes.iter().filter_map(along).collect()
+}
+
+/// A level of a series that was measured.
+struct Level<'a> {
+    text: &'a str,
+    number: f64,
+    point: &'a Point,
+    mean: f64,
+}
+
+fn levels<'a>(
+    comparison: &'a StudyComparison,
+    axis: &'a ComparedAxis,
+    series: &AxisSeries,
+) -> Vec<Level<'a>> {
+    let level = |(place, index): (usize, &Option<usize>)| {
+        let point = &comparison.points[(*index)?];
+        let number = axis.numbers.get(place).copied().unwrap_or(place as f64);
+        Some(Level { text: &axis.levels[place], number, point, mean: point.values.mean? })
+    };
+    series.points.iter().enumerate().filter_map(level).collect()
+}
+
+fn title(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries, what: &str) -> String {
+    let at = if series.setting.is_empty() { String::new() } else { format!(", {}", series.setting) };
+    let by = if axis.name == CONFIGURATION { "configuration".to_owned() } else { axis_words(&axis.name) };
+    format!("{what} by {by}{at}", what = if what.is_empty() { comparison.metric.name } else { what })
+}
+
+fn heading(axis: &ComparedAxis, series: &AxisSeries, what: &str) -> String {
+    match series.setting.as_str() {
+        "" => format!("{what} by {}", axis_words(&axis.name)),
+        setting => setting.to_owned(),
+    }
+}
+
+/// Lowest and highest mean or end of an interval along the axis at any setting, so that all charts have one scale.
+fn extent(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<(f64, f64)> {
+    let values = || {
+        let points = axis.series.iter().flat_map(|series| series.points.iter().flatten());
+        points.flat_map(|&index| {
+            let values = &comparison.points[index].values;
+            [values.mean, values.interval.map(|e| e.low), values.interval.map(|e| e.high)]
+                .into_iter()
+                .flatten()
+        })
+    };
+    Some((values().filter(|value| *value > 0.0).reduce(f64::min)?, values().reduce(f64::max)?))
+}
+
+fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Option<Chart> {
+    let mut levels = levels(comparison, axis, series);
+    levels.sort_by(|a, b| a.number.total_cmp(&b.number));
+    if levels.len() < 2 {
+        return None;
+    }
+    let (low, high) = extent(comparison, axis)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let scale = if high / low > EVEN_FACTOR_MAX {
+        Scale::decades(low, high, bottom, top)
+    } else {
+        Scale::from_zero(high * 1.05, bottom, top)
+    };
+    let y = Axis { scale, title: comparison.metric.unit, print: plain };
+    let frame = Frame::new(HEIGHT, &y, []);
+    let x = along(&levels, &frame);
+    let reference = levels.iter().find(|level| level.text == series.reference);
+    let (heading, title) = (heading(axis, series, &name(comparison)), title(comparison, axis, series, ""));
+    let svg = svg((WIDTH, HEIGHT), &title, &describe(&levels), |canvas| {
+        frame.vertical(canvas, &y);
+        level_ticks(canvas, &frame, &x, &levels, &axis_words(&axis.name));
+        if let Some(level) = reference {
+            let height = y.scale.at(level.mean);
+            canvas.dashes(Ink::Axis, (frame.left, height), (frame.right, height));
+        }
+        knee(canvas, series, axis.quantity, &frame, (&x, &y.scale), &levels);
+        line(canvas, &levels, &x, &y.scale);
+        if let Some(place) = series.sweet_spot
+            && let Some(level) = levels.iter().find(|level| level.text == axis.levels[place])
+        {
+            canvas.ring(Ink::Series(0), 6.0, (x.at(level.number), y.scale.at(level.mean)));
+        }
+    });
+    Some(Chart {
+        heading,
+        svg,
+        caption: caption(comparison, axis, series),
+        table: table(axis, series, &levels),
+    })
+}
+
+fn name(comparison: &StudyComparison) -> String {
+    let mut letters = comparison.metric.says.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The levels by factors where they are far apart, else evenly, with room at both ends.
+fn along(levels: &[Level<'_>], frame: &Frame) -> Scale {
+    let low = levels.iter().map(|level| level.number).fold(f64::INFINITY, f64::min);
+    let high = levels.iter().map(|level| level.number).fold(f64::NEG_INFINITY, f64::max);
+    let (from, to) = (frame.left, frame.right);
+    if low > 0.0 && high / low >= EVEN_LEVELS_MAX {
+        let room = (high / low).powf(0.04);
+        Scale { spread: Spread::Log10, low: low / room, high: high * room, from, to }
+    } else {
+        let room = if high > low { (high - low) * 0.04 } else { 1.0 };
+        Scale { spread: Spread::Linear, low: low - room, high: high + room, from, to }
+    }
+}
+
+/// A tick at every level, its text where there is room.
+fn level_ticks(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, levels: &[Level<'_>], title: &str) {
+    canvas.line(Ink::Axis, 1.0, (frame.left, frame.bottom), (frame.right, frame.bottom));
+    let mut free = 0.0;
+    for level in levels {
+        let at = x.at(level.number);
+        canvas.line(Ink::Axis, 1.0, (at, frame.bottom), (at, frame.bottom + 4.0));
+        let half = text_width(level.text) / 2.0;
+        if at - half >= free && at + half <= WIDTH {
+            canvas.text(Ink::Text, Side::Middle, (at, frame.bottom + 15.0), level.text);
+            free = at + half + 4.0;
+        }
+    }
+    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), title);
+}
+
+/// The means with their intervals, and the band that these make.
+fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
+    let ink = Ink::Series(0);
+    let ends: Vec<(f64, Estimate)> =
+        levels.iter().filter_map(|level| Some((x.at(level.number), level.point.values.interval?))).collect();
+    if ends.len() == levels.len() {
+        let upper = ends.iter().map(|(at, interval)| (*at, y.at(interval.high)));
+        let lower = ends.iter().rev().map(|(at, interval)| (*at, y.at(interval.low)));
+        canvas.area(ink, 0.14, &upper.chain(lower).collect::<Vec<(f64, f64)>>());
+    }
+    let points: Vec<(f64, f64)> = levels.iter().map(|level| (x.at(level.number), y.at(level.mean))).collect();
+    canvas.path(ink, 2.0, &points);
+    for (at, interval) in ends {
+        let (low, high) = (y.at(interval.low), y.at(interval.high));
+        canvas.line(ink, 1.0, (at, low), (at, high));
+        for end in [low, high] {
+            canvas.line(ink, 1.0, (at - 3.0, end), (at + 3.0, end));
+        }
+    }
+    points.into_iter().for_each(|point| canvas.dot(ink, 2.8, point));
+}
+
+fn knee(
+    canvas: &mut Canvas<'_>,
+    series: &AxisSeries,
+    quantity: Option<Quantity>,
+    frame: &Frame,
+    (x, y): (&Scale, &Scale),
+    levels: &[Level<'_>],
+) {
+    let (Some(knee), Some(quantity)) = (&series.knee, quantity) else { return };
+    let (low, high) = (x.at(knee.low), x.at(knee.high));
+    canvas.rectangle(Ink::Series(1), 0.18, (low - 1.0, frame.top), (high + 1.0, frame.bottom));
+    let text = format!("knee {}", quantity.print(knee.at));
+    let fits = high + 8.0 + text_width(&text) <= frame.right;
+    let (side, at) = if fits { (Side::Right, high + 6.0) } else { (Side::Left, low - 6.0) };
+    // The text stands where the curve past the knee does not.
+    let past = levels.iter().filter(|level| level.number >= knee.at).map(|level| y.at(level.mean));
+    let low_curve = past.fold(frame.top, f64::max) > f64::midpoint(frame.top, frame.bottom);
+    let height = if low_curve { frame.top + TEXT } else { frame.bottom - TEXT };
+    canvas.text(Ink::Series(1), side, (at, height), &text);
+}
+
+fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> String {
+    let blocks = comparison.blocks.len();
+    let mean = match comparison.metric.percentile() {
+        Some(percentile) => format!("Mean of the blocks' {percentile}"),
+        None => "Mean".to_owned(),
+    };
+    let mut parts = vec![match blocks {
+        1 => "One block, without intervals.".to_owned(),
+        _ => format!(
+            "{mean} over {blocks} blocks with its 95 % interval. Dashed: the reference, {}.",
+            series.reference
+        ),
+    }];
+    if series.knee.is_some() {
+        parts.push("Shaded width: the knee's 95 % interval.".to_owned());
+    }
+    if let Some(place) = series.sweet_spot {
+        parts.push(format!("Ring: the sweet spot, {}.", axis.levels[place]));
+    }
+    parts.join(" ")
+}
+
+fn describe(levels: &[Level<'_>]) -> String {
+    let one = |level: &Level<'_>| match level.point.values.interval {
+        Some(e) => format!("{}: {} ({})", level.text, figure(level.mean), format::range(e.low, e.high)),
+        None => format!("{}: {}", level.text, figure(level.mean)),
+    };
+    levels.iter().map(one).collect::<Vec<String>>().join("; ")
+}
+
+fn gain_of<'a>(axis: &ComparedAxis, values: &'a PointValues) -> Option<&'a Gain> {
+    values.gains.iter().find(|gain| gain.axis == axis.name)
+}
+
+fn table(axis: &ComparedAxis, series: &AxisSeries, levels: &[Level<'_>]) -> Table {
+    let columns = vec![
+        Column::words(axis_words(&axis.name)),
+        Column::number("mean"),
+        Column::number("95 %"),
+        Column::number("gain"),
+        Column::words("verdict"),
+    ];
+    let row = |level: &Level<'_>| {
+        let interval = level.point.values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default();
+        let gain = gain_of(axis, &level.point.values);
+        let reference = if level.text == series.reference { "reference" } else { "" };
+        Row {
+            cells: vec![
+                level.text.to_owned(),
+                figure(level.mean),
+                interval,
+                gain.map(change).unwrap_or_default(),
+                gain.map_or_else(|| reference.to_owned(), |gain| gain.words.clone()),
+            ],
+            part: false,
+        }
+    };
+    let rows = levels.iter().map(row).collect();
+    Table { title: axis_words(&axis.name), columns, rows }
+}
+
+/// Bars of the gains against the reference, the best first.
+fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Option<Chart> {
+    let all = levels(comparison, axis, series);
+    let pct = |level: &Level<'_>| gain_of(axis, &level.point.values).and_then(|gain| gain.gain_pct);
+    let mut bars: Vec<(&Level<'_>, &Gain, f64)> = all
+        .iter()
+        .filter_map(|level| Some((level, gain_of(axis, &level.point.values)?, pct(level)?)))
+        .collect();
+    bars.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let more = bars.len().saturating_sub(BARS_MOST);
+    bars.truncate(BARS_MOST);
+    if bars.is_empty() {
+        return None;
+    }
+    let (low, high) = gain_extent(comparison, axis);
+    let height = bars.len() as f64 * ROW + 64.0;
+    let frame = Frame { left: 12.0, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
+    let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
+    let x = Axis { scale, title: "gain", print: |value| format!("{} %", format::points(value)) };
+    let describe =
+        bars.iter().map(|(level, gain, _)| format!("{}: {}, {}", level.text, change(gain), gain.words));
+    let description = describe.collect::<Vec<String>>().join("; ");
+    let title = title(comparison, axis, series, "gain");
+    let svg = svg((WIDTH, height), &title, &description, |canvas| {
+        for tick in x.scale.ticks() {
+            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
+        }
+        frame.horizontal(canvas, &x);
+        for (index, (level, gain, _)) in bars.iter().enumerate() {
+            bar(canvas, &x.scale, level.text, gain, frame.top + index as f64 * ROW);
+        }
+    });
+    let left_out = if more > 0 {
+        format!(" The {more} with the least gain are in the table only.")
+    } else {
+        String::new()
+    };
+    let caption = format!(
+        "Gain over {} with its 95 % interval; positive is better. Grey: not shown to differ by what matters.{left_out}",
+        series.reference
+    );
+    Some(Chart { heading: heading(axis, series, "Gain"), svg, caption, table: table(axis, series, &all) })
+}
+
+/// Ends of the scale of gains, the same at all settings; nothing is always on it.
+fn gain_extent(comparison: &StudyComparison, axis: &ComparedAxis) -> (f64, f64) {
+    let gains = comparison.points.iter().filter_map(|point| gain_of(axis, &point.values));
+    let ends = gains.flat_map(|gain| [gain.gain_pct, gain.low_pct, gain.high_pct].into_iter().flatten());
+    let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
+    let room = ((high - low) * 0.05).max(0.5);
+    (if low < 0.0 { low - room } else { 0.0 }, high + room)
+}
+
+fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
+    let ink = match gain.judged.map(|judged| judged.comparison) {
+        Some(Comparison::Better) => Ink::Series(0),
+        Some(Comparison::Worse) => Ink::Series(1),
+        _ => Ink::Axis,
+    };
+    let text = format!(
+        "{}: {}, {}",
+        shortened(level, &[change(gain), gain.words.clone()]),
+        change(gain),
+        gain.words
+    );
+    canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), &text);
+    let (zero, at, y) = (x.at(0.0), x.at(gain.gain_pct.unwrap_or(0.0)), top + 25.0);
+    canvas.line(Ink::Axis, 1.5, (zero, y - 10.0), (zero, y + 10.0));
+    canvas.rectangle(ink, 0.55, (zero.min(at), y - 6.0), (zero.max(at), y + 6.0));
+    if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
+        canvas.line(Ink::Text, 1.5, (x.at(low), y), (x.at(high), y));
+        for end in [low, high] {
+            canvas.line(Ink::Text, 1.5, (x.at(end), y - 4.0), (x.at(end), y + 4.0));
+        }
+    }
+}
+
+/// As much of a name as leaves room for what stands behind it.
+fn shortened(name: &str, behind: &[String]) -> String {
+    let taken: f64 = behind.iter().map(|text| text_width(text) + text_width(", ")).sum();
+    let room = ((WIDTH - 12.0 - taken) / text_width("m")).max(8.0) as usize;
+    if name.chars().count() <= room {
+        return name.to_owned();
+    }
+    name.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}

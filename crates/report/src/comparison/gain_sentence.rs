@@ -1,0 +1,316 @@
+//! What each level of an axis gains over the reference, in sentences.
+//!
+//! Along each axis the best level has a sentence of its own and the others are grouped by their verdict, so that a study of
+//! many combinations stays readable; the table has them all.
+
+use record::Direction;
+use stats::Comparison;
+
+use super::sentence::value;
+use crate::comparison::{
+    AxisSeries, CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, StudyComparison, axis_words, words,
+};
+use crate::format::{self, per_cent, points};
+use crate::verdict::{Level, Verdict};
+
+/// A level with what it gains.
+#[derive(Clone, Copy)]
+struct Compared<'a> {
+    level: &'a str,
+    point: &'a Point,
+    gain: &'a Gain,
+}
+
+impl Compared<'_> {
+    fn verdict(&self) -> Option<Comparison> {
+        self.gain.judged.map(|judged| judged.comparison)
+    }
+
+    /// `gains 96 % (91–101 %)`; of a metric whose less is better, `12 % lower (10–14 %)`.
+    fn change(&self, metric: &ComparedMetric) -> String {
+        let gain = self.gain.gain_pct.unwrap_or(0.0);
+        let ends = self.gain.low_pct.zip(self.gain.high_pct);
+        let (size, ends) =
+            if gain < 0.0 { (-gain, ends.map(|(low, high)| (-high, -low))) } else { (gain, ends) };
+        let ends =
+            ends.map(|(low, high)| format!(" ({}–{} %)", points(low), points(high))).unwrap_or_default();
+        let size = format!("{} %", points(size));
+        match (metric.better, gain < 0.0) {
+            (Direction::Higher, false) => format!("gains {size}{ends}"),
+            (Direction::Higher, true) => format!("loses {size}{ends}"),
+            (Direction::Lower, false) => format!("{size} lower{ends}"),
+            (Direction::Lower, true) => format!("{size} higher{ends}"),
+        }
+    }
+
+    /// The change with its reference: `gains 96 % (91–101 %) over the single disk`.
+    fn against(&self, metric: &ComparedMetric, reference: &str) -> String {
+        let change = self.change(metric);
+        match (metric.better, self.gain.gain_pct.is_some_and(|gain| gain < 0.0)) {
+            (Direction::Higher, false) => format!("{change} over {reference}"),
+            (Direction::Higher, true) => format!("{change} against {reference}"),
+            (Direction::Lower, _) => format!("{} is {change} than with {reference}", metric.says),
+        }
+    }
+
+    /// The change with its sign, for a span of changes: `+72 % (70–74 %)`, or `12 % lower (10–14 %)`.
+    fn signed(&self, metric: &ComparedMetric) -> String {
+        self.change(metric).replacen("gains ", "+", 1).replacen("loses ", "−", 1)
+    }
+
+    /// What the figures support, with what it takes to know more.
+    fn ending(&self, smallest: f64) -> String {
+        let limit = per_cent(smallest).replace(".0 ", " ");
+        match self.verdict() {
+            Some(Comparison::Better) => ": better".to_owned(),
+            Some(Comparison::Worse) => ": worse".to_owned(),
+            Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
+            Some(Comparison::Negligible) => format!(": negligible, less than {limit}"),
+            Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.corrected(), self.settle()),
+            Some(Comparison::Descriptive) | None => ", descriptive only".to_owned(),
+        }
+    }
+
+    /// Why it is within noise though its interval excludes no difference.
+    fn corrected(&self) -> &'static str {
+        let excludes = self.gain.low_pct.is_some_and(|low| low > 0.0)
+            || self.gain.high_pct.is_some_and(|high| high < 0.0);
+        match excludes && self.verdict() == Some(Comparison::WithinNoise) {
+            true => ", not shown once corrected for all comparisons",
+            false => "",
+        }
+    }
+
+    fn settle(&self) -> String {
+        match self.gain.judged.and_then(|judged| judged.blocks_needed) {
+            Some(blocks) => format!("about {blocks} blocks would settle it"),
+            None => "more than 1,000 blocks would be needed to settle it".to_owned(),
+        }
+    }
+}
+
+/// An axis as sentences speak of it.
+pub(crate) struct Axis<'a> {
+    pub(crate) name: &'a str,
+    /// Where the other axes stay, the scenario included; empty if there are none.
+    pub(crate) setting: &'a str,
+    pub(crate) reference: &'a str,
+}
+
+impl Axis<'_> {
+    /// `flush rows`, or `as fast as it goes, flush rows`.
+    pub(crate) fn words(&self) -> String {
+        let words = axis_words(self.name);
+        if self.setting.is_empty() { words } else { format!("{}, {words}", self.setting) }
+    }
+
+    /// A level with the name of its axis, a configuration alone.
+    fn named(&self, level: &str) -> String {
+        if self.name == CONFIGURATION {
+            level.to_owned()
+        } else {
+            format!("{} {level}", axis_words(self.name))
+        }
+    }
+}
+
+/// What the levels of an axis gain where the other axes are at their references, in each scenario.
+pub(crate) fn along(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
+    let series = axis.series.iter().filter(|series| series.at_reference);
+    series.flat_map(|series| along_series(comparison, axis, series)).collect()
+}
+
+fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Vec<Verdict> {
+    let compared = compared(comparison, axis, series);
+    let axis = &Axis { name: &axis.name, setting: &series.setting, reference: &series.reference };
+    let with_figure: Vec<Compared<'_>> =
+        compared.iter().filter(|one| one.gain.gain_pct.is_some()).copied().collect();
+    let mut verdicts = match with_figure.as_slice() {
+        [] => Vec::new(),
+        [only] => vec![single(comparison, axis, *only)],
+        several => grouped(comparison, axis, several),
+    };
+    let without: Vec<Compared<'_>> =
+        compared.iter().filter(|one| one.gain.gain_pct.is_none()).copied().collect();
+    if let Some(first) = without.first() {
+        let levels: Vec<&str> = without.iter().map(|one| one.level).collect();
+        let sentence = format!(
+            "{}: {} could not be compared with {}: {}",
+            axis.words(),
+            format::listed(&levels),
+            axis.reference,
+            first.gain.words
+        );
+        verdicts.push(Verdict::new(Level::Warning, "not_compared", sentence));
+    }
+    verdicts
+}
+
+fn compared<'a>(
+    comparison: &'a StudyComparison,
+    axis: &'a ComparedAxis,
+    series: &AxisSeries,
+) -> Vec<Compared<'a>> {
+    let level = |(level, index): (&'a String, &Option<usize>)| {
+        let point = &comparison.points[(*index)?];
+        let gain = point.values.gains.iter().find(|gain| gain.axis == axis.name)?;
+        Some(Compared { level, point, gain })
+    };
+    axis.levels.iter().zip(&series.points).filter_map(level).collect()
+}
+
+/// `RAID10 with cache gains 96 % (91–101 %) over the single disk: better`.
+fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> Verdict {
+    let setting = if axis.setting.is_empty() { String::new() } else { format!("{}: ", axis.setting) };
+    let name = format!("{setting}{}", axis.named(one.level));
+    let reference = axis.named(axis.reference);
+    let joint = if comparison.metric.better == Direction::Lower { ":" } else { "" };
+    let sentence = format!(
+        "{name}{joint} {}{}",
+        one.against(&comparison.metric, &reference),
+        one.ending(comparison.noise.smallest_effect)
+    );
+    verdict(sentence, one)
+}
+
+fn verdict(sentence: String, one: Compared<'_>) -> Verdict {
+    let figure = one.gain.gain_pct.map(|gain| format!("{} %", points(gain.abs())));
+    Verdict { figure, trials: one.point.trials.clone(), ..Verdict::new(Level::Finding, "gain", sentence) }
+}
+
+/// The best level, then the others by their verdicts.
+fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) -> Vec<Verdict> {
+    let metric = &comparison.metric;
+    let gain = |one: &Compared<'_>| one.gain.gain_pct.unwrap_or(0.0);
+    let of = |wanted: Option<Comparison>| -> Vec<Compared<'_>> {
+        all.iter().filter(|one| one.verdict() == wanted).copied().collect()
+    };
+    let mut better = of(Some(Comparison::Better));
+    better.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+    let mut verdicts = Vec::new();
+    if let Some((best, others)) = better.split_first() {
+        verdicts.push(verdict(best_level(metric, axis, *best), *best));
+        let lead = lead(axis, &format!("also better than {}", axis.reference));
+        verdicts.extend(group(comparison, &lead, others));
+    } else if all.iter().any(|one| one.verdict().is_some_and(|v| v != Comparison::Descriptive)) {
+        let reference = &comparison.points[all[0].gain.reference];
+        let of_value = value(metric, reference).unwrap_or_default();
+        let says =
+            format!("no level is shown to be better than the reference {} with {of_value}", axis.reference);
+        let sentence = lead(axis, &says);
+        verdicts.push(Verdict::new(Level::Finding, "gain", sentence));
+    }
+    let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
+    let reference = axis.reference;
+    let others = [
+        (Some(Comparison::Worse), format!("worse than {reference}")),
+        (Some(Comparison::Equivalent), format!("equivalent to {reference}, within ±{limit}")),
+        (Some(Comparison::Negligible), format!("negligible, less than {limit} from {reference}")),
+        (Some(Comparison::WithinNoise), format!("within noise of {reference}")),
+        (Some(Comparison::Descriptive), format!("against {reference}, descriptive only")),
+        (None, format!("against {reference}, descriptive only")),
+    ];
+    let others = others.iter().map(|(wanted, says)| group(comparison, &lead(axis, says), &of(*wanted)));
+    verdicts.extend(others.flatten());
+    verdicts
+}
+
+/// The beginning of a sentence on the levels of an axis; named configurations need no name before them.
+fn lead(axis: &Axis<'_>, says: &str) -> String {
+    if axis.name != CONFIGURATION {
+        return format!("{}: {says}", axis.words());
+    }
+    if !axis.setting.is_empty() {
+        return format!("{}: {says}", axis.setting);
+    }
+    let mut letters = says.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// `flush rows: 5000 with 4,062 records/s (3,960–4,164) gains 142 % (136–150 %) over 40: better`.
+fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> String {
+    let of_value = value(metric, best.point).unwrap_or_default();
+    let what = best.against(metric, axis.reference);
+    let sentence = match metric.better {
+        Direction::Higher => format!("{} with {of_value} {what}: better", best.level),
+        Direction::Lower => format!("{} with {of_value}: {what}: better", best.level),
+    };
+    if axis.name == CONFIGURATION && axis.setting.is_empty() { sentence } else { lead(axis, &sentence) }
+}
+
+/// `flush rows: worse than 40: 10 (loses 55 %, 53–57 %), 20 (…)`, with the blocks that would settle what is within noise.
+fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
+    if group.is_empty() {
+        return None;
+    }
+    let one = |one: &Compared<'_>| {
+        let change = one.change(&comparison.metric).replacen(" (", ", ", 1);
+        format!("{} ({})", one.level, change.trim_end_matches(')'))
+    };
+    let levels: Vec<String> = group.iter().map(one).collect();
+    let within = || group.iter().filter(|one| one.verdict() == Some(Comparison::WithinNoise));
+    let needed = within().filter_map(|one| one.gain.judged?.blocks_needed).max();
+    let settled = match (within().next(), needed) {
+        (None, _) => String::new(),
+        (Some(only), _) if group.len() == 1 => format!("; {}", only.settle()),
+        (Some(_), Some(blocks))
+            if within().all(|one| one.gain.judged.is_some_and(|j| j.blocks_needed.is_some())) =>
+        {
+            format!("; about {blocks} blocks would settle all of it")
+        }
+        (Some(_), Some(blocks)) => format!("; about {blocks} blocks would settle part of it"),
+        (Some(_), None) => "; more than 1,000 blocks would be needed to settle it".to_owned(),
+    };
+    let trials = group.iter().flat_map(|one| one.point.trials.iter().copied()).collect();
+    let open = group.iter().any(|one| !one.corrected().is_empty());
+    let open =
+        if open { "; an interval without 0 is not enough once corrected for all comparisons" } else { "" };
+    let sentence = format!("{lead}: {}{open}{settled}", format::listed(&levels));
+    Some(Verdict { trials, ..Verdict::new(Level::Finding, "gain", sentence) })
+}
+
+/// The same axis at the other settings of the others, in one sentence.
+pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<Verdict> {
+    if axis.series.iter().all(|series| series.at_reference) {
+        return None;
+    }
+    let all: Vec<Compared<'_>> = axis
+        .series
+        .iter()
+        .flat_map(|series| compared(comparison, axis, series))
+        .filter(|one| one.gain.gain_pct.is_some())
+        .collect();
+    let gain = |one: &&Compared<'_>| one.gain.gain_pct.unwrap_or(0.0);
+    let least = all.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)))?;
+    let most = all.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
+    let counts = [
+        Comparison::Better,
+        Comparison::Worse,
+        Comparison::Equivalent,
+        Comparison::Negligible,
+        Comparison::WithinNoise,
+        Comparison::Descriptive,
+    ]
+    .map(|verdict| (verdict, all.iter().filter(|one| one.verdict() == Some(verdict)).count()));
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(verdict, count)| format!("{count} {}", words(*verdict)))
+        .collect();
+    let counts = if counts.is_empty() { vec!["descriptive only".to_owned()] } else { counts };
+    let one_reference = axis.series.iter().all(|series| series.reference == axis.reference);
+    let reference = if one_reference { axis.reference.as_str() } else { "the reference" };
+    let sentence = format!(
+        "{}: over all {} settings of the others, {} comparisons with {}: {}; from {} at {} to {} at {}",
+        axis_words(&axis.name),
+        axis.series.len(),
+        all.len(),
+        reference,
+        counts.join(", "),
+        least.signed(&comparison.metric),
+        least.point.label,
+        most.signed(&comparison.metric),
+        most.point.label,
+    );
+    Some(Verdict::new(Level::Finding, "gain", sentence))
+}

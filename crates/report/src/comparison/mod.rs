@@ -1,0 +1,476 @@
+//! A study that compares: each combination of levels against its reference, block by block.
+//!
+//! A combination, here a *point*, is compared along one axis at a time: with the point that has the axis' reference level
+//! and shares all other levels, and a named configuration with the reference configuration at the same levels. The named
+//! configurations count as an axis. All comparisons along one axis, over all settings of the others, are one family, for
+//! which the p-values are corrected (Holm); a study of three axes makes three families. Only blocks in which both trials are
+//! complete and free of I/O errors make a pair, so that drift between blocks is no part of an effect.
+//!
+//! A gain is the change of the metric in per cent, and positive is better: 12 % less of a latency gains 12 %.
+
+mod caveat;
+pub(crate) mod chart;
+mod gain;
+mod gain_sentence;
+mod grid;
+mod level;
+mod noise;
+pub(crate) mod section;
+pub(crate) mod sentence;
+mod shape;
+mod shape_sentence;
+pub(crate) mod table;
+mod threshold;
+
+use std::collections::BTreeMap;
+
+use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
+use serde::Serialize;
+use stats::{Better, Estimate, Knee, Scalability};
+
+use crate::metrics;
+use crate::search::Search;
+use crate::trial::Trial;
+pub use gain::Gain;
+use gain::Pairs;
+pub(crate) use gain::{gain_pct, words};
+pub(crate) use grid::{Cell, Grid, Key};
+pub use level::Quantity;
+pub use noise::NoiseFloor;
+pub use threshold::{Outcome, ThresholdResult};
+
+/// Name of the axis that the named configurations are.
+pub(crate) const CONFIGURATION: &str = "configuration";
+
+/// What a study compares and what that came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct StudyComparison {
+    /// What the verdicts are about.
+    pub metric: ComparedMetric,
+    /// Order of the trials.
+    pub order: Order,
+    /// Numbers of the blocks.
+    pub blocks: Vec<u32>,
+    /// Why nothing is compared, if nothing is.
+    pub not_compared: Option<String>,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
+    /// The combinations, in the order of the study.
+    pub points: Vec<Point>,
+    /// The axes, the named configurations first.
+    pub axes: Vec<ComparedAxis>,
+    /// The same points by the other metrics of the workload.
+    pub others: Vec<OtherMetric>,
+    /// What had to hold.
+    pub thresholds: Vec<ThresholdResult>,
+    /// Where the published figures come from.
+    pub published: Option<PublishedSource>,
+    /// Trials that were begun and count for nothing here: not complete, with I/O errors, or of a search that confirmed no rate.
+    /// Of those with I/O errors only the share of the errors counts.
+    pub not_used: Vec<u32>,
+    /// Times that the study was taken up again.
+    pub resumed: Vec<Resumption>,
+}
+
+/// The metric of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedMetric {
+    /// Name, such as `records_per_s`.
+    pub name: &'static str,
+    /// Unit, as a reader writes it.
+    pub unit: &'static str,
+    /// Which of two values is the better one.
+    pub better: Direction,
+    /// What it is, in a few words.
+    pub says: &'static str,
+}
+
+/// One combination of levels.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// Its levels in words, such as `RAID10 with cache, memory 32GiB`.
+    pub label: String,
+    /// Named configuration; empty where a study has none.
+    pub configuration: String,
+    /// Levels, by the axes' names.
+    pub levels: BTreeMap<String, String>,
+    /// Whether it is the reference in every axis.
+    pub is_reference: bool,
+    /// Trials that its values come from.
+    pub trials: Vec<u32>,
+    /// Trials of it that were begun and count for nothing.
+    pub not_used: Vec<u32>,
+    /// The study's own metric.
+    #[serde(flatten)]
+    pub values: PointValues,
+}
+
+/// A metric of a point.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PointValues {
+    /// Its value in each block, in the metric's unit; none where there is no complete trial.
+    pub by_block: Vec<Option<f64>>,
+    /// Mean over the blocks.
+    pub mean: Option<f64>,
+    /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
+    pub interval: Option<Estimate>,
+    /// What it is compared with, an axis each.
+    pub gains: Vec<Gain>,
+    /// What others published of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedValue>,
+}
+
+/// A published figure of a point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PublishedValue {
+    /// The figure in the metric's unit.
+    pub value: Option<f64>,
+    /// Gain over the published reference, in per cent.
+    pub gain_pct: Option<f64>,
+    /// What was published in words.
+    pub says: Option<String>,
+}
+
+/// Where published figures come from.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishedSource {
+    /// Title, author, year, machine.
+    pub source: String,
+    /// In what it differs from this study.
+    pub differs: Option<String>,
+    /// What it says of no single combination.
+    pub says: Vec<String>,
+}
+
+/// An axis and the shape of the metric along it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedAxis {
+    /// Name; `configuration` for the named configurations.
+    pub name: String,
+    /// The level that others are compared with.
+    pub reference: String,
+    /// Levels, in the order of the study.
+    pub levels: Vec<String>,
+    /// What the levels are, if they are numbers.
+    pub quantity: Option<Quantity>,
+    /// The levels as numbers: counts, bytes or seconds; empty if they are none.
+    pub numbers: Vec<f64>,
+    /// The metric along the axis, once for each setting of the other axes.
+    pub series: Vec<AxisSeries>,
+}
+
+/// The metric along one axis while the others stay where they are.
+#[derive(Clone, Debug, Serialize)]
+pub struct AxisSeries {
+    /// Where the other axes stay, in words; empty if there are none.
+    pub setting: String,
+    /// Whether the others stay at their references.
+    pub at_reference: bool,
+    /// The named configuration that it is in, where these are scenarios of their own; else empty.
+    pub scenario: String,
+    /// The level that the others of this series are compared with.
+    pub reference: String,
+    /// Indices of its points, in the order of the levels; none where a combination is not part of the study.
+    pub points: Vec<Option<usize>>,
+    /// Where it bends, in the axis' numbers.
+    pub knee: Option<Knee>,
+    /// Why no knee is claimed.
+    pub no_knee: Option<String>,
+    /// Level, by its place in the axis, past which more gains less than 5 %.
+    pub sweet_spot: Option<usize>,
+    /// Why there is no sweet spot.
+    pub no_sweet_spot: Option<String>,
+    /// The Universal Scalability Law fitted to it, along axes that are counts of clients, threads or processors.
+    pub scalability: Option<Scalability>,
+    /// Why it was not fitted; none where it makes no sense.
+    pub no_scalability: Option<String>,
+}
+
+/// Another metric of the same points.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherMetric {
+    /// The metric.
+    pub metric: ComparedMetric,
+    /// From which effect on a difference of this metric matters.
+    #[serde(flatten)]
+    pub noise: NoiseFloor,
+    /// Its values, a point each in the same order.
+    pub points: Vec<PointValues>,
+}
+
+impl ComparedMetric {
+    /// The percentile that it is, such as `p99`; none of other metrics. A trial's percentile is that of one histogram; over
+    /// blocks only the mean of theirs is known, since each pair within a block needs a value of its own, and every printer
+    /// says so.
+    pub(crate) fn percentile(&self) -> Option<&'static str> {
+        percentile(self.name)
+    }
+}
+
+/// `p99` of `commit_p99_ms`.
+pub(crate) fn percentile(metric: &'static str) -> Option<&'static str> {
+    let is_rank = |part: &&str| part.strip_prefix('p').is_some_and(|rank| rank.parse::<u32>().is_ok());
+    metric.split('_').find(is_rank)
+}
+
+impl From<&Metric> for ComparedMetric {
+    fn from(metric: &Metric) -> Self {
+        Self { name: metric.name, unit: metric.unit, better: metric.better, says: metric.says }
+    }
+}
+
+impl StudyComparison {
+    /// From which effect on a difference of a metric matters; none where no combination has it.
+    pub(crate) fn noise_of(&self, metric: &str) -> Option<&NoiseFloor> {
+        if metric == self.metric.name {
+            return Some(&self.noise);
+        }
+        self.others.iter().find(|other| other.metric.name == metric).map(|other| &other.noise)
+    }
+}
+
+pub(crate) fn direction(better: Direction) -> Better {
+    match better {
+        Direction::Higher => Better::Higher,
+        Direction::Lower => Better::Lower,
+    }
+}
+
+/// An axis as points are compared along it.
+#[derive(Clone, Debug)]
+pub(crate) struct Along {
+    pub(crate) name: String,
+    pub(crate) levels: Vec<String>,
+    reference: String,
+    /// References of configurations that do not have the axis' own.
+    own: BTreeMap<String, String>,
+}
+
+impl Along {
+    /// The axes of a design, the named configurations first if they are compared: without a reference they are scenarios
+    /// of their own.
+    fn all(design: &Design, grid: &Grid<'_>) -> Vec<Self> {
+        let compared = design.reference.clone().filter(|_| design.configurations.len() > 1);
+        let configurations = compared.map(|reference| Self {
+            name: CONFIGURATION.to_owned(),
+            levels: design.configurations.clone(),
+            reference,
+            own: BTreeMap::new(),
+        });
+        let axes = design.axes.iter().map(|axis| Self {
+            name: axis.name.clone(),
+            levels: axis.levels.clone(),
+            reference: axis.reference.clone(),
+            own: own_references(axis, grid),
+        });
+        configurations.into_iter().chain(axes).collect()
+    }
+
+    /// The level that a point is compared with.
+    pub(crate) fn reference(&self, key: &Key) -> &str {
+        self.own.get(&key.0).unwrap_or(&self.reference)
+    }
+
+    /// Whether a point is at the reference.
+    fn is_reference(&self, key: &Key) -> bool {
+        self.level(key) == Some(self.reference(key))
+    }
+
+    /// The level of a point.
+    pub(crate) fn level<'k>(&self, key: &'k Key) -> Option<&'k str> {
+        if self.name == CONFIGURATION { Some(&key.0) } else { key.1.get(&self.name).map(String::as_str) }
+    }
+
+    /// The same point at another level.
+    pub(crate) fn moved(&self, key: &Key, level: &str) -> Key {
+        let mut key = key.clone();
+        if self.name == CONFIGURATION {
+            level.clone_into(&mut key.0);
+        } else {
+            key.1.insert(self.name.clone(), level.to_owned());
+        }
+        key
+    }
+}
+
+/// Configurations with levels of their own, which the reference is none of, are compared with the first of these.
+fn own_references(axis: &record::DesignAxis, grid: &Grid<'_>) -> BTreeMap<String, String> {
+    let mut levels: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in &grid.rows {
+        let level = row.key.1.get(&axis.name).map(String::as_str);
+        levels.entry(row.key.0.as_str()).or_default().extend(level);
+    }
+    let own = |(configuration, levels): (&str, Vec<&str>)| {
+        let first = axis.levels.iter().find(|level| levels.contains(&level.as_str()))?;
+        let has_reference = levels.contains(&axis.reference.as_str());
+        (!has_reference).then(|| (configuration.to_owned(), first.clone()))
+    };
+    levels.into_iter().filter_map(own).collect()
+}
+
+/// A combination in words, without a study's order of axes.
+pub(crate) fn combination(key: &Key) -> String {
+    let label = label(key, &[], None);
+    if label.is_empty() { "the only combination".to_owned() } else { label }
+}
+
+/// `flush rows` of `flush_rows`.
+pub(crate) fn axis_words(name: &str) -> String {
+    name.rsplit('.').next().unwrap_or(name).replace('_', " ")
+}
+
+/// The levels of a point in words, but for one axis.
+pub(crate) fn label(key: &Key, axes: &[Along], without: Option<&str>) -> String {
+    let configuration = Some(key.0.clone()).filter(|name| !name.is_empty() && without != Some(CONFIGURATION));
+    let named = |(name, level): (&String, &String)| format!("{} {level}", axis_words(name));
+    let wanted = |name: &String| without != Some(name.as_str());
+    let of_axes = axes.iter().filter_map(|axis| key.1.get_key_value(&axis.name));
+    let others = key.1.iter().filter(|(name, _)| !axes.iter().any(|axis| axis.name == **name));
+    let levels = of_axes.chain(others).filter(|(name, _)| wanted(name)).map(named);
+    configuration.into_iter().chain(levels).collect::<Vec<String>>().join(", ")
+}
+
+/// What a study compares; none if it has no design, or nothing of it was measured.
+pub(crate) fn of(
+    manifest: &Manifest,
+    trials: &[Trial],
+    searches: &[Search],
+    aa_searches: &[Search],
+) -> Option<StudyComparison> {
+    let design = manifest.design.as_ref()?;
+    let metric = metrics::of_study(design, trials)?;
+    let grid = Grid::of(manifest, design, trials, searches, aa_searches);
+    if grid.rows.len() < 2 && design.thresholds.is_empty() {
+        return None;
+    }
+    let axes = Along::all(design, &grid);
+    let compares = design.order != Order::Repeats;
+    let measured = |metric: &Metric| {
+        let noise = NoiseFloor::of(&grid, metric);
+        (measured(&grid, &axes, metric, noise.smallest_effect, compares), noise)
+    };
+    let (values, noise) = measured(metric);
+    let points: Vec<Point> = grid
+        .rows
+        .iter()
+        .zip(values)
+        .map(|(row, values)| {
+            // A figure without a metric is of the one that the study is about.
+            let is_main = |name: Option<&str>| name.is_none_or(|name| name == metric.name);
+            let published = published(design, &row.key, is_main);
+            Point { values: PointValues { published, ..values }, ..point(row, &axes) }
+        })
+        .collect();
+    let mut comparison = StudyComparison {
+        metric: metric.into(),
+        order: design.order,
+        blocks: grid.blocks.clone(),
+        not_compared: (!compares).then(|| REPEATS.to_owned()),
+        noise,
+        axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
+        points,
+        others: others(design, &grid, metric, measured),
+        thresholds: Vec::new(),
+        published: design.published.as_ref().map(source),
+        not_used: grid.not_used(),
+        resumed: manifest.resumed.clone(),
+    };
+    comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
+    Some(comparison)
+}
+
+/// The points by all other metrics that some point has.
+fn others(
+    design: &Design,
+    grid: &Grid<'_>,
+    main: &Metric,
+    measured: impl Fn(&Metric) -> (Vec<PointValues>, NoiseFloor),
+) -> Vec<OtherMetric> {
+    let other = |metric: &Metric| {
+        let (mut points, noise) = measured(metric);
+        for (row, values) in grid.rows.iter().zip(&mut points) {
+            values.published = published(design, &row.key, |name| name == Some(metric.name));
+        }
+        let any = points.iter().any(|point| point.mean.is_some());
+        any.then(|| OtherMetric { metric: metric.into(), noise, points })
+    };
+    METRICS.iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
+}
+
+const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
+                       like an effect; order = \"blocks\" makes the combinations comparable";
+
+fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
+    Point {
+        label: label(&row.key, axes, None),
+        configuration: row.key.0.clone(),
+        levels: row.key.1.clone(),
+        is_reference: axes.iter().all(|axis| axis.is_reference(&row.key)),
+        trials: row
+            .cells
+            .iter()
+            .flatten()
+            .filter(|cell| cell.is_trusted())
+            .map(|cell| cell.trial.number)
+            .collect(),
+        not_used: row.not_used.clone(),
+        values: PointValues::default(),
+    }
+}
+
+/// The values of all points by one metric, and what they gain.
+fn measured(
+    grid: &Grid<'_>,
+    axes: &[Along],
+    metric: &Metric,
+    smallest: f64,
+    compares: bool,
+) -> Vec<PointValues> {
+    let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
+    let pairs = Pairs { grid, axes, values: &values, better: direction(metric.better), smallest };
+    let gains = if compares { pairs.gains() } else { vec![Vec::new(); values.len()] };
+    let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
+        let known: Vec<f64> = by_block.iter().flatten().copied().collect();
+        PointValues {
+            mean: stats::mean(&known),
+            interval: mean_interval(&known),
+            by_block,
+            gains,
+            published: None,
+        }
+    };
+    values.iter().cloned().zip(gains).map(of).collect()
+}
+
+/// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.
+fn mean_interval(by_block: &[f64]) -> Option<Estimate> {
+    let interval = stats::repeats_mean(by_block)?;
+    Some(Estimate { low: interval.low.max(0.0), ..interval })
+}
+
+/// What was published of a point by a metric that the figure names or leaves out.
+fn published(design: &Design, key: &Key, is_about: impl Fn(Option<&str>) -> bool) -> Option<PublishedValue> {
+    let is_specific = |figure: &&record::PublishedFigure| {
+        is_about(figure.metric.as_deref())
+            && (!figure.at.is_empty() || figure.configuration.is_some())
+            && figure.is_of(&key.0, &key.1)
+    };
+    let figures = || design.published.iter().flat_map(|published| &published.figures).filter(is_specific);
+    let found = PublishedValue {
+        value: figures().find_map(|figure| figure.value),
+        gain_pct: figures().find_map(|figure| figure.gain_pct),
+        says: figures().find_map(|figure| figure.says.clone()),
+    };
+    (found != PublishedValue::default()).then_some(found)
+}
+
+fn source(published: &record::Published) -> PublishedSource {
+    let general = published.figures.iter().filter(|f| f.at.is_empty() && f.configuration.is_none());
+    PublishedSource {
+        source: published.source.clone(),
+        differs: published.differs.clone(),
+        says: general.filter_map(|figure| figure.says.clone()).collect(),
+    }
+}

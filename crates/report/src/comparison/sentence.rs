@@ -1,0 +1,104 @@
+//! What a study that compares came to: what each level gains over the reference, where the curve bends, whether the
+//! thresholds held, and what the reader must know of the order and of the noise.
+
+use super::{caveat, gain_sentence, shape_sentence};
+use record::Direction;
+
+use crate::comparison::{ComparedMetric, Outcome, Point, StudyComparison};
+use crate::format::{self, figure};
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::doubt::Doubt;
+use crate::verdict::{Level, Verdict};
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let Some(comparison) = &report.comparison else { return Vec::new() };
+    let mut verdicts: Vec<Verdict> = best_combination(comparison).into_iter().collect();
+    for axis in &comparison.axes {
+        verdicts.extend(gain_sentence::along(comparison, axis));
+        verdicts.extend(gain_sentence::elsewhere(comparison, axis));
+        verdicts.extend(shape_sentence::all(comparison, axis));
+    }
+    verdicts.extend(not_held(report));
+    verdicts.extend(thresholds(comparison));
+    verdicts.extend(caveat::all(report, comparison));
+    verdicts
+}
+
+/// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
+fn not_held(report: &Report) -> Option<Verdict> {
+    let failed = |trial: &Trial| {
+        trial.search.is_none() && trial.historian.as_ref().is_some_and(|h| h.stable == Some(false))
+    };
+    Doubt::plain(Level::Warning, "not_held", &report.trials, failed).verdict(format::per_cent, |_| {
+        "the rate that was offered was not held (pending records grew, or not all was written in time); the trials say why"
+            .to_owned()
+    })
+}
+
+/// The verdicts on single configurations that a comparison replaces: its table has their figures, and a study of many
+/// combinations would drown its reader in them.
+pub(crate) fn replaces(report: &Report, verdict: &Verdict) -> bool {
+    const REPLACED: [&str; 7] =
+        ["rate", "record_rate", "search", "order_rate", "flush_rows", "growth", "knee"];
+    report.comparison.is_some() && REPLACED.contains(&verdict.rule.as_str())
+}
+
+fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {
+    let of = |outcome: Outcome| comparison.thresholds.iter().filter(move |t| t.outcome == outcome);
+    let failed = of(Outcome::Failed).map(|threshold| {
+        let sentence = format!("The threshold {} failed: {}", threshold.text, threshold.why);
+        Verdict::new(Level::Failure, "threshold", sentence)
+    });
+    let inconclusive = of(Outcome::Inconclusive).map(|threshold| {
+        let sentence =
+            format!("Whether the threshold {} holds is not decided: {}", threshold.text, threshold.why);
+        Verdict::new(Level::Warning, "threshold", sentence)
+    });
+    let held: Vec<&str> = of(Outcome::Held).map(|threshold| threshold.text.as_str()).collect();
+    let held = (!held.is_empty()).then(|| {
+        let what = if held.len() == 1 { "The threshold held" } else { "These thresholds held" };
+        Verdict::new(Level::Finding, "threshold", format!("{what}: {}", held.join("; ")))
+    });
+    failed.chain(inconclusive).chain(held).collect()
+}
+
+/// Of several axes, the combination with the best mean; of a single one, its own sentence says so.
+fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
+    let scenarios =
+        comparison.axes.iter().flat_map(|axis| &axis.series).any(|series| !series.scenario.is_empty());
+    if comparison.axes.len() < 2 || comparison.not_compared.is_some() || scenarios {
+        return None;
+    }
+    let best = best_of(comparison, comparison.points.iter())?;
+    let value = value(&comparison.metric, best)?;
+    let sentence =
+        format!("The best of {} combinations is {} with {value}", comparison.points.len(), best.label,);
+    let figure = Some(value);
+    Some(Verdict { figure, trials: best.trials.clone(), ..Verdict::new(Level::Finding, "best", sentence) })
+}
+
+fn best_of<'a>(comparison: &StudyComparison, points: impl Iterator<Item = &'a Point>) -> Option<&'a Point> {
+    let measured = points.filter_map(|point| Some((point, point.values.mean?)));
+    let best = match comparison.metric.better {
+        Direction::Higher => measured.max_by(|a, b| a.1.total_cmp(&b.1)),
+        Direction::Lower => measured.min_by(|a, b| a.1.total_cmp(&b.1)),
+    };
+    best.map(|(point, _)| point)
+}
+
+/// `2,310 records/s (2,280–2,340)`; of a metric whose unit does not tell what it is, with its name. Of several blocks a
+/// percentile is the mean of theirs.
+pub(crate) fn value(metric: &ComparedMetric, point: &Point) -> Option<String> {
+    let several = point.values.by_block.iter().flatten().count() > 1;
+    let name = match (metric.better, metric.percentile()) {
+        (Direction::Higher, _) => String::new(),
+        (Direction::Lower, Some(_)) if several => format!("mean {} ", metric.name),
+        (Direction::Lower, _) => format!("{} ", metric.name),
+    };
+    let mean = format!("{name}{} {}", figure(point.values.mean?), metric.unit);
+    Some(match point.values.interval {
+        Some(interval) => format!("{mean} ({})", format::range(interval.low, interval.high)),
+        None => mean,
+    })
+}

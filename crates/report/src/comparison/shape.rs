@@ -1,0 +1,152 @@
+//! The shape of the metric along an axis of numbers: knee, sweet spot, scalability.
+
+use record::{Direction, Metric};
+use stats::{CandidateLevel, SweetSpot};
+
+use super::level::{Quantity, numbers};
+use super::{Along, AxisSeries, CONFIGURATION, ComparedAxis, Grid, Point, direction, label};
+
+/// Axes that are counts of what works at the same time.
+const SCALING: [&str; 5] = ["n_threads", "threads", "outstanding", "cpus", "clients"];
+
+/// A point of a curve needs the metric in so many blocks for a sweet spot.
+const SWEET_SPOT_BLOCKS_MIN: usize = stats::BLOCKS_MIN;
+
+/// Each axis with its curves.
+pub(crate) fn axes(
+    axes: &[Along],
+    grid: &Grid<'_>,
+    points: &[Point],
+    metric: &Metric,
+    seed: u64,
+    compares: bool,
+) -> Vec<ComparedAxis> {
+    axes.iter()
+        .map(|axis| {
+            let (quantity, numbers) =
+                numbers(&axis.levels).map_or((None, Vec::new()), |(quantity, of)| (Some(quantity), of));
+            let mut series = settings(axis, axes, grid);
+            for curve in series.iter_mut().filter(|_| compares && quantity.is_some()) {
+                Curve { axis, quantity, numbers: &numbers, points, metric }.fill(curve, seed);
+            }
+            ComparedAxis {
+                name: axis.name.clone(),
+                reference: axis.reference.clone(),
+                levels: axis.levels.clone(),
+                quantity,
+                numbers,
+                series,
+            }
+        })
+        .collect()
+}
+
+/// The settings of the other axes, that of their references first, each with its points in the order of the levels.
+fn settings(axis: &Along, axes: &[Along], grid: &Grid<'_>) -> Vec<AxisSeries> {
+    let are_compared = axes.iter().any(|axis| axis.name == CONFIGURATION);
+    let mut series: Vec<(super::Key, AxisSeries)> = Vec::new();
+    for row in &grid.rows {
+        let Some(first) = axis.levels.first().filter(|_| axis.level(&row.key).is_some()) else { continue };
+        let place = axis.moved(&row.key, first);
+        if series.iter().any(|(other, _)| *other == place) {
+            continue;
+        }
+        let others = || axes.iter().filter(|other| other.name != axis.name);
+        let curve = AxisSeries {
+            setting: label(&row.key, axes, Some(&axis.name)),
+            at_reference: others().all(|other| other.is_reference(&row.key)),
+            scenario: if are_compared { String::new() } else { row.key.0.clone() },
+            reference: axis.reference(&row.key).to_owned(),
+            points: axis.levels.iter().map(|level| grid.find(&axis.moved(&row.key, level))).collect(),
+            knee: None,
+            no_knee: None,
+            sweet_spot: None,
+            no_sweet_spot: None,
+            scalability: None,
+            no_scalability: None,
+        };
+        series.push((place, curve));
+    }
+    let mut series: Vec<AxisSeries> = series.into_iter().map(|(_, curve)| curve).collect();
+    series.sort_by_key(|curve| !curve.at_reference);
+    series
+}
+
+/// What the shape of a curve is found from.
+struct Curve<'a> {
+    axis: &'a Along,
+    quantity: Option<Quantity>,
+    numbers: &'a [f64],
+    points: &'a [Point],
+    metric: &'a Metric,
+}
+
+impl Curve<'_> {
+    fn fill(&self, series: &mut AxisSeries, seed: u64) {
+        let measured = self.measured(series);
+        match stats::knee(&measured, seed) {
+            Ok(knee) => series.knee = Some(knee),
+            Err(reason) => series.no_knee = Some(reason.to_string()),
+        }
+        match self.sweet_spot(series) {
+            Ok(level) => series.sweet_spot = Some(level),
+            Err(reason) => series.no_sweet_spot = Some(reason),
+        }
+        let scales = SCALING.contains(&self.axis.name.as_str()) && self.quantity == Some(Quantity::Count);
+        if scales && self.metric.better == Direction::Higher {
+            match stats::usl(&measured, seed) {
+                Ok(found) => series.scalability = Some(found),
+                Err(reason) => series.no_scalability = Some(reason.to_string()),
+            }
+        }
+    }
+
+    /// The metric of all blocks by the level's number.
+    fn measured(&self, series: &AxisSeries) -> Vec<(f64, f64)> {
+        let points = self.numbers.iter().zip(&series.points);
+        let of = |(&number, &point): (&f64, &Option<usize>)| {
+            let values = point.map_or(&[][..], |index| &self.points[index].values.by_block);
+            values.iter().flatten().map(|&value| (number, value)).collect::<Vec<(f64, f64)>>()
+        };
+        points.flat_map(of).collect()
+    }
+
+    /// The place of the level, or why there is none.
+    fn sweet_spot(&self, series: &AxisSeries) -> Result<usize, String> {
+        if !self.numbers.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err(
+                "no sweet spot: the levels do not rise, so that it is not known which is dearer".to_owned()
+            );
+        }
+        let present: Vec<(usize, &Point)> = series
+            .points
+            .iter()
+            .enumerate()
+            .filter_map(|(place, index)| Some((place, &self.points[(*index)?])))
+            .collect();
+        let least =
+            present.iter().map(|(_, p)| p.values.by_block.iter().flatten().count()).min().unwrap_or(0);
+        if least < SWEET_SPOT_BLOCKS_MIN {
+            return Err(format!(
+                "no sweet spot: a level was measured in {least} blocks, and {SWEET_SPOT_BLOCKS_MIN} are needed"
+            ));
+        }
+        let candidates: Vec<CandidateLevel<'_>> = present
+            .iter()
+            .map(|(place, point)| CandidateLevel {
+                level: self.numbers[*place],
+                by_block: &point.values.by_block,
+            })
+            .collect();
+        match stats::sweet_spot(&candidates, direction(self.metric.better)) {
+            SweetSpot::At(index) => present
+                .get(index)
+                .map(|(place, _)| *place)
+                .ok_or_else(|| "no sweet spot: its level is not known".to_owned()),
+            SweetSpot::NotReached => {
+                Err("sweet spot not reached: below the largest level every loss against the best may be 5 % or more".to_owned())
+            }
+            SweetSpot::Unknown => Err("no sweet spot: a level has a figure of zero, or none in six blocks that the best level shares".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The tables of a study that compares: a combination a row, its other metrics, and its thresholds.
+
+use record::Metric;
+
+use crate::comparison::{
+    CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
+};
+use crate::format::{self, figure_or_dash, points};
+use crate::table::{Column, Row, Table, column, words};
+
+/// Every combination: its mean, what it gains along each axis with the verdict, and what was published.
+pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
+    let metric = &comparison.metric;
+    let several_blocks = comparison.blocks.len() > 1;
+    let mut columns = vec![
+        words("combination", "levels of the axes", 0),
+        Column { meaning: metric.says, ..Column::number(heading(metric, several_blocks)) },
+    ];
+    let several = comparison.axes.len() > 1;
+    for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
+        let of = |what: &str| {
+            if several { format!("{what}, {}", axis_words(&axis.name)) } else { what.to_owned() }
+        };
+        let meaning = "change against the reference of this axis with its 95 % interval; positive is better";
+        columns.push(Column { meaning, ..Column::number(of("gain")) });
+        columns.push(Column::words(of("verdict")));
+    }
+    let published =
+        [format!("published {}", metric.unit), PUBLISHED_GAIN.to_owned(), PUBLISHED_WORDS.to_owned()];
+    columns.extend(published.iter().take(2).map(|head| Column { spare: 1, ..Column::number(head.clone()) }));
+    columns.push(Column { spare: 4, ..Column::words(published[2].clone()) });
+    columns.push(column("95 %", "interval of the mean over the blocks", 3));
+    columns.push(column("blocks", "blocks in which it is complete", 2));
+    let rows = comparison.points.iter().map(|point| Row { cells: cells(comparison, point), part: false });
+    let title = format!("{} of each combination", sentence_case(metric.says));
+    Table { title, columns, rows: rows.collect() }
+        .without_empty_columns(&published.each_ref().map(String::as_str))
+}
+
+const PUBLISHED_GAIN: &str = "published gain";
+const PUBLISHED_WORDS: &str = "published in words";
+
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// `records/s`; of a unit that does not say what it is of, the name of the metric, which ends with its unit.
+fn head(name: &str, unit: &str) -> String {
+    if unit.contains('/') { unit.to_owned() } else { name.to_owned() }
+}
+
+/// The head of the metric; of several blocks a percentile is the mean of theirs.
+fn heading(metric: &ComparedMetric, several_blocks: bool) -> String {
+    let head = head(metric.name, metric.unit);
+    if several_blocks && metric.percentile().is_some() { format!("mean {head}") } else { head }
+}
+
+fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
+    let values = &point.values;
+    let measured = values.by_block.iter().flatten().count();
+    let mut cells = vec![name(point), figure_or_dash(values.mean)];
+    for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
+        cells.extend(gain_cells(values, axis));
+    }
+    let published = values.published.as_ref();
+    cells.push(figure_or_dash(published.and_then(|published| published.value)));
+    cells
+        .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
+    cells.push(published.and_then(|p| p.says.clone()).unwrap_or_else(|| format::UNKNOWN.to_owned()));
+    cells.push(values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default());
+    cells.push(format!("{measured} of {}", values.by_block.len()));
+    cells
+}
+
+fn name(point: &Point) -> String {
+    if point.is_reference { format!("{} (reference)", point.label) } else { point.label.clone() }
+}
+
+fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
+    match values.gains.iter().find(|gain| gain.axis == axis.name) {
+        Some(gain) => [change(gain), gain.words.clone()],
+        None => [String::new(), if values.mean.is_some() { "reference".to_owned() } else { String::new() }],
+    }
+}
+
+/// `+96 % (91–101 %)`.
+pub(crate) fn change(gain: &Gain) -> String {
+    change_of(gain.gain_pct, gain.low_pct, gain.high_pct)
+}
+
+/// A change with its interval; a dash where there is none.
+pub(crate) fn change_of(gain_pct: Option<f64>, low_pct: Option<f64>, high_pct: Option<f64>) -> String {
+    let ends = low_pct.zip(high_pct).map(|(low, high)| {
+        let between = if high < 0.0 { " to " } else { "–" };
+        format!(" ({}{between}{} %)", points(low), points(high))
+    });
+    let change = gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
+    change.unwrap_or_else(|| format::UNKNOWN.to_owned())
+}
+
+fn signed_per_cent(gain: f64) -> String {
+    let text = points(gain);
+    let sign = if gain > 0.0 && text != "0" { "+" } else { "" };
+    format!("{sign}{text} %")
+}
+
+/// The other metrics of each combination, each with its gain where it is compared along one axis. None without any.
+pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
+    let mut columns = vec![words("combination", "levels of the axes", 0)];
+    let heads = comparison.others.iter().enumerate().map(|(index, other)| Column {
+        meaning: other.metric.says,
+        spare: u8::try_from(index).unwrap_or(u8::MAX),
+        ..Column::number(other.metric.name)
+    });
+    columns.extend(heads);
+    let row = |(index, point): (usize, &Point)| {
+        let values = comparison.others.iter().map(|other| other_cell(&other.points[index]));
+        Row { cells: [name(point)].into_iter().chain(values).collect(), part: false }
+    };
+    let rows = comparison.points.iter().enumerate().map(row).collect();
+    let title = match comparison.not_compared {
+        None => {
+            "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
+        }
+        Some(_) => "Other metrics: mean of the blocks' figures",
+    };
+    (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
+}
+
+fn other_cell(values: &PointValues) -> String {
+    let mean = figure_or_dash(values.mean);
+    let figure = gained(values, mean);
+    match published_words(values) {
+        Some(published) => format!("{figure} ({published})"),
+        None => figure,
+    }
+}
+
+/// `published 29.1`, or what was published in place of a figure.
+fn published_words(values: &PointValues) -> Option<String> {
+    let published = values.published.as_ref()?;
+    let figure = published.value.map(format::figure);
+    let gain = published.gain_pct.map(|gain| format!("gain {}", signed_per_cent(gain)));
+    let told = figure.or(gain).or_else(|| published.says.clone())?;
+    Some(format!("published {told}"))
+}
+
+/// The mean with the gain over the only reference.
+fn gained(values: &PointValues, mean: String) -> String {
+    let [gain] = values.gains.as_slice() else { return mean };
+    let shown = gain.judged.is_some_and(|judged| {
+        matches!(judged.comparison, stats::Comparison::Better | stats::Comparison::Worse)
+    });
+    let mark = if shown { "*" } else { "" };
+    match gain.gain_pct {
+        Some(gain) => format!("{mean} ({}{mark})", signed_per_cent(gain)),
+        None => mean,
+    }
+}
+
+/// What had to hold. None without any.
+pub(crate) fn thresholds(comparison: &StudyComparison) -> Option<Table> {
+    let columns = vec![Column::words("threshold"), Column::words("outcome"), Column::words("figures")];
+    let row = |threshold: &crate::comparison::ThresholdResult| Row {
+        cells: vec![threshold.text.clone(), threshold.outcome.word().to_owned(), threshold.why.clone()],
+        part: false,
+    };
+    let rows: Vec<Row> = comparison.thresholds.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: "Thresholds".to_owned(), columns, rows })
+}
+
+/// Where the published figures come from and how they differ, a line each.
+pub(crate) fn published_notes(comparison: &StudyComparison) -> Vec<String> {
+    let Some(published) = &comparison.published else { return Vec::new() };
+    let differs = published
+        .differs
+        .as_ref()
+        .map(|differs| format!("The published study differs: {}", differs.trim_end_matches('.')));
+    let says = published.says.iter().map(|says| format!("Published: {says}"));
+    says.chain(differs).chain([format!("Source: {}", published.source)]).collect()
+}
+
+/// What the columns mean.
+pub(crate) fn legend(comparison: &StudyComparison) -> String {
+    let metric = &comparison.metric;
+    let less = Metric::named(metric.name).is_some_and(|m| m.better == record::Direction::Lower);
+    let sense = if less { ", less is better, so that a gain is a decrease" } else { "" };
+    let axes: Vec<String> = comparison
+        .axes
+        .iter()
+        .map(|axis| {
+            let mut references: Vec<&str> =
+                axis.series.iter().map(|series| series.reference.as_str()).collect();
+            references.sort_unstable();
+            references.dedup();
+            let references = references.join(" or ");
+            if axis.name == CONFIGURATION {
+                references
+            } else {
+                format!("{} {references}", axis_words(&axis.name))
+            }
+        })
+        .collect();
+    let gain = format!(
+        ". Gain: change against {} in the same block, positive is better; the interval is that of the paired blocks",
+        axes.join(", or against ")
+    );
+    let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
+    let several_blocks = comparison.blocks.len() > 1;
+    let head = heading(metric, several_blocks);
+    let mean = match metric.percentile() {
+        Some(percentile) if several_blocks => format!(", here the mean of the blocks' {percentile}"),
+        _ => String::new(),
+    };
+    format!("{head}: {}{mean}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
+}

@@ -1,0 +1,186 @@
+//! Whether what had to hold held: a limit is judged by a whole 95 % interval, not by its middle.
+//!
+//! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
+//! blocks on: below, a gain is told and decides nothing. A single block has no interval, and its value decides.
+
+use record::{GAIN, Metric, Threshold};
+use serde::Serialize;
+
+use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile};
+use crate::format;
+
+/// Points that a result names before it counts.
+const NAMED: usize = 3;
+
+/// What became of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The whole interval is on the allowed side, at every point that it is of.
+    Held,
+    /// Neither is known.
+    Inconclusive,
+    /// The whole interval of some point is on the other side.
+    Failed,
+}
+
+/// A threshold and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThresholdResult {
+    /// The threshold as it was written.
+    pub text: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The figures that decided.
+    pub why: String,
+}
+
+impl Outcome {
+    /// The outcome in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Inconclusive => "inconclusive",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl StudyComparison {
+    /// What became of all thresholds together: failed if one failed, else inconclusive if one was; none without any.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.thresholds.iter().map(|threshold| threshold.outcome).max()
+    }
+}
+
+/// A figure that a threshold is held against.
+struct Figure {
+    of: String,
+    outcome: Outcome,
+    says: String,
+}
+
+/// A threshold at all points that it is of. A gain is asked of every comparison that a point is in; where the threshold
+/// names axes, of those along them.
+pub(crate) fn result(threshold: &Threshold, comparison: &StudyComparison) -> ThresholdResult {
+    let figures =
+        if threshold.metric == GAIN { gains(threshold, comparison) } else { values(threshold, comparison) };
+    let outcome = figures.iter().map(|figure| figure.outcome).max().unwrap_or(Outcome::Inconclusive);
+    let deciding: Vec<String> = figures
+        .iter()
+        .filter(|figure| figure.outcome == outcome)
+        .map(|figure| format!("{}: {}", figure.of, figure.says))
+        .collect();
+    let more = match deciding.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        Some(more) => format!("; and {more} more"),
+        None => String::new(),
+    };
+    let why = match deciding.len() {
+        0 if threshold.metric == GAIN && comparison.not_compared.is_some() => {
+            "nothing is compared".to_owned()
+        }
+        0 => "no measured combination is what it is of".to_owned(),
+        _ => format!("{}{more}", deciding[..deciding.len().min(NAMED)].join("; ")),
+    };
+    ThresholdResult { text: threshold.to_string(), outcome, why }
+}
+
+fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
+    let of: Option<Vec<&PointValues>> = if threshold.metric == comparison.metric.name {
+        Some(comparison.points.iter().map(|point| &point.values).collect())
+    } else {
+        let other = comparison.others.iter().find(|other| other.metric.name == threshold.metric);
+        other.map(|other| other.points.iter().collect())
+    };
+    let unit = match threshold.unit() {
+        "%" | "share" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    let concerned = comparison.points.iter().enumerate().filter(|(_, point)| is_of(threshold, point));
+    concerned
+        .map(|(index, point)| {
+            let values = of.as_ref().map(|of| of[index]);
+            let ends = values.and_then(|v| v.interval).map(|interval| (interval.low, interval.high));
+            let value = values.and_then(|v| v.mean);
+            let blocks = values.map_or(0, |v| v.by_block.iter().flatten().count());
+            let (outcome, says) = match value {
+                Some(value) => {
+                    let mean = mean_of(&threshold.metric, blocks);
+                    (outcome(threshold, value, ends), mean + &figure(value, ends, &unit) + &from(blocks))
+                }
+                None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
+            };
+            Figure { of: point.label.clone(), outcome, says }
+        })
+        .collect()
+}
+
+fn gains(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
+    let named = comparison.axes.iter().any(|axis| threshold.at.contains_key(&axis.name));
+    let concerned = |gain: &&Gain| !named || threshold.at.contains_key(&gain.axis);
+    let judged = |point: &Point, gain: &Gain| {
+        let reference = &comparison.points[gain.reference].label;
+        let (outcome, says) = gain_against(threshold, gain);
+        Figure { of: format!("{} over {reference}", point.label), outcome, says }
+    };
+    let points = comparison.points.iter().filter(|point| is_of(threshold, point));
+    points
+        .flat_map(|point| point.values.gains.iter().filter(concerned).map(move |gain| (point, gain)))
+        .map(|(point, gain)| judged(point, gain))
+        .collect()
+}
+
+fn is_of(threshold: &Threshold, point: &Point) -> bool {
+    debug_assert_eq!(CONFIGURATION, "configuration", "thresholds know it by this name");
+    threshold.is_of(&point.configuration, &point.levels)
+}
+
+fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
+    let ends = gain.low_pct.zip(gain.high_pct);
+    let Some(value) = gain.gain_pct else { return (Outcome::Inconclusive, gain.words.clone()) };
+    let says = figure(value, ends, " %") + &from(gain.blocks);
+    if gain.blocks < stats::BLOCKS_MIN {
+        let needed = stats::BLOCKS_MIN;
+        return (
+            Outcome::Inconclusive,
+            format!("{says}, descriptive only; a gain is judged from {needed} blocks on"),
+        );
+    }
+    (outcome(threshold, value, ends), says)
+}
+
+/// `120 I/O/s (110–130)`.
+fn figure(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
+    let interval = ends.map(|(low, high)| format!(" ({})", format::range(low, high))).unwrap_or_default();
+    format!("{}{unit}{interval}", format::signed(value))
+}
+
+/// Says of a percentile that it is a mean of several.
+fn mean_of(metric: &str, blocks: usize) -> String {
+    match Metric::named(metric).and_then(|metric| percentile(metric.name)) {
+        Some(percentile) if blocks > 1 => format!("mean of the blocks' {percentile} "),
+        _ => String::new(),
+    }
+}
+
+/// How many blocks a figure rests on, where these are few.
+fn from(blocks: usize) -> String {
+    match blocks {
+        1 => " in one block, without an interval".to_owned(),
+        few if few < stats::BLOCKS_MIN => format!(" from {few} blocks"),
+        _ => String::new(),
+    }
+}
+
+/// A figure with its interval against the limit. A single block has no interval, and its value decides.
+fn outcome(threshold: &Threshold, value: f64, ends: Option<(f64, f64)>) -> Outcome {
+    let allows = |value: f64| threshold.bound.allows(value, threshold.limit);
+    let (low, high) = ends.unwrap_or((value, value));
+    match (allows(low), allows(high)) {
+        (true, true) => Outcome::Held,
+        (false, false) => Outcome::Failed,
+        _ => Outcome::Inconclusive,
+    }
+}

@@ -1,0 +1,219 @@
+//! What was measured of disks: a sentence a configuration, a series, a steady state, an expectation.
+
+use crate::configuration::Configuration;
+use crate::disk::{Expectation, ExpectedFigure, SteadyState, Sweep};
+use crate::format;
+use crate::report::Report;
+use crate::trial::{Figures, Trial, Workload};
+use crate::verdict::rate::{Counted, Held, held};
+use crate::verdict::{Level, Verdict};
+
+/// So far above what an array should give, and something else answered.
+const FAR_ABOVE_SHARE: f64 = 1.0;
+
+/// From this block size on, the bytes a second are what is asked for, and the I/Os a second follow from them.
+const THROUGHPUT_BLOCK_BYTES: u64 = 128 * 1024;
+
+/// What the rate of a disk is counted in.
+const IOS: Counted = Counted {
+    unit: "I/Os a second",
+    per_s: 1.0,
+    all_in_flight: |slots| match slots {
+        1 => "the one outstanding I/O was in use".to_owned(),
+        _ => format!("all {} outstanding were in use", format::grouped(slots)),
+    },
+};
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> =
+        report.steady_state.iter().map(|state| steady_state(state, report)).collect();
+    verdicts.extend(report.sweeps.iter().flat_map(sweep));
+    let in_a_sweep = |c: &&Configuration| !report.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
+    if report.steady_state.is_none() {
+        let disks = report.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
+        let disks = disks.filter(in_a_sweep);
+        verdicts.extend(disks.filter_map(|disk| configuration(disk, &report.trials)));
+    }
+    verdicts.extend(report.expectation.iter().flat_map(expectation));
+    verdicts
+}
+
+/// `RND4K Q32T1 read: 74,120 IOPS (73,010–75,200), p99 0.91 ms`, and of a rate that was offered whether it was held.
+fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
+    // What failed is told as a failure; its figures are in the table, but they are no finding.
+    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
+    let figures = configuration.main().filter(|_| !failed)?;
+    let throughput = configuration.disk().is_some_and(|disk| disk.block_bytes >= THROUGHPUT_BLOCK_BYTES);
+    let (unit, value, scale) = match (throughput, figures.mb_per_s, figures.per_s) {
+        (true, Some(mb_per_s), Some(per_s)) if per_s > 0.0 => ("MB/s", mb_per_s, mb_per_s / per_s),
+        (_, _, per_s) => ("IOPS", per_s?, 1.0),
+    };
+    let figure = format!("{} {unit}", format::figure(value));
+    let measured = format!("{figure} {}", interval(configuration, scale));
+    let (head, figure) = match held(configuration, trials, IOS) {
+        None => (measured, Some(figure)),
+        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
+        // A rate that was not held is no figure to be remembered.
+        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
+    };
+    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    parts.extend(configuration.offered_per_s().map(|rate| format!("{} offered", format::figure(rate))));
+    if configuration.trials.len() > 1
+        && let Some(best) = configuration.best_per_s
+    {
+        parts.push(format!("best {}", format::figure(best * scale)));
+    }
+    if scale != 1.0 {
+        parts.push(format!("{} IOPS", format::figure_or_dash(figures.per_s)));
+    }
+    parts.push(tail(figures, "I/Os"));
+    if configuration.cut_short {
+        parts.push("cut short".to_owned());
+    }
+    Some(Verdict {
+        figure,
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, "rate", parts.join(", "))
+    })
+}
+
+/// `(73,010–75,200)`, with the number of runs where they are several.
+pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
+    let repeats = configuration.trials.len();
+    let range = configuration
+        .rate_per_s
+        .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
+    match (range, repeats) {
+        (Some(range), 1) => format!("({range})"),
+        (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
+        (None, 1) => "(no interval: fewer than 8 seconds)".to_owned(),
+        (None, _) => format!("(mean of {repeats} runs, no interval)"),
+    }
+}
+
+/// The p99, or the highest percentile that the samples support.
+pub(crate) fn tail(figures: &Figures, operations: &str) -> String {
+    let latency = &figures.latency;
+    match (latency.p99_us, latency.p95_us, latency.p50_us, latency.mean_us) {
+        (Some(us), ..) => format!("p99 {}", format::latency(us)),
+        (None, Some(us), ..) => format!("p95 {} (too few {operations} for a p99)", format::latency(us)),
+        (None, None, Some(us), _) => format!("p50 {} (too few {operations} for a p99)", format::latency(us)),
+        (None, None, None, Some(us)) => {
+            format!("mean {} (too few {operations} for percentiles)", format::latency(us))
+        }
+        (None, None, None, None) => "latency unknown".to_owned(),
+    }
+}
+
+fn sweep(sweep: &Sweep) -> Vec<Verdict> {
+    let verdict = |figure: Option<String>, sentence: String| Verdict {
+        figure,
+        trials: sweep.trials.clone(),
+        ..Verdict::new(Level::Finding, "knee", sentence)
+    };
+    let mut verdicts = vec![match (&sweep.knee, &sweep.no_knee) {
+        (Some(knee), _) => {
+            let figure = format!("{} outstanding", format::figure(knee.at));
+            let range = format!("{}–{}", format::figure(knee.low), format::figure(knee.high));
+            let sentence = format!("{}: the knee is at {figure} ({range}){}", sweep.series, best(sweep));
+            verdict(Some(figure), sentence)
+        }
+        (None, reason) => {
+            let reason = reason.as_deref().unwrap_or("no knee");
+            verdict(None, format!("{}: {reason}{}", sweep.series, best(sweep)))
+        }
+    }];
+    verdicts.extend(tolerance(sweep).map(|sentence| Verdict {
+        trials: sweep.trials.clone(),
+        ..Verdict::new(Level::Finding, "tolerance", sentence)
+    }));
+    verdicts
+}
+
+fn best(sweep: &Sweep) -> String {
+    sweep.best().map_or_else(String::new, |best| {
+        let p99 = best.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
+        format!("; the best rate is {} IOPS at {}{p99}", format::figure(best.per_s), best.outstanding)
+    })
+}
+
+fn tolerance(sweep: &Sweep) -> Option<String> {
+    let most_us = sweep.tolerance_us?;
+    let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
+    let within = sweep.last_within().map_or_else(
+        || "no depth was within it".to_owned(),
+        |point| format!("within it: {} IOPS at {}", format::figure(point.per_s), point.outstanding),
+    );
+    let skipped = match sweep.skipped.as_slice() {
+        [] => String::new(),
+        [only] => format!("; depth {only} was left out"),
+        [first, .., last] => format!("; depths {first} to {last} were left out"),
+    };
+    Some(format!(
+        "{}: the latency tolerance of {} was passed at {} outstanding (mean {}); {within}{skipped}",
+        sweep.series,
+        format::plain_latency(most_us),
+        passed.outstanding,
+        format::latency_or_dash(passed.mean_us),
+    ))
+}
+
+fn steady_state(state: &SteadyState, report: &Report) -> Verdict {
+    let mean = state.window_mean_per_s.map(|mean| format!("{} IOPS", format::figure(mean)));
+    let trials = report.configurations.iter().find(|c| c.name == state.watched).map(|c| c.trials.clone());
+    let sentence = match (state.reached_in_round, state.window, &mean) {
+        (Some(round), Some((first, last)), Some(mean)) => format!(
+            "{}: steady state was reached in round {round}; {mean} is the mean of rounds {first} to {last}",
+            state.watched
+        ),
+        (_, Some((first, last)), Some(mean)) => format!(
+            "{}: no steady state within {} rounds; rounds {first} to {last} had a mean of {mean}",
+            state.watched,
+            state.rounds_per_s.len()
+        ),
+        _ => format!(
+            "{}: no steady state within {}; the rule needs five",
+            state.watched,
+            format::counted(state.rounds_per_s.len(), "round", "rounds")
+        ),
+    };
+    Verdict {
+        figure: mean,
+        trials: trials.unwrap_or_default(),
+        ..Verdict::new(Level::Finding, "steady_state", sentence)
+    }
+}
+
+fn expectation(expectation: &Expectation) -> Vec<Verdict> {
+    if let Some(error) = &expectation.error {
+        let sentence = format!("The expected array was not understood: {error}");
+        return vec![Verdict::new(Level::Warning, "expectation", sentence)];
+    }
+    expectation.figures.iter().map(|figure| expected(&expectation.array, figure)).collect()
+}
+
+fn expected(array: &str, figure: &ExpectedFigure) -> Verdict {
+    let should =
+        format!("{array} should give {} {} IOPS", format::figure(figure.expected_per_s), figure.what);
+    let measured = figure.measured_per_s.zip(figure.difference_share).zip(figure.configuration.as_ref());
+    let Some(((per_s, difference), configuration)) = measured else {
+        return Verdict::new(Level::Finding, "expectation", format!("{should}; no trial measured that"));
+    };
+    let distance = match difference {
+        share if share.abs() < 0.0005 => "just that".to_owned(),
+        share if share < 0.0 => format!("{} less", format::per_cent(-share)),
+        share if share < 1.0 => format!("{} more", format::per_cent(share)),
+        share => format!("{} times that", format::figure(1.0 + share)),
+    };
+    let doubt = match difference {
+        share if share > FAR_ABOVE_SHARE => {
+            "; these disks alone cannot give that: a cache answered, or it is another array"
+        }
+        share if share < 0.0 && figure.too_few_outstanding => {
+            "; fewer I/Os were outstanding than there are disks, so not all of them were busy"
+        }
+        _ => "",
+    };
+    let sentence = format!("{should}; {configuration} gave {}, {distance}{doubt}", format::figure(per_s));
+    Verdict { figure: Some(distance), ..Verdict::new(Level::Finding, "expectation", sentence) }
+}

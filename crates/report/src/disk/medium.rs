@@ -1,0 +1,164 @@
+//! Doubts about what answered: memory, an empty file, a deduplicating array, a volatile cache, instead of the medium.
+
+use record::{DiskSetup, Reading, Written};
+
+use crate::format;
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::doubt::Doubt;
+use crate::verdict::{Level, Verdict};
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let trials = &report.trials;
+    [
+        file_in_memory(report),
+        never_written(trials),
+        written_by_others(trials),
+        written_unknown(trials),
+        above_interface(report),
+        compressible(trials),
+        duplicate(trials),
+        not_durable(report),
+        no_device(trials),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The disk setup of a trial that really did I/O and left figures.
+fn io(trial: &Trial) -> Option<&DiskSetup> {
+    trial
+        .disk()
+        .filter(|disk| disk.engine != "null" && disk.engine != "simulated" && !trial.figures.is_empty())
+}
+
+fn count(bytes: f64) -> String {
+    format::bytes(bytes as u64)
+}
+
+fn file_in_memory(report: &Report) -> Option<Verdict> {
+    let memory = report.environment.as_ref()?.memory.total_bytes;
+    let small = |trial: &Trial| {
+        let disk = io(trial)?;
+        // A write that is answered when it is on stable storage is not answered by the cache.
+        let cached = disk.read_per_cent > 0.0 || !disk.cache.writes_through();
+        (disk.cache.uses_file_cache() && cached && disk.file_bytes < memory).then_some(disk.file_bytes as f64)
+    };
+    Doubt::with_figure(Level::Warning, "file_in_memory", &report.trials, small).verdict(count, |file| {
+        format!(
+            "a file of {file} was read or written through the file cache of a machine with {} of memory, which may \
+             have answered; measure with direct I/O, or with a file of at least {}",
+            format::bytes(memory),
+            format::bytes(memory.saturating_mul(2)),
+        )
+    })
+}
+
+fn never_written(trials: &[Trial]) -> Option<Verdict> {
+    let holes = |trial: &Trial| match io(trial)?.written {
+        Written::Holes { bytes } if bytes > 0 => Some(bytes as f64),
+        _ => None,
+    };
+    Doubt::with_figure(Level::Warning, "never_written", trials, holes).verdict(count, |bytes| {
+        format!(
+            "{bytes} of the region that was read were never written, and what was never written is answered without \
+             the medium; let the file be filled before it is read"
+        )
+    })
+}
+
+fn written_by_others(trials: &[Trial]) -> Option<Verdict> {
+    let others = |trial: &Trial| io(trial).is_some_and(|disk| disk.written == Written::AllocatedByOthers);
+    Doubt::plain(Level::Note, "written_by_others", trials, others).verdict(count, |_| {
+        "what was read was not written by this tool; zeros or repeating data may be answered faster than real data; \
+         use a file of its own to be sure"
+            .to_owned()
+    })
+}
+
+fn written_unknown(trials: &[Trial]) -> Option<Verdict> {
+    let reason = |trial: &Trial| match io(trial).map(|disk| &disk.written) {
+        Some(Written::Unknown { reason }) => Some(reason.clone()),
+        _ => None,
+    };
+    let first = trials.iter().find_map(reason)?;
+    Doubt::plain(Level::Note, "written_unknown", trials, |trial| reason(trial).is_some()).verdict(count, |_| {
+        format!("whether what was read had ever been written is not known: {first}; fill the region first to be sure")
+    })
+}
+
+/// The interface is known of the study's first target alone.
+fn above_interface(report: &Report) -> Option<Verdict> {
+    let mut paths: Vec<&str> =
+        report.trials.iter().filter_map(|trial| Some(io(trial)?.path.as_str())).collect();
+    paths.dedup();
+    if paths.len() > 1 {
+        return None;
+    }
+    let device = report.environment.as_ref()?.device.known()?;
+    let most = *device.interface_bytes_per_s.known()? as f64 / 1e6;
+    let faster = |trial: &Trial| {
+        io(trial)?;
+        // An interface carries reads and writes at the same time, so each direction is judged alone.
+        let one_way =
+            trial.figures.iter().filter(|figures| figures.kind == "read" || figures.kind == "write");
+        one_way.filter_map(|figures| figures.mb_per_s).reduce(f64::max).filter(|&mb_per_s| mb_per_s > most)
+    };
+    let interface = match &device.interface {
+        Reading::Known(name) => name.as_str(),
+        Reading::Unknown(_) => "device's",
+    };
+    let mb_per_s = |value: f64| format!("{} MB/s", format::figure(value));
+    Doubt::with_figure(Level::Warning, "above_interface", &report.trials, faster).verdict(mb_per_s, |rate| {
+        format!(
+            "{rate} is more than the {interface} interface of {} can carry ({}); something before the device \
+             answered; measure with direct I/O and a larger file",
+            device.name,
+            mb_per_s(most),
+        )
+    })
+}
+
+fn compressible(trials: &[Trial]) -> Option<Verdict> {
+    let share =
+        |trial: &Trial| io(trial).map(|disk| disk.compressible_per_cent / 100.0).filter(|&share| share > 0.0);
+    Doubt::with_figure(Level::Warning, "compressible", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "{share} of each block compresses; storage that compresses answers such data at a false speed; leave the \
+             fill incompressible unless your data is like this"
+        )
+    })
+}
+
+fn duplicate(trials: &[Trial]) -> Option<Verdict> {
+    let share =
+        |trial: &Trial| io(trial).map(|disk| disk.duplicate_per_cent / 100.0).filter(|&share| share > 0.0);
+    Doubt::with_figure(Level::Warning, "duplicate", trials, share).verdict(format::per_cent, |share| {
+        format!(
+            "{share} of the blocks are duplicates; storage that deduplicates answers such data at a false speed; \
+             leave all blocks unique unless your data is like this"
+        )
+    })
+}
+
+/// A database waits until a commit is stable; writes that did not wait say nothing of that.
+fn not_durable(report: &Report) -> Option<Verdict> {
+    let volatile = |trial: &Trial| {
+        let writes = trial.figures.iter().any(|figures| figures.kind == "write");
+        writes
+            && io(trial).is_some_and(|disk| !disk.cache.writes_through() && disk.flush_every_writes.is_none())
+    };
+    Doubt::plain(Level::Note, "not_durable", &report.trials, volatile).verdict(count, |_| {
+        "writes were answered before they had to be on stable storage, so this is no rate of commits; measure with \
+         write-through or a flush every few writes for that"
+            .to_owned()
+    })
+}
+
+fn no_device(trials: &[Trial]) -> Option<Verdict> {
+    let none =
+        |trial: &Trial| trial.disk().is_some_and(|disk| disk.engine == "null" || disk.engine == "simulated");
+    Doubt::plain(Level::Note, "no_device", trials, none)
+        .verdict(count, |_| "no device was touched; the figures are those of the load generator".to_owned())
+}

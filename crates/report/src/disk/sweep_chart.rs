@@ -1,0 +1,218 @@
+//! Rate and latency over the outstanding I/Os, the series of one kind in one pair of charts.
+
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, SERIES, Side, TEXT, svg, text_width};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::label::{self, Label};
+use crate::chart::scale::Scale;
+use crate::disk::{Sweep, SweepPoint};
+use crate::format::{self, plain, plain_latency};
+use crate::table::{Column, Row, Table};
+
+/// Rates that differ by more than this factor share no even scale.
+const EVEN_FACTOR_MAX: f64 = 20.0;
+
+/// Series whose intervals and marks have room in one chart.
+const MARKED: usize = 2;
+
+/// A pair of charts, rate and latency, for each group; a group with many series makes several pairs.
+pub(crate) fn sweeps(all: &[Sweep]) -> Vec<[Chart; 2]> {
+    let mut groups: Vec<Vec<&Sweep>> = Vec::new();
+    for sweep in all {
+        match groups.iter_mut().find(|group| group[0].group == sweep.group && group.len() < SERIES) {
+            Some(group) => group.push(sweep),
+            None => groups.push(vec![sweep]),
+        }
+    }
+    groups.iter().filter_map(|group| Some([rate(group)?, latency(group)?])).collect()
+}
+
+fn rate(group: &[&Sweep]) -> Option<Chart> {
+    let value = |point: &SweepPoint| Some(point.per_s);
+    let (low, high) = extent(group, value)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let scale = if high / low > EVEN_FACTOR_MAX {
+        Scale::decades(low, high, bottom, top)
+    } else {
+        Scale::from_zero(high * 1.08, bottom, top)
+    };
+    let y = Axis { scale, title: "IOPS", print: plain };
+    let heading = format!("Rate by outstanding I/Os: {}", name(group));
+    let svg = draw(&heading, group, &y, value, |canvas, frame, x| {
+        for (index, sweep) in group.iter().enumerate() {
+            knee(canvas, sweep, Ink::Series(index), frame, (x, &y.scale), group.len() <= MARKED);
+        }
+    });
+    let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
+        (true, true) => {
+            "A ring marks the knee, the shaded width its 95 % interval: past it, more depth gains at a lower rate."
+        }
+        (true, false) => {
+            "A ring marks the knee: past it, more depth gains at a lower rate. The verdicts give its interval."
+        }
+        (false, _) => "No knee is claimed in these series; the verdicts say why.",
+    };
+    Some(Chart {
+        heading,
+        svg,
+        caption: caption.to_owned(),
+        table: table(group, "IOPS", |point| format::figure(point.per_s)),
+    })
+}
+
+fn latency(group: &[&Sweep]) -> Option<Chart> {
+    let value = |point: &SweepPoint| point.mean_us;
+    let (low, high) = extent(group, value)?;
+    let tolerance_us = group.iter().find_map(|sweep| sweep.tolerance_us);
+    // The tolerance is drawn where the curves come near it; a distant one would only flatten them.
+    let shown = tolerance_us.filter(|us| *us < high * 10.0 && *us > low / 10.0);
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let scale = Scale::decades(low.min(shown.unwrap_or(low)), high.max(shown.unwrap_or(high)), bottom, top);
+    let y = Axis { scale, title: "mean latency", print: plain_latency };
+    let heading = format!("Latency by outstanding I/Os: {}", name(group));
+    let svg = draw(&heading, group, &y, value, |canvas, frame, _| {
+        if let Some(us) = shown {
+            let at = y.scale.at(us);
+            canvas.dashes(Ink::Text, (frame.left, at), (frame.right, at));
+            canvas.text(
+                Ink::Text,
+                Side::Right,
+                (frame.left + 4.0, at + TEXT * 0.8),
+                &format!("tolerance {}", plain_latency(us)),
+            );
+        }
+    });
+    let caption = match tolerance_us {
+        Some(us) if shown.is_none() => {
+            format!("The tolerance of {} lies far from these curves.", plain_latency(us))
+        }
+        Some(us) => {
+            format!("A series stops at the first depth whose mean latency is over {}.", plain_latency(us))
+        }
+        None => "Mean of all operations of a depth.".to_owned(),
+    };
+    let cell = |point: &SweepPoint| {
+        format!("{} / {}", format::latency_or_dash(point.mean_us), format::latency_or_dash(point.p99_us))
+    };
+    Some(Chart { heading, svg, caption, table: table(group, "mean / p99", cell) })
+}
+
+/// What the series of a group share.
+fn name(group: &[&Sweep]) -> String {
+    match group {
+        [only] => only.series.clone(),
+        several if several[0].group.is_empty() => "all series".to_owned(),
+        several => several[0].group.clone(),
+    }
+}
+
+fn extent(group: &[&Sweep], value: impl Fn(&SweepPoint) -> Option<f64>) -> Option<(f64, f64)> {
+    let values =
+        || group.iter().flat_map(|sweep| &sweep.points).filter_map(&value).filter(|value| *value > 0.0);
+    Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
+}
+
+fn draw(
+    heading: &str,
+    group: &[&Sweep],
+    y: &Axis<'_>,
+    value: impl Fn(&SweepPoint) -> Option<f64>,
+    marks: impl FnOnce(&mut Canvas<'_>, &Frame, &Scale),
+) -> String {
+    let labelled = group.len() > 1;
+    let frame = Frame::new(HEIGHT, y, group.iter().filter(|_| labelled).map(|sweep| sweep.label.as_str()));
+    let depths = || group.iter().flat_map(|sweep| &sweep.points).map(|point| f64::from(point.outstanding));
+    let (low, high) = (depths().fold(f64::INFINITY, f64::min), depths().fold(1.0, f64::max));
+    let x = Axis {
+        scale: Scale::doublings(low, high, frame.left, frame.right),
+        title: "outstanding I/Os a thread",
+        print: plain,
+    };
+    svg((WIDTH, HEIGHT), heading, &describe(group, &value, y.print), |canvas| {
+        frame.draw(canvas, &x, y);
+        marks(canvas, &frame, &x.scale);
+        let mut labels = Vec::new();
+        for (index, sweep) in group.iter().enumerate() {
+            let at = |point: &SweepPoint| {
+                Some((x.scale.at(f64::from(point.outstanding)), y.scale.at(value(point)?)))
+            };
+            let points: Vec<(f64, f64)> = sweep.points.iter().filter_map(at).collect();
+            canvas.path(Ink::Series(index), 2.0, &points);
+            points.iter().for_each(|&point| canvas.dot(Ink::Series(index), 2.6, point));
+            if let (true, Some(last)) = (labelled, points.last()) {
+                labels.push(Label { ink: Ink::Series(index), y: last.1, text: sweep.label.clone() });
+            }
+        }
+        label::beside(canvas, frame.right + 4.0, (frame.top, frame.bottom), labels);
+    })
+}
+
+/// A ring on the curve at the knee; its interval and its figure too where there is room.
+fn knee(
+    canvas: &mut Canvas<'_>,
+    sweep: &Sweep,
+    ink: Ink,
+    frame: &Frame,
+    (x, y): (&Scale, &Scale),
+    marked: bool,
+) {
+    let Some(knee) = &sweep.knee else { return };
+    let Some(height) = height_at(sweep, knee.at) else { return };
+    let at = (x.at(knee.at), y.at(height));
+    if marked {
+        canvas.rectangle(ink, 0.14, (x.at(knee.low) - 1.0, frame.top), (x.at(knee.high) + 1.0, frame.bottom));
+        let text = format!(
+            "knee {} ({}–{})",
+            format::figure(knee.at),
+            format::figure(knee.low),
+            format::figure(knee.high)
+        );
+        let fits = at.0 + 8.0 + text_width(&text) <= frame.right;
+        let (side, beside) = if fits { (Side::Right, at.0 + 8.0) } else { (Side::Left, at.0 - 8.0) };
+        canvas.text(ink, side, (beside, (at.1 + TEXT * 1.4).min(frame.bottom - TEXT)), &text);
+    }
+    canvas.ring(ink, 6.0, at);
+}
+
+/// Height of the drawn curve between its points, by factors as it is drawn.
+fn height_at(sweep: &Sweep, depth: f64) -> Option<f64> {
+    let after = sweep.points.iter().position(|point| f64::from(point.outstanding) >= depth)?;
+    let (high, low) = (&sweep.points[after], &sweep.points[after.saturating_sub(1)]);
+    let (from, to) = (f64::from(low.outstanding), f64::from(high.outstanding));
+    let share = if to > from { (depth / from).ln() / (to / from).ln() } else { 0.0 };
+    Some(low.per_s + (high.per_s - low.per_s) * share)
+}
+
+fn describe(
+    group: &[&Sweep],
+    value: impl Fn(&SweepPoint) -> Option<f64>,
+    print: fn(f64) -> String,
+) -> String {
+    let one = |sweep: &&Sweep| {
+        let end = |point: Option<&SweepPoint>| {
+            let point = point?;
+            Some(format!("{} at {}", print(value(point)?), point.outstanding))
+        };
+        let (first, last) = (end(sweep.points.first()), end(sweep.points.last()));
+        format!("{}: {} to {}", sweep.series, first.unwrap_or_default(), last.unwrap_or_default())
+    };
+    group.iter().map(one).collect::<Vec<String>>().join("; ")
+}
+
+fn table(group: &[&Sweep], unit: &str, print: impl Fn(&SweepPoint) -> String) -> Table {
+    let mut columns = vec![Column::number("outstanding")];
+    columns.extend(group.iter().map(|sweep| Column::number(sweep.label.clone())));
+    let mut depths: Vec<u32> =
+        group.iter().flat_map(|sweep| &sweep.points).map(|point| point.outstanding).collect();
+    depths.sort_unstable();
+    depths.dedup();
+    let rows = depths.into_iter().map(|depth| {
+        let cell = |sweep: &&Sweep| {
+            let point = sweep.points.iter().find(|point| point.outstanding == depth);
+            point.map_or_else(|| format::UNKNOWN.to_owned(), &print)
+        };
+        Row { cells: [depth.to_string()].into_iter().chain(group.iter().map(cell)).collect(), part: false }
+    });
+    let rows = rows.collect();
+    Table { title: unit.to_owned(), columns, rows }
+}

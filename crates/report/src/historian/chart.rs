@@ -1,0 +1,133 @@
+//! The course of a historian: pending records, offered and written records, screens and sizes over the seconds of a
+//! trial, with purges and outages marked as spans.
+
+use record::{PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
+
+use crate::chart::Chart;
+use crate::chart::canvas::Ink;
+use crate::chart::frame::{Axis, Frame, HEIGHT};
+use crate::chart::over_time::{Band, Course, Line, Span};
+use crate::chart::scale::Scale;
+use crate::format::{self, plain, plain_latency};
+use crate::historian::{DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
+use crate::trial::Trial;
+
+/// Rates and sizes that are always below this are drawn from zero on a scale up to it.
+const LEAST: f64 = 1.0;
+
+/// The charts of a trial; those of which nothing was recorded are left out.
+pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {
+    let charts = [
+        pending(trial),
+        rates(trial),
+        crate::chart::histogram::flushes(trial),
+        crate::chart::over_time::latency(trial, RECORD),
+        screens(trial),
+        sizes(trial),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// Purges, shrinks and outages of a trial.
+fn spans(trial: &Trial) -> Vec<Span> {
+    let Some(historian) = &trial.historian else { return Vec::new() };
+    let purges = historian.maintenance.iter().map(|maintenance| Span {
+        ink: Ink::Series(4),
+        name: "purge",
+        begin_s: maintenance.run.start_s,
+        end_s: maintenance.run.end_s(),
+    });
+    let outages = historian.outages.iter().map(|outage| Span {
+        ink: Ink::Series(1),
+        name: "outage",
+        begin_s: outage.start_s,
+        end_s: outage.end_s.unwrap_or(f64::INFINITY),
+    });
+    purges.chain(outages).collect()
+}
+
+fn gauge(name: &'static str) -> impl Fn(&Sample) -> Option<f64> {
+    move |sample| sample.gauges.get(name).copied()
+}
+
+fn pending(trial: &Trial) -> Option<Chart> {
+    let mean = Line::of(Ink::Series(0), "mean", trial, gauge(PENDING));
+    let band = Band::of(Ink::Series(0), trial, gauge(PENDING_MIN), gauge(PENDING_MAX));
+    let most = mean.values().chain(band.highest()).reduce(f64::max)?;
+    let course = Course { lines: vec![mean], band: Some(band), spans: spans(trial) };
+    Some(course.chart(
+        trial,
+        "Pending records",
+        &from_zero(most, "records accepted and not yet committed"),
+        "Line: mean of each second. Band: fewest to most in it. A rate is held where they keep coming back to nearly \
+         nothing.",
+        ("", |value| format::grouped(value.round() as u64)),
+    ))
+}
+
+fn rates(trial: &Trial) -> Option<Chart> {
+    // Nothing is offered while what is pending drains.
+    let loaded = |sample: &Sample| sample.phase != Phase::Drain;
+    let offered = Line::of(Ink::Series(2), "offered", trial, |sample| {
+        Some(gauge(OFFERED)(sample).filter(|_| loaded(sample))? / sample.length_s)
+    });
+    let written = Line::of(Ink::Series(0), "written", trial, |sample| {
+        if !loaded(sample) {
+            return None;
+        }
+        let count = sample.operations.get(RECORD).map_or(0, |operation| operation.count);
+        Some(count as f64 / sample.length_s)
+    });
+    let lines: Vec<Line> = [offered, written].into_iter().filter(|line| line.values().count() > 1).collect();
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let course = Course { lines, band: None, spans: spans(trial) };
+    Some(course.chart(
+        trial,
+        "Offered and written",
+        &from_zero(most, "records a second"),
+        "Each point is one second; shaded ones, such as warm-up, make no figures.",
+        ("records/s", format::figure),
+    ))
+}
+
+/// The longest read of each second in which a screen read.
+fn screens(trial: &Trial) -> Option<Chart> {
+    let longest = |ink: Ink, kind: &'static str| {
+        Line::of(ink, kind, trial, move |sample| sample.operations.get(kind)?.latency.max_us)
+    };
+    let lines = [longest(Ink::Series(0), TREND), longest(Ink::Series(1), LATEST)];
+    let lines: Vec<Line> = lines.into_iter().filter(|line| line.values().count() > 1).collect();
+    let low = lines.iter().flat_map(Line::values).reduce(f64::min)?;
+    let high = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let y = Axis {
+        scale: Scale::decades(low, high, bottom, top),
+        title: "longest read of a second",
+        print: plain_latency,
+    };
+    let course = Course { lines, band: None, spans: spans(trial) };
+    Some(course.chart(
+        trial,
+        "Screens",
+        &y,
+        "Trend: a time window of a screen's tags. Latest: their latest values. Seconds without a read have no point.",
+        ("", format::latency),
+    ))
+}
+
+fn sizes(trial: &Trial) -> Option<Chart> {
+    let size = |ink: Ink, name: &str, of: &'static str| Line::of(ink, name, trial, gauge(of));
+    let lines = [size(Ink::Series(0), "database", DATABASE_BYTES), size(Ink::Series(1), "log", LOG_BYTES)];
+    let lines: Vec<Line> = lines.into_iter().filter(|line| line.values().count() > 1).collect();
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let course = Course { lines, band: None, spans: spans(trial) };
+    let y = Axis { print: format::plain_bytes, ..from_zero(most, "size") };
+    let remark = "Sizes of the database and of its log, where the server tells them.";
+    Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))
+}
+
+/// An even axis from zero.
+pub(crate) fn from_zero(most: f64, title: &str) -> Axis<'_> {
+    let (top, bottom) = Frame::heights(HEIGHT);
+    Axis { scale: Scale::from_zero(most.max(LEAST) * 1.05, bottom, top), title, print: plain }
+}

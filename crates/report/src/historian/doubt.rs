@@ -1,0 +1,244 @@
+//! Doubts about a historian: rows that are not what was acknowledged, events that were refused, times without a
+//! database, commits that promise nothing, purges that did not run.
+
+use record::{Outage, Server, Setup};
+
+use crate::format::{self, grouped};
+use crate::historian::Historian;
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::doubt::Doubt;
+use crate::verdict::{Level, Verdict};
+
+/// Someone who opened a screen has turned to something else by then (J. Nielsen, "Usability Engineering", 1993, 5.5).
+const SCREEN_WAIT_MAX_US: f64 = 10e6;
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let trials = &report.trials;
+    let mut verdicts: Vec<Verdict> = report.historians().filter_map(rows_differ).collect();
+    verdicts.extend(report.historians().filter_map(outage));
+    verdicts.extend(report.historians().filter_map(source_outage));
+    verdicts.extend(report.historians().filter_map(maintenance_failed));
+    let doubts = [
+        not_durable(trials),
+        rows_unknown(trials),
+        refused(trials),
+        abandoned(trials),
+        slow_screens(trials),
+        no_database(trials),
+        closed_loop(trials),
+        no_purge(trials),
+    ];
+    verdicts.extend(doubts.into_iter().flatten());
+    verdicts.extend(report.searches.iter().filter(|search| !search.failed_below.is_empty()).map(|search| {
+        let rates: Vec<String> = search.failed_below.iter().map(|&rate| format::plain(rate)).collect();
+        let sentence = format!(
+            "{}: rates below the confirmed one were not held ({} records/s): something else than the rate set the \
+             outcome; repeat on an idle machine",
+            search.configuration,
+            rates.join(", ")
+        );
+        Verdict { trials: search.trials(), ..Verdict::new(Level::Warning, "search_inconsistent", sentence) }
+    }));
+    verdicts
+}
+
+fn count(value: f64) -> String {
+    grouped(value.round() as u64)
+}
+
+/// Figures of a historian trial that was measured.
+fn of(trial: &Trial) -> Option<&Historian> {
+    trial.historian.as_ref().filter(|_| !trial.figures.is_empty())
+}
+
+/// What was acknowledged must be found, and nothing twice.
+fn rows_differ(trial: &Trial) -> Option<Verdict> {
+    let historian = of(trial)?;
+    if let Some(compared) = historian.rows_compared.as_ref().filter(|rows| rows.seconds_differing > 0) {
+        let rule = if compared.missing > 0 { "rows_lost" } else { "rows_differ" };
+        let why = match (compared.missing, compared.doubled + compared.unknown) {
+            (missing, 0) if missing > 0 => "it acknowledges what it does not keep",
+            (0, more) if more > 0 => "some were written twice, or others write to it",
+            _ => "it does not keep what it acknowledges, or others write to it",
+        };
+        let sentence =
+            format!("{}: {}; {why}", trial.name, historian.rows_mismatch.as_deref().unwrap_or_default());
+        return Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) });
+    }
+    let (expected, found) = (historian.rows_expected, historian.rows_found?);
+    let (rule, sentence) = match found {
+        found if found < expected => (
+            "rows_lost",
+            format!(
+                "{}: {} of {} acknowledged rows are not in the database; it acknowledges what it does not keep",
+                trial.name,
+                grouped(expected - found),
+                grouped(expected)
+            ),
+        ),
+        found if found > expected => (
+            "rows_extra",
+            format!(
+                "{}: the database holds {} rows more than the {} that it acknowledged: some were written twice, or \
+                 others write to it",
+                trial.name,
+                grouped(found - expected),
+                grouped(expected)
+            ),
+        ),
+        _ => return None,
+    };
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) })
+}
+
+fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
+    let unknown = |trial: &Trial| of(trial).is_some_and(|h| h.rows_found.is_none() && h.acknowledged > 0);
+    Doubt::plain(Level::Warning, "rows_unknown", trials, unknown).verdict(count, |_| {
+        "the database could not be asked for its rows in the end, so whether it holds what it acknowledged is not \
+         known; count them when it answers again"
+            .to_owned()
+    })
+}
+
+/// `the database could not be written for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
+/// were lost`.
+fn outage(trial: &Trial) -> Option<Verdict> {
+    let historian = trial.historian.as_ref()?;
+    let first = historian.outages.first()?;
+    let length = length_of(&historian.outages);
+    let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), count);
+    let lost = match historian.rows_lost {
+        Some(lost) => {
+            format!("{} of {} acknowledged rows were lost", grouped(lost), grouped(historian.rows_expected))
+        }
+        None => "how many acknowledged rows were lost is not known".to_owned(),
+    };
+    let sentence = format!(
+        "{}: the database could not be written{length} ({}); {waited} events waited, {} were refused, {lost}",
+        trial.name,
+        first.error,
+        grouped(historian.refused)
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "outage", sentence) })
+}
+
+/// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
+pub(crate) fn length_of(outages: &[Outage]) -> String {
+    let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());
+    let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
+    match (away.first(), outages.len()) {
+        (Some(last), _) => format!(" from second {} to the end", format::plain(last.start_s.round())),
+        (None, 1) => format!(" for {}", format::duration(away_s)),
+        (None, times) => format!(" {times} times, together for {}", format::duration(away_s)),
+    }
+}
+
+/// What changed while a source was away is not known to anybody.
+fn source_outage(trial: &Trial) -> Option<Verdict> {
+    let historian = trial.historian.as_ref()?;
+    let first = historian.source_outages.first()?;
+    let sentence = format!(
+        "{}: the source of events could not be reached{} ({}); what changed there meanwhile is not in these figures",
+        trial.name,
+        length_of(&historian.source_outages),
+        first.error
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "source_outage", sentence) })
+}
+
+fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
+    let runs = &trial.historian.as_ref()?.maintenance;
+    let errors = || runs.iter().filter_map(|maintenance| maintenance.run.error.as_ref());
+    let first = errors().next()?;
+    let sentence = format!(
+        "{}: {} of {} purges did not come to their end: {first}; the database grows until one does",
+        trial.name,
+        errors().count(),
+        runs.len()
+    );
+    Some(Verdict {
+        trials: vec![trial.number],
+        ..Verdict::new(Level::Warning, "maintenance_failed", sentence)
+    })
+}
+
+/// The servers of a trial that was measured, of a historian or of an order store.
+fn servers(trial: &Trial) -> Vec<&Server> {
+    let setup = trial.setup.as_ref().filter(|_| !trial.figures.is_empty());
+    let stores = setup.and_then(Setup::orders).into_iter().flat_map(|orders| &orders.targets);
+    let historian = setup.and_then(Setup::historian).map(|historian| &historian.server);
+    historian.into_iter().chain(stores.map(|target| &target.server)).collect()
+}
+
+fn not_durable(trials: &[Trial]) -> Option<Verdict> {
+    let server = |trial: &Trial| servers(trial).into_iter().find(|server| !server.is_durable).cloned();
+    let durability = trials.iter().find_map(server)?.durability;
+    Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(count, |_| {
+        format!(
+            "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \
+             server; make commits durable and measure again"
+        )
+    })
+}
+
+/// Steps of a search are meant to find out when events are refused.
+fn refused(trials: &[Trial]) -> Option<Verdict> {
+    let refused = |trial: &Trial| {
+        let historian = of(trial).filter(|h| trial.search.is_none() && h.outages.is_empty())?;
+        (historian.refused > 0).then_some(historian.refused as f64)
+    };
+    Doubt::with_figure(Level::Warning, "refused", trials, refused).verdict(count, |events| {
+        format!(
+            "{events} events came while the buffer was full and were refused: they are in no table; offer less, or \
+             find out what the database waits for"
+        )
+    })
+}
+
+fn abandoned(trials: &[Trial]) -> Option<Verdict> {
+    let abandoned = |trial: &Trial| {
+        let historian = of(trial).filter(|_| trial.search.is_none())?;
+        (historian.abandoned > 0).then_some(historian.abandoned as f64)
+    };
+    Doubt::with_figure(Level::Warning, "abandoned", trials, abandoned).verdict(count, |events| {
+        format!(
+            "{events} accepted events were still not written when the trial was given up; they were never acknowledged"
+        )
+    })
+}
+
+fn slow_screens(trials: &[Trial]) -> Option<Verdict> {
+    let longest =
+        |trial: &Trial| of(trial)?.trend.as_ref()?.latency.max_us.filter(|&us| us > SCREEN_WAIT_MAX_US);
+    Doubt::with_figure(Level::Warning, "slow_screens", trials, longest).verdict(format::latency, |longest| {
+        format!(
+            "a screen waited {longest} for its trends, and no one waits longer than {}; shorten the window, or keep an \
+             index over tag and time",
+            format::plain_latency(SCREEN_WAIT_MAX_US)
+        )
+    })
+}
+
+fn no_database(trials: &[Trial]) -> Option<Verdict> {
+    let fake = |trial: &Trial| of(trial).and_then(|h| h.setup.as_ref()).is_some_and(|s| s.engine == "fake");
+    Doubt::plain(Level::Note, "no_database", trials, fake).verdict(count, |_| {
+        "no database was touched; the figures are those of the historian alone".to_owned()
+    })
+}
+
+fn closed_loop(trials: &[Trial]) -> Option<Verdict> {
+    let closed = |trial: &Trial| of(trial).is_some_and(|historian| !historian.is_open());
+    Doubt::plain(Level::Note, "closed_loop", trials, closed).verdict(count, |_| {
+        "events came as fast as the buffer took them; what was written so is no rate that the database is known to \
+         hold: let the highest one be searched for that"
+            .to_owned()
+    })
+}
+
+fn no_purge(trials: &[Trial]) -> Option<Verdict> {
+    let none = |trial: &Trial| of(trial).is_some_and(|historian| historian.maintenance.is_empty());
+    Doubt::plain(Level::Note, "no_purge", trials, none).verdict(count, |_| {
+        "shorter than the time between two purges, so none ran: what a purge costs is not in these figures".to_owned()
+    })
+}

@@ -1,0 +1,251 @@
+//! What was measured of historians: a rate that was held or not, a search, purges, growth.
+
+use record::State;
+
+use crate::configuration::Configuration;
+use crate::disk::finding::{self, interval};
+use crate::format::{self, counted, figure, plain};
+use crate::historian::{FlushSeries, Historian};
+use crate::report::Report;
+use crate::search::Search;
+use crate::trial::{Trial, Workload};
+use crate::verdict::{Level, Verdict};
+
+/// Length of a step of a search unless it is shortened, warm-up included.
+const STEP_S: f64 = 120.0;
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> = report.searches.iter().map(|found| search(found, report)).collect();
+    let historians =
+        report.configurations.iter().filter(|configuration| configuration.is(Workload::Historian));
+    verdicts.extend(historians.filter_map(|configuration| rate(configuration, &report.trials)));
+    verdicts.extend(report.flush_rows.iter().filter_map(flush_rows));
+    verdicts.extend(report.historians().filter_map(maintenance));
+    verdicts.extend(growth(report));
+    verdicts
+}
+
+/// `historian 5,100/s: held: 5,100 records/s written (5,098–5,101), p99 12.0 ms from event to commit`.
+fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
+    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
+    let figures = configuration.main().filter(|_| !failed)?;
+    let name = &configuration.name;
+    let written = format!("{} records/s", self::figure(figures.per_s?));
+    let range = interval(configuration, 1.0);
+    let of: Vec<&Historian> = configuration
+        .trials
+        .iter()
+        .filter_map(|number| trials.iter().find(|trial| trial.number == *number)?.historian.as_ref())
+        .collect();
+    let open = of.iter().any(|historian| historian.is_open());
+    let (figure, mut sentence) = match (open, not_held(&of)) {
+        (false, _) => {
+            let rows = stats::mean(&of.iter().filter_map(|h| h.rows_per_commit).collect::<Vec<f64>>());
+            let rows =
+                rows.map(|rows| format!(", {} rows a commit", plain(rows.round()))).unwrap_or_default();
+            (Some(&written), format!("{name}: {written} {range}, as fast as the buffer took them{rows}"))
+        }
+        (true, Held::Yes(how)) => (Some(&written), format!("{name}: held{how}: {written} written {range}")),
+        (true, Held::No(how, reasons)) => {
+            let offered = configuration.offered_per_s().map(plain).unwrap_or_default();
+            let of_offered = format!("{written} of {offered} offered were written {range}");
+            // A rate that was not held is no figure to be remembered.
+            (None, format!("{name}: not held{how}: {reasons}; {of_offered}"))
+        }
+        (true, Held::Unknown(why)) => {
+            let sentence =
+                format!("{name}: {written} written {range}; whether they are held is not known{why}");
+            (Some(&written), sentence)
+        }
+    };
+    sentence.push_str(&format!(", {}", finding::tail(figures, "records")));
+    sentence.push_str(match (figures.latency.mean_us, open) {
+        (Some(_), true) => " from event to commit",
+        (Some(_), false) => " from the begin of a flush to its commit",
+        (None, _) => "",
+    });
+    sentence.push_str(if configuration.cut_short { ", cut short" } else { "" });
+    Some(Verdict {
+        figure: figure.cloned(),
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, "record_rate", sentence)
+    })
+}
+
+/// Whether a rate was held in the trials of a configuration, with how many of them where they are several.
+enum Held {
+    Yes(String),
+    No(String, String),
+    Unknown(String),
+}
+
+fn not_held(of: &[&Historian]) -> Held {
+    let judged: Vec<&&Historian> = of.iter().filter(|historian| historian.stable.is_some()).collect();
+    let failed: Vec<&&&Historian> = judged.iter().filter(|h| h.stable == Some(false)).collect();
+    match (judged.len(), failed.first()) {
+        (0, _) => {
+            let why = of.iter().find_map(|historian| historian.unstable_because.first());
+            Held::Unknown(why.map(|why| format!(" ({why})")).unwrap_or_default())
+        }
+        (1, None) => Held::Yes(String::new()),
+        (runs, None) => Held::Yes(format!(" in all {runs} runs")),
+        (1, Some(only)) => Held::No(String::new(), only.unstable_because.join("; ")),
+        (runs, Some(first)) => {
+            Held::No(format!(" in {} of {runs} runs", failed.len()), first.unstable_because.join("; "))
+        }
+    }
+}
+
+/// `historian: stable at 5,100 records/s, failed at 5,200: pending records grew by 312 a second (26 allowed)`.
+fn search(search: &Search, report: &Report) -> Verdict {
+    let name = search_name(search, report);
+    let above = match (search.failed_at, &search.ended_by) {
+        (Some(rate), _) => format!("failed at {}: {}", plain(rate), search.failed_because.join("; ")),
+        (None, ended_by) => {
+            format!("no rate failed: {}", ended_by.as_deref().unwrap_or("no step was judged"))
+        }
+    };
+    let figure = search.held_at().map(|rate| format!("{} records/s", plain(rate)));
+    let found = match (search.stable_at, &figure) {
+        (Some(_), Some(at)) => format!("stable at {at}, {above}"),
+        (None, Some(at)) => {
+            let needed = search.confirmations.unwrap_or(1) as usize;
+            let needed = counted(needed, "confirming step", "confirming steps");
+            format!("not confirmed: {at} was held, but not in {needed} of that rate; {above}")
+        }
+        _ if search.failed_at.is_some() => format!("no rate was held; the lowest that was tried {above}"),
+        _ => format!("no rate could be judged; {above}"),
+    };
+    Verdict {
+        figure,
+        trials: search.trials(),
+        ..Verdict::new(Level::Finding, "search", format!("{name}: {found}{}", quick(search)))
+    }
+}
+
+fn quick(search: &Search) -> String {
+    match search.step_s.filter(|_| search.quick) {
+        Some(step_s) if step_s < STEP_S => {
+            format!(" (quick look: steps of {} s instead of {} s)", plain(step_s), plain(STEP_S))
+        }
+        Some(_) => " (quick look)".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The configuration, with its levels and block where several searches share its name.
+fn search_name(search: &Search, report: &Report) -> String {
+    let twins = || report.searches.iter().filter(|other| other.configuration == search.configuration);
+    let mut name = search.configuration.clone();
+    if twins().any(|other| other.levels != search.levels) {
+        let word = |key: &str| key.rsplit('.').next().unwrap_or_default().replace('_', " ");
+        let levels: Vec<String> =
+            search.levels.iter().map(|(key, level)| format!("{} {level}", word(key))).collect();
+        name = format!("{name}, {}", levels.join(", "));
+    }
+    if twins().any(|other| other.block != search.block) {
+        name = format!("{name}, block {}", search.block);
+    }
+    name
+}
+
+/// Which number of rows a flush gained the most over 40, where the database set the pace.
+fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
+    // At an offered rate all points that hold it are alike.
+    let best = series.best().filter(|_| series.offered_per_s.is_none())?;
+    let figure = format!("{} rows a flush", plain(f64::from(best.flush_rows)));
+    let gain = match best.gain_share {
+        Some(share) if share >= 1.0 => format!(", {} times as many as with 40", self::figure(1.0 + share)),
+        Some(share) if share > 0.0005 => format!(", {} more than with 40", format::per_cent(share)),
+        _ => String::new(),
+    };
+    let sentence = format!(
+        "Rows of a flush, {}: {figure} gave the most, {} records/s{gain}",
+        series.series,
+        self::figure(best.records_per_s)
+    );
+    let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
+    Some(Verdict { figure: Some(figure), trials, ..Verdict::new(Level::Finding, "flush_rows", sentence) })
+}
+
+/// `real project: a purge of 13,320,000 rows took 46 min, its shrink 60 s: 78 % of the hour between two purges`.
+fn maintenance(trial: &Trial) -> Option<Verdict> {
+    let historian = trial.historian.as_ref()?;
+    let interval_s = historian.setup.as_ref()?.maintenance?.interval_s;
+    let ended = || historian.maintenance.iter().filter_map(|run| Some((run, run.interval_share?)));
+    let (longest, share) = ended().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let run = &longest.run;
+    let which = match ended().count() {
+        1 => "a purge".to_owned(),
+        several => format!("the longest of {several} purges,"),
+    };
+    let shrink = run.shrink_s.map(|s| format!(", its shrink {}", format::duration(s))).unwrap_or_default();
+    let took = format!(
+        "{which} of {} rows{} took {}{shrink}",
+        format::grouped(run.purged_rows),
+        if which.ends_with(',') { "," } else { "" },
+        format::duration(run.purge_s)
+    );
+    let pending = format!("pending records rose to {}", format::grouped(run.pending_max));
+    let between = format!("the {} between two purges", interval_words(interval_s));
+    let (level, rule, end) = if longest.keeps_up == Some(false) {
+        let remedy = "delete more rows with a statement, or drop partitions";
+        let end = format!("longer than {between}: it will never catch up; {pending}; {remedy}");
+        (Level::Warning, "maintenance_too_long", end)
+    } else {
+        let end = format!("less than {between} ({} of it); {pending}", format::per_cent(share));
+        (Level::Finding, "maintenance", end)
+    };
+    let sentence = format!("{}: {took}: {end}", trial.name);
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+}
+
+fn interval_words(seconds: f64) -> String {
+    if seconds == 3600.0 { "hour".to_owned() } else { format::duration(seconds) }
+}
+
+/// Growth at one rate: that of the search, else the highest one that was held, else the highest.
+fn growth(report: &Report) -> Option<Verdict> {
+    let confirmed = |trial: &&Trial| {
+        let found = report.searches.iter().filter_map(|search| Some((search, search.stable_at?)));
+        let mut steps =
+            found.flat_map(|(search, at)| search.steps.iter().filter(move |s| s.rate_per_s == at));
+        steps.any(|step| step.trial == trial.number && step.stable == Some(true))
+    };
+    let known = || {
+        report.historians().filter(|trial| {
+            trial.state == State::Complete
+                && trial.historian.as_ref().is_some_and(|h| h.storage.bytes_per_hour.is_some())
+        })
+    };
+    let rate = |trial: &&Trial| trial.historian.as_ref().and_then(|h| h.records_per_s).unwrap_or(0.0);
+    let highest = |a: &&Trial, b: &&Trial| rate(a).total_cmp(&rate(b));
+    let held = |trial: &&Trial| trial.historian.as_ref().is_some_and(|h| h.stable == Some(true));
+    let trial = known()
+        .filter(confirmed)
+        .max_by(highest)
+        .or_else(|| known().filter(held).max_by(highest))
+        .or_else(|| known().max_by(highest))?;
+    let historian = trial.historian.as_ref()?;
+    let storage = &historian.storage;
+    let [hour, day, week] = [storage.bytes_per_hour?, storage.bytes_per_day?, storage.bytes_per_week?];
+    let figure = format!("{} an hour", format::decimal_bytes(hour));
+    let full = storage.disk_bytes.zip(storage.years_until_full).map(|(disk, years)| {
+        format!("; a disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
+    });
+    let sentence = format!(
+        "{}: at {} records/s the database grows by {figure}, {} a day, {} a week ({} bytes a record) unless it is \
+         purged{}",
+        trial.name,
+        self::figure(historian.records_per_s?),
+        format::decimal_bytes(day),
+        format::decimal_bytes(week),
+        self::figure(storage.bytes_per_record?),
+        full.unwrap_or_default()
+    );
+    Some(Verdict {
+        figure: Some(figure),
+        trials: vec![trial.number],
+        ..Verdict::new(Level::Finding, "growth", sentence)
+    })
+}

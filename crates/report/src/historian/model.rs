@@ -1,0 +1,353 @@
+//! What a historian trial came to: what was offered, buffered, written, read, purged and found again.
+
+use std::collections::BTreeMap;
+
+use record::{
+    HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
+    Outage, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
+};
+use serde::Serialize;
+use stats::{Estimate, Step, Unstable};
+
+/// Kind that the rate of a historian is of: one row committed.
+pub(crate) const RECORD: &str = "record";
+/// Kind that is one transaction of a writer.
+pub(crate) const COMMIT: &str = "commit";
+/// Kind that is a screen's read of a time window.
+pub(crate) const TREND: &str = "trend";
+/// Kind that is a screen's read of the latest values.
+pub(crate) const LATEST: &str = "latest";
+
+/// Kinds of a historian in the order in which they are shown.
+const KINDS: [&str; 6] = [RECORD, COMMIT, TREND, LATEST, "purge", "shrink"];
+
+/// Gauge: events due in an interval.
+pub(crate) const OFFERED: &str = "offered_records";
+/// Gauge: size of the database.
+pub(crate) const DATABASE_BYTES: &str = "database_bytes";
+/// Gauge: size of the server's log.
+pub(crate) const LOG_BYTES: &str = "log_bytes";
+
+/// Fewer rows than this fill too few pages to say how many bytes each takes.
+const ROWS_FOR_SIZE_MIN: u64 = 10_000;
+
+const HOUR_S: f64 = 3600.0;
+const DAY_S: f64 = 24.0 * HOUR_S;
+const YEAR_S: f64 = 365.25 * DAY_S;
+
+/// Figures of a historian trial. Rates, latencies and pending records are of the measured window, counts of events and
+/// rows of the whole trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct Historian {
+    /// Events due a second, if they were due at a rate; none of a closed loop.
+    pub offered_per_s: Option<f64>,
+    /// Rows committed a second.
+    pub records_per_s: Option<f64>,
+    /// The same with its interval over the seconds; none where there are too few of them.
+    pub records_interval: Option<Estimate>,
+    /// Transactions a second.
+    pub commits_per_s: Option<f64>,
+    /// Rows of a transaction on average.
+    pub rows_per_commit: Option<f64>,
+    /// Length of a flush: one transaction.
+    pub flush: Option<Summary>,
+    /// From event to commit; none of a closed loop, whose events come when there is room.
+    pub record: Option<Summary>,
+    /// Mean of the pending records.
+    pub pending_mean: Option<f64>,
+    /// Most pending records.
+    pub pending_max: Option<f64>,
+    /// Events that came while the buffer was full.
+    pub refused: u64,
+    /// Rows whose commit was answered.
+    pub acknowledged: u64,
+    /// Accepted events that could not be written before the trial was given up.
+    pub abandoned: u64,
+    /// Acknowledged rows that no purge may have removed.
+    pub rows_expected: u64,
+    /// Those of them that were found in the database; none if it could not be asked.
+    pub rows_found: Option<u64>,
+    /// Acknowledged rows that are not in the database; none if it could not be asked.
+    pub rows_lost: Option<u64>,
+    /// What reading all rows again came to; none if they were only counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_compared: Option<RowsCompared>,
+    /// What is wrong with the rows, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_mismatch: Option<String>,
+    /// Time from the end of the load until nothing was pending; none if that was not reached.
+    pub drain_s: Option<f64>,
+    /// Times without a database.
+    pub outages: Vec<Outage>,
+    /// Times without the source of events.
+    pub source_outages: Vec<Outage>,
+    /// Most pending records while the database could not be written; none if there was no outage.
+    pub waited_in_outages: Option<f64>,
+    /// Purges and shrinks.
+    pub maintenance: Vec<Maintenance>,
+    /// What was stored.
+    pub storage: Storage,
+    /// Reads of a screen's time window.
+    pub trend: Option<Reads>,
+    /// Reads of a screen's latest values.
+    pub latest: Option<Reads>,
+    /// Whether the rate was held; none of a closed loop, and where too little was measured to say so.
+    pub stable: Option<bool>,
+    /// Why it was not held, or why that is not known.
+    pub unstable_because: Vec<String>,
+    /// Setup, for the sentences on it.
+    #[serde(skip)]
+    pub(crate) setup: Option<HistorianSetup>,
+}
+
+/// A purge with its shrink.
+#[derive(Clone, Debug, Serialize)]
+pub struct Maintenance {
+    /// What was recorded of it.
+    #[serde(flatten)]
+    pub run: MaintenanceRun,
+    /// Its length over the time from one purge to the next; none if it did not come to its end.
+    pub interval_share: Option<f64>,
+    /// Whether it takes less than the time to the next one; otherwise it never catches up.
+    pub keeps_up: Option<bool>,
+}
+
+/// Sizes, and what they come to if nothing is purged.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Storage {
+    /// Size of the database before the trial.
+    pub database_bytes_before: Option<u64>,
+    /// Size of the database after it.
+    pub database_bytes_after: Option<u64>,
+    /// Bytes that the server wrote to its log meanwhile.
+    pub log_bytes_written: Option<u64>,
+    /// Growth of the database a record; none where too few rows or a purge leave it unknown.
+    pub bytes_per_record: Option<f64>,
+    /// Growth an hour at the achieved rate.
+    pub bytes_per_hour: Option<f64>,
+    /// Growth a day.
+    pub bytes_per_day: Option<f64>,
+    /// Growth a week.
+    pub bytes_per_week: Option<f64>,
+    /// Size of the disk that is to hold it, if it was given.
+    pub disk_bytes: Option<u64>,
+    /// Years until such a disk is full.
+    pub years_until_full: Option<f64>,
+}
+
+/// Reads of screens.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reads {
+    /// How many.
+    pub reads: u64,
+    /// How many ended with an error.
+    pub errors: u64,
+    /// Rows of a read on average.
+    pub rows_per_read: Option<f64>,
+    /// From asking to the last row.
+    pub latency: Summary,
+}
+
+/// Acknowledged rows that are not there, at least; none if the database could not be asked.
+fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
+    let by_count = outcome.rows_expected.saturating_sub(outcome.rows_found?);
+    Some(outcome.rows_compared.as_ref().map_or(by_count, |rows| rows.missing.max(by_count)))
+}
+
+impl Historian {
+    /// The figures of a trial; none if it is no historian or left nothing.
+    pub(crate) fn of(
+        measured: &MeasuredTrial,
+        kinds: &BTreeMap<String, OperationInterval>,
+        records_interval: Option<Estimate>,
+        disk_bytes: Option<u64>,
+    ) -> Option<Self> {
+        let setup = measured.trial.setup.as_ref().and_then(Setup::historian)?;
+        let unknown = HistorianOutcome::default();
+        let outcome = measured.trial.historian.as_ref().unwrap_or(&unknown);
+        let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        let seconds: f64 = window.iter().map(|sample| sample.length_s).sum();
+        let per_s = |kind: &str| {
+            let count = kinds.get(kind).map_or(0, |operation| operation.count);
+            (seconds > 0.0).then(|| count as f64 / seconds)
+        };
+        let (records_per_s, commits_per_s) = (per_s(RECORD), per_s(COMMIT));
+        let latency = |kind: &str| kinds.get(kind).map(|operation| Summary::of(operation.latency()));
+        let reasons = unstable(measured, setup);
+        let open = matches!(setup.pacing, Loop::Open { .. });
+        Some(Self {
+            offered_per_s: offered_per_s(&window, seconds).filter(|_| open),
+            records_per_s,
+            records_interval,
+            commits_per_s,
+            rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
+            flush: latency(COMMIT),
+            record: latency(RECORD).filter(|_| open),
+            pending_mean: mean_gauge(&window, PENDING),
+            pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
+            refused: outcome.refused,
+            acknowledged: outcome.acknowledged,
+            abandoned: outcome.abandoned,
+            rows_expected: outcome.rows_expected,
+            rows_found: outcome.rows_found,
+            rows_lost: rows_lost(outcome),
+            rows_compared: outcome.rows_compared.clone(),
+            rows_mismatch: outcome.mismatch(),
+            drain_s: outcome.drain_s,
+            waited_in_outages: waited(&measured.samples, &outcome.outages),
+            outages: outcome.outages.clone(),
+            source_outages: outcome.source_outages.clone(),
+            maintenance: outcome.maintenance.iter().map(|run| maintenance(run, setup)).collect(),
+            storage: storage(measured, setup, outcome, records_per_s, disk_bytes),
+            trend: kinds.get(TREND).map(reads),
+            latest: kinds.get(LATEST).map(reads),
+            stable: reasons.as_ref().filter(|reasons| !is_too_short(reasons)).map(Vec::is_empty),
+            unstable_because: reasons.unwrap_or_default().iter().map(ToString::to_string).collect(),
+            setup: Some(setup.clone()),
+        })
+    }
+
+    /// Whether events were due at a rate.
+    pub(crate) fn is_open(&self) -> bool {
+        self.setup.as_ref().is_some_and(|setup| matches!(setup.pacing, Loop::Open { .. }))
+    }
+}
+
+/// Whether a trial is one of a historian, even if it left nothing.
+pub(crate) fn is_historian(measured: &MeasuredTrial) -> bool {
+    let record = &measured.trial;
+    match &record.setup {
+        Some(setup) => setup.historian().is_some(),
+        None => {
+            record.historian.is_some()
+                || record.search.is_some()
+                || record.workload.as_deref() == Some("historian")
+        }
+    }
+}
+
+/// Whether a kind of operation is one of a historian.
+pub(crate) fn is_kind(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
+/// Place of a kind among those of a historian.
+pub(crate) fn rank(kind: &str) -> usize {
+    KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len())
+}
+
+/// Events due a second, as they were counted.
+fn offered_per_s(window: &[&Sample], seconds: f64) -> Option<f64> {
+    let offered = window.iter().filter_map(|sample| sample.gauges.get(OFFERED)).copied();
+    let offered = offered.reduce(|sum, events| sum + events)?;
+    (seconds > 0.0).then(|| offered / seconds)
+}
+
+/// Whether nothing speaks against a rate but that too little was measured of it.
+fn is_too_short(reasons: &[Unstable]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(|reason| matches!(reason, Unstable::TooShort { .. }))
+}
+
+/// The conditions of a stable step that were not met; none where there is no rate to hold or no end was measured.
+fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unstable>> {
+    let record = &measured.trial;
+    let outcome = record.historian.as_ref().filter(|_| record.state == State::Complete)?;
+    let step = IngestStep::of(setup, outcome, &measured.samples, measured.measured.get(RECORD))?;
+    Some(stats::sustained(&Step {
+        end_s: &step.end_s,
+        pending: &step.pending,
+        pending_min: &step.pending_min,
+        cycle_s: step.cycle_s,
+        offered: step.offered,
+        committed: step.committed,
+        refused: step.refused,
+        flush_slack: step.flush_slack,
+        measured_s: step.measured_s,
+        drain_s: step.drain_s,
+        drain_limit_s: step.drain_limit_s,
+        rows_expected: step.rows_expected,
+        rows_found: step.rows_found,
+        p99_ms: step.p99_ms,
+        p99_limit_ms: step.p99_limit_ms,
+    }))
+}
+
+/// Mean of a gauge over the seconds in which it was read.
+pub(crate) fn mean_gauge(window: &[&Sample], name: &str) -> Option<f64> {
+    let known = || window.iter().filter_map(|s| Some((s.gauges.get(name).copied()?, s.length_s)));
+    let seconds: f64 = known().map(|(_, length_s)| length_s).sum();
+    (seconds > 0.0).then(|| known().map(|(value, length_s)| value * length_s).sum::<f64>() / seconds)
+}
+
+/// Most pending records in the seconds that an outage touches.
+fn waited(samples: &[Sample], outages: &[Outage]) -> Option<f64> {
+    let during = |sample: &&Sample| {
+        outages.iter().any(|outage| {
+            sample.end_s > outage.start_s
+                && sample.end_s - sample.length_s < outage.end_s.unwrap_or(f64::INFINITY)
+        })
+    };
+    samples.iter().filter(during).filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max)
+}
+
+fn maintenance(run: &MaintenanceRun, setup: &HistorianSetup) -> Maintenance {
+    let ended = run.error.is_none();
+    let interval_s = setup.maintenance.map(|m| m.interval_s).filter(|&interval_s| ended && interval_s > 0.0);
+    let interval_share = interval_s.map(|interval_s| (run.end_s() - run.start_s) / interval_s);
+    Maintenance { run: run.clone(), interval_share, keeps_up: interval_share.map(|share| share < 1.0) }
+}
+
+fn storage(
+    measured: &MeasuredTrial,
+    setup: &HistorianSetup,
+    outcome: &HistorianOutcome,
+    records_per_s: Option<f64>,
+    disk_bytes: Option<u64>,
+) -> Storage {
+    let bytes_per_record = bytes_per_record(measured, setup, outcome);
+    let growth = bytes_per_record.zip(records_per_s).map(|(bytes, rate)| bytes * rate);
+    let over = |seconds: f64| growth.map(|bytes_per_s| bytes_per_s * seconds);
+    let yearly = over(YEAR_S).filter(|&bytes| bytes > 0.0);
+    Storage {
+        database_bytes_before: outcome.database_bytes_before,
+        database_bytes_after: outcome.database_bytes_after,
+        log_bytes_written: outcome.log_bytes_written,
+        bytes_per_record,
+        bytes_per_hour: over(HOUR_S),
+        bytes_per_day: over(DAY_S),
+        bytes_per_week: over(7.0 * DAY_S),
+        disk_bytes,
+        years_until_full: disk_bytes.zip(yearly).map(|(disk, yearly)| disk as f64 / yearly),
+    }
+}
+
+/// Growth of a new database over the rows that it kept: one that was there may have room for more. With purges, up to the first of them, because what a purge leaves
+/// free is filled again and is no growth.
+fn bytes_per_record(
+    measured: &MeasuredTrial,
+    setup: &HistorianSetup,
+    outcome: &HistorianOutcome,
+) -> Option<f64> {
+    let (after, rows) = match outcome.maintenance.first() {
+        None => (outcome.database_bytes_after?, outcome.rows_after?),
+        Some(first) => (first.database_bytes_before?, committed_before(&measured.samples, first.start_s)),
+    };
+    let is_new = setup.rows_before == 0;
+    let grown = after.checked_sub(outcome.database_bytes_before?).filter(|&grown| grown > 0)?;
+    (is_new && rows >= ROWS_FOR_SIZE_MIN).then(|| grown as f64 / rows as f64)
+}
+
+fn committed_before(samples: &[Sample], end_s: f64) -> u64 {
+    let before = samples.iter().filter(|sample| sample.end_s <= end_s);
+    before.filter_map(|sample| sample.operations.get(RECORD)).map(|operation| operation.count).sum()
+}
+
+fn reads(operation: &OperationInterval) -> Reads {
+    Reads {
+        reads: operation.count,
+        errors: operation.errors,
+        // The samples of a historian count the rows of a read where others count bytes.
+        rows_per_read: (operation.count > 0).then(|| operation.bytes as f64 / operation.count as f64),
+        latency: Summary::of(operation.latency()),
+    }
+}

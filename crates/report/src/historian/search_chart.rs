@@ -1,0 +1,190 @@
+//! The steps of a search and the series over the rows of a flush. What was held is a dot, what was not a cross, what
+//! could not be judged a ring: shapes say it, not colours.
+
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::label::{self, Label};
+use crate::chart::scale::{Scale, Spread};
+use crate::format::{self, plain};
+use crate::historian::{FlushPoint, FlushSeries};
+use crate::search::Search;
+use crate::table;
+
+/// Rates that differ by more than this factor share no even scale.
+const EVEN_FACTOR_MAX: f64 = 20.0;
+
+/// Half the size of a mark, in units.
+const MARK: f64 = 4.0;
+
+/// The rate of each step in its order. None of a single step.
+pub(crate) fn search(search: &Search) -> Option<Chart> {
+    let rates = || search.steps.iter().map(|step| step.rate_per_s);
+    let y = Axis { scale: rate_scale(rates())?, title: "records/s offered", print: plain };
+    let count = search.steps.len();
+    if count < 2 {
+        return None;
+    }
+    let frame = Frame::new(HEIGHT, &y, []);
+    let (low, high) = (0.5, count as f64 + 0.5);
+    let scale = Scale { spread: Spread::Time, low, high, from: frame.left, to: frame.right };
+    let x = Axis { scale, title: "step", print: plain };
+    let heading = format!("Search: {}", search.configuration);
+    let points: Vec<(f64, f64)> =
+        (1u32..).zip(rates()).map(|(step, rate)| (scale.at(f64::from(step)), y.scale.at(rate))).collect();
+    let svg = svg((WIDTH, HEIGHT), &heading, &describe(search), |canvas| {
+        shade(canvas, search, &frame, &scale);
+        frame.draw(canvas, &x, &y);
+        if let Some(rate) = search.held_at() {
+            line_at(canvas, &frame, y.scale.at(rate), search.stable_at.is_some(), rate);
+        }
+        canvas.path(Ink::Axis, 1.0, &points);
+        for (step, &point) in search.steps.iter().zip(&points) {
+            mark(canvas, Ink::Series(0), Ink::Series(1), step.stable, point);
+        }
+    });
+    Some(Chart {
+        heading,
+        svg,
+        caption: "Dot: held. Cross: not held. Ring: could not be judged. Shaded: steps that confirm a rate."
+            .to_owned(),
+        table: table::steps(search),
+    })
+}
+
+/// A ground under the steps that confirm a rate.
+fn shade(canvas: &mut Canvas<'_>, search: &Search, frame: &Frame, x: &Scale) {
+    let mut begin = 0.5;
+    for run in search.steps.chunk_by(|a, b| a.confirms == b.confirms) {
+        let end = begin + run.len() as f64;
+        if run[0].confirms {
+            canvas.rectangle(Ink::Shade, 1.0, (x.at(begin), frame.top), (x.at(end), frame.bottom));
+        }
+        begin = end;
+    }
+}
+
+fn line_at(canvas: &mut Canvas<'_>, frame: &Frame, height: f64, confirmed: bool, rate: f64) {
+    canvas.dashes(Ink::Text, (frame.left, height), (frame.right, height));
+    let word = if confirmed { "stable at" } else { "held, not confirmed:" };
+    let below = height + TEXT;
+    let at = if below > frame.bottom - TEXT / 2.0 { height - TEXT * 0.8 } else { below };
+    let text = format!("{word} {}", plain(rate));
+    canvas.text(Ink::Text, Side::Right, (frame.right - text_width(&text), at), &text);
+}
+
+fn describe(search: &Search) -> String {
+    let each = search.steps.iter().map(|step| {
+        let how = match step.stable {
+            Some(true) => "held",
+            Some(false) => "not held",
+            None => "not judged",
+        };
+        format!("{} {how}", plain(step.rate_per_s))
+    });
+    each.collect::<Vec<String>>().join("; ")
+}
+
+/// Records a second over the rows of a flush, all series in one chart. None without a series.
+pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
+    let points = || all.iter().flat_map(|series| &series.points);
+    let y = Axis {
+        scale: rate_scale(points().map(|point| point.records_per_s))?,
+        title: "records/s written",
+        print: plain,
+    };
+    let names: Vec<String> = all.iter().map(short).collect();
+    let labelled = all.len() > 1;
+    let frame = Frame::new(HEIGHT, &y, names.iter().filter(|_| labelled).map(String::as_str));
+    let rows = || points().map(|point| f64::from(point.flush_rows));
+    let (low, high) = (rows().reduce(f64::min)?, rows().reduce(f64::max)?);
+    let scale = Scale::decades(low / 1.2, high * 1.2, frame.left, frame.right);
+    let x = Axis { scale, title: "rows of a flush", print: plain };
+    let heading = "Records/s by the rows of a flush".to_owned();
+    let at = |point: &FlushPoint| (x.scale.at(f64::from(point.flush_rows)), y.scale.at(point.records_per_s));
+    let svg = svg((WIDTH, HEIGHT), &heading, &described(all), |canvas| {
+        frame.draw(canvas, &x, &y);
+        let mut labels = Vec::new();
+        for (index, (series, name)) in all.iter().zip(&names).enumerate() {
+            let ink = Ink::Series(index);
+            let line: Vec<(f64, f64)> = series.points.iter().map(at).collect();
+            canvas.path(ink, 2.0, &line);
+            for (point, &place) in series.points.iter().zip(&line) {
+                mark(canvas, ink, ink, Some(point.stable != Some(false)), place);
+            }
+            labels.extend(line.last().map(|last| Label { ink, y: last.1, text: name.clone() }));
+        }
+        if labelled {
+            label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels);
+        }
+    });
+    Some(Chart {
+        heading,
+        svg,
+        caption:
+            "A cross marks a rate that was offered and not held. The tables give the gain over 40 rows, the \
+                  default."
+                .to_owned(),
+        table: together(all),
+    })
+}
+
+/// A name that fits beside the chart.
+fn short(series: &FlushSeries) -> String {
+    series.offered_per_s.map_or_else(|| "fastest".to_owned(), |rate| format!("at {}/s", plain(rate)))
+}
+
+fn described(all: &[FlushSeries]) -> String {
+    let one = |series: &FlushSeries| {
+        let each = series
+            .points
+            .iter()
+            .map(|p| format!("{} with {}", format::figure(p.records_per_s), p.flush_rows));
+        format!("{}: {}", series.series, each.collect::<Vec<String>>().join(", "))
+    };
+    all.iter().map(one).collect::<Vec<String>>().join("; ")
+}
+
+/// The points of all series in one table.
+fn together(all: &[FlushSeries]) -> table::Table {
+    let columns = vec![
+        table::Column::words("series"),
+        table::Column::number("rows a flush"),
+        table::Column::number("records/s"),
+    ];
+    let rows = all.iter().flat_map(|series| {
+        series.points.iter().map(|point| table::Row {
+            cells: vec![
+                series.series.clone(),
+                plain(f64::from(point.flush_rows)),
+                format::figure(point.records_per_s),
+            ],
+            part: false,
+        })
+    });
+    let rows = rows.collect();
+    table::Table { title: "Records/s by the rows of a flush".to_owned(), columns, rows }
+}
+
+/// From zero, or by factors where the rates lie far apart.
+fn rate_scale(rates: impl Iterator<Item = f64> + Clone) -> Option<Scale> {
+    let rates = || rates.clone().filter(|rate| *rate > 0.0);
+    let (low, high) = (rates().reduce(f64::min)?, rates().reduce(f64::max)?);
+    let (top, bottom) = Frame::heights(HEIGHT);
+    Some(if high / low > EVEN_FACTOR_MAX {
+        Scale::decades(low, high, bottom, top)
+    } else {
+        Scale::from_zero(high * 1.08, bottom, top)
+    })
+}
+
+fn mark(canvas: &mut Canvas<'_>, ink: Ink, failed: Ink, held: Option<bool>, (x, y): (f64, f64)) {
+    match held {
+        Some(true) => canvas.dot(ink, MARK, (x, y)),
+        Some(false) => {
+            canvas.line(failed, 2.5, (x - MARK, y - MARK), (x + MARK, y + MARK));
+            canvas.line(failed, 2.5, (x - MARK, y + MARK), (x + MARK, y - MARK));
+        }
+        None => canvas.ring(Ink::Axis, MARK, (x, y)),
+    }
+}

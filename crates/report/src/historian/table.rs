@@ -1,0 +1,395 @@
+//! The tables of historians: a trial a row, its screens, purges and sizes, and what was published of another one.
+
+use record::Summary;
+
+use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
+use crate::historian::{FlushSeries, Historian, Maintenance, Reads};
+use crate::historian::{HistorianComparison, RealProject};
+use crate::report::Report;
+use crate::search::{Search, SearchedStep};
+use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::trial::Trial;
+
+/// Every historian trial; none where there is none.
+pub(crate) fn historians(report: &Report) -> Option<Table> {
+    let trials: Vec<&Trial> = report.historians().filter(|trial| !trial.is_skipped()).collect();
+    let mut columns =
+        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+    let keys = level_keys(trials.iter().copied());
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("offered/s", "events due a second; a dash where they came as fast as the buffer took them", 0),
+        column("records/s", "rows committed a second", 0),
+        column("95 %", "interval of the records a second", 5),
+        column("commits/s", "transactions a second", 4),
+        column("flush p50", "half of the transactions were as fast", 6),
+        column("flush p99", "99 % of the transactions were as fast", 3),
+        column("record p99", "99 % of the records took no longer from event to commit", 1),
+        column("pending max", "most records accepted and not yet committed", 2),
+        column("refused", "events that came while the buffer was full", 2),
+        column("held", "whether the offered rate was held", 0),
+        words("state", "how it ended, unless complete", 0),
+    ]);
+    let rows: Vec<Row> = trials.iter().map(|trial| row(trial, &keys)).collect();
+    (!rows.is_empty()).then(|| {
+        Table { title: "Historian".to_owned(), columns, rows }
+            .without_empty_columns(&["state", "95 %", "held"])
+    })
+}
+
+fn row(trial: &Trial, keys: &[String]) -> Row {
+    let mut cells = vec![trial.number.to_string(), name(trial)];
+    cells.extend(level_cells(true, &trial.levels, keys));
+    let historian = trial.historian.as_ref();
+    let of = |value: fn(&Historian) -> Option<f64>| figure_or_dash(historian.and_then(value));
+    let time = |value: fn(&Summary) -> Option<f64>, of: fn(&Historian) -> Option<Summary>| {
+        latency_or_dash(historian.and_then(of).as_ref().and_then(value))
+    };
+    let interval = historian.and_then(|historian| historian.records_interval);
+    cells.extend([
+        of(|h| h.offered_per_s),
+        of(|h| h.records_per_s),
+        interval.map_or_else(String::new, |e| format!("{}–{}", figure(e.low), figure(e.high))),
+        of(|h| h.commits_per_s),
+        time(|s| s.p50_us, |h| h.flush),
+        time(|s| s.p99_us, |h| h.flush),
+        time(|s| s.p99_us, |h| h.record),
+        historian.and_then(|h| h.pending_max).map_or_else(|| format::UNKNOWN.to_owned(), whole),
+        historian.map_or_else(|| format::UNKNOWN.to_owned(), |h| grouped(h.refused)),
+        historian.and_then(|h| h.stable).map_or_else(|| format::UNKNOWN.to_owned(), held),
+        if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
+    ]);
+    Row { cells, part: false }
+}
+
+/// The name; of a step of a search, also which step it is.
+fn name(trial: &Trial) -> String {
+    match trial.search {
+        Some(record::SearchStep::Probe { .. }) => format!("{}: step", trial.name),
+        Some(record::SearchStep::Confirm { .. }) => format!("{}: confirming", trial.name),
+        None => trial.name.clone(),
+    }
+}
+
+fn held(held: bool) -> String {
+    if held { "yes" } else { "no" }.to_owned()
+}
+
+fn whole(count: f64) -> String {
+    grouped(count.round() as u64)
+}
+
+/// Reads of screens while rows were written; none where nobody read.
+pub(crate) fn screens(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        words("read", "trend: a time window of a screen's tags; latest: their latest values", 0),
+        column("reads", "how many", 0),
+        column("errors", "how many ended with an error", 2),
+        column("rows a read", "rows received", 1),
+        column("p50", "half of the reads were as fast", 1),
+        column("p99", "99 % of the reads were as fast", 3),
+        column("mean", "mean latency", 4),
+        column("longest", "longest latency", 0),
+    ];
+    let read = |trial: &Trial, kind: &str, reads: &Reads| Row {
+        cells: vec![
+            trial.name.clone(),
+            kind.to_owned(),
+            grouped(reads.reads),
+            grouped(reads.errors),
+            figure_or_dash(reads.rows_per_read),
+            latency_or_dash(reads.latency.p50_us),
+            latency_or_dash(reads.latency.p99_us),
+            latency_or_dash(reads.latency.mean_us),
+            latency_or_dash(reads.latency.max_us),
+        ],
+        part: false,
+    };
+    let rows: Vec<Row> = report
+        .historians()
+        .filter_map(|trial| Some((trial, trial.historian.as_ref()?)))
+        .flat_map(|(trial, historian)| {
+            let kinds = [("trend", &historian.trend), ("latest", &historian.latest)];
+            kinds.into_iter().filter_map(move |(kind, reads)| Some(read(trial, kind, reads.as_ref()?)))
+        })
+        .collect();
+    let table = Table { title: "Screens that read meanwhile".to_owned(), columns, rows };
+    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["p50", "p99"]))
+}
+
+/// Purges and shrinks; none where none ran.
+pub(crate) fn maintenance(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("begin", "since the load began", 1),
+        column("purge", "length of the purge", 0),
+        column("rows", "rows purged", 0),
+        column("statements", "statements that it took", 4),
+        column("shrink", "length of the shrink", 0),
+        column("share", "purge and shrink over the time from one purge to the next", 0),
+        column("pending mean", "mean of the pending records meanwhile", 2),
+        column("pending max", "most pending records meanwhile", 0),
+        column("size before", "of the database", 3),
+        column("after", "size of the database", 3),
+        words("error", "why it did not come to its end", 0),
+    ];
+    let runs = report.historians().flat_map(|trial| {
+        trial.historian.iter().flat_map(|historian| &historian.maintenance).map(move |run| (trial, run))
+    });
+    let rows: Vec<Row> = runs.map(|(trial, run)| purge(trial, run)).collect();
+    let table = Table { title: "Purges".to_owned(), columns, rows };
+    (!table.rows.is_empty())
+        .then(|| table.without_empty_columns(&["shrink", "size before", "after", "error"]))
+}
+
+fn purge(trial: &Trial, maintenance: &Maintenance) -> Row {
+    let run = &maintenance.run;
+    let cells = vec![
+        trial.name.clone(),
+        format::duration(run.start_s),
+        format::duration(run.purge_s),
+        grouped(run.purged_rows),
+        grouped(run.statements),
+        dash(run.shrink_s.map(format::duration)),
+        dash(maintenance.interval_share.map(format::per_cent)),
+        whole(run.pending_mean),
+        grouped(run.pending_max),
+        dash(run.database_bytes_before.map(format::bytes)),
+        dash(run.database_bytes_after.map(format::bytes)),
+        run.error.clone().unwrap_or_default(),
+    ];
+    Row { cells, part: false }
+}
+
+/// Sizes, growth, and rows found again; none where nothing was stored. Of a search, the last step that confirmed its
+/// rate, and steps whose rows are not what was acknowledged.
+pub(crate) fn storage(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("acknowledged", "rows whose commit was answered", 1),
+        column("expected", "acknowledged rows that no purge may have removed", 0),
+        column("found", "those of them that are in the database", 0),
+        column("size after", "of the database", 3),
+        column("log written", "bytes that the server wrote to its log", 4),
+        column("bytes/record", "growth of the database a record", 0),
+        column("an hour", "growth at the achieved rate", 2),
+        column("a day", "growth at the achieved rate", 0),
+        column("a week", "growth at the achieved rate", 1),
+        column("disk full in", "time until the given disk is full", 0),
+    ];
+    let speaks = |number: u32| {
+        report.searches.iter().any(|search| {
+            let held =
+                |step: &&SearchedStep| step.stable == Some(true) && Some(step.rate_per_s) == search.held_at();
+            search.steps.iter().rfind(held).is_some_and(|step| step.trial == number)
+        })
+    };
+    let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
+    let row = |trial: &Trial| {
+        let historian = trial.historian.as_ref().filter(|historian| historian.acknowledged > 0)?;
+        if trial.search.is_some()
+            && !speaks(trial.number)
+            && historian.rows_found == Some(historian.rows_expected)
+            && historian.rows_mismatch.is_none()
+        {
+            return None;
+        }
+        let storage = &historian.storage;
+        let cells = vec![
+            name(trial),
+            grouped(historian.acknowledged),
+            grouped(historian.rows_expected),
+            dash(historian.rows_found.map(grouped)),
+            dash(storage.database_bytes_after.map(format::bytes)),
+            dash(storage.log_bytes_written.map(format::bytes)),
+            figure_or_dash(storage.bytes_per_record),
+            bytes(storage.bytes_per_hour),
+            bytes(storage.bytes_per_day),
+            bytes(storage.bytes_per_week),
+            dash(storage.years_until_full.map(format::time_until)),
+        ];
+        Some(Row { cells, part: false })
+    };
+    let rows: Vec<Row> = report.historians().filter_map(row).collect();
+    let table = Table { title: "Rows, sizes and growth without a purge".to_owned(), columns, rows };
+    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["log written", "disk full in"]))
+}
+
+/// The steps of a search in their order.
+pub(crate) fn steps(search: &Search) -> Table {
+    let columns = vec![
+        Column::number("#"),
+        Column::words("step"),
+        Column::number("records/s"),
+        Column::words("held"),
+        Column::words("because"),
+    ];
+    let rows = search.steps.iter().map(|step| Row {
+        cells: vec![
+            step.trial.to_string(),
+            if step.confirms { "confirming" } else { "looking" }.to_owned(),
+            plain(step.rate_per_s),
+            step.stable.map_or_else(|| "unknown".to_owned(), held),
+            because(&step.because),
+        ],
+        part: false,
+    });
+    Table { title: format!("Search: {}", search.configuration), columns, rows: rows.collect() }
+}
+
+/// The first reason, and how many more there are.
+fn because(reasons: &[String]) -> String {
+    match reasons {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+    }
+}
+
+/// A series over the rows of a flush, with the gain over 40 rows.
+pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
+    let columns = vec![
+        column("rows a flush", "rows of one transaction", 0),
+        column("records/s", "rows committed a second", 0),
+        column("gain over 40", "more records a second than with 40 rows", 0),
+        column("commits/s", "transactions a second", 1),
+        column("flush p99", "99 % of the transactions were as fast", 2),
+        column("pending max", "most records accepted and not yet committed", 1),
+        column("held", "whether the offered rate was held", 0),
+    ];
+    let rows = series.points.iter().map(|point| Row {
+        cells: vec![
+            plain(f64::from(point.flush_rows)),
+            figure(point.records_per_s),
+            dash(point.gain_share.map(signed)),
+            figure_or_dash(point.commits_per_s),
+            latency_or_dash(point.flush_p99_us),
+            dash(point.pending_max.map(whole)),
+            dash(point.stable.map(held)),
+        ],
+        part: false,
+    });
+    Table { title: format!("Rows of a flush, {}", series.series), columns, rows: rows.collect() }
+        .without_empty_columns(&["gain over 40", "held"])
+}
+
+fn signed(share: f64) -> String {
+    match share {
+        share if share >= 9.995 => format!("+{} %", plain((share * 100.0).round())),
+        share if share > 0.0005 => format!("+{}", format::per_cent(share)),
+        share => format::per_cent(share),
+    }
+}
+
+/// Ours first, then the published placements; how many rows are ours.
+pub(crate) fn placements(comparison: &HistorianComparison) -> (Table, usize) {
+    let columns = vec![
+        words("server", "what wrote, and where", 0),
+        column("records/s", "rows committed a second", 0),
+        Column {
+            meaning: "over the best published placement",
+            ..Column::number(over(comparison.best_per_s))
+        },
+        Column { meaning: "over the published disk", ..Column::number(over(comparison.single_disk_per_s)) },
+    ];
+    let ratio = |of: f64| format!("{} ×", figure(of));
+    let ours = comparison.ours.iter().map(|rate| Row {
+        cells: vec![
+            format!("measured here: {}, {} ({})", rate.configuration, rate.server, rate.how),
+            figure(rate.records_per_s),
+            ratio(rate.over_best),
+            ratio(rate.over_single_disk),
+        ],
+        part: false,
+    });
+    let published = comparison.placements.iter().map(|placement| Row {
+        cells: vec![
+            format!("{}: data on {}, log on {}", placement.id, placement.data, placement.log),
+            plain(placement.records_per_s),
+            ratio(placement.records_per_s / comparison.best_per_s),
+            ratio(placement.records_per_s / comparison.single_disk_per_s),
+        ],
+        part: false,
+    });
+    let rows: Vec<Row> = ours.chain(published).collect();
+    let title = "Records/s that a 2013 server held, and ours".to_owned();
+    (Table { title, columns, rows }, comparison.ours.len())
+}
+
+fn over(rate: f64) -> String {
+    format!("over {}", plain(rate))
+}
+
+/// The published rows of a flush beside ours; none where we measured none of them.
+pub(crate) fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
+    let first = comparison.flush_rows.first()?;
+    let mut columns = vec![
+        column("rows a flush", "rows of one transaction", 0),
+        Column::words(format!("published at {}/s", plain(comparison.best_per_s))),
+        Column::words("published pending records"),
+    ];
+    for series in &first.series {
+        columns.push(Column::number(format!("here: {series}")));
+        columns.push(Column::number("pending max"));
+    }
+    let rows =
+        comparison.flush_rows.iter().map(|level| {
+            let stable = if level.published_stable { "held" } else { "not held" };
+            let mut cells =
+                vec![plain(f64::from(level.rows)), stable.to_owned(), level.published_pending.clone()];
+            for ours in &level.ours {
+                let how = |stable| if stable { ", held" } else { ", not held" };
+                cells.push(dash(ours.as_ref().map(|point| {
+                    format!("{}/s{}", figure(point.records_per_s), point.stable.map_or("", how))
+                })));
+                cells.push(dash(ours.as_ref().and_then(|point| point.pending_max).map(whole)));
+            }
+            Row { cells, part: false }
+        });
+    let rows = rows.collect();
+    Some(Table { title: "Rows of a flush, published and here".to_owned(), columns, rows })
+}
+
+/// The published project beside our trials with purges; none where no purge ran here.
+pub(crate) fn real_project(comparison: &HistorianComparison) -> Option<Table> {
+    let columns = vec![
+        words("run", "published, or the name of the trial", 0),
+        column("rows a statement", "deleted by one statement of a purge", 1),
+        column("records/s", "rows committed a second", 0),
+        column("purge", "length of the longest purge", 0),
+        column("shrink", "length of the longest shrink", 0),
+        column("every", "time from one purge to the next", 0),
+        column("pending max", "most pending records", 0),
+        column("pending mean", "mean of the pending records", 1),
+        column("database max", "greatest size of the database", 0),
+        column("held", "whether the rate was held", 0),
+    ];
+    let row = |run: &RealProject| Row {
+        cells: vec![
+            run.run.clone(),
+            dash(run.purge_rows.map(grouped)),
+            figure_or_dash(run.records_per_s),
+            format::duration(run.purge_s),
+            dash(run.shrink_s.map(format::duration)),
+            dash(run.interval_s.map(format::duration)),
+            dash(run.pending_max.map(whole)),
+            dash(run.pending_mean.map(whole)),
+            dash(run.database_bytes_max.map(|bytes| format::bytes(bytes as u64))),
+            dash(run.stable.map(held)),
+        ],
+        part: false,
+    };
+    let rows: Vec<Row> = comparison.real_project.iter().map(row).collect();
+    let title = "A real project with hourly purge and shrink, published and here".to_owned();
+    (!rows.is_empty()).then_some(Table { title, columns, rows })
+}
+
+/// How fast the published database grew.
+pub(crate) fn growth(comparison: &HistorianComparison) -> String {
+    format!(
+        "The published database of the real project grew by {} GB an hour and {} GB a day at 3,700 records/s.",
+        plain(comparison.growth.gb_per_hour),
+        plain(comparison.growth.gb_per_day)
+    )
+}

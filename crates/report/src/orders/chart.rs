@@ -1,0 +1,214 @@
+//! The course of an order store: orders a minute of each target, the response time of an order, its operations, how evenly
+//! clients were served, and the CPU share at which a server was held.
+
+use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
+use record::{Phase, Sample};
+
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::over_time::{Band, Course, Line, Span};
+use crate::chart::reduce::spans;
+use crate::chart::scale::{Scale, Spread};
+use crate::format::{self, figure, plain};
+use crate::historian::chart::from_zero;
+use crate::orders::{ClientSpread, MINUTE_S, Orders, OrdersTarget};
+use crate::table::{Column, Row, Table};
+use crate::trial::{Trial, io_count};
+
+/// Bars of the chart of clients; more clients are reduced.
+const BARS: usize = 120;
+
+/// The charts of a trial; those of which nothing was recorded are left out.
+pub(crate) fn orders(trial: &Trial) -> Vec<Chart> {
+    let charts = [
+        rates(trial),
+        crate::chart::histogram::orders(trial),
+        crate::chart::over_time::latency(trial, ORDER),
+        crate::chart::strip::operations(trial),
+        clients(trial),
+        server_cpu(trial),
+        active(trial),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// Outages of any target.
+fn outages(trial: &Trial) -> Vec<Span> {
+    let targets = trial.orders.iter().flat_map(|orders| &orders.targets);
+    let span = |outage: &record::Outage| Span {
+        ink: Ink::Series(1),
+        name: "outage",
+        begin_s: outage.start_s,
+        end_s: outage.end_s.unwrap_or(f64::INFINITY),
+    };
+    targets.flat_map(|target| target.outages.iter().map(span)).collect()
+}
+
+/// Nothing begins while the last orders drain.
+fn loaded(sample: &Sample) -> bool {
+    sample.phase != Phase::Drain
+}
+
+/// Orders a minute of one target, if the samples tell them.
+fn of_target(number: usize) -> impl Fn(&Sample) -> Option<f64> {
+    let name = target_orders(number);
+    move |sample| Some(sample.gauges.get(&name).filter(|_| loaded(sample))? / sample.length_s * MINUTE_S)
+}
+
+fn of_all(sample: &Sample) -> Option<f64> {
+    loaded(sample).then(|| io_count(sample) as f64 / sample.length_s * MINUTE_S)
+}
+
+/// A line a target; of more targets than there are colours, all of them together.
+fn rates(trial: &Trial) -> Option<Chart> {
+    let orders = trial.orders.as_ref()?;
+    let several = (2..=SERIES).contains(&orders.targets.len());
+    let mut lines: Vec<Line> = match several {
+        true => (1..=orders.targets.len())
+            .map(|number| {
+                Line::of(Ink::Series(number - 1), &format!("target {number}"), trial, of_target(number))
+            })
+            .filter(|line| line.values().count() > 1)
+            .collect(),
+        false => Vec::new(),
+    };
+    let by_target = !lines.is_empty();
+    if !by_target {
+        lines.push(Line::of(Ink::Series(0), "finished", trial, of_all));
+        lines.extend(orders.offered_per_min.map(|rate| {
+            Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate))
+        }));
+    }
+    lines.retain(|line| line.values().count() > 1);
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let remark = if by_target {
+        "A line a target, rolled back orders included. Each point is one second; shaded ones make no figures."
+    } else if orders.targets.len() > 1 {
+        "All targets together, rolled back orders included. Each point is one second; shaded ones make no figures."
+    } else {
+        "Rolled back orders included. Each point is one second; shaded ones make no figures."
+    };
+    let course = Course { lines, band: None::<Band>, spans: outages(trial) };
+    let y = from_zero(most, "orders a minute");
+    Some(course.chart(trial, "Orders a minute over time", &y, remark, ("orders/min", figure)))
+}
+
+/// The server's share of the CPU beside the one it was to be held at.
+fn server_cpu(trial: &Trial) -> Option<Chart> {
+    let target = trial.orders.as_ref()?.cpu_target?.target_share * 100.0;
+    let share = Line::of(Ink::Series(0), "server", trial, |sample| {
+        Some(sample.gauges.get(SERVER_CPU).filter(|_| loaded(sample))? * 100.0)
+    });
+    if share.values().count() < 2 {
+        return None;
+    }
+    let asked = Line::of(Ink::Series(2), "target", trial, move |sample| loaded(sample).then_some(target));
+    let course = Course { lines: vec![asked, share], band: None, spans: outages(trial) };
+    let remark = "CPU time of this machine that the load did not use. Shaded seconds make no figures.";
+    let y = Axis { print: per_cent, ..from_zero(100.0 / 1.05, "share of the CPU") };
+    Some(course.chart(trial, "CPU share of the server", &y, remark, ("", per_cent)))
+}
+
+fn per_cent(value: f64) -> String {
+    format!("{} %", if value.fract() == 0.0 { plain(value) } else { figure(value) })
+}
+
+/// Clients that were driving, where their number was to hold the server at its share.
+fn active(trial: &Trial) -> Option<Chart> {
+    trial.orders.as_ref()?.cpu_target?;
+    let line = Line::of(Ink::Series(0), "active", trial, |s| s.gauges.get(ACTIVE_CLIENTS).copied());
+    let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
+    let course = Course { lines: vec![line], band: None, spans: outages(trial) };
+    let remark = "Clients that were driving at the end of each second, all targets together.";
+    Some(course.chart(trial, "Active clients", &from_zero(most, "clients"), remark, ("clients", figure)))
+}
+
+/// Orders a minute of every client: the clients of a target side by side, the slowest first. None of a single client.
+fn clients(trial: &Trial) -> Option<Chart> {
+    let orders = trial.orders.as_ref()?;
+    let count: usize = orders.targets.iter().map(|target| target.clients_per_min.len()).sum();
+    let most = orders.clients.map(|clients| clients.max_per_min).filter(|_| count > 1)?;
+    let y = from_zero(most, "orders a minute");
+    let frame = Frame::new(HEIGHT, &y, []);
+    let (low, high) = (0.5, count as f64 + 0.5);
+    let scale = Scale { spread: Spread::Time, low, high, from: frame.left, to: frame.right };
+    let x = Axis { scale, title: "client", print: plain };
+    let title = format!("Orders a minute of each client of {}", trial.name);
+    let svg = svg((WIDTH, HEIGHT), &title, &describe(orders), |canvas| {
+        frame.draw(canvas, &x, &y);
+        let mut first = 0;
+        for target in &orders.targets {
+            bars(canvas, target, first, (&scale, &y.scale), count);
+            first += target.clients_per_min.len();
+        }
+    });
+    let reduced = if count > BARS { " Several clients share a bar, that of the fastest." } else { "" };
+    let colours = match orders.targets.len() {
+        0 | 1 => "",
+        2..=SERIES => " A colour is a target.",
+        _ => " Neighbouring targets differ in colour.",
+    };
+    Some(Chart {
+        heading: "Orders a minute of each client".to_owned(),
+        svg,
+        caption: format!(
+            "A bar a client, those of a target side by side, the slowest first.{colours}{reduced}"
+        ),
+        table: table(orders),
+    })
+}
+
+fn bars(canvas: &mut Canvas<'_>, target: &OrdersTarget, first: usize, (x, y): (&Scale, &Scale), all: usize) {
+    let mut rates = target.clients_per_min.clone();
+    rates.sort_by(f64::total_cmp);
+    let most = (BARS * rates.len() / all).max(1);
+    for span in spans(rates.len(), most) {
+        let Some(highest) = rates[span.clone()].last() else { continue };
+        let edge = |index: usize| x.at((first + index) as f64 + 0.5);
+        let (left, right) = (edge(span.start), edge(span.end));
+        // A client without an order keeps a bar that is seen.
+        let height = y.at(*highest).min(y.from - 1.0);
+        let gap = ((right - left) * 0.15).min(1.0);
+        canvas.rectangle(Ink::Series(target.number - 1), 0.85, (left, height), (right - gap, y.from));
+    }
+}
+
+fn described(target: &OrdersTarget, clients: &ClientSpread) -> String {
+    format!(
+        "target {}: {} clients, {} to {}, median {}",
+        target.number,
+        clients.clients,
+        figure(clients.min_per_min),
+        figure(clients.max_per_min),
+        figure(clients.median_per_min)
+    )
+}
+
+fn describe(orders: &Orders) -> String {
+    let each = orders.targets.iter().filter_map(|target| Some(described(target, target.clients.as_ref()?)));
+    each.collect::<Vec<String>>().join("; ")
+}
+
+fn table(orders: &Orders) -> Table {
+    let heads = ["target", "clients", "slowest", "median", "fastest", "differ by"];
+    let rows = orders.targets.iter().filter_map(|target| {
+        let clients = target.clients?;
+        Some(Row {
+            cells: vec![
+                target.number.to_string(),
+                clients.clients.to_string(),
+                figure(clients.min_per_min),
+                figure(clients.median_per_min),
+                figure(clients.max_per_min),
+                clients.variability.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
+            ],
+            part: false,
+        })
+    });
+    Table {
+        title: "Orders a minute of single clients".to_owned(),
+        columns: heads.map(Column::number).into(),
+        rows: rows.collect(),
+    }
+}

@@ -1,0 +1,160 @@
+//! What was measured of order stores: orders a minute, the CPU share at which a server was held, what they cost.
+
+use crate::configuration::Configuration;
+use crate::disk::finding::{self, interval};
+use crate::format::{self, figure, plain};
+use crate::orders::{Cost, CpuTarget, MINUTE_S, Orders};
+use crate::report::Report;
+use crate::table;
+use crate::trial::{Trial, Workload};
+use crate::verdict::doubt::Doubt;
+use crate::verdict::rate::{Counted, Held, held};
+use crate::verdict::{Level, Verdict};
+
+/// What the rate of an order store is counted in.
+const ORDERS: Counted = Counted {
+    unit: "orders a minute",
+    per_s: MINUTE_S,
+    all_in_flight: |slots| match slots {
+        1 => "the one client was waiting for the database".to_owned(),
+        _ => format!("all {} clients were waiting for the database", format::grouped(slots)),
+    },
+};
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let stores = report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
+    let mut verdicts: Vec<Verdict> =
+        stores.filter_map(|configuration| rate(configuration, &report.trials)).collect();
+    verdicts.extend(report.order_stores().filter_map(cpu_target));
+    verdicts.extend(reconciled(&report.trials));
+    verdicts.extend(report.cost.iter().filter_map(cost));
+    verdicts
+}
+
+/// `orders: 12,340 orders/min (12,100–12,500), p95 41.0 ms, p99 60.0 ms, 2.3 % rolled back: 12,060 orders/min committed`.
+fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
+    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
+    let figures = configuration.main().filter(|_| !failed)?;
+    let runs: Vec<&Orders> = configuration
+        .trials
+        .iter()
+        .filter_map(|number| trials.iter().find(|trial| trial.number == *number)?.orders.as_ref())
+        .collect();
+    let per_min = figures.per_s? * MINUTE_S;
+    let figure = format!("{} orders/min", self::figure(per_min));
+    let measured = format!("{figure} {}", interval(configuration, MINUTE_S));
+    let (head, figure) = match held(configuration, trials, ORDERS) {
+        None => (measured, Some(figure)),
+        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
+        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
+    };
+    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    parts.extend(
+        configuration.offered_per_s().map(|rate| format!("{} offered", self::figure(rate * MINUTE_S))),
+    );
+    if let (Some(p95), Some(_)) = (figures.latency.p95_us, figures.latency.p99_us) {
+        parts.push(format!("p95 {}", format::latency(p95)));
+    }
+    parts.push(finding::tail(figures, "orders"));
+    parts.extend(rolled_back(&runs));
+    if configuration.cut_short {
+        parts.push("cut short".to_owned());
+    }
+    Some(Verdict {
+        figure,
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, "order_rate", parts.join(", "))
+    })
+}
+
+/// `2.3 % rolled back: 12,060 orders/min committed`; repeats weigh by their orders.
+fn rolled_back(runs: &[&Orders]) -> Option<String> {
+    let rollbacks: u64 = runs.iter().map(|run| run.rollbacks).sum();
+    let orders: u64 = runs.iter().map(|run| run.orders).sum();
+    let committed = runs.iter().filter_map(|run| run.committed_per_min).collect::<Vec<f64>>();
+    let committed = stats::mean(&committed).filter(|_| rollbacks > 0 && orders > 0)?;
+    let share = format::per_cent(rollbacks as f64 / orders as f64);
+    Some(format!("{share} rolled back: {} orders/min committed", self::figure(committed)))
+}
+
+/// `orders: the CPU target of 70 % was reached: the server used 69 % on average (65 % to 74 %) with 12.3 of 32 clients
+/// active`.
+fn cpu_target(trial: &Trial) -> Option<Verdict> {
+    let cpu = trial.orders.as_ref()?.cpu_target?;
+    let CpuTarget { target_share, mean_share, min_share, max_share, active_clients_mean, clients, .. } = cpu;
+    let range = min_share
+        .zip(max_share)
+        .map(|(low, high)| format!(" ({} to {})", format::per_cent(low), format::per_cent(high)));
+    let used = mean_share.map_or_else(
+        || "what was used of the CPU is not known".to_owned(),
+        |mean| {
+            let range = range.unwrap_or_default();
+            format!("the machine without the load used {} on average{range}", format::per_cent(mean))
+        },
+    );
+    let active = active_clients_mean
+        .map(|mean| format!(" with {} of {} clients active", self::figure(mean), format::grouped(clients)));
+    let (level, how, remedy) = match cpu.reached {
+        Some(true) => (Level::Finding, "was reached", ""),
+        Some(false) if active_clients_mean.is_some_and(|mean| mean > clients as f64 * 0.95) => {
+            (Level::Warning, "was not reached", "; add clients, or shorten the time to think")
+        }
+        Some(false) if active_clients_mean.is_some_and(|mean| mean < 1.05) => (
+            Level::Warning,
+            "was not reached",
+            ": one client was too many already; let clients think longer, and look for other programs",
+        ),
+        Some(false) => {
+            (Level::Warning, "was not reached", "; warm up longer, so that the number of clients settles")
+        }
+        None => (Level::Warning, "could not be judged", "; run where the server is"),
+    };
+    let target = format::per_cent(target_share);
+    let sentence = format!(
+        "{}: the CPU target of {target} {how}: {used}{}{remedy}",
+        trial.name,
+        active.unwrap_or_default()
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, "cpu_target", sentence) })
+}
+
+/// Trials all of whose databases hold what they acknowledged.
+fn reconciled(trials: &[Trial]) -> Option<Verdict> {
+    let acknowledged = |trial: &Trial| {
+        let orders = trial.orders.as_ref()?;
+        let found = orders.targets.iter().map(|target| target.reconciliation.as_ref());
+        let found = found.collect::<Option<Vec<_>>>().filter(|found| !found.is_empty())?;
+        let holds = found.iter().all(|found| found.holds == Some(true));
+        holds.then(|| found.iter().map(|found| found.acknowledged).sum::<u64>())
+    };
+    let sum = format::grouped(trials.iter().filter_map(acknowledged).sum());
+    let holds = |trial: &Trial| acknowledged(trial).is_some();
+    Doubt::plain(Level::Finding, "reconciled", trials, holds).verdict(figure, |_| {
+        format!(
+            "new orders = purchases − rollbacks: holds; {sum} acknowledged orders are in the databases, and the sales are \
+             those of their lines"
+        )
+    })
+}
+
+/// `an order a minute costs 0.43 EUR: 10,500.00 EUR for 24,410 orders/min (C)`.
+fn cost(cost: &Cost) -> Option<Verdict> {
+    let ours = cost.systems.first()?;
+    let unit = ours.currency.as_deref().unwrap_or("in a currency that is not named");
+    let figure = format!("{} {unit}", table::small_money(ours.cost_per_opm?));
+    let ends: Vec<String> = [cost.price_steps.first()?, cost.price_steps.last()?]
+        .iter()
+        .map(|step| table::small_money(step.cost))
+        .collect();
+    let change = plain(cost.price_steps.last()?.change * 100.0);
+    let sentence = format!(
+        "{}: an order a minute costs {figure}: {} {unit} for {} orders/min ({} to {} if the price is {change} % lower or \
+         higher)",
+        cost.configuration.as_deref()?,
+        table::money(ours.total),
+        self::figure(ours.per_min),
+        ends[0],
+        ends[1]
+    );
+    Some(Verdict { figure: Some(figure), ..Verdict::new(Level::Finding, "order_cost", sentence) })
+}

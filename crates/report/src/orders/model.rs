@@ -1,0 +1,371 @@
+//! What a trial of the order store came to: orders a minute, how evenly targets and clients were served, where the time of
+//! an order went, and whether the database holds what it acknowledged.
+
+use std::collections::BTreeMap;
+
+use record::orders::{
+    ACTIVE_CLIENTS, BROWSE, LOGIN, NEW_CUSTOMER, ORDER, PRICES, PURCHASE, RETRIES, ROLLBACKS, SERVER_CPU,
+    SERVER_CPU_S, target_orders,
+};
+use record::{
+    Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Phase, Sample, Setup,
+    Summary, TargetOutcome,
+};
+use serde::Serialize;
+use stats::Estimate;
+
+/// Kinds of the order store in the order in which they are shown.
+const KINDS: [&str; 6] = [ORDER, LOGIN, NEW_CUSTOMER, BROWSE, PRICES, PURCHASE];
+
+/// Seconds of a minute, in which orders are counted as DVD Store does.
+pub(crate) const MINUTE_S: f64 = 60.0;
+
+/// A CPU target is reached if the mean share lies within so much of it.
+const CPU_TARGET_WITHIN: f64 = 0.03;
+
+/// Figures of a trial of the order store. Those of the reconciliation are of the whole trial, all others of the measured
+/// window.
+#[derive(Clone, Debug, Serialize)]
+pub struct Orders {
+    /// Orders finished, rollbacks included.
+    pub orders: u64,
+    /// Orders a minute, rollbacks included, as DVD Store counts.
+    pub per_min: Option<f64>,
+    /// The same with its interval over the seconds; none where there are too few of them.
+    pub per_min_interval: Option<Estimate>,
+    /// Orders a minute that were committed.
+    pub committed_per_min: Option<f64>,
+    /// Orders due a minute; none of a closed loop.
+    pub offered_per_min: Option<f64>,
+    /// Orders that were rolled back for want of stock.
+    pub rollbacks: u64,
+    /// Their share (0–1) of all orders.
+    pub rollback_share: Option<f64>,
+    /// Operations that were tried again after a deadlock or a serialization failure.
+    pub retries: u64,
+    /// Orders that ended with an error.
+    pub errors: u64,
+    /// Response time of an order, time to think left out.
+    pub response: Summary,
+    /// Each target, in the order of the setup.
+    pub targets: Vec<OrdersTarget>,
+    /// (max − min) / max of the targets' orders a minute; none of a single target.
+    pub target_variability: Option<f64>,
+    /// How evenly clients were served; none where it is not known.
+    pub clients: Option<ClientSpread>,
+    /// Where the time of an order went.
+    pub time: OrderTime,
+    /// The CPU share at which the server was to be held; none if there was none.
+    pub cpu_target: Option<CpuTarget>,
+    /// What else is to be known of the trial.
+    pub notes: Vec<String>,
+    /// Setup, for the sentences on it.
+    #[serde(skip)]
+    pub(crate) setup: Option<OrdersSetup>,
+}
+
+/// One target of a trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct OrdersTarget {
+    /// Number, from 1.
+    pub number: usize,
+    /// Database of the store; for SQLite the file.
+    pub database: String,
+    /// Orders finished, rollbacks included; none if that was not recorded.
+    pub orders: Option<u64>,
+    /// The same a minute.
+    pub per_min: Option<f64>,
+    /// Mean response time of an order, in microseconds.
+    pub mean_us: Option<f64>,
+    /// Orders that were rolled back for want of stock.
+    pub rollbacks: Option<u64>,
+    /// Operations that were tried again.
+    pub retries: Option<u64>,
+    /// How evenly its clients were served; none where it is not known.
+    pub clients: Option<ClientSpread>,
+    /// Orders a minute of each client.
+    #[serde(skip)]
+    pub(crate) clients_per_min: Vec<f64>,
+    /// What was found in the database; none if the trial left nothing of it.
+    pub reconciliation: Option<Reconciliation>,
+    /// Clients that stopped before the end, and why.
+    pub stopped: Vec<String>,
+    /// Times in which the database could not be used.
+    pub outages: Vec<Outage>,
+}
+
+/// What was acknowledged and what the database holds, since the load began.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconciliation {
+    /// Purchases that were answered.
+    pub purchases: u64,
+    /// Those of them that were rolled back.
+    pub rollbacks: u64,
+    /// Purchases whose answer was lost.
+    pub unanswered: u64,
+    /// Purchases − rollbacks: orders that must be there.
+    pub acknowledged: u64,
+    /// Orders that the database has more than before; none if it could not be asked.
+    pub orders_found: Option<u64>,
+    /// Orders that were acknowledged and are not there; none if it could not be asked.
+    pub acknowledged_lost: Option<u64>,
+    /// Quantity of the new order lines.
+    pub quantity_found: Option<u64>,
+    /// By how much the sales in the inventory have risen.
+    pub sales_risen: Option<i64>,
+    /// Whether the database holds what it acknowledged; none if it could not be asked.
+    pub holds: Option<bool>,
+    /// What is wrong, a sentence each.
+    pub mismatches: Vec<String>,
+}
+
+/// Orders a minute of single clients.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ClientSpread {
+    /// Clients.
+    pub clients: usize,
+    /// Of the slowest client.
+    pub min_per_min: f64,
+    /// Of the client in the middle.
+    pub median_per_min: f64,
+    /// Of the fastest client.
+    pub max_per_min: f64,
+    /// (max − min) / max; none of a single client, and where no client finished an order.
+    pub variability: Option<f64>,
+}
+
+/// Where the time of an order went, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct OrderTime {
+    /// From sending to the end of an order, time to think left out: the mean.
+    pub order_us: Option<f64>,
+    /// Time in which the client waited for the database: the mean service of each operation times how often an order needs
+    /// it.
+    pub database_us: Option<f64>,
+    /// Its share (0–1) of the order.
+    pub database_share: Option<f64>,
+    /// CPU time of the load.
+    pub client_cpu_us: Option<f64>,
+    /// CPU time of the rest of this machine, where the server is here.
+    pub server_cpu_us: Option<f64>,
+    /// CPU time of the load over that of the rest.
+    pub client_over_server: Option<f64>,
+}
+
+/// How near the server was held to its share of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CpuTarget {
+    /// Share (0–1) that was asked for.
+    pub target_share: f64,
+    /// Mean share.
+    pub mean_share: Option<f64>,
+    /// Least share of an interval.
+    pub min_share: Option<f64>,
+    /// Greatest share of an interval.
+    pub max_share: Option<f64>,
+    /// Mean number of clients that were driving.
+    pub active_clients_mean: Option<f64>,
+    /// Clients there were, all targets together.
+    pub clients: u64,
+    /// Whether the mean lies within 3 percentage points of the target; none where it is not known.
+    pub reached: Option<bool>,
+}
+
+impl Orders {
+    /// The figures of a trial; none if it is none of the order store or was never set up.
+    pub(crate) fn of(
+        measured: &MeasuredTrial,
+        kinds: &BTreeMap<String, OperationInterval>,
+        rate_per_s: Option<Estimate>,
+        client_cpu_us: Option<f64>,
+    ) -> Option<Self> {
+        let setup = measured.trial.setup.as_ref().and_then(Setup::orders)?;
+        let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        let minutes = window.iter().map(|sample| sample.length_s).sum::<f64>() / MINUTE_S;
+        let outcome = measured.trial.orders.as_ref();
+        let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
+        let empty = OperationInterval::default();
+        let order = kinds.get(ORDER).unwrap_or(&empty);
+        let counted = |gauge: &str, of: fn(&TargetOutcome) -> u64| {
+            outcome.map_or_else(|| sum(&window, gauge).unwrap_or(0), |o| o.targets.iter().map(of).sum())
+        };
+        let rollbacks = counted(ROLLBACKS, |target| target.rollbacks);
+        let targets = targets(setup, outcome, &window, minutes);
+        let per_target: Option<Vec<f64>> = targets.iter().map(|target| target.per_min).collect();
+        Some(Self {
+            orders: order.count,
+            per_min: per_min(order.count),
+            per_min_interval: rate_per_s.map(a_minute),
+            committed_per_min: per_min(order.count.saturating_sub(rollbacks)),
+            offered_per_min: offered(setup),
+            rollbacks,
+            rollback_share: (order.count > 0).then(|| rollbacks as f64 / order.count as f64),
+            retries: counted(RETRIES, |target| target.retries),
+            errors: order.errors,
+            response: Summary::of(order.latency()),
+            target_variability: per_target.and_then(|rates| stats::variability(&rates)),
+            // Clients that rest to keep a CPU target are not served less evenly.
+            clients: clients(&targets).filter(|_| setup.cpu_target_share.is_none()),
+            targets,
+            time: time(kinds, client_cpu_us, server_cpu_us(&window, order.count)),
+            cpu_target: setup.cpu_target_share.map(|share| cpu_target(share, setup, &window)),
+            notes: outcome.map(|outcome| outcome.notes.clone()).unwrap_or_default(),
+            setup: Some(setup.clone()),
+        })
+    }
+
+    /// Whether orders were due at a rate.
+    pub(crate) fn is_open(&self) -> bool {
+        self.setup.as_ref().is_some_and(|setup| matches!(setup.pacing, Loop::Open { .. }))
+    }
+}
+
+/// Whether a trial is one of the order store, even if it left nothing.
+pub(crate) fn is_orders(measured: &MeasuredTrial) -> bool {
+    let record = &measured.trial;
+    match &record.setup {
+        Some(setup) => setup.orders().is_some(),
+        None => record.orders.is_some() || record.workload.as_deref() == Some("orders"),
+    }
+}
+
+/// Whether a kind of operation is one of the order store.
+pub(crate) fn is_kind(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
+/// Place of a kind among those of the order store.
+pub(crate) fn rank(kind: &str) -> usize {
+    KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len())
+}
+
+/// A rate a minute from one a second.
+pub(crate) fn a_minute(per_s: Estimate) -> Estimate {
+    Estimate { value: per_s.value * MINUTE_S, low: per_s.low * MINUTE_S, high: per_s.high * MINUTE_S }
+}
+
+fn offered(setup: &OrdersSetup) -> Option<f64> {
+    match setup.pacing {
+        Loop::Open { rate_per_s, .. } => Some(rate_per_s * MINUTE_S),
+        Loop::Closed { .. } => None,
+    }
+}
+
+/// Sum of a gauge that counts; none where no interval has it.
+fn sum(window: &[&Sample], gauge: &str) -> Option<u64> {
+    let counts = window.iter().filter_map(|sample| sample.gauges.get(gauge)).copied();
+    counts.reduce(|sum, count| sum + count).map(|sum| sum.round() as u64)
+}
+
+fn targets(
+    setup: &OrdersSetup,
+    outcome: Option<&OrdersOutcome>,
+    window: &[&Sample],
+    minutes: f64,
+) -> Vec<OrdersTarget> {
+    let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
+    let target = |(index, database): (usize, &String)| {
+        let number = index + 1;
+        let left = outcome.and_then(|outcome| outcome.targets.get(index));
+        // A trial that was killed has no outcome, but its samples.
+        let orders = left.map(TargetOutcome::orders).or_else(|| sum(window, &target_orders(number)));
+        let by_client = left.map(|left| left.orders_by_client.as_slice()).unwrap_or_default();
+        let clients_per_min: Vec<f64> = by_client.iter().filter_map(|&count| per_min(count)).collect();
+        OrdersTarget {
+            number,
+            database: database.clone(),
+            orders,
+            per_min: orders.and_then(per_min),
+            mean_us: left.and_then(|left| left.order_mean_ms).map(|ms| ms * 1e3),
+            rollbacks: left.map(|left| left.rollbacks),
+            retries: left.map(|left| left.retries),
+            clients: spread(&clients_per_min),
+            clients_per_min,
+            reconciliation: left.map(reconciliation),
+            stopped: left.map(|left| left.stopped.clone()).unwrap_or_default(),
+            outages: left.map(|left| left.outages.clone()).unwrap_or_default(),
+        }
+    };
+    setup.targets.iter().map(|target| &target.database).enumerate().map(target).collect()
+}
+
+fn reconciliation(left: &TargetOutcome) -> Reconciliation {
+    let mismatches = left.mismatches();
+    let asked = left.orders_found.is_some() && left.acknowledged_lost.is_some();
+    Reconciliation {
+        purchases: left.purchases_from_start,
+        rollbacks: left.rollbacks_from_start,
+        unanswered: left.unanswered,
+        acknowledged: left.acknowledged(),
+        orders_found: left.orders_found,
+        acknowledged_lost: left.acknowledged_lost,
+        quantity_found: left.quantity_found,
+        sales_risen: left.sales_risen,
+        holds: (asked || !mismatches.is_empty()).then_some(mismatches.is_empty()),
+        mismatches,
+    }
+}
+
+fn clients(targets: &[OrdersTarget]) -> Option<ClientSpread> {
+    let rates = targets.iter().flat_map(|target| &target.clients_per_min).copied();
+    spread(&rates.collect::<Vec<f64>>())
+}
+
+fn spread(rates: &[f64]) -> Option<ClientSpread> {
+    Some(ClientSpread {
+        clients: rates.len(),
+        min_per_min: rates.iter().copied().reduce(f64::min)?,
+        median_per_min: stats::median(rates)?,
+        max_per_min: rates.iter().copied().reduce(f64::max)?,
+        variability: stats::variability(rates),
+    })
+}
+
+fn time(
+    kinds: &BTreeMap<String, OperationInterval>,
+    client_cpu_us: Option<f64>,
+    server_cpu_us: Option<f64>,
+) -> OrderTime {
+    let order = kinds.get(ORDER).filter(|order| order.count > 0);
+    let order_us = order.and_then(|order| order.service.mean_us());
+    let waited = |kind: &&str| {
+        let operation = kinds.get(*kind)?;
+        Some(operation.service.mean_us()? * operation.count as f64)
+    };
+    let waited = KINDS.iter().filter(|kind| **kind != ORDER).filter_map(waited).reduce(|sum, us| sum + us);
+    let database_us = order.zip(waited).map(|(order, us)| us / order.count as f64);
+    let share = |part: Option<f64>, whole: Option<f64>| {
+        part.zip(whole.filter(|&whole| whole > 0.0)).map(|(part, whole)| part / whole)
+    };
+    OrderTime {
+        order_us,
+        database_us,
+        database_share: share(database_us, order_us),
+        client_cpu_us,
+        server_cpu_us,
+        client_over_server: share(client_cpu_us, server_cpu_us),
+    }
+}
+
+/// CPU time that the load did not use, over the orders.
+fn server_cpu_us(window: &[&Sample], orders: u64) -> Option<f64> {
+    let used_s = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
+    let used_s = used_s.reduce(|sum, seconds| sum + seconds)?;
+    (orders > 0).then(|| used_s * 1e6 / orders as f64)
+}
+
+fn cpu_target(target_share: f64, setup: &OrdersSetup, window: &[&Sample]) -> CpuTarget {
+    let shares = || window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU)).copied();
+    let mean_share = crate::historian::mean_gauge(window, SERVER_CPU);
+    // What is a percentage point of a decimal fraction is not one of a binary one.
+    let within = |mean: f64| (mean - target_share).abs() <= CPU_TARGET_WITHIN + 1e-9;
+    CpuTarget {
+        target_share,
+        mean_share,
+        min_share: shares().reduce(f64::min),
+        max_share: shares().reduce(f64::max),
+        active_clients_mean: crate::historian::mean_gauge(window, ACTIVE_CLIENTS),
+        clients: u64::from(setup.n_threads) * setup.targets.len() as u64,
+        reached: mean_share.map(within),
+    }
+}

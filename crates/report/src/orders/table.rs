@@ -1,0 +1,488 @@
+//! The tables of order stores: a trial a row, its operations, targets, clients, where the time went, what the database
+//! holds, what it costs, and what was published of other systems.
+
+use crate::configuration::Configuration;
+use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
+use crate::orders::{Cost, CostRow, MINUTE_S, Orders, OrdersTarget, Reconciliation, a_minute};
+use crate::orders::{OrdersComparison, OrdersRow};
+use crate::report::Report;
+use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::trial::{Figures, Trial, Workload};
+
+/// Every trial of an order store; none where there is none.
+pub(crate) fn orders(report: &Report) -> Option<Table> {
+    let trials: Vec<&Trial> = report.order_stores().filter(|trial| !trial.is_skipped()).collect();
+    let mut columns =
+        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+    let keys = level_keys(trials.iter().copied());
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("offered/min", "orders due a minute", 0),
+        column("orders/min", "orders finished a minute, rolled back ones included", 0),
+        column("95 %", "interval of the orders a minute", 5),
+        column("committed/min", "orders a minute that were not rolled back", 1),
+        column("rolled back", "share of the orders that were rolled back for want of stock", 3),
+        column("mean", "mean response time of an order, time to think left out", 2),
+        column("p95", "95 % of the orders were as fast", 1),
+        column("p99", "99 % of the orders were as fast", 0),
+        column("max", "longest order", 4),
+        column("retries", "operations tried again after a deadlock or a serialization failure", 4),
+        column("errors", "orders that ended with an error", 2),
+        words("state", "how it ended, unless complete", 0),
+    ]);
+    let rows: Vec<Row> = trials.iter().map(|trial| row(trial, &keys)).collect();
+    (!rows.is_empty()).then(|| {
+        Table { title: "Order store".to_owned(), columns, rows }.without_empty_columns(&[
+            "state",
+            "95 %",
+            "offered/min",
+        ])
+    })
+}
+
+/// All other tables of trials of order stores, in the order in which they are read.
+pub(crate) fn order_details(report: &Report) -> Vec<Table> {
+    let tables = [
+        order_repeats(report),
+        operations(report),
+        targets(report),
+        spread(report),
+        time(report),
+        cpu_targets(report),
+        reconciliation(report),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+fn row(trial: &Trial, keys: &[String]) -> Row {
+    let mut cells = vec![trial.number.to_string(), trial.name.clone()];
+    cells.extend(level_cells(true, &trial.levels, keys));
+    let orders = trial.orders.as_ref();
+    let of = |value: fn(&Orders) -> Option<f64>| figure_or_dash(orders.and_then(value));
+    let time = |value: fn(&Orders) -> Option<f64>| latency_or_dash(orders.and_then(value));
+    let count = |value: fn(&Orders) -> u64| dash(orders.map(value).map(grouped));
+    let interval = orders.and_then(|orders| orders.per_min_interval);
+    cells.extend([
+        of(|o| o.offered_per_min),
+        of(|o| o.per_min),
+        dash(interval.map(|e| format!("{}–{}", figure(e.low), figure(e.high)))),
+        of(|o| o.committed_per_min),
+        dash(orders.and_then(|o| o.rollback_share).map(format::per_cent)),
+        time(|o| o.response.mean_us),
+        time(|o| o.response.p95_us),
+        time(|o| o.response.p99_us),
+        time(|o| o.response.max_us),
+        count(|o| o.retries),
+        count(|o| o.errors),
+        if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
+    ]);
+    Row { cells, part: false }
+}
+
+/// The name of a trial, with its number where others share it.
+fn name(report: &Report, trial: &Trial) -> String {
+    let shared = report.trials.iter().any(|other| other.number != trial.number && other.name == trial.name);
+    if shared { format!("{}, #{}", trial.name, trial.number) } else { trial.name.clone() }
+}
+
+/// Configurations with their repeats taken together; none where nothing was repeated.
+fn order_repeats(report: &Report) -> Option<Table> {
+    let stores = || report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
+    if stores().all(|configuration| configuration.trials.len() < 2) {
+        return None;
+    }
+    let keys = level_keys(report.order_stores());
+    let mut columns =
+        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("orders/min", "orders finished a minute, rolled back ones included", 0),
+        column("95 %", "interval of the orders a minute", 2),
+        column("best", "orders a minute of the best repeat", 1),
+        column("mean", "mean response time of an order", 0),
+        column("p95", "95 % of the orders were as fast", 1),
+        column("p99", "99 % of the orders were as fast", 0),
+        column("max", "longest order", 2),
+        words("not complete", "trials that do not count, unless none does", 0),
+    ]);
+    let per_min = |per_s: Option<f64>| figure_or_dash(per_s.map(|per_s| per_s * MINUTE_S));
+    let row = |configuration: &Configuration| {
+        let main = configuration.main()?;
+        let latency = &main.latency;
+        let interval = configuration.rate_per_s.map(a_minute);
+        let mut cells = vec![configuration.trials.len().to_string(), configuration.name.clone()];
+        cells.extend(level_cells(true, &configuration.levels, &keys));
+        cells.extend([
+            per_min(main.per_s),
+            dash(interval.map(|e| format!("{}–{}", figure(e.low.max(0.0)), figure(e.high)))),
+            per_min(configuration.best_per_s),
+        ]);
+        cells.extend([latency.mean_us, latency.p95_us, latency.p99_us, latency.max_us].map(latency_or_dash));
+        cells.push(configuration.not_complete.clone());
+        Some(Row { cells, part: false })
+    };
+    let rows = stores().filter_map(row).collect();
+    let title = "Configurations: all repeats together".to_owned();
+    Some(Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"]))
+}
+
+/// Trials with figures of an order store.
+fn measured(report: &Report) -> impl Iterator<Item = (&Trial, &Orders)> {
+    report.order_stores().filter_map(|trial| Some((trial, trial.orders.as_ref()?)))
+}
+
+/// An order as a whole, then each of its operations; none where nothing was measured.
+fn operations(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        words("operation", "an order is all that a customer does, time to think left out", 0),
+        column("count", "completed in the measured window", 0),
+        column("errors", "ended with an error", 2),
+        column("mean", "mean latency", 0),
+        column("p50", "half were as fast", 2),
+        column("p95", "95 % were as fast", 1),
+        column("p99", "99 % were as fast", 0),
+        column("max", "longest", 0),
+    ];
+    let operation = |trial: &Trial, index: usize, figures: &Figures| {
+        let latency = &figures.latency;
+        let name = if index == 0 { name(report, trial) } else { String::new() };
+        let times = [latency.mean_us, latency.p50_us, latency.p95_us, latency.p99_us, latency.max_us]
+            .map(latency_or_dash);
+        let counts = [grouped(figures.operations), grouped(figures.errors)];
+        let lead = [name, figures.kind.replace('_', " ")];
+        Row { cells: lead.into_iter().chain(counts).chain(times).collect(), part: index > 0 }
+    };
+    let rows: Vec<Row> = report
+        .order_stores()
+        .flat_map(|trial| trial.figures.iter().enumerate().map(move |(index, f)| operation(trial, index, f)))
+        .collect();
+    (!rows.is_empty()).then_some(Table { title: "Operations of an order".to_owned(), columns, rows })
+}
+
+/// Targets of trials that have several; none where none has.
+fn targets(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("target", "number in the order of the settings", 0),
+        words("database", "of the store", 0),
+        column("orders/min", "orders finished a minute, rolled back ones included", 0),
+        column("mean", "mean response time of an order", 0),
+        column("rolled back", "orders rolled back for want of stock", 1),
+        column("retries", "operations tried again", 2),
+        column("stopped", "clients that stopped before the end", 1),
+    ];
+    let row = |trial: &Trial, target: &OrdersTarget| Row {
+        cells: vec![
+            if target.number == 1 { name(report, trial) } else { String::new() },
+            target.number.to_string(),
+            target.database.clone(),
+            figure_or_dash(target.per_min),
+            latency_or_dash(target.mean_us),
+            dash(target.rollbacks.map(grouped)),
+            dash(target.retries.map(grouped)),
+            grouped(target.stopped.len() as u64),
+        ],
+        part: target.number > 1,
+    };
+    let several = measured(report).filter(|(_, orders)| orders.targets.len() > 1);
+    let rows: Vec<Row> =
+        several.flat_map(|(trial, orders)| orders.targets.iter().map(move |t| row(trial, t))).collect();
+    (!rows.is_empty()).then_some(Table { title: "Targets".to_owned(), columns, rows })
+}
+
+/// How evenly targets and clients were served; none where that is not known of any trial.
+fn spread(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("targets", "stores that were driven", 0),
+        column("targets differ", "(max − min) / max of the targets' orders a minute", 0),
+        column("clients", "of all targets", 0),
+        column("slowest", "orders a minute of the slowest client", 1),
+        column("median", "orders a minute of the client in the middle", 1),
+        column("fastest", "orders a minute of the fastest client", 1),
+        column("clients differ", "(max − min) / max of the clients' orders a minute", 0),
+    ];
+    let row = |(trial, orders): (&Trial, &Orders)| {
+        let clients = orders.clients;
+        if clients.is_none() && orders.target_variability.is_none() {
+            return None;
+        }
+        Some(Row {
+            cells: vec![
+                name(report, trial),
+                grouped(orders.targets.len() as u64),
+                dash(orders.target_variability.map(format::per_cent)),
+                dash(clients.map(|clients| grouped(clients.clients as u64))),
+                figure_or_dash(clients.map(|clients| clients.min_per_min)),
+                figure_or_dash(clients.map(|clients| clients.median_per_min)),
+                figure_or_dash(clients.map(|clients| clients.max_per_min)),
+                dash(clients.and_then(|clients| clients.variability).map(format::per_cent)),
+            ],
+            part: false,
+        })
+    };
+    let rows: Vec<Row> = measured(report).filter_map(row).collect();
+    let table = Table { title: "How evenly targets and clients were served".to_owned(), columns, rows };
+    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["targets differ"]))
+}
+
+/// Where the time of an order went; none where that is not known of any trial.
+fn time(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("order", "mean time of an order from its beginning, time to think left out", 0),
+        column("waits for database", "mean service of each operation times how often an order needs it", 0),
+        column("share", "of the order", 0),
+        column("client CPU", "CPU time of the load an order", 0),
+        column("server CPU", "CPU time of the rest of this machine an order, where the server is here", 0),
+        column("client/server", "CPU time of the load over that of the rest", 1),
+    ];
+    let row = |(trial, orders): (&Trial, &Orders)| {
+        let time = &orders.time;
+        time.order_us?;
+        Some(Row {
+            cells: vec![
+                name(report, trial),
+                latency_or_dash(time.order_us),
+                latency_or_dash(time.database_us),
+                dash(time.database_share.map(format::per_cent)),
+                latency_or_dash(time.client_cpu_us),
+                latency_or_dash(time.server_cpu_us),
+                figure_or_dash(time.client_over_server),
+            ],
+            part: false,
+        })
+    };
+    let rows: Vec<Row> = measured(report).filter_map(row).collect();
+    let table = Table { title: "Where the time of an order went".to_owned(), columns, rows };
+    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["server CPU", "client/server"]))
+}
+
+/// Trials whose server was to be held at a share of the CPU; none where there is none.
+fn cpu_targets(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("CPU target", "share of the CPU at which the server was to be held", 0),
+        column("mean", "share of this machine's CPU time that the load did not use", 0),
+        column("lowest", "least share of a second", 1),
+        column("highest", "greatest share of a second", 1),
+        column("active clients", "mean number of clients that were driving", 0),
+        column("of", "clients there were", 0),
+        words("reached", "whether the mean lies within 3 percentage points of the target", 0),
+    ];
+    let row = |(trial, orders): (&Trial, &Orders)| {
+        let cpu = orders.cpu_target?;
+        let share = |share: Option<f64>| dash(share.map(format::per_cent));
+        Some(Row {
+            cells: vec![
+                name(report, trial),
+                format::per_cent(cpu.target_share),
+                share(cpu.mean_share),
+                share(cpu.min_share),
+                share(cpu.max_share),
+                figure_or_dash(cpu.active_clients_mean),
+                grouped(cpu.clients),
+                dash(cpu.reached.map(yes)),
+            ],
+            part: false,
+        })
+    };
+    let rows: Vec<Row> = measured(report).filter_map(row).collect();
+    (!rows.is_empty()).then_some(Table { title: "CPU target".to_owned(), columns, rows })
+}
+
+fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "no" }.to_owned()
+}
+
+/// What was acknowledged and what the databases hold, a target a row; none where no trial came to its end.
+fn reconciliation(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("target", "number in the order of the settings", 0),
+        column("purchases", "answered since the load began, warm-up and drain included", 1),
+        column("rolled back", "purchases rolled back for want of stock", 1),
+        column("unanswered", "purchases whose answer was lost with the connection", 2),
+        column("new orders", "purchases − rolled back ones: what the database must hold", 0),
+        column("found", "orders that the database has more than before", 0),
+        column("lost", "acknowledged orders that are not in the database", 1),
+        column("items sold", "quantity of the new order lines", 3),
+        column("sales risen", "by how much the sales in the inventory have risen", 3),
+        words("result", "whether new orders = purchases − rolled back, and sales are those of the lines", 0),
+    ];
+    let row = |trial: &Trial, target: &OrdersTarget| {
+        let found = target.reconciliation.as_ref()?;
+        Some(Row {
+            cells: vec![
+                if target.number == 1 { name(report, trial) } else { String::new() },
+                target.number.to_string(),
+                grouped(found.purchases),
+                grouped(found.rollbacks),
+                grouped(found.unanswered),
+                grouped(found.acknowledged),
+                dash(found.orders_found.map(grouped)),
+                dash(found.acknowledged_lost.map(grouped)),
+                dash(found.quantity_found.map(grouped)),
+                dash(found.sales_risen.map(signed)),
+                holds(found),
+            ],
+            part: target.number > 1,
+        })
+    };
+    let rows: Vec<Row> = measured(report)
+        .flat_map(|(trial, orders)| orders.targets.iter().filter_map(move |target| row(trial, target)))
+        .collect();
+    (!rows.is_empty()).then_some(Table {
+        title: "Reconciliation: new orders = purchases − rolled back".to_owned(),
+        columns,
+        rows,
+    })
+}
+
+fn signed(count: i64) -> String {
+    if count < 0 { format!("−{}", grouped(count.unsigned_abs())) } else { grouped(count.unsigned_abs()) }
+}
+
+/// The verdicts say what does not hold.
+fn holds(found: &Reconciliation) -> String {
+    match found.holds {
+        Some(true) => "holds",
+        Some(false) => "does not hold",
+        None => "not known",
+    }
+    .to_owned()
+}
+
+/// Ours first, then the published scenarios; how many rows are ours.
+pub(crate) fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
+    let columns = vec![
+        words("scenario", "what was measured", 0),
+        column("databases", "stores that were driven", 0),
+        column("clients each", "clients of each database", 1),
+        column("think time", "mean time to think after an order", 0),
+        column("orders/min each", "fewest and most of a database", 0),
+        column("orders/min", "of all databases, rolled back ones included", 0),
+        column("databases differ", "(max − min) / max", 0),
+    ];
+    let row = |row: &OrdersRow, name: String, print: fn(f64) -> String| {
+        let low = row.per_min.iter().copied().reduce(f64::min).map(print);
+        let high = row.per_min.iter().copied().reduce(f64::max).map(print);
+        let each = low.zip(high).map(|(low, high)| if low == high { low } else { format!("{low}–{high}") });
+        Row {
+            cells: vec![
+                name,
+                grouped(row.per_min.len() as u64),
+                grouped(row.threads.into()),
+                format::plain_latency(row.think_time_ms * 1e3),
+                dash(each),
+                print(row.total_per_min),
+                dash(row.variability.map(format::per_cent)),
+            ],
+            part: false,
+        }
+    };
+    let ours = comparison.ours.iter().map(|ours| row(ours, format!("measured here: {}", ours.name), figure));
+    let theirs = comparison.published.iter().map(|theirs| row(theirs, theirs.name.clone(), plain));
+    let title = "Orders/min of DVD Store, published on their machine, and ours".to_owned();
+    (Table { title, columns, rows: ours.chain(theirs).collect() }, comparison.ours.len())
+}
+
+/// The price list with its sum.
+pub(crate) fn prices(cost: &Cost) -> Table {
+    let unit = cost.currency.as_deref().unwrap_or("currency not named");
+    let columns = vec![
+        words("item", "what was bought", 0),
+        column("quantity", "how many", 0),
+        Column { meaning: "price of one", ..Column::number(format!("each, {unit}")) },
+        Column { meaning: "price of all of them", ..Column::number(format!("price, {unit}")) },
+    ];
+    let items = cost.items.iter().map(|item| Row {
+        cells: vec![item.name.clone(), grouped(item.quantity.into()), money(item.amount), money(item.total)],
+        part: false,
+    });
+    let total =
+        Row { cells: vec!["Total".to_owned(), String::new(), String::new(), money(cost.total)], part: false };
+    Table { title: "Price of the measured system".to_owned(), columns, rows: items.chain([total]).collect() }
+}
+
+/// Ours first, then the published systems; none where no order was measured.
+pub(crate) fn systems(cost: &Cost) -> Option<Table> {
+    let columns = vec![
+        words("system", "what was measured", 0),
+        words("figures", "whether they were measured here or published by others", 0),
+        column("price", "of the whole system", 0),
+        column("orders/min", "of all databases, rolled back ones included", 0),
+        column("cost of an order/min", "price over the orders a minute", 0),
+    ];
+    let row = |row: &CostRow| {
+        let unit = row.currency.as_deref().unwrap_or_default();
+        let with_unit = |amount: String| format!("{amount} {unit}").trim_end().to_owned();
+        Row {
+            cells: vec![
+                row.system.clone(),
+                if row.is_published { "published" } else { "measured" }.to_owned(),
+                with_unit(money(row.total)),
+                if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
+                dash(row.cost_per_opm.map(|cost| with_unit(small_money(cost)))),
+            ],
+            part: false,
+        }
+    };
+    let rows: Vec<Row> = cost.systems.iter().map(row).collect();
+    (!rows.is_empty()).then_some(Table { title: "Cost of an order a minute".to_owned(), columns, rows })
+}
+
+/// What the cost comes to if the price was another one; none where no order was measured.
+pub(crate) fn price_steps(cost: &Cost) -> Option<Table> {
+    let unit = cost.currency.as_deref().unwrap_or("currency not named");
+    let columns = vec![
+        column("price changed by", "share of the whole price", 0),
+        Column::number(format!("price, {unit}")),
+        Column::number(format!("cost of an order/min, {unit}")),
+    ];
+    let change = |share: f64| match share {
+        share if share > 0.0 => format!("+{} %", plain(share * 100.0)),
+        share if share < 0.0 => format!("−{} %", plain(-share * 100.0)),
+        _ => "0 %".to_owned(),
+    };
+    let rows: Vec<Row> = cost
+        .price_steps
+        .iter()
+        .map(|step| Row {
+            cells: vec![change(step.change), money(step.price), small_money(step.cost)],
+            part: false,
+        })
+        .collect();
+    (!rows.is_empty()).then_some(Table { title: "If the price was another one".to_owned(), columns, rows })
+}
+
+/// Who names the prices, when and for what.
+pub(crate) fn price_source(cost: &Cost) -> String {
+    let parts = [
+        cost.date.as_ref().map(|date| format!("Prices of {date}")),
+        cost.source.as_ref().map(|source| format!("source: {source}")),
+        cost.term.as_ref().map(|term| format!("term: {term}")),
+    ];
+    let text = parts.into_iter().flatten().collect::<Vec<String>>().join("; ");
+    if text.is_empty() { "Prices without a date or a source.".to_owned() } else { format!("{text}.") }
+}
+
+/// Where the published systems come from, and where their source contradicts itself, a sentence each.
+pub(crate) fn system_notes(cost: &Cost) -> Vec<String> {
+    let noted = |row: &CostRow| Some(format!("{}: {}.", row.system, row.note.as_ref()?));
+    let source =
+        cost.published_source.as_ref().map(|source| format!("Source of the published systems: {source}"));
+    cost.systems.iter().filter_map(noted).chain(source).collect()
+}
+
+/// An amount with two digits after the point.
+pub(crate) fn money(amount: f64) -> String {
+    let cents = (amount * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// The cost of an order a minute: as money from a tenth on, below with more digits.
+pub(crate) fn small_money(amount: f64) -> String {
+    if amount >= 0.095 { money(amount) } else { figure(amount) }
+}

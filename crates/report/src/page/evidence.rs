@@ -1,0 +1,167 @@
+//! What each verdict rests on: the histogram and the course of each trial.
+
+use maud::{Markup, html};
+use record::{Loop, State};
+
+use super::parts;
+use crate::chart::{self, Chart};
+use crate::format;
+use crate::orders::MINUTE_S;
+use crate::report::Report;
+use crate::table::{Column, Row, Table};
+use crate::trial::{ALL, Trial, Workload};
+
+/// With more trials than this, each is folded.
+const OPEN_MOST: usize = 8;
+
+/// With more trials than this, none has charts.
+pub(crate) const CHARTS_MOST: usize = parts::ROWS_MOST;
+
+/// What is left of very many trials: a line each.
+fn without_charts(report: &Report) -> Markup {
+    let columns = ["#", "block"].map(Column::number).into_iter();
+    let columns = columns.chain(["trial", "result", "measured", "remark"].map(Column::words)).collect();
+    let row = |trial: &Trial| Row {
+        cells: vec![
+            trial.number.to_string(),
+            trial.block.to_string(),
+            if trial.aa { format!("{} (A/A)", trial.name) } else { trial.name.clone() },
+            summary(trial),
+            if trial.measured_s > 0.0 { format::duration(trial.measured_s) } else { String::new() },
+            trial.reason.clone().unwrap_or_default(),
+        ],
+        part: false,
+    };
+    let rows = report.trials.iter().map(row).collect();
+    let table = Table { title: "Every trial".to_owned(), columns, rows };
+    html! {
+        p { "More than " (CHARTS_MOST) " trials have no charts of their own here; the samples and histograms of each are in the results directory." }
+        details { summary { (format::counted(report.trials.len(), "trial", "trials")) } (parts::table(&table)) }
+    }
+}
+
+pub(crate) fn trials(report: &Report) -> Markup {
+    if report.trials.len() > CHARTS_MOST {
+        return without_charts(report);
+    }
+    let open = report.trials.len() <= OPEN_MOST;
+    let skipped: Vec<&Trial> = report.trials.iter().filter(|trial| trial.state == State::Skipped).collect();
+    html! {
+        @for trial in report.trials.iter().filter(|trial| trial.state != State::Skipped) {
+            details.trial open[open] {
+                summary { h3 { (trial.number) ". " (trial.name) @if trial.aa { " (A/A)" } } span.rest { (summary(trial)) } }
+                p.meta { (facts(trial)) }
+                @if let Some(reason) = &trial.reason { p { (reason) } }
+                @if let Some(historian) = &trial.historian {
+                    @if !historian.unstable_because.is_empty() {
+                        p { "Not held: " (historian.unstable_because.join("; ")) "." }
+                    }
+                }
+                @if let Some(orders) = &trial.orders {
+                    @for target in &orders.targets {
+                        @for mismatch in target.reconciliation.iter().flat_map(|found| &found.mismatches) {
+                            p { "Target " (target.number) ": " (mismatch) "." }
+                        }
+                    }
+                    @for note in &orders.notes { p { (note) } }
+                }
+                (parts::small_charts(&charts(trial)))
+            }
+        }
+        @if !skipped.is_empty() {
+            details.trial {
+                summary { (format::counted(skipped.len(), "trial was left out", "trials were left out")) }
+                ul { @for trial in skipped {
+                    li { (trial.number) ". " (trial.name) @if let Some(reason) = &trial.reason { ": " (reason) } }
+                } }
+            }
+        }
+    }
+}
+
+fn charts(trial: &Trial) -> Vec<Chart> {
+    match trial.workload {
+        Workload::Historian => return chart::historian(trial),
+        Workload::Orders => return chart::orders(trial),
+        Workload::Disk => {}
+    }
+    let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
+    let fixed = [chart::histogram(trial), chart::throughput(trial)];
+    fixed.into_iter().chain(kinds.map(|kind| chart::latency(trial, kind))).flatten().collect()
+}
+
+fn summary(trial: &Trial) -> String {
+    let (unit, seconds) = match trial.workload {
+        Workload::Disk => ("IOPS", 1.0),
+        Workload::Historian => ("records/s", 1.0),
+        Workload::Orders => ("orders/min", MINUTE_S),
+    };
+    let rate = trial.main().and_then(|figures| figures.per_s);
+    let rate = rate.map(|rate| format!("{} {unit}", format::figure(rate * seconds)));
+    let held = trial.historian.as_ref().and_then(|historian| historian.stable);
+    let rate = rate.map(|rate| match held {
+        Some(true) => format!("{rate}, held"),
+        Some(false) => format!("{rate}, not held"),
+        None => rate,
+    });
+    match (trial.is_complete(), rate) {
+        (true, Some(rate)) => rate,
+        (false, Some(rate)) => format!("{}, {rate}", format::state(trial.state)),
+        (_, None) => format::state(trial.state).to_owned(),
+    }
+}
+
+/// How it was measured and how far it can be trusted, in one line.
+fn facts(trial: &Trial) -> String {
+    let mut facts = vec![match trial.measured_s {
+        seconds if seconds > 0.0 => format!("Measured for {}", format::duration(seconds)),
+        _ => "Not measured".to_owned(),
+    }];
+    if let Some(started) = &trial.started {
+        facts.push(format!("begun {}", parts::instant(started)));
+    }
+    if trial.block > 1 {
+        facts.push(format!("block {}", trial.block));
+    }
+    facts.extend(trial.setup.as_ref().map(|setup| pacing(setup.pacing())));
+    if let Some(cv) = trial.stability.coefficient_of_variation {
+        facts.push(format!("coefficient of variation {}", format::per_cent(cv)));
+    }
+    facts.extend(
+        trial
+            .historian
+            .as_ref()
+            .and_then(|h| h.drain_s)
+            .map(|s| format!("drained in {}", format::latency(s * 1e6))),
+    );
+    if let Some(fifths) = trial.stability.fifths {
+        let steady = if fifths.steady { "steady" } else { "not steady" };
+        facts.push(format!("{steady} (fifths within {})", format::per_cent(fifths.range_share)));
+    }
+    if let Some(share) = trial.generator.busiest_share {
+        facts.push(format!("busiest load thread {} of a core", format::per_cent(share)));
+    }
+    if let Some(depth) = trial.machine.device_queue_depth {
+        facts.push(format!("device queue {}", format::figure(depth)));
+    }
+    if let Some(steal) = trial.machine.steal_share.filter(|share| *share >= 0.001) {
+        facts.push(format!("steal {}", format::per_cent(steal)));
+    }
+    facts.join(", ")
+}
+
+/// The loop in words.
+pub(crate) fn pacing(pacing: Loop) -> String {
+    match pacing {
+        Loop::Closed { think_time_us } if think_time_us > 0.0 => {
+            format!("closed loop with {} to think", format::latency(think_time_us))
+        }
+        Loop::Closed { .. } => "closed loop".to_owned(),
+        Loop::Open { rate_per_s, poisson: true } => {
+            format!("open loop, {} a second (Poisson)", format::figure(rate_per_s))
+        }
+        Loop::Open { rate_per_s, poisson: false } => {
+            format!("open loop, {} a second (evenly spaced)", format::figure(rate_per_s))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The machine as a table of facts; what could not be read says why.
+
+use maud::{Markup, html};
+use record::{Device, Environment, MountPoint, Reading};
+
+use super::parts;
+use crate::format;
+use crate::report::Report;
+
+pub(crate) fn environment(report: &Report) -> Markup {
+    let Some(environment) = &report.environment else {
+        return html! { p { "The machine was not recorded." } };
+    };
+    html! { div.columns {
+        (parts::facts("Machine", &machine(environment)))
+        (parts::facts("File system of the target", &reading(&environment.mount, mount)))
+        (parts::facts("Block device of the target", &reading(&environment.device, device)))
+    } }
+}
+
+fn fact(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.to_owned(), value.into())
+}
+
+fn machine(environment: &Environment) -> Vec<(String, String)> {
+    let cpu = &environment.cpu;
+    vec![
+        fact("host", &environment.host),
+        fact("system", read(&environment.system, Clone::clone)),
+        fact("kernel", &environment.kernel),
+        fact("processor", read(&cpu.model, Clone::clone)),
+        fact("usable processors", cpu.usable.to_string()),
+        fact("hypervisor", cpu.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned())),
+        fact("frequency governor", read(&cpu.governor, Clone::clone)),
+        fact("memory", format::bytes(environment.memory.total_bytes)),
+        fact("memory available at the start", format::bytes(environment.memory.available_bytes)),
+        fact("taken", parts::instant(&environment.taken)),
+        fact("measured by", format!("prony {}", environment.tool_version)),
+    ]
+}
+
+fn mount(mount: &MountPoint) -> Vec<(String, String)> {
+    vec![
+        fact("mounted at", &mount.path),
+        fact("type", &mount.file_system),
+        fact("source", &mount.source),
+        fact("options", &mount.options),
+        fact("block size", format::bytes(mount.block_bytes)),
+        fact("free at the start", format::bytes(mount.free_bytes)),
+    ]
+}
+
+fn device(device: &Device) -> Vec<(String, String)> {
+    let bytes = |value: &u64| format::bytes(*value);
+    vec![
+        fact("name", &device.name),
+        fact("model", read(&device.model, Clone::clone)),
+        fact("spinning disks", read(&device.rotational, |yes| if *yes { "yes" } else { "no" }.to_owned())),
+        fact("capacity", read(&device.capacity_bytes, bytes)),
+        fact("interface", read(&device.interface, Clone::clone)),
+        fact(
+            "interface carries at most",
+            read(&device.interface_bytes_per_s, |bytes| {
+                format!("{} MB/s in one direction", format::figure(*bytes as f64 / 1e6))
+            }),
+        ),
+        fact("scheduler", read(&device.scheduler, Clone::clone)),
+        fact("requests in the queue", read(&device.queue_requests, |count| format::grouped(*count))),
+        fact("logical block", read(&device.logical_block_bytes, bytes)),
+        fact("physical block", read(&device.physical_block_bytes, bytes)),
+        fact("write cache", read(&device.write_cache, Clone::clone)),
+        fact("RAID", device.raid.clone().unwrap_or_else(|| "no md array".to_owned())),
+    ]
+}
+
+fn reading<T>(reading: &Reading<T>, known: impl Fn(&T) -> Vec<(String, String)>) -> Vec<(String, String)> {
+    match reading {
+        Reading::Known(value) => known(value),
+        Reading::Unknown(reason) => vec![fact("unknown", reason)],
+    }
+}
+
+fn read<T>(reading: &Reading<T>, print: impl Fn(&T) -> String) -> String {
+    match reading {
+        Reading::Known(value) => print(value),
+        Reading::Unknown(reason) => format!("unknown: {reason}"),
+    }
+}

@@ -1,0 +1,117 @@
+//! Pieces that all sections share: tables, charts, lists of facts.
+
+use maud::{Markup, PreEscaped, html};
+
+use crate::chart::Chart;
+use crate::table::{Row, Table};
+
+/// A table with its title as caption, in a box that scrolls by itself where the page is narrow.
+pub(crate) fn table(table: &Table) -> Markup {
+    table_marked(table, 0)
+}
+
+/// Rows that a page shows without being asked.
+pub(crate) const ROWS_MOST: usize = 60;
+
+/// A table that is folded where it is very long.
+pub(crate) fn long_table(of: &Table) -> Markup {
+    html! {
+        @if of.rows.len() > ROWS_MOST {
+            details { summary { (of.title) ": " (crate::format::grouped(of.rows.len() as u64)) " rows" } (table(of)) }
+        } @else {
+            (table(of))
+        }
+    }
+}
+
+/// As [`table`], with the first rows marked as the measured ones.
+pub(crate) fn table_marked(table: &Table, measured: usize) -> Markup {
+    // The first column of words names the row.
+    let name = table.columns.iter().position(|column| column.text).unwrap_or(0);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+            table {
+                caption { (table.title) }
+                thead {
+                    tr {
+                        @for column in &table.columns {
+                            th.words[column.text] scope="col" title=[meaning(column.meaning)] { (column.head) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (index, row) in table.rows.iter().enumerate() {
+                        (table_row(table, row, name, index < measured))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn meaning(meaning: &'static str) -> Option<&'static str> {
+    (!meaning.is_empty()).then_some(meaning)
+}
+
+fn table_row(table: &Table, row: &Row, name: usize, measured: bool) -> Markup {
+    html! {
+        tr.part[row.part].measured[measured] {
+            @for (index, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+                @if index == name && !row.part {
+                    th.words[column.text] scope="row" { (cell) }
+                } @else {
+                    td.words[column.text] { (cell) }
+                }
+            }
+        }
+    }
+}
+
+/// Charts in pairs, each with its caption and its figures.
+pub(crate) fn charts(charts: &[Chart]) -> Markup {
+    html! { div.charts { @for chart in charts { (figure(chart)) } } }
+}
+
+/// Charts in threes.
+pub(crate) fn small_charts(charts: &[Chart]) -> Markup {
+    html! { div.charts.small { @for chart in charts { (figure(chart)) } } }
+}
+
+fn figure(chart: &Chart) -> Markup {
+    html! {
+        figure {
+            h4 { (chart.heading) }
+            (PreEscaped(&chart.svg))
+            figcaption { (chart.caption) }
+            details { summary { "Figures of this chart" } (table(&chart.table)) }
+        }
+    }
+}
+
+/// Names and values.
+pub(crate) fn facts(title: &str, facts: &[(String, String)]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(title) {
+            table.facts {
+                caption { (title) }
+                tbody {
+                    @for (name, value) in facts { tr { th scope="row" { (name) } td { (value) } } }
+                }
+            }
+        }
+    }
+}
+
+/// A text whose ends of lines mean what they are. They stand as references, since one that stands as itself is shown like
+/// every other control character.
+pub(crate) fn text_of_lines(text: &str) -> Markup {
+    html! { pre { @for line in text.lines() { (line) (PreEscaped("&#10;")) } } }
+}
+
+/// `2026-11-21T07:44:08Z` as `2026-11-21 07:44 UTC`; another form is left as it is.
+pub(crate) fn instant(text: &str) -> String {
+    match (text.get(..10), text.get(10..11), text.get(11..16), text.ends_with('Z')) {
+        (Some(day), Some("T"), Some(minute), true) => format!("{day} {minute} UTC"),
+        _ => text.to_owned(),
+    }
+}

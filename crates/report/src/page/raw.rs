@@ -1,0 +1,121 @@
+//! The seconds of each trial as numbers. Long trials are reduced, and say so.
+
+use maud::{Markup, html};
+use record::orders::{ACTIVE_CLIENTS, LAST_100_MAX, RETRIES, ROLLBACKS};
+use record::{PENDING, PENDING_MAX, Phase, Sample};
+
+use super::parts;
+use crate::chart::spans;
+use crate::format;
+use crate::historian::OFFERED;
+use crate::orders::MINUTE_S;
+use crate::report::Report;
+use crate::table::{Column, Row, Table};
+use crate::trial::{Trial, Workload, io_count};
+
+/// Rows of a trial; what is longer is reduced to ranges.
+const ROWS: usize = 120;
+
+pub(crate) fn seconds(report: &Report) -> Markup {
+    html! {
+        p { "Every second of every trial, with its histograms, stands in the results directory: " code { "samples.ndjson" } " and " code { "latency.hlog" } " of each trial." }
+        @let shown = report.trials.len() <= super::evidence::CHARTS_MOST;
+        @for trial in report.trials.iter().filter(|trial| shown && !trial.samples.is_empty()) {
+            details {
+                summary { (trial.number) ". " (trial.name) }
+                (parts::table(&table(trial)))
+            }
+        }
+    }
+}
+
+fn table(trial: &Trial) -> Table {
+    let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
+    kinds.sort();
+    kinds.dedup();
+    let mut columns = vec![Column::number("second"), Column::words("phase")];
+    columns.extend(rates(trial.workload).iter().map(|(head, ..)| Column::number(*head)));
+    for kind in &kinds {
+        columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
+    }
+    columns.push(Column::number("busiest thread"));
+    // A row never spans two phases.
+    let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
+    let rows = phases.iter().flat_map(|samples| {
+        let rates = rates(trial.workload);
+        let rows = spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], rates, &kinds));
+        rows.collect::<Vec<Row>>()
+    });
+    let rows = rows.collect();
+    let reduced = phases.iter().any(|samples| samples.len() > ROWS);
+    let title = if reduced { "Lowest and highest of several seconds each" } else { "By second" };
+    Table { title: format!("{}: {}", trial.name, title.to_lowercase()), columns, rows }
+}
+
+/// A column: its head, its value in an interval, and how it is printed.
+type Rate = (&'static str, fn(&Sample) -> Option<f64>, fn(f64) -> String);
+
+/// Columns of rates, before those of latencies.
+fn rates(workload: Workload) -> &'static [Rate] {
+    const DISK: [Rate; 2] = [
+        ("IOPS", per_s, format::figure),
+        ("MB/s", |sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
+    ];
+    const HISTORIAN: [Rate; 4] = [
+        ("offered/s", |sample| Some(sample.gauges.get(OFFERED)? / length(sample)?), format::figure),
+        ("records/s", per_s, format::figure),
+        ("pending", |sample| sample.gauges.get(PENDING).copied(), format::figure),
+        ("pending max", |sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
+    ];
+    const ORDERS: [Rate; 5] = [
+        ("orders/min", |sample| Some(per_s(sample)? * MINUTE_S), format::figure),
+        ("rolled back", |sample| sample.gauges.get(ROLLBACKS).copied(), format::figure),
+        ("retries", |sample| sample.gauges.get(RETRIES).copied(), format::figure),
+        ("active clients", |sample| sample.gauges.get(ACTIVE_CLIENTS).copied(), format::figure),
+        ("longest of 100", |s| Some(s.gauges.get(LAST_100_MAX)? * 1e3), format::latency),
+    ];
+    match workload {
+        Workload::Disk => &DISK,
+        Workload::Historian => &HISTORIAN,
+        Workload::Orders => &ORDERS,
+    }
+}
+
+fn per_s(sample: &Sample) -> Option<f64> {
+    Some(io_count(sample) as f64 / length(sample)?)
+}
+
+fn length(sample: &Sample) -> Option<f64> {
+    (sample.length_s > 0.0).then_some(sample.length_s)
+}
+
+fn row(samples: &[Sample], rates: &[Rate], kinds: &[&String]) -> Row {
+    let range = |value: &dyn Fn(&Sample) -> Option<f64>, print: fn(f64) -> String| {
+        let values = || samples.iter().filter_map(value);
+        match (values().reduce(f64::min).map(print), values().reduce(f64::max).map(print)) {
+            (Some(low), Some(high)) if low == high => low,
+            (Some(low), Some(high)) => format!("{low}–{high}"),
+            _ => format::UNKNOWN.to_owned(),
+        }
+    };
+    let phase = samples.first().map_or("", |sample| phase(sample.phase));
+    let mut cells =
+        vec![range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")), phase.to_owned()];
+    cells.extend(rates.iter().map(|(_, value, print)| range(value, *print)));
+    for kind in kinds {
+        let of = |sample: &Sample| sample.operations.get(*kind).map(|operation| operation.latency);
+        cells.push(range(&|sample| of(sample)?.p50_us, format::latency));
+        cells.push(range(&|sample| of(sample)?.p99_us, format::latency));
+        cells.push(range(&|sample| of(sample)?.max_us, format::latency));
+    }
+    cells.push(range(&|sample| Some(sample.generator_busiest_share), format::per_cent));
+    Row { cells, part: false }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::WarmUp => "warm-up",
+        Phase::Measure => "measured",
+        Phase::Drain => "drain",
+    }
+}

@@ -1,0 +1,200 @@
+//! What was asked and what was really set up: once for what all trials share, by trial for the rest.
+
+use maud::{Markup, html};
+use record::{CacheMode, DiskSetup, Order, Written};
+use serde_json::Value;
+
+use super::{evidence, parts};
+use crate::format;
+use crate::report::Report;
+use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
+use crate::{historian, orders};
+
+/// Names and values.
+pub(crate) type Facts = Vec<(String, String)>;
+
+pub(crate) fn settings(report: &Report) -> Markup {
+    let mut study = vec![
+        ("command".to_owned(), report.command.join(" ")),
+        ("seed".to_owned(), report.seed.to_string()),
+        ("order of the trials".to_owned(), order(report)),
+    ];
+    study.extend(report.comparison.iter().flat_map(|compared| {
+        let order = match compared.order {
+            Order::Blocks => "each block in an order of its own that the seed decides",
+            Order::Abba => "ABBA: as given, and in every second block the other way round",
+            Order::Given => "each block in the order given",
+            Order::Repeats => "all repeats of a combination after each other",
+        };
+        [("blocks".to_owned(), compared.blocks.len().to_string()), ("order".to_owned(), order.to_owned())]
+    }));
+    let asked = |trial: &Trial| Some(flat(&trial.parameters));
+    let of_historian = |trial: &Trial| trial.setup.as_ref()?.historian().map(historian::facts::facts);
+    let of_orders = |trial: &Trial| trial.setup.as_ref()?.orders().map(orders::facts::facts);
+    let there = [
+        report.disks().next().is_some(),
+        report.historians().next().is_some(),
+        report.order_stores().next().is_some(),
+    ];
+    let several = there.iter().filter(|there| **there).count() > 1;
+    let [of_disks, of_historians, of_stores] =
+        if several { [" of disks", " of historians", " of order stores"] } else { [""; 3] };
+    let parts = [
+        split("Really set up", of_disks, report.disks(), |trial| trial.disk().map(disk)),
+        split("As asked", of_disks, report.disks(), asked),
+        split("Really set up", of_historians, report.historians(), of_historian),
+        split("As asked", of_historians, report.historians(), asked),
+        split("Really set up", of_stores, report.order_stores(), of_orders),
+        split("As asked", of_stores, report.order_stores(), asked),
+    ];
+    html! {
+        div.columns {
+            (parts::facts("Study", &study))
+            @for (title, shared, _) in parts.iter().filter(|(_, shared, _)| !shared.is_empty()) {
+                (parts::facts(title, shared))
+            }
+        }
+        @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::long_table(table)) }
+        @if !report.study_toml.trim().is_empty() {
+            details { summary { "The exact input (study.toml)" } (parts::text_of_lines(&report.study_toml)) }
+        }
+    }
+}
+
+/// The order in which the trials ran, by their start, as numbers.
+fn order(report: &Report) -> String {
+    let mut begun: Vec<&Trial> = report.trials.iter().filter(|trial| trial.started.is_some()).collect();
+    begun.sort_by(|a, b| a.started.cmp(&b.started).then(a.number.cmp(&b.number)));
+    if begun.windows(2).all(|pair| pair[0].number < pair[1].number) {
+        return "as numbered".to_owned();
+    }
+    begun.iter().map(|trial| trial.number.to_string()).collect::<Vec<String>>().join(", ")
+}
+
+/// Facts that all of these trials share with their title, then a table of those in which they differ.
+fn split<'a>(
+    title: &str,
+    whose: &str,
+    trials: impl Iterator<Item = &'a Trial>,
+    facts: impl Fn(&Trial) -> Option<Facts>,
+) -> (String, Facts, Option<Table>) {
+    let of: Vec<(&Trial, Facts)> =
+        trials.filter_map(|trial| facts(trial).map(|facts| (trial, facts))).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in of.iter().flat_map(|(_, facts)| facts) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (shared, differing): (Vec<&String>, Vec<&String>) = names.into_iter().partition(|name| {
+        let first = of.first().and_then(|(_, facts)| value(facts, name));
+        of.iter().all(|(_, facts)| value(facts, name) == first)
+    });
+    let shared: Facts = shared
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), value(&of.first()?.1, name)?.to_owned())))
+        .collect();
+    let differing = (!differing.is_empty()).then(|| by_trial(title, whose, &of, &differing));
+    (format!("{title}, in all trials{whose}"), shared, differing)
+}
+
+fn value<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
+    facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+}
+
+fn by_trial(title: &str, whose: &str, of: &[(&Trial, Facts)], names: &[&String]) -> Table {
+    let mut columns = vec![Column::number("#"), Column::words("trial")];
+    columns.extend(names.iter().map(|name| Column::words((*name).clone())));
+    let rows = of.iter().map(|(trial, facts)| {
+        let mut cells = vec![trial.number.to_string(), trial.name.clone()];
+        cells.extend(names.iter().map(|name| value(facts, name).unwrap_or(format::UNKNOWN).to_owned()));
+        Row { cells, part: false }
+    });
+    let rows = rows.collect();
+    Table { title: format!("{title}, by trial{whose}"), columns, rows }
+}
+
+fn disk(disk: &DiskSetup) -> Facts {
+    let mut facts = load(disk);
+    facts.extend(engine(disk));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
+    let flush =
+        disk.flush_every_writes.map(|writes| format!("every {} writes of a thread", format::grouped(writes)));
+    vec![
+        ("target", disk.path.clone()),
+        ("block", format::bytes(disk.block_bytes)),
+        ("reads", format!("{} %", disk.read_per_cent)),
+        ("pattern", disk.pattern.clone()),
+        ("outstanding a thread", disk.outstanding.to_string()),
+        ("threads", disk.threads.to_string()),
+        ("files", disk.files.to_string()),
+        ("bytes of all files", format::bytes(disk.file_bytes)),
+        ("region", format::bytes(disk.region_bytes)),
+        ("caches", cache(disk.cache).to_owned()),
+        ("fdatasync", flush.unwrap_or_else(|| "never".to_owned())),
+        ("compressible", format!("{} %", disk.compressible_per_cent)),
+        ("duplicates", format!("{} %", disk.duplicate_per_cent)),
+        ("written before", written(&disk.written)),
+        ("loop", evidence::pacing(disk.pacing)),
+    ]
+}
+
+fn engine(disk: &DiskSetup) -> Vec<(&'static str, String)> {
+    let list = |words: Vec<String>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
+    let fallback = disk.engine_fallback.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let calibration =
+        disk.calibration.map(|c| format!("{} ns an operation", format::figure(c.generator_ns_per_operation)));
+    vec![
+        ("engine", format!("{}{fallback}", disk.engine)),
+        ("engine features granted", list(disk.engine_features.clone())),
+        ("buffers", disk.buffers.clone()),
+        ("time stamps", disk.timing.clone()),
+        ("pinned to processors", list(disk.affinity.iter().map(u32::to_string).collect())),
+        ("generator without a device", calibration.unwrap_or_else(|| "not calibrated".to_owned())),
+        ("seed", disk.seed.to_string()),
+    ]
+}
+
+fn cache(mode: CacheMode) -> &'static str {
+    match mode {
+        CacheMode::Direct => "direct (O_DIRECT)",
+        CacheMode::DirectWriteThrough => "direct and write-through (O_DIRECT, O_DSYNC)",
+        CacheMode::Buffered => "file cache",
+        CacheMode::BufferedWriteThrough => "file cache, write-through (O_DSYNC)",
+    }
+}
+
+fn written(written: &Written) -> String {
+    match written {
+        Written::ByUs => "all of it, by this tool".to_owned(),
+        Written::Holes { bytes } => format!("{} were never written", format::bytes(*bytes)),
+        Written::AllocatedByOthers => "by others".to_owned(),
+        Written::Unknown { reason } => format!("unknown: {reason}"),
+        Written::NotRead => "nothing is read".to_owned(),
+    }
+}
+
+/// Nested parameters as dotted names, as a study file would spell them.
+fn flat(parameters: &Value) -> Facts {
+    let mut facts = Facts::new();
+    flatten("", parameters, &mut facts);
+    facts
+}
+
+fn flatten(prefix: &str, value: &Value, facts: &mut Facts) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                flatten(&name, member, facts);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => facts.push((prefix.to_owned(), text.clone())),
+        other => facts.push((prefix.to_owned(), other.to_string())),
+    }
+}

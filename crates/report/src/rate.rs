@@ -1,0 +1,81 @@
+//! Whether the rate that was offered to a disk or an order store was held. A historian's is judged by its pending records,
+//! and a trial that was cut short, is invalid or is older than these counts is not judged.
+
+use record::{MeasuredTrial, Phase, Sample, State};
+use serde::Serialize;
+use stats::{IO_UNSENT_SHARE_MAX, ORDERS_UNSENT_SHARE_MAX, OpenLoop};
+
+use crate::trial::{FLUSH, Figures, Workload};
+
+/// What became of a rate that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OfferedRate {
+    /// Whether it was held.
+    pub held: bool,
+    /// Operations a second that were answered.
+    pub reached_per_s: f64,
+    /// Operations a second that fell due.
+    pub due_per_s: f64,
+    /// Operations that were due and never sent.
+    pub unsent: u64,
+    /// Operations that may be in flight at once: outstanding I/Os, or clients.
+    pub slots: u64,
+    /// Share (0–1) of the operations that fell due while all of these were in flight; none where that is not counted.
+    pub waited_share: Option<f64>,
+    /// Milliseconds a second by which the response time grew, if it grew without end.
+    pub growth_ms_per_s: Option<f64>,
+}
+
+impl OfferedRate {
+    pub(crate) fn of(measured: &MeasuredTrial, main: Option<&Figures>, workload: Workload) -> Option<Self> {
+        let record = &measured.trial;
+        let offered = record.offered.filter(|_| record.state == State::Complete)?;
+        let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        let end_s: Vec<f64> = window.iter().map(|sample| sample.end_s).collect();
+        let response_s: Vec<f64> = window.iter().map(|sample| response_s(sample, main)).collect();
+        let answered = main.map_or(0, |figures| figures.operations);
+        let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
+        let judged = stats::held(&OpenLoop {
+            due: offered.due,
+            answered,
+            unsent: record.unsent,
+            slots: offered.slots,
+            measured_s,
+            unsent_share_max: match workload {
+                Workload::Disk => IO_UNSENT_SHARE_MAX,
+                Workload::Orders => ORDERS_UNSENT_SHARE_MAX,
+                Workload::Historian => return None,
+            },
+            end_s: &end_s,
+            response_s: &response_s,
+        })?;
+        let growth = judged.err().and_then(|not_held| not_held.growth);
+        Some(Self {
+            held: judged.is_ok(),
+            reached_per_s: answered as f64 / measured_s,
+            due_per_s: offered.due as f64 / measured_s,
+            unsent: record.unsent,
+            slots: offered.slots,
+            waited_share: offered.waited_share(),
+            growth_ms_per_s: growth.map(|growth| growth * 1e3),
+        })
+    }
+
+    /// Whether so many operations waited for others that the target was behind.
+    pub(crate) fn was_behind(&self) -> bool {
+        self.waited_share.is_some_and(stats::target_was_behind)
+    }
+}
+
+/// Mean time from due time to answer, in seconds, of what a trial is about; NaN where nothing was answered.
+fn response_s(sample: &Sample, main: Option<&Figures>) -> f64 {
+    let counts = |kind: &str| match main {
+        Some(figures) if figures.kind == crate::trial::ALL => kind != FLUSH,
+        Some(figures) => kind == figures.kind,
+        None => false,
+    };
+    let of = sample.operations.iter().filter(|(kind, _)| counts(kind));
+    let known = of.filter_map(|(_, operation)| Some((operation.count as f64, operation.latency.mean_us?)));
+    let (count, sum_us) = known.fold((0.0, 0.0), |(all, sum), (count, us)| (all + count, sum + count * us));
+    sum_us / count / 1e6
+}

@@ -1,0 +1,198 @@
+//! The model of a report: every figure that any printer shows, computed once.
+//!
+//! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
+
+use record::{Environment, Resumption, State, StudyRecord, shown_json};
+use serde::Serialize;
+
+use crate::comparison::{self, StudyComparison};
+use crate::configuration::{self, Configuration};
+use crate::disk::{Expectation, SteadyState, Sweep, expectation, steady, sweep};
+use crate::historian::{FlushSeries, HistorianComparison, flush};
+use crate::orders::{Cost, OrdersComparison, cost};
+use crate::published::{self, Comparison};
+use crate::search::{self, Search};
+use crate::trial::{Trial, Workload};
+use crate::verdict::{self, Verdict};
+
+/// Version of the JSON document.
+const DOCUMENT_VERSION: u32 = 1;
+
+/// A study, judged and ready to print.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this document's form.
+    pub format: u32,
+    /// Title of the study.
+    pub title: String,
+    /// Profile it came from.
+    pub profile: Option<String>,
+    /// Command line.
+    pub command: Vec<String>,
+    /// Version of the tool that measured.
+    pub tool_version: String,
+    /// Whether times were shortened: a quick look and no measurement to rely on.
+    pub quick: bool,
+    /// Seed of all random choices, intervals included.
+    pub seed: u64,
+    /// Begin, RFC 3339 in UTC.
+    pub started: String,
+    /// End, RFC 3339 in UTC.
+    pub finished: Option<String>,
+    /// State of the study.
+    pub state: State,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Times that the study was interrupted and taken up again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumption>,
+    /// Sentences that the record supports, the gravest first.
+    pub verdicts: Vec<Verdict>,
+    /// What was compared with what, if the study compares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<StudyComparison>,
+    /// What was measured, a configuration each; its repeats are taken together, of a steady-state study those of the
+    /// window.
+    pub configurations: Vec<Configuration>,
+    /// Every trial, those that failed and those that were skipped too.
+    pub trials: Vec<Trial>,
+    /// Series over the outstanding I/Os.
+    pub sweeps: Vec<Sweep>,
+    /// Searches for the highest sustainable rate of a historian.
+    pub searches: Vec<Search>,
+    /// Searches that measured the reference a second time.
+    #[serde(skip)]
+    pub(crate) aa_searches: Vec<Search>,
+    /// Series over the rows of a flush.
+    pub flush_rows: Vec<FlushSeries>,
+    /// Steady state over rounds.
+    pub steady_state: Option<SteadyState>,
+    /// What the array should give that the device is said to be.
+    pub expectation: Option<Expectation>,
+    /// Published figures beside the measured ones.
+    pub published: Vec<Comparison>,
+    /// Published figures of a historian beside the measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_historian: Option<HistorianComparison>,
+    /// Published figures of an order store beside the measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_orders: Option<OrdersComparison>,
+    /// What the measured system costs, and what an order a minute does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// Trials of the plan that were never begun.
+    pub not_begun: Vec<u32>,
+    /// The machine.
+    pub environment: Option<Environment>,
+    /// The exact input.
+    pub study_toml: String,
+    /// What is missing or damaged in the results directory.
+    pub damage: Vec<String>,
+}
+
+impl Report {
+    /// Computes all figures of a study and judges them.
+    #[must_use]
+    pub fn of(study: &StudyRecord) -> Self {
+        let manifest = &study.manifest;
+        let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
+        let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
+        let mut configurations = configuration::all(study, &trials, None);
+        let steady_state = steady::of(manifest, &configurations, &trials);
+        if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {
+            // What was measured on the way to steady state is no figure of the device.
+            configurations = configuration::all(study, &trials, Some(window));
+        }
+        let searches = search::all(manifest, &trials, false);
+        let aa_searches = search::all(manifest, &trials, true);
+        let flush_rows = flush::all(&configurations, &searches, &trials);
+        let mut report = Self {
+            format: DOCUMENT_VERSION,
+            title: manifest.title.clone(),
+            profile: manifest.profile.clone(),
+            command: manifest.command.clone(),
+            tool_version: manifest.tool_version.clone(),
+            quick: manifest.quick,
+            seed: manifest.seed,
+            started: manifest.started.clone(),
+            finished: manifest.finished.clone(),
+            state: manifest.state,
+            reason: manifest.reason.clone(),
+            resumed: manifest.resumed.clone(),
+            verdicts: Vec::new(),
+            sweeps: sweep::all(manifest, &configurations, &trials),
+            steady_state,
+            published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
+            published_orders: published::orders(&configurations, &trials),
+            cost: cost::of(manifest, &configurations),
+            comparison: comparison::of(manifest, &trials, &searches, &aa_searches),
+            aa_searches,
+            searches,
+            flush_rows,
+            expectation: expectation::of(manifest, &configurations),
+            published: published::beside(manifest.profile.as_deref(), &configurations),
+            not_begun: not_begun(study),
+            configurations,
+            trials,
+            environment: study.environment.clone(),
+            study_toml: study.study_toml.clone(),
+            damage: study.damage.clone(),
+        };
+        report.say_gains_once();
+        report.verdicts = verdict::all(&report);
+        report
+    }
+
+    /// Where levels are compared block by block, what they gain is not said of the means of all blocks too.
+    fn say_gains_once(&mut self) {
+        if self.comparison.is_some() {
+            let points = self.flush_rows.iter_mut().flat_map(|series| &mut series.points);
+            points.for_each(|point| point.gain_share = None);
+        }
+    }
+
+    /// The verdicts, the gravest first.
+    #[must_use]
+    pub fn verdicts(&self) -> &[Verdict] {
+        &self.verdicts
+    }
+
+    /// The model as one JSON document that ends with a newline.
+    #[must_use]
+    pub fn json(&self) -> String {
+        match serde_json::to_string_pretty(self) {
+            Ok(text) => shown_json(&text) + "\n",
+            Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
+        }
+    }
+
+    /// Whether some disk configuration was measured more than once.
+    pub(crate) fn repeats(&self) -> bool {
+        let mut disks = self.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
+        disks.any(|configuration| configuration.trials.len() > 1)
+    }
+
+    /// Trials of disks. Where nothing tells what a trial is of, it is of a disk.
+    pub(crate) fn disks(&self) -> impl Iterator<Item = &Trial> {
+        self.of_workload(Workload::Disk)
+    }
+
+    /// Trials of historians.
+    pub(crate) fn historians(&self) -> impl Iterator<Item = &Trial> {
+        self.of_workload(Workload::Historian)
+    }
+
+    /// Trials of order stores.
+    pub(crate) fn order_stores(&self) -> impl Iterator<Item = &Trial> {
+        self.of_workload(Workload::Orders)
+    }
+
+    fn of_workload(&self, workload: Workload) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(move |trial| trial.is(workload))
+    }
+}
+
+fn not_begun(study: &StudyRecord) -> Vec<u32> {
+    let begun = |number: u32| study.trials.iter().any(|trial| trial.trial.number == number);
+    study.manifest.plan.iter().map(|planned| planned.number).filter(|&number| !begun(number)).collect()
+}

@@ -1,0 +1,470 @@
+//! One trial's figures: a row for each kind of operation, and how far they can be trusted.
+
+use std::collections::BTreeMap;
+
+use record::orders::ORDER;
+use record::{
+    DiskSetup, Loop, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
+    State, Summary, Window,
+};
+use serde::Serialize;
+use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
+
+use crate::bins::Bins;
+use crate::historian::{self, Historian, RECORD};
+use crate::orders::{self, Orders};
+use crate::rate::OfferedRate;
+
+/// Name of the row that takes reads and writes together.
+pub(crate) const ALL: &str = "all";
+
+/// Kind that is no I/O of its own and stays out of the sum.
+pub(crate) const FLUSH: &str = "flush";
+
+/// An interval shorter than this makes no rate: a few operations more or less would look like noise.
+const SHORTEST_RATE_INTERVAL_S: f64 = 0.5;
+
+/// What a trial puts its load on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workload {
+    /// A disk; also where nothing tells what it is.
+    Disk,
+    /// A historian.
+    Historian,
+    /// An order store.
+    Orders,
+}
+
+/// Figures of one kind of operation over a measured window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// `read`, `write`, `flush`, or `all` for reads and writes together; of a historian `record`, `commit`, `trend`,
+    /// `latest`, `purge`, `shrink`, and of an order store `order`, `login`, `new_customer`, `browse`, `prices`, `purchase`,
+    /// which are never added up.
+    pub kind: String,
+    /// Operations completed.
+    pub operations: u64,
+    /// Operations that ended with an error.
+    pub errors: u64,
+    /// Operations a second.
+    pub per_s: Option<f64>,
+    /// Megabytes (10^6 bytes) a second.
+    pub mb_per_s: Option<f64>,
+    /// Latency: the response time in an open loop, the service time in a closed one.
+    pub latency: Summary,
+    /// Completion − sending; open loop only, elsewhere it is the latency.
+    pub service: Option<Summary>,
+    /// Sending − due time; open loop only.
+    pub lag: Option<Summary>,
+    /// Mean number in flight, by Little's law.
+    pub in_flight: Option<f64>,
+}
+
+/// How steady the rate of a trial was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stability {
+    /// Standard deviation of the per-second rates over their mean.
+    pub coefficient_of_variation: Option<f64>,
+    /// The steady-state rule of SNIA's PTS on five equal parts of the window; none of a shorter window.
+    pub fifths: Option<PtsWindow>,
+    /// The same of a database's trial of two minutes or more, once its warm-up was cut.
+    pub settled: Option<Settled>,
+}
+
+/// A database's trial without the seconds that were still warm-up (MSER-5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settled {
+    /// Whether the rest is steady by the rule of SNIA's PTS.
+    pub steady: bool,
+    /// Seconds that were cut.
+    pub cut_s: f64,
+    /// The rest's greatest range or trend as a share of its mean; none if more than half would have to be cut.
+    pub range_share: Option<f64>,
+    /// By which share the rest's mean differs from that of the whole; none if it is not steady.
+    pub change_share: Option<f64>,
+}
+
+/// Shorter runs are too often called unsteady by chance: one in ten of a minute, one in twenty of two.
+const SETTLED_SECONDS_MIN: usize = 120;
+
+/// What the load generator took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Generator {
+    /// CPU time of all load threads, user and system, an operation.
+    pub cpu_us_per_operation: Option<f64>,
+    /// Share (0–1) of a core that the busiest load thread used.
+    pub busiest_share: Option<f64>,
+    /// Share (0–1) of all cores that the load threads used together.
+    pub all_cores_share: Option<f64>,
+    /// Operations a second that its threads can send when nothing answers slowly.
+    pub calibrated_per_s: Option<f64>,
+    /// Longest time in which the generator itself stood still, in milliseconds; none where that was not measured.
+    pub pause_longest_ms: Option<f64>,
+    /// All such times together, in milliseconds.
+    pub paused_ms: Option<f64>,
+}
+
+/// The machine during the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// CPU time of the whole machine an operation.
+    pub cpu_us_per_operation: Option<f64>,
+    /// Share (0–1) of all cores that was busy.
+    pub busy_share: Option<f64>,
+    /// Share (0–1) of all cores' time that the hypervisor gave to others.
+    pub steal_share: Option<f64>,
+    /// Mean number of requests in the device's queue.
+    pub device_queue_depth: Option<f64>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trial {
+    /// Number within the study.
+    pub number: u32,
+    /// Name of the configuration.
+    pub name: String,
+    /// Block, run or round.
+    pub block: u32,
+    /// Values of the axes.
+    pub levels: BTreeMap<String, String>,
+    /// Named configuration that it is of; empty where a study has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub configuration: String,
+    /// Whether it is the second measurement of the reference in its block. It tells the noise floor and nothing else.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
+    /// State.
+    pub state: State,
+    /// Why it failed, is invalid or was skipped.
+    pub reason: Option<String>,
+    /// What the engine remarked.
+    pub notes: Vec<String>,
+    /// Begin of the load.
+    pub started: Option<String>,
+    /// Length of the measured window.
+    pub measured_s: f64,
+    /// The first row is what the trial is about; a row for each kind follows where there are several.
+    pub figures: Vec<Figures>,
+    /// I/Os a second with the interval from the per-second rates; none where there are too few of them.
+    pub rate_per_s: Option<Estimate>,
+    /// Steadiness of the rate.
+    pub stability: Stability,
+    /// The load generator.
+    pub generator: Generator,
+    /// The machine.
+    pub machine: Machine,
+    /// Operations due a second, as set; open loop only.
+    pub offered_per_s: Option<f64>,
+    /// Operations that were due and not sent; open loop only.
+    pub unsent: u64,
+    /// Whether the rate that was offered to a disk or an order store was held; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_rate: Option<OfferedRate>,
+    /// Parameters as asked.
+    pub parameters: serde_json::Value,
+    /// What was really set up.
+    pub setup: Option<Setup>,
+    /// Figures of a historian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub historian: Option<Historian>,
+    /// Figures of the order store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Orders>,
+    /// Its part in a search for the highest sustainable rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchStep>,
+    /// What it is of, even if it left nothing.
+    #[serde(skip)]
+    pub(crate) workload: Workload,
+    /// Latencies by kind, in bins for drawing.
+    #[serde(skip)]
+    pub(crate) bins: Vec<(String, Bins)>,
+    /// All intervals, for the charts over time; a reader of the JSON finds them in `samples.ndjson`.
+    #[serde(skip)]
+    pub(crate) samples: Vec<Sample>,
+}
+
+impl Trial {
+    /// The model of a trial on a machine of so many usable cores, if their number is known.
+    pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
+        let record = &measured.trial;
+        let setup = record.setup.clone();
+        let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        let measured_s = window.iter().map(|sample| sample.length_s).sum();
+        let kinds = kinds_of(measured, &window);
+        let figures = figures_of(&kinds, measured_s);
+        let rates = rates_of(&window);
+        let rate_per_s =
+            around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
+        let operations = worked(&kinds);
+        let pauses = Window::pauses_of(measured);
+        let generator = Generator {
+            pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
+            paused_ms: pauses.map(|pauses| pauses.sum_ms),
+            ..generator_of(&window, operations, setup.as_ref(), cores)
+        };
+        Self {
+            number: record.number,
+            name: record.name.clone(),
+            block: record.block,
+            levels: record.levels.clone(),
+            configuration: record.configuration.clone(),
+            aa: record.aa,
+            state: record.state,
+            reason: record.reason.clone(),
+            notes: record.notes.clone(),
+            started: record.started.clone(),
+            measured_s,
+            rate_per_s,
+            stability: stability_of(&rates, workload(measured) != Workload::Disk),
+            generator,
+            machine: machine_of(&measured.resources, &window, operations, generator),
+            offered_per_s: setup.as_ref().and_then(offered),
+            unsent: record.unsent,
+            offered_rate: OfferedRate::of(measured, figures.first(), workload(measured)),
+            parameters: record.parameters.clone(),
+            bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
+            samples: measured.samples.clone(),
+            historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
+            orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation),
+            search: record.search,
+            workload: workload(measured),
+            figures,
+            setup,
+        }
+    }
+
+    /// The row the trial is about.
+    pub(crate) fn main(&self) -> Option<&Figures> {
+        self.figures.first()
+    }
+
+    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
+        self.setup.as_ref().and_then(Setup::disk)
+    }
+
+    pub(crate) fn is(&self, workload: Workload) -> bool {
+        self.workload == workload
+    }
+
+    /// Whether it was left out on purpose.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.state == State::Skipped
+    }
+
+    /// Whether I/Os of a disk ended with an error: then no figure of it is to be trusted. A database's errors are counted
+    /// beside its figures, which are of what it acknowledged.
+    pub(crate) fn has_io_errors(&self) -> bool {
+        let failed = |figures: &Figures| figures.errors > 0 && figures.kind != ALL;
+        self.is(Workload::Disk) && self.figures.iter().any(failed)
+    }
+
+    /// Whether its figures may speak for the configuration.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+}
+
+fn workload(measured: &MeasuredTrial) -> Workload {
+    if historian::is_historian(measured) {
+        Workload::Historian
+    } else if orders::is_orders(measured) {
+        Workload::Orders
+    } else {
+        Workload::Disk
+    }
+}
+
+pub(crate) fn offered(setup: &Setup) -> Option<f64> {
+    match setup.pacing() {
+        Loop::Open { rate_per_s, .. } => Some(rate_per_s),
+        Loop::Closed { .. } => None,
+    }
+}
+
+/// The measured operations by kind. Where the histograms were lost, the counts of the samples remain.
+fn kinds_of(measured: &MeasuredTrial, window: &[&Sample]) -> BTreeMap<String, OperationInterval> {
+    let mut kinds = measured.measured.clone();
+    for (kind, operation) in window.iter().flat_map(|sample| &sample.operations) {
+        if measured.measured.contains_key(kind) {
+            continue;
+        }
+        let into = kinds.entry(kind.clone()).or_default();
+        into.count += operation.count;
+        into.errors += operation.errors;
+        into.bytes += operation.bytes;
+    }
+    kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
+    kinds
+}
+
+/// The kind that a trial of a database is about, which its other kinds carry, read or are part of; none of a disk.
+fn whole_of<'a>(mut kinds: impl Iterator<Item = &'a String>) -> Option<&'static str> {
+    kinds.find_map(|kind| match kind.as_str() {
+        kind if historian::is_kind(kind) => Some(RECORD),
+        kind if orders::is_kind(kind) => Some(ORDER),
+        _ => None,
+    })
+}
+
+/// Operations that the CPU time is shared among.
+fn worked(kinds: &BTreeMap<String, OperationInterval>) -> u64 {
+    match whole_of(kinds.keys()) {
+        Some(whole) => kinds.get(whole).map_or(0, |operation| operation.count),
+        None => kinds.values().map(|operation| operation.count).sum(),
+    }
+}
+
+/// A row for reads and writes together where there are both, then a row for each kind, flushes last. A historian is
+/// about its records and an order store about its orders, and their kinds are not added up.
+pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s: f64) -> Vec<Figures> {
+    if let Some(whole) = whole_of(kinds.keys()) {
+        let mut rows: Vec<Figures> =
+            kinds.iter().map(|(kind, o)| database_row(kind, o, measured_s)).collect();
+        if !kinds.contains_key(whole) {
+            rows.push(database_row(whole, &OperationInterval::default(), measured_s));
+        }
+        rows.sort_by_key(|row| (historian::rank(&row.kind), orders::rank(&row.kind)));
+        return rows;
+    }
+    let (flushes, ios): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| *kind == FLUSH);
+    let mut rows = Vec::new();
+    if ios.len() > 1 {
+        let mut all = OperationInterval::default();
+        ios.iter().for_each(|(_, operation)| all.merge(operation));
+        rows.push(row(ALL, &all, measured_s));
+    }
+    rows.extend(ios.iter().chain(&flushes).map(|(kind, operation)| row(kind, operation, measured_s)));
+    rows
+}
+
+/// Bytes of a historian are those of its values in memory, or count rows, and an order store has none: they make no
+/// throughput.
+fn database_row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+    Figures { mb_per_s: None, ..row(kind, operation, measured_s) }
+}
+
+fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+    let per_s = (measured_s > 0.0).then(|| operation.count as f64 / measured_s);
+    let open = operation.response.is_some();
+    let mean_service_us = operation.service.mean_us();
+    Figures {
+        kind: kind.to_owned(),
+        operations: operation.count,
+        errors: operation.errors,
+        per_s,
+        mb_per_s: (measured_s > 0.0 && operation.bytes > 0)
+            .then(|| operation.bytes as f64 / 1e6 / measured_s),
+        latency: Summary::of(operation.latency()),
+        service: open.then(|| Summary::of(&operation.service)),
+        lag: operation.lag.as_ref().map(Summary::of),
+        in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),
+    }
+}
+
+/// The interval around the rate that is printed: seconds that are not whole count in the one and not in the other.
+fn around(per_s: Option<f64>, estimate: Option<Estimate>) -> Option<Estimate> {
+    let (per_s, estimate) = (per_s?, estimate?);
+    let shift = per_s - estimate.value;
+    Some(Estimate { value: per_s, low: (estimate.low + shift).max(0.0), high: estimate.high + shift })
+}
+
+/// Reads and writes a second, an interval each.
+fn rates_of(window: &[&Sample]) -> Vec<f64> {
+    let long_enough = window.iter().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S);
+    long_enough.map(|sample| io_count(sample) as f64 / sample.length_s).collect()
+}
+
+/// Reads and writes of an interval; flushes are none. Of a historian the records, of an order store the orders.
+pub(crate) fn io_count(sample: &Sample) -> u64 {
+    if let Some(whole) = whole_of(sample.operations.keys()) {
+        return sample.operations.get(whole).map_or(0, |operation| operation.count);
+    }
+    sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
+}
+
+fn stability_of(rates: &[f64], of_database: bool) -> Stability {
+    Stability {
+        coefficient_of_variation: stats::coefficient_of_variation(rates),
+        fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
+        settled: settled(rates).filter(|_| of_database),
+    }
+}
+
+/// None of a run that is too short, or whose figures make no rate.
+fn settled(rates: &[f64]) -> Option<Settled> {
+    if rates.len() < SETTLED_SECONDS_MIN {
+        return None;
+    }
+    let most = |window: stats::PtsWindow| Some(window.range_share.max(window.slope_share));
+    match stats::steady_after_warm_up(rates) {
+        Ok(run) => Some(Settled {
+            steady: true,
+            cut_s: run.truncation.cut as f64,
+            range_share: most(run.window),
+            change_share: stats::mean(rates).map(|whole| run.truncation.mean / whole - 1.0),
+        }),
+        Err(NotSteady::Drifting { cut, window }) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: most(window), change_share: None })
+        }
+        Err(NotSteady::NoTruncation(NoTruncation::MoreThanHalf { cut, .. })) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: None, change_share: None })
+        }
+        Err(NotSteady::NoTruncation(_) | NotSteady::NotPositive { .. }) => None,
+    }
+}
+
+fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, cores: Option<u32>) -> Generator {
+    let cpu_us: u64 = window.iter().map(|sample| sample.generator_cpu_us).sum();
+    let seconds = window.iter().map(|sample| (sample.generator_busiest_share, sample.length_s));
+    // More threads than cores send no more than the cores can.
+    let threads = |threads: u32| threads.min(cores.unwrap_or(threads));
+    let calibration = setup.and_then(|setup| match setup {
+        Setup::Disk(disk) => Some((disk.calibration?, threads(disk.threads))),
+        // Events are collected by one thread.
+        Setup::Historian(historian) => Some((historian.calibration?, 1)),
+        Setup::Orders(_) => None,
+    });
+    let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
+    let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);
+    Generator {
+        cpu_us_per_operation: (operations > 0 && cpu_us > 0).then(|| cpu_us as f64 / operations as f64),
+        busiest_share: weighted_mean(seconds),
+        all_cores_share: all_cores_us.map(|all_us| cpu_us as f64 / all_us),
+        calibrated_per_s: calibration
+            .filter(|(calibration, _)| calibration.generator_ns_per_operation > 0.0)
+            .map(|(calibration, threads)| 1e9 / calibration.generator_ns_per_operation * f64::from(threads)),
+        ..Generator::default()
+    }
+}
+
+fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, generator: Generator) -> Machine {
+    let (Some(first), Some(last)) = (window.first(), window.last()) else {
+        return Machine::default();
+    };
+    let (begin_s, end_s) = (first.end_s - first.length_s, last.end_s);
+    let during: Vec<&Resources> = resources
+        .iter()
+        .filter(|r| r.end_s - r.length_s / 2.0 > begin_s && r.end_s - r.length_s / 2.0 < end_s)
+        .collect();
+    let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
+    let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
+    let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
+    let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
+    Machine {
+        // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
+        // than its part is only coarse, and is not shown.
+        cpu_us_per_operation: busy_us
+            .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
+        busy_share: weighted_mean(during.iter().map(|r| busy(&r))),
+        steal_share: weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
+        device_queue_depth: weighted_mean(queue),
+    }
+}
+
+/// Mean of values over the seconds that each of them stands for.
+fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (sum, seconds) = values.fold((0.0, 0.0), |(sum, total), (value, s)| (sum + value * s, total + s));
+    (seconds > 0.0).then(|| sum / seconds)
+}

@@ -1,0 +1,98 @@
+//! One rule over all trials, and its one sentence.
+
+use super::{Level, Verdict};
+use crate::format;
+use crate::trial::Trial;
+
+/// Names that a sentence lists before it counts.
+const NAMES_LISTED: usize = 3;
+
+/// Trials that a rule holds for, each with what raised it.
+pub(crate) struct Doubt<'a> {
+    level: Level,
+    rule: &'static str,
+    of: usize,
+    hits: Vec<Hit<'a>>,
+}
+
+struct Hit<'a> {
+    trial: &'a Trial,
+    figure: Option<f64>,
+}
+
+impl<'a> Doubt<'a> {
+    /// Asks the rule of each trial; it gives the figure that raises the doubt, if any.
+    pub(crate) fn with_figure(
+        level: Level,
+        rule: &'static str,
+        trials: &'a [Trial],
+        figure: impl Fn(&Trial) -> Option<f64>,
+    ) -> Self {
+        let hits =
+            trials.iter().filter_map(|trial| Some(Hit { trial, figure: Some(figure(trial)?) })).collect();
+        Self { level, rule, of: measured(trials), hits }
+    }
+
+    /// Asks the rule of each trial.
+    pub(crate) fn plain(
+        level: Level,
+        rule: &'static str,
+        trials: &'a [Trial],
+        holds: impl Fn(&Trial) -> bool,
+    ) -> Self {
+        let hits =
+            trials.iter().filter(|trial| holds(trial)).map(|trial| Hit { trial, figure: None }).collect();
+        Self { level, rule, of: measured(trials), hits }
+    }
+
+    /// One verdict, if the rule holds for any trial. `print` makes the figure's text, `sentence` gets the figure or
+    /// the range of the figures and says the rest.
+    pub(crate) fn verdict(
+        &self,
+        print: impl Fn(f64) -> String,
+        sentence: impl Fn(&str) -> String,
+    ) -> Option<Verdict> {
+        if self.hits.is_empty() {
+            return None;
+        }
+        let figure = self.range(print);
+        Some(Verdict {
+            figure: None,
+            trials: self.hits.iter().map(|hit| hit.trial.number).collect(),
+            ..Verdict::new(self.level, self.rule, format!("{}: {}", self.subject(), sentence(&figure)))
+        })
+    }
+
+    /// The names of the trials, or how many they are.
+    fn subject(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for hit in &self.hits {
+            if !names.contains(&hit.trial.name.as_str()) {
+                names.push(&hit.trial.name);
+            }
+        }
+        if names.len() <= NAMES_LISTED && (self.hits.len() == self.of || self.hits.len() == names.len()) {
+            return names.join(", ");
+        }
+        match (self.hits.len(), self.of) {
+            (hits, of) if hits == of => format!("All {of} trials"),
+            (hits, of) if names.len() <= NAMES_LISTED => {
+                format!("{} ({hits} of {of} trials)", names.join(", "))
+            }
+            (hits, of) => format!("{hits} of {of} trials"),
+        }
+    }
+
+    fn range(&self, print: impl Fn(f64) -> String) -> String {
+        let figures = || self.hits.iter().filter_map(|hit| hit.figure);
+        let (Some(low), Some(high)) = (figures().reduce(f64::min), figures().reduce(f64::max)) else {
+            return format::UNKNOWN.to_owned();
+        };
+        let (low, high) = (print(low), print(high));
+        if low == high { low } else { format!("{low} to {high}") }
+    }
+}
+
+fn measured(trials: &[Trial]) -> usize {
+    trials.iter().filter(|trial| !trial.figures.is_empty()).count()
+}

@@ -1,0 +1,118 @@
+//! Verdicts: sentences that the record supports, and the doubts that a reader must know of.
+//!
+//! Findings say what was measured. Each doubt is one rule in one place; it names the figure that raised it and the
+//! remedy. A rule that holds for several trials makes one sentence, so that a sweep does not drown its reader.
+
+pub(crate) mod doubt;
+mod generator;
+mod interruption;
+mod outcome;
+pub(crate) mod rate;
+mod stability;
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::sentence;
+use crate::disk::{finding, medium};
+use crate::report::Report;
+use crate::{historian, orders};
+
+/// How grave a verdict is, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Something was not measured, or not without errors.
+    Failure,
+    /// What was measured.
+    Finding,
+    /// A figure may not mean what it seems to.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Level {
+    /// The level in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Finding => "finding",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// One sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// How grave it is.
+    pub level: Level,
+    /// The rule that it comes from, in one word that stays the same between versions.
+    pub rule: String,
+    /// The sentence, with its figures and, of a doubt, the remedy.
+    pub sentence: String,
+    /// The part of the sentence that is its figure, for emphasis.
+    pub figure: Option<String>,
+    /// Numbers of the trials it is about; empty where it is about the whole study.
+    pub trials: Vec<u32>,
+}
+
+impl Verdict {
+    pub(crate) fn new(level: Level, rule: &str, sentence: String) -> Self {
+        Self { level, rule: rule.to_owned(), sentence, figure: None, trials: Vec::new() }
+    }
+}
+
+/// All verdicts on a report, the gravest first.
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let mut verdicts = sentence::all(report);
+    verdicts.extend(finding::all(report));
+    verdicts.extend(historian::finding::all(report));
+    verdicts.extend(orders::finding::all(report));
+    verdicts.retain(|verdict| !sentence::replaces(report, verdict));
+    verdicts.extend(historian::doubt::all(report));
+    verdicts.extend(orders::doubt::all(report));
+    verdicts.extend(interruption::all(report));
+    verdicts.extend(outcome::all(report));
+    verdicts.extend(medium::all(report));
+    verdicts.extend(generator::all(report));
+    verdicts.extend(stability::all(report));
+    verdicts.sort_by_key(|verdict| verdict.level);
+    if report.comparison.is_some() { folded(verdicts) } else { verdicts }
+}
+
+/// A study of hundreds of trials may have a sentence on each: of very many with one rule the first few are kept, and the
+/// rest is counted. What a study gains and whether its thresholds held is what it was run for, and is told in full.
+fn folded(verdicts: Vec<Verdict>) -> Vec<Verdict> {
+    let mut kept: Vec<Verdict> = Vec::new();
+    let mut rest: Vec<(usize, Verdict)> = Vec::new();
+    let alike = |a: &Verdict, b: &Verdict| a.rule == b.rule && a.level == b.level;
+    for verdict in verdicts {
+        let in_full = ["gain", "threshold"].contains(&verdict.rule.as_str());
+        let many = !in_full && kept.iter().filter(|other| alike(other, &verdict)).count() >= SAME_MOST;
+        match rest.iter_mut().find(|(_, other)| alike(other, &verdict)) {
+            _ if !many => kept.push(verdict),
+            Some((count, other)) => {
+                *count += 1;
+                other.trials.extend(verdict.trials);
+            }
+            None => rest.push((1, verdict)),
+        }
+    }
+    for (count, mut more) in rest {
+        more.sentence =
+            format!("{count} more of this kind ({}); see the trials", more.rule.replace('_', " "));
+        more.figure = None;
+        let after = kept.iter().rposition(|other| alike(other, &more)).map_or(kept.len(), |last| last + 1);
+        kept.insert(after, more);
+    }
+    kept
+}
+
+/// Sentences of one rule that are told one by one.
+const SAME_MOST: usize = 6;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Doubts about whether the figure would come again: noise, drift, and a hypervisor that takes time away.
+
+use super::doubt::Doubt;
+use super::{Level, Verdict};
+use crate::format;
+use crate::historian::Historian;
+use crate::orders::MINUTE_S;
+use crate::report::Report;
+use crate::trial::{Settled, Trial};
+
+/// Scatter of the per-second rates above which a trial is called noisy.
+const VARIATION_MAX: f64 = 0.10;
+
+/// Orders of a window from which on its fifths differ by less than a tenth by chance.
+const FIFTHS_ORDERS_MIN: u64 = 3_000;
+
+/// Share of the CPU time that others may take before it is said.
+const STEAL_SHARE_MAX: f64 = 0.05;
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let trials = &report.trials;
+    let verdicts = [noisy(trials), drifting(trials), unsettled(trials), warming(trials), stolen(trials)];
+    verdicts.into_iter().flatten().collect()
+}
+
+/// A historian at a rate is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
+fn by_rate(trial: &Trial) -> bool {
+    !trial.historian.as_ref().is_some_and(Historian::is_open)
+}
+
+/// Scatter that the rates of single seconds have by chance alone. Orders are few and independent of each other, so that
+/// n of them scatter by 1/√n; twice that is still chance. I/Os and records are many.
+fn by_chance(trial: &Trial) -> f64 {
+    let orders = trial.orders.as_ref().and_then(|orders| orders.per_min).filter(|&rate| rate > 0.0);
+    orders.map_or(0.0, |per_min| 2.0 / (per_min / MINUTE_S).sqrt())
+}
+
+/// Whether the fifths of the window hold enough to be compared: the range of five counts of n is 2.3/√n by chance.
+fn fifths_speak(trial: &Trial) -> bool {
+    trial.orders.as_ref().is_none_or(|orders| orders.orders >= FIFTHS_ORDERS_MIN)
+}
+
+fn noisy(trials: &[Trial]) -> Option<Verdict> {
+    let scatter = |trial: &Trial| {
+        let most = VARIATION_MAX.max(by_chance(trial));
+        trial.stability.coefficient_of_variation.filter(|&cv| cv > most && by_rate(trial))
+    };
+    Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
+        format!(
+            "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {}); \
+             measure longer, repeat, and look for other load on the machine",
+            format::per_cent(VARIATION_MAX)
+        )
+    })
+}
+
+fn drifting(trials: &[Trial]) -> Option<Verdict> {
+    let range = |trial: &Trial| {
+        let fifths = trial
+            .stability
+            .fifths
+            .filter(|fifths| !fifths.steady && by_rate(trial) && fifths_speak(trial))
+            // Judged once its warm-up was cut.
+            .filter(|_| trial.stability.settled.is_none())?;
+        Some(fifths.range_share.max(fifths.slope_share))
+    };
+    Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
+        format!(
+            "not steady: between the five fifths of the window the rate moved by {share} of its mean (the rule of \
+             SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+        )
+    })
+}
+
+/// A database's trial of minutes, whose warm-up is cut before it is judged.
+fn settled(trial: &Trial) -> Option<Settled> {
+    trial.stability.settled.filter(|_| by_rate(trial) && fifths_speak(trial))
+}
+
+fn unsettled(trials: &[Trial]) -> Option<Verdict> {
+    let unsteady = |trial: &Trial| settled(trial).filter(|settled| !settled.steady);
+    let of_rest = |trial: &Trial| unsteady(trial)?.range_share;
+    let drifting = Doubt::with_figure(Level::Warning, "no_steady_state", trials, of_rest);
+    let drifting = drifting.verdict(format::per_cent, |share| {
+        format!(
+            "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still moved by {share} of its mean \
+             between five equal parts (the rule of SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+        )
+    });
+    drifting.or_else(|| {
+        let by_half = |trial: &Trial| unsteady(trial).is_some_and(|settled| settled.range_share.is_none());
+        Doubt::plain(Level::Warning, "no_steady_state", trials, by_half).verdict(format::per_cent, |_| {
+            "no steady state: more than half of the run would have to be cut as warm-up (MSER-5); warm up and measure longer"
+                .to_owned()
+        })
+    })
+}
+
+/// Shares by which a warm-up within the window may change the rate.
+const WARM_UP_SHARE_MAX: f64 = 0.03;
+
+fn warming(trials: &[Trial]) -> Option<Verdict> {
+    let change = |trial: &Trial| {
+        let change = settled(trial)?.change_share?.abs();
+        (change > WARM_UP_SHARE_MAX).then_some(change)
+    };
+    Doubt::with_figure(Level::Warning, "warming", trials, change).verdict(format::per_cent, |share| {
+        format!(
+            "still warming up when it was measured: without the seconds that MSER-5 cuts, the rate is {share} another; give \
+             it a longer warm-up"
+        )
+    })
+}
+
+fn stolen(trials: &[Trial]) -> Option<Verdict> {
+    let steal = |trial: &Trial| trial.machine.steal_share.filter(|&share| share > STEAL_SHARE_MAX);
+    Doubt::with_figure(Level::Note, "steal", trials, steal).verdict(format::per_cent, |share| {
+        format!(
+            "the hypervisor gave {share} of the CPU time to others (steal); repeat when its host is quieter, or take \
+             the figures as a lower bound"
+        )
+    })
+}

@@ -1,0 +1,452 @@
+//! Every rule: the record that raises it, its sentence, and a record beside it that does not.
+
+mod historian;
+mod orders;
+
+use record::{CacheMode, MeasuredTrial, Offered, State, StudyRecord, Written};
+
+use super::{Level, Verdict};
+use crate::fixture::{self, Made};
+use crate::report::Report;
+
+fn verdicts(study: &StudyRecord) -> Vec<Verdict> {
+    Report::of(study).verdicts
+}
+
+fn of(trials: Vec<MeasuredTrial>) -> StudyRecord {
+    fixture::study("quick", trials)
+}
+
+/// The only verdict of the rule.
+fn one(study: &StudyRecord, rule: &str) -> Verdict {
+    let mut found: Vec<Verdict> =
+        verdicts(study).into_iter().filter(|verdict| verdict.rule == rule).collect();
+    assert_eq!(found.len(), 1, "{rule}: {found:?}");
+    found.remove(0)
+}
+
+#[track_caller]
+fn raised(trial: MeasuredTrial, rule: &str, level: Level, parts: &[&str]) {
+    let verdict = one(&of(vec![trial]), rule);
+    assert_eq!(verdict.level, level, "{verdict:?}");
+    for part in parts {
+        assert!(verdict.sentence.contains(part), "{part:?} is not in {:?}", verdict.sentence);
+    }
+}
+
+#[track_caller]
+fn quiet(trial: MeasuredTrial, rule: &str) {
+    let found: Vec<Verdict> = verdicts(&of(vec![trial])).into_iter().filter(|v| v.rule == rule).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+fn read() -> Made {
+    Made::read("R")
+}
+
+#[test]
+fn a_clean_trial_raises_nothing() {
+    let levels: Vec<Level> =
+        verdicts(&of(vec![read().trial(1)])).iter().map(|verdict| verdict.level).collect();
+    assert_eq!(levels, [Level::Finding]);
+}
+
+#[test]
+fn finding_has_rate_interval_and_tail() {
+    let study = of(vec![read().rate(74_120.0, 430.0).trial(1)]);
+    let verdict = one(&study, "rate");
+    let figure = verdict.figure.clone().unwrap();
+    assert!(
+        figure.ends_with(" IOPS") && verdict.sentence.starts_with(&format!("R: {figure} (")),
+        "{verdict:?}"
+    );
+    assert!(verdict.sentence.contains('–') && verdict.sentence.contains("p99 "), "{verdict:?}");
+}
+
+#[test]
+fn short_trial_has_no_interval_and_says_so() {
+    raised(read().seconds(5).trial(1), "rate", Level::Finding, &["no interval: fewer than 8 seconds"]);
+}
+
+#[test]
+fn few_operations_have_no_p99_and_say_so() {
+    raised(read().rate(50.0, 9_000.0).trial(1), "rate", Level::Finding, &["p95", "too few I/Os for a p99"]);
+}
+
+#[test]
+fn large_blocks_are_told_in_bytes() {
+    let large = |setup: &mut record::DiskSetup| setup.block_bytes = 1 << 20;
+    raised(
+        read().rate(2_000.0, 4_000.0).with(large).trial(1),
+        "rate",
+        Level::Finding,
+        &["MB/s (", " IOPS, "],
+    );
+}
+
+#[test]
+fn repeats_give_the_mean_and_the_best() {
+    let study = of((1..=5)
+        .map(|run| read().seconds(5).rate(1e4 + 100.0 * f64::from(run), 300.0).block(run).trial(run))
+        .collect());
+    let verdict = one(&study, "rate");
+    assert!(
+        verdict.sentence.contains("mean of 5 runs") && verdict.sentence.contains(", best 10,"),
+        "{verdict:?}"
+    );
+    assert_eq!(verdict.trials, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn small_file_behind_the_file_cache_is_doubted() {
+    let buffered = |s: &mut record::DiskSetup| s.cache = CacheMode::Buffered;
+    raised(
+        read().with(buffered).trial(1),
+        "file_in_memory",
+        Level::Warning,
+        &["1 GiB", "8 GiB", "at least 16 GiB"],
+    );
+    quiet(read().with(buffered).with(|s| s.file_bytes = 16 << 30).trial(1), "file_in_memory");
+    quiet(read().trial(1), "file_in_memory");
+}
+
+#[test]
+fn reads_of_what_was_never_written_are_doubted() {
+    let written = |written: Written| read().with(|s| s.written = written).trial(1);
+    raised(
+        written(Written::Holes { bytes: 300 << 20 }),
+        "never_written",
+        Level::Warning,
+        &["300 MiB", "filled"],
+    );
+    raised(written(Written::AllocatedByOthers), "written_by_others", Level::Note, &["file of its own"]);
+    let unknown = Written::Unknown { reason: "FIEMAP is not supported".to_owned() };
+    raised(written(unknown), "written_unknown", Level::Note, &["FIEMAP is not supported"]);
+    quiet(written(Written::Holes { bytes: 0 }), "never_written");
+    quiet(written(Written::ByUs), "written_by_others");
+}
+
+#[test]
+fn rate_above_the_interface_is_doubted() {
+    let large = |s: &mut record::DiskSetup| s.block_bytes = 1 << 20;
+    let at = |rate: f64| read().with(large).rate(rate, 1_000.0).noise(0.0).trial(1);
+    raised(at(8_000.0), "above_interface", Level::Warning, &["8,389 MB/s", "nvme", "7,880 MB/s"]);
+    quiet(at(7_000.0), "above_interface");
+    let mut study = of(vec![at(8_000.0)]);
+    study.environment = None;
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "above_interface"));
+}
+
+#[test]
+fn compressible_and_duplicate_fill_is_doubted() {
+    raised(
+        read().with(|s| s.compressible_per_cent = 50.0).trial(1),
+        "compressible",
+        Level::Warning,
+        &["50 %"],
+    );
+    raised(read().with(|s| s.duplicate_per_cent = 20.0).trial(1), "duplicate", Level::Warning, &["20 %"]);
+    quiet(read().trial(1), "compressible");
+    quiet(read().trial(1), "duplicate");
+}
+
+#[test]
+fn writes_that_wait_for_nothing_are_noted() {
+    let direct = |s: &mut record::DiskSetup| s.cache = CacheMode::Direct;
+    raised(Made::write("W").with(direct).trial(1), "not_durable", Level::Note, &["no rate of commits"]);
+    quiet(Made::write("W").trial(1), "not_durable");
+    quiet(Made::write("W").with(direct).with(|s| s.flush_every_writes = Some(1)).trial(1), "not_durable");
+    quiet(read().with(direct).trial(1), "not_durable");
+}
+
+#[test]
+fn busy_load_thread_makes_a_lower_bound() {
+    raised(
+        read().busiest(0.81).trial(1),
+        "generator_cpu",
+        Level::Warning,
+        &["81 % of a core", "add threads"],
+    );
+    quiet(read().busiest(0.80).trial(1), "generator_cpu");
+    quiet(read().busiest(0.99).with(|s| s.engine = "null".to_owned()).trial(1), "generator_cpu");
+}
+
+#[test]
+fn rate_near_the_generators_own_is_doubted() {
+    // The fixture's generator needs 300 ns: 3.33 million a second on one thread.
+    raised(
+        read().rate(2e6, 10.0).trial(1),
+        "generator_rate",
+        Level::Warning,
+        &["% of what the load generator reaches"],
+    );
+    quiet(read().rate(1.5e6, 10.0).trial(1), "generator_rate");
+    quiet(read().rate(2e6, 10.0).with(|s| s.threads = 2).trial(1), "generator_rate");
+    quiet(read().rate(2e6, 10.0).with(|s| s.calibration = None).trial(1), "generator_rate");
+}
+
+#[test]
+fn late_sendings_and_unsent_operations_are_doubted() {
+    let open = |lag_us: f64| read().rate(5_000.0, 200.0).open(5_000.0, lag_us);
+    raised(open(2_000.0).trial(1), "sent_late", Level::Warning, &["p99 of the lag", "offer less"]);
+    quiet(open(50.0).trial(1), "sent_late");
+    raised(
+        open(50.0).recorded(|r| r.unsent = 1_234).trial(1),
+        "unsent",
+        Level::Warning,
+        &["1,234 operations"],
+    );
+    quiet(open(50.0).trial(1), "unsent");
+    quiet(open(50.0).recorded(|r| r.unsent = 4).trial(1), "unsent");
+}
+
+/// A limit of 300 I/Os a second below a rate of 500 was called the client's fault.
+#[test]
+fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
+    let offered = |due, waited| Offered { due, slots: 64, waited: Some(waited), sent: Some(3_064) };
+    let slow = |r: &mut record::TrialRecord| {
+        r.unsent = 1_936;
+        r.offered = Some(offered(5_000, 2_900));
+    };
+    let of_ten_seconds = |per_s: f64| read().seconds(10).noise(0.0).rate(per_s, 2e6).open(500.0, 2e6);
+    let study = of(vec![of_ten_seconds(300.0).recorded(slow).trial(1)]);
+    let rate = one(&study, "rate");
+    for part in [
+        ": not held: 300 of 500 I/Os a second were reached, 1,936 were never sent; all 64 outstanding were in use: ",
+        "500 offered",
+    ] {
+        assert!(rate.sentence.contains(part), "{part} in {}", rate.sentence);
+    }
+    assert_eq!(rate.figure, None);
+    assert!(verdicts(&study).iter().all(|verdict| !["sent_late", "unsent"].contains(&verdict.rule.as_str())));
+    let fast = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 0));
+    let rate = one(&of(vec![of_ten_seconds(500.0).recorded(fast).trial(1)]), "rate");
+    assert!(rate.sentence.contains(": held: 500 IOPS"), "{}", rate.sentence);
+    let late = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 1_532));
+    let late = one(&of(vec![of_ten_seconds(500.0).recorded(late).trial(1)]), "sent_late");
+    assert!(late.sentence.contains("50 % of them fell due while all 64 outstanding"), "{}", late.sentence);
+}
+
+#[test]
+fn a_pause_of_the_generator_that_is_seen_in_its_latencies_is_doubted() {
+    let paused = |longest_ms: f64, sum_ms: f64| {
+        let mut trial = read().seconds(20).trial(1);
+        trial.samples[3].generator_pauses = Some(record::Pauses { longest_ms, sum_ms });
+        trial
+    };
+    raised(paused(150.0, 150.0), "generator_paused", Level::Warning, &["stood still for 150 ms", "its own"]);
+    quiet(paused(60.0, 120.0), "generator_paused");
+    quiet(read().trial(1), "generator_paused");
+}
+
+#[test]
+fn an_invalid_trial_says_why_once() {
+    let invalid = |r: &mut record::TrialRecord| {
+        r.state = State::Invalid;
+        r.reason = Some("client-limited: sent late".to_owned());
+        r.unsent = 90_000;
+    };
+    let study = of(vec![read().rate(5_000.0, 200.0).open(5_000.0, 2_000.0).recorded(invalid).trial(1)]);
+    let rules: Vec<String> = verdicts(&study).into_iter().map(|verdict| verdict.rule).collect();
+    assert_eq!(
+        rules.iter().filter(|rule| ["ended_early", "sent_late", "unsent"].contains(&rule.as_str())).count(),
+        1
+    );
+}
+
+#[test]
+fn a_failed_configuration_is_no_finding() {
+    let failed = |r: &mut record::TrialRecord| r.state = State::Failed;
+    let study = of(vec![read().recorded(failed).trial(1), read().recorded(failed).trial(2)]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.level != Level::Finding));
+    let report = Report::of(&study);
+    assert_eq!(report.configurations[0].not_complete, "2 failed");
+    assert!(report.text(None).contains("2 failed"), "{}", report.text(None));
+}
+
+#[test]
+fn a_quick_look_is_said_to_be_one() {
+    let mut study = of(vec![read().trial(1)]);
+    assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "quick"));
+    study.manifest.quick = true;
+    let verdict = one(&study, "quick");
+    assert_eq!(verdict.level, Level::Warning);
+    assert!(verdict.sentence.contains("leave out --quick"), "{}", verdict.sentence);
+}
+
+#[test]
+fn load_of_others_is_doubted() {
+    raised(read().others(0.9).trial(1), "other_load", Level::Warning, &["other work", "idle machine"]);
+    quiet(read().trial(1), "other_load");
+}
+
+#[test]
+fn engine_that_touches_no_device_is_noted() {
+    raised(
+        read().with(|s| s.engine = "null".to_owned()).trial(1),
+        "no_device",
+        Level::Note,
+        &["load generator"],
+    );
+    quiet(read().trial(1), "no_device");
+}
+
+#[test]
+fn scatter_and_drift_are_doubted() {
+    raised(read().seconds(60).noise(0.2).trial(1), "noisy", Level::Warning, &["noisy", "more than 10 %"]);
+    quiet(read().seconds(60).noise(0.05).trial(1), "noisy");
+    raised(read().seconds(60).trend(0.4).trial(1), "not_steady", Level::Warning, &["not steady", "PTS"]);
+    quiet(read().seconds(60).trial(1), "not_steady");
+}
+
+#[test]
+fn stolen_time_is_noted() {
+    raised(read().steal(0.07).trial(1), "steal", Level::Note, &["7.0 %", "steal"]);
+    quiet(read().steal(0.05).trial(1), "steal");
+}
+
+#[test]
+fn io_errors_are_failures() {
+    raised(read().errors(3).trial(1), "io_errors", Level::Failure, &["3 of 199,", "(read)"]);
+    quiet(read().trial(1), "io_errors");
+}
+
+#[test]
+fn trials_that_did_not_end_well_stay_visible() {
+    let ended = |state: State| read().unmeasured(1, state, "disk full");
+    raised(
+        ended(State::Failed),
+        "ended_early",
+        Level::Failure,
+        &["R failed: disk full", "nothing was measured"],
+    );
+    raised(ended(State::Invalid), "ended_early", Level::Warning, &["R is invalid: disk full"]);
+    raised(ended(State::Running), "ended_early", Level::Warning, &["the program ended while it ran"]);
+    raised(ended(State::Skipped), "skipped", Level::Note, &["R was left out: disk full"]);
+    let mut aborted = read().trial(1);
+    aborted.trial.state = State::Aborted;
+    raised(
+        aborted,
+        "ended_early",
+        Level::Warning,
+        &["stopped after 10 s", "what was measured before is shown"],
+    );
+}
+
+#[test]
+fn trial_cut_short_has_its_figures_and_says_so() {
+    let mut aborted = read().trial(1);
+    aborted.trial.state = State::Aborted;
+    raised(aborted, "rate", Level::Finding, &["cut short"]);
+    let mut invalid = read().trial(1);
+    invalid.trial.state = State::Invalid;
+    quiet(invalid, "rate");
+}
+
+#[test]
+fn state_of_the_study_is_told() {
+    let mut study = of(vec![read().trial(1)]);
+    study.manifest.state = State::Failed;
+    study.manifest.reason = Some("no space left".to_owned());
+    assert_eq!(one(&study, "study").sentence, "The study failed: no space left");
+    study.manifest.state = State::Running;
+    assert_eq!(one(&study, "study").level, Level::Warning);
+    study.manifest.plan.push(record::PlannedTrial { number: 9, ..study.manifest.plan[0].clone() });
+    assert_eq!(one(&study, "not_begun").sentence, "1 of 2 planned trials were not begun");
+    study.damage.push("trials/0001/latency.hlog ends in the middle of a line".to_owned());
+    assert!(one(&study, "damage").sentence.contains("latency.hlog"));
+    study.environment = None;
+    assert_eq!(one(&study, "environment").level, Level::Note);
+}
+
+#[test]
+fn remarks_of_the_engine_are_told_once() {
+    let noted =
+        |number| read().recorded(|r| r.notes = vec!["IOPOLL is not supported".to_owned()]).trial(number);
+    assert_eq!(one(&of(vec![noted(1), noted(2)]), "engine_note").trials, [1, 2]);
+    let fallback =
+        |s: &mut record::DiskSetup| s.engine_fallback = Some("io_uring is blocked (EPERM)".to_owned());
+    raised(read().with(fallback).trial(1), "engine", Level::Note, &["instead of", "EPERM"]);
+}
+
+#[test]
+fn a_rule_that_holds_for_many_trials_makes_one_sentence() {
+    let noisy =
+        |number: u32| Made::read(&format!("T{number}")).steal(0.06 + 0.01 * f64::from(number)).trial(number);
+    let verdict = one(&of((1..=6).map(noisy).collect()), "steal");
+    assert!(
+        verdict.sentence.starts_with("All 6 trials: the hypervisor gave 7.0 % to 12 % of"),
+        "{verdict:?}"
+    );
+    let mut mixed: Vec<MeasuredTrial> = (1..=4).map(noisy).collect();
+    mixed.push(read().trial(9));
+    assert!(one(&of(mixed), "steal").sentence.starts_with("4 of 5 trials: "));
+}
+
+#[test]
+fn expected_array_is_compared_with_the_best_random_trials() {
+    let mut study = of(vec![
+        read().rate(7_000.0, 500.0).noise(0.0).trial(1),
+        Made::read("best").rate(10_500.0, 500.0).noise(0.0).with(|s| s.outstanding = 128).trial(2),
+        Made::read("sequential").rate(99_000.0, 500.0).with(|s| s.pattern = "sequential".to_owned()).trial(3),
+    ]);
+    study.manifest.expect = Some("100 x sas10k raid10".to_owned());
+    let sentences: Vec<String> =
+        verdicts(&study).into_iter().filter(|v| v.rule == "expectation").map(|v| v.sentence).collect();
+    assert_eq!(
+        sentences,
+        [
+            "100 x sas10k raid10 should give 14,000 random read IOPS; best gave 10,500, 25 % less",
+            "100 x sas10k raid10 should give 7,000 random write IOPS; no trial measured that",
+        ]
+    );
+    study.manifest.expect = Some("256 x sas10k raid10".to_owned());
+    let shallow = verdicts(&study).into_iter().find(|v| v.rule == "expectation").unwrap().sentence;
+    assert!(shallow.contains("not all of them were busy"), "128 I/Os for 256 disks: {shallow}");
+    study.manifest.expect = Some("4 x sata7200 raid10".to_owned());
+    let too_good = verdicts(&study).into_iter().find(|v| v.rule == "expectation").unwrap().sentence;
+    assert!(too_good.contains("35.0 times that; these disks alone cannot give that"), "{too_good}");
+    study.manifest.expect = Some("a hundred disks".to_owned());
+    assert!(one(&study, "expectation").sentence.contains("not understood"));
+}
+
+#[test]
+fn sweep_tells_its_knee_and_where_it_passed_the_tolerance() {
+    let study = crate::tests::sweep();
+    let found: Vec<Verdict> = verdicts(&study).into_iter().filter(|v| v.level == Level::Finding).collect();
+    let sentence = |rule: &str, series: &str| {
+        let found = found.iter().find(|v| v.rule == rule && v.sentence.starts_with(series));
+        found.map(|verdict| verdict.sentence.as_str())
+    };
+    let knee = sentence("knee", "8 KiB random read").unwrap();
+    assert!(knee.contains("the knee is at 16.") && knee.contains("the best rate is"), "{knee}");
+    assert_eq!(sentence("tolerance", "8 KiB random read"), None, "5.95 ms at 256");
+    let passed = sentence("tolerance", "256 KiB random read").unwrap();
+    assert!(passed.contains("20 ms was passed at 32 outstanding"), "{passed}");
+    assert!(passed.contains("IOPS at 16") && passed.ends_with("depth 256 was left out"), "{passed}");
+    assert!(found.iter().all(|verdict| verdict.rule != "rate"), "a series speaks for its trials");
+}
+
+#[test]
+fn short_sweep_says_why_it_has_no_knee() {
+    let depth = |power: u32| {
+        let outstanding = 1u32 << power;
+        read()
+            .level("outstanding", &outstanding.to_string())
+            .rate(1e4 * f64::from(outstanding), 100.0)
+            .trial(power + 1)
+    };
+    let verdict = one(&of((0..4).map(depth).collect()), "knee");
+    assert!(verdict.sentence.contains("no knee can be claimed from 4 levels"), "{verdict:?}");
+}
+
+#[test]
+fn steady_state_is_told_with_its_round_and_window() {
+    let verdict = one(&crate::tests::steady(), "steady_state");
+    assert!(verdict.sentence.contains("reached in round 8"), "{verdict:?}");
+    assert!(verdict.sentence.contains("the mean of rounds 4 to 8"), "{verdict:?}");
+    let mut study = crate::tests::steady();
+    study.trials.truncate(12);
+    let sentence = one(&study, "steady_state").sentence;
+    assert!(sentence.contains("no steady state within 6 rounds"), "{sentence}");
+}
