@@ -11,6 +11,7 @@ mod histogram;
 mod historian;
 mod ingest;
 mod manifest;
+mod mention;
 mod metric;
 mod observation;
 pub mod orders;
@@ -36,6 +37,7 @@ pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
 pub use manifest::{
     FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, Resumption, SearchRules, StudyRecord,
 };
+pub use mention::{Command, Mention, Parameter, spelled};
 pub use metric::{Direction, METRICS, Metric};
 pub use observation::Observation;
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
