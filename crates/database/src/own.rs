@@ -17,6 +17,7 @@ mod tests;
 use std::sync::Arc;
 
 use ownership::{Action, Mark, Refusal, Standing, action};
+use record::Parameter;
 
 use crate::fake::FakeServer;
 use crate::url::Address;
@@ -143,8 +144,14 @@ fn check_name(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::NoDatabase(format!(
-        "`{name}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _ with --database"
+        "`{name}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _ with {}",
+        database_parameter()
     )))
+}
+
+/// The name of a database, as a sentence names it that says what to give.
+fn database_parameter() -> Parameter<'static> {
+    Parameter::new("target.database")
 }
 
 /// Why what is there is not taken.
@@ -152,8 +159,10 @@ fn refused(refusal: Refusal, place: &str, other: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
-            "{place} is there from an earlier run of prony: take it up again with --reuse or replace it with --replace, \
-             whichever this command has (in a study file: existing = \"reuse\" or \"replace\"), or remove it by: {removal}"
+            "{place} is there from an earlier run of prony: take it up again with {} or replace it with {}, \
+             whichever can be had here, or remove it by: {removal}",
+            Parameter::new("target.existing").of("reuse"),
+            Parameter::new("target.existing").of("replace")
         ),
         Refusal::Gone => format!("{place} is not there any more"),
     })
@@ -181,7 +190,8 @@ fn is_old(standing: &Standing) -> bool {
 fn in_use(place: &str) -> Error {
     Error::NoDatabase(format!(
         "{place} is in use by another run of prony or by somebody else's session: wait until it has ended, or give \
-         another with --database"
+         another with {}",
+        database_parameter()
     ))
 }
 

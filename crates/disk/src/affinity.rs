@@ -20,8 +20,9 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<(), String> {
     let usable = usable_cpus();
     for &cpu in cpus {
         if !usable.contains(&cpu) {
+            let affinity = crate::parameter("affinity");
             return Err(format!(
-                "cannot pin a thread to CPU {cpu}: this process may use {usable:?}; change --affinity"
+                "cannot pin a thread to CPU {cpu}: this process may use {usable:?}; change {affinity}"
             ));
         }
         set.set(cpu as usize);
@@ -47,7 +48,7 @@ mod tests {
             scope.spawn(|| {
                 pin(&cpus[..1]).unwrap();
                 assert_eq!(usable_cpus(), cpus[..1]);
-                assert!(pin(&[4000]).unwrap_err().contains("--affinity"));
+                assert!(pin(&[4000]).unwrap_err().contains("‹workload.disk.affinity›"));
             });
         });
     }

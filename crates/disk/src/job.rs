@@ -1,8 +1,9 @@
 //! A disk test that can be run: settings with every default filled in and every contradiction refused.
 
-use load::{Pacing, Phases, Size, Span};
+use load::{JobError, Pacing, Phases, Problems, Size, Span};
 use record::CacheMode;
 
+use crate::parameter;
 use crate::settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing};
 
 /// Most threads of one test.
@@ -75,16 +76,6 @@ pub struct Job {
     pub pools: Vec<Pool>,
 }
 
-/// A parameter that cannot be, or that contradicts another.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter} {problem}")]
-pub struct JobError {
-    /// Name of the parameter as in the study file.
-    pub parameter: &'static str,
-    /// Value, what is wrong with it, and what to do.
-    pub problem: String,
-}
-
 impl Job {
     /// Fills in the defaults and checks everything.
     ///
@@ -92,9 +83,9 @@ impl Job {
     /// All mistakes at once.
     pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
         let mut problems = Problems::default();
-        problems.ranges(settings);
-        problems.contradictions(settings);
-        if problems.0.is_empty() { Ok(Self::defaulted(settings)) } else { Err(problems.0) }
+        check_ranges(&mut problems, settings);
+        check_contradictions(&mut problems, settings);
+        problems.none().map(|()| Self::defaulted(settings))
     }
 
     fn defaulted(settings: &Settings) -> Self {
@@ -177,116 +168,110 @@ fn cache_mode(settings: &Settings) -> CacheMode {
     }
 }
 
-#[derive(Default)]
-struct Problems(Vec<JobError>);
-
-impl Problems {
-    fn add(&mut self, parameter: &'static str, problem: String) {
-        self.0.push(JobError { parameter, problem });
+fn check_share(problems: &mut Problems, parameter: &'static str, value: Option<f64>) {
+    if let Some(value) = value.filter(|value| !(0.0..=100.0).contains(value)) {
+        problems.add(parameter, format!("{value}: give a share from 0 to 100 per cent"));
     }
+}
 
-    fn per_cent(&mut self, parameter: &'static str, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| !(0.0..=100.0).contains(value)) {
-            self.add(parameter, format!("{value}: give a share from 0 to 100 per cent"));
-        }
+fn check_count(problems: &mut Problems, parameter: &'static str, value: Option<u64>, most: u64) {
+    if let Some(value) = value.filter(|value| !(1..=most).contains(value)) {
+        problems.add(parameter, format!("{value}: give a number from 1 to {most}"));
     }
+}
 
-    fn count(&mut self, parameter: &'static str, value: Option<u64>, most: u64) {
-        if let Some(value) = value.filter(|value| !(1..=most).contains(value)) {
-            self.add(parameter, format!("{value}: give a number from 1 to {most}"));
-        }
+fn check_ranges(problems: &mut Problems, settings: &Settings) {
+    check_share(problems, "read_share", settings.read_share);
+    check_share(problems, "compressible", settings.compressible);
+    check_share(problems, "duplicate", settings.duplicate);
+    check_count(problems, "outstanding", settings.outstanding.map(u64::from), OUTSTANDING_MAX.into());
+    check_count(problems, "threads", settings.threads.map(u64::from), THREADS_MAX.into());
+    check_count(problems, "files", settings.files.map(u64::from), 4096);
+    check_count(problems, "fill_passes", settings.fill_passes.map(u64::from), 100);
+    check_count(problems, "flush_every", settings.flush_every, u64::MAX);
+    check_sizes(problems, settings);
+    if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
+        problems.add("rate", format!("{rate}: give I/Os a second from 0.001 to 100000000"));
     }
-
-    fn ranges(&mut self, settings: &Settings) {
-        self.per_cent("read_share", settings.read_share);
-        self.per_cent("compressible", settings.compressible);
-        self.per_cent("duplicate", settings.duplicate);
-        self.count("outstanding", settings.outstanding.map(u64::from), OUTSTANDING_MAX.into());
-        self.count("threads", settings.threads.map(u64::from), THREADS_MAX.into());
-        self.count("files", settings.files.map(u64::from), 4096);
-        self.count("fill_passes", settings.fill_passes.map(u64::from), 100);
-        self.count("flush_every", settings.flush_every, u64::MAX);
-        self.sizes(settings);
-        if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
-            self.add("rate", format!("{rate}: give I/Os a second from 0.001 to 100000000"));
-        }
-        if settings.duration.is_some_and(|duration| duration.ns < 1_000_000) {
-            self.add("duration", "is too short: give at least 1ms".to_owned());
-        }
-        for (parameter, span) in [("duration", settings.duration), ("warm_up", settings.warm_up)] {
-            if span.is_some_and(|span| span > Span::seconds(30 * 86_400)) {
-                self.add(parameter, "is longer than 30 days: give less".to_owned());
-            }
+    if settings.duration.is_some_and(|duration| duration.ns < 1_000_000) {
+        problems.add("duration", "is too short: give at least 1ms");
+    }
+    for (parameter, span) in [("duration", settings.duration), ("warm_up", settings.warm_up)] {
+        if span.is_some_and(|span| span > Span::seconds(30 * 86_400)) {
+            problems.add(parameter, "is longer than 30 days: give less");
         }
     }
+}
 
-    fn sizes(&mut self, settings: &Settings) {
-        let unsuited =
-            |block: &Size| block.0 == 0 || !block.0.is_multiple_of(SECTOR_BYTES) || block.0 > BLOCK_BYTES_MAX;
-        if let Some(block) = settings.block_size.filter(unsuited) {
-            let most = Size(BLOCK_BYTES_MAX);
-            self.add("block_size", format!("{block}: give a multiple of 512 bytes up to {most}"));
-        }
-        let block = settings.block_size.unwrap_or(Size::kib(4));
-        for (parameter, size) in [("file_size", settings.file_size), ("region", settings.region)] {
-            if let Some(size) = size.filter(|size| size.0 < block.0) {
-                self.add(parameter, format!("{size} does not hold one block of {block}: give at least that"));
-            }
-        }
-        if let Some(offset) = settings.offset.filter(|offset| !offset.0.is_multiple_of(SECTOR_BYTES)) {
-            self.add("offset", format!("{offset}: give a multiple of 512 bytes"));
+fn check_sizes(problems: &mut Problems, settings: &Settings) {
+    let unsuited =
+        |block: &Size| block.0 == 0 || !block.0.is_multiple_of(SECTOR_BYTES) || block.0 > BLOCK_BYTES_MAX;
+    if let Some(block) = settings.block_size.filter(unsuited) {
+        let most = Size(BLOCK_BYTES_MAX);
+        problems.add("block_size", format!("{block}: give a multiple of 512 bytes up to {most}"));
+    }
+    let block = settings.block_size.unwrap_or(Size::kib(4));
+    for (parameter, size) in [("file_size", settings.file_size), ("region", settings.region)] {
+        if let Some(size) = size.filter(|size| size.0 < block.0) {
+            problems.add(parameter, format!("{size} does not hold one block of {block}: give at least that"));
         }
     }
-
-    fn contradictions(&mut self, settings: &Settings) {
-        self.contradictions_of_the_loop(settings);
-        self.contradictions_of_the_engine(settings);
-        if settings.poll == Some(true) && settings.flush_every.is_some() {
-            self.add("flush_every", "cannot be polled for: leave out poll or flush_every".into());
-        }
-        if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
-            self.add("no_fill", "contradicts fill_passes: give one of them".into());
-        }
-        let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
-        if settings.pools.as_ref().is_some_and(unusable) {
-            self.add("pools", "each need a file and at least one thread".into());
-        }
+    if let Some(offset) = settings.offset.filter(|offset| !offset.0.is_multiple_of(SECTOR_BYTES)) {
+        problems.add("offset", format!("{offset}: give a multiple of 512 bytes"));
     }
+}
 
-    fn contradictions_of_the_loop(&mut self, settings: &Settings) {
-        if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
-            let problem = "contradicts rate, whose due times depend on no answer: give one of them";
-            self.add("think_time", problem.into());
-        }
-        if settings.rate.is_none() && settings.arrivals.is_some() {
-            self.add("arrivals", "is the spacing of an open loop: give rate as well".into());
-        }
+fn check_contradictions(problems: &mut Problems, settings: &Settings) {
+    check_contradictions_of_the_loop(problems, settings);
+    check_contradictions_of_the_engine(problems, settings);
+    if settings.poll == Some(true) && settings.flush_every.is_some() {
+        problems.add("flush_every", "cannot be polled for: leave out poll or flush_every");
     }
+    if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
+        problems.add("no_fill", "contradicts fill_passes: give one of them");
+    }
+    let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
+    if settings.pools.as_ref().is_some_and(unusable) {
+        problems.add("pools", "each need a file and at least one thread");
+    }
+}
 
-    fn contradictions_of_the_engine(&mut self, settings: &Settings) {
-        if settings.poll == Some(true) && settings.cache == Some(Cache::Buffered) {
-            self.add("poll", "works with direct I/O only: use --cache direct".into());
-        }
-        if settings.engine != Some(EngineChoice::Psync) {
-            return;
-        }
-        if let Some(outstanding) = settings.outstanding.filter(|&outstanding| outstanding > 1) {
-            self.add(
-                "outstanding",
-                format!(
-                    "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use \
-                     --engine uring, or --outstanding 1 --threads {outstanding}"
-                ),
-            );
-        }
-        for (parameter, asked) in [
-            ("poll", settings.poll),
-            ("kernel_submission", settings.kernel_submission),
-            ("registered_buffers", settings.registered_buffers),
-        ] {
-            if asked == Some(true) {
-                self.add(parameter, "is a ring's, and the engine psync has none: use --engine uring".into());
-            }
+fn check_contradictions_of_the_loop(problems: &mut Problems, settings: &Settings) {
+    if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
+        let problem = "contradicts rate, whose due times depend on no answer: give one of them";
+        problems.add("think_time", problem);
+    }
+    if settings.rate.is_none() && settings.arrivals.is_some() {
+        problems.add("arrivals", "is the spacing of an open loop: give rate as well");
+    }
+}
+
+fn check_contradictions_of_the_engine(problems: &mut Problems, settings: &Settings) {
+    if settings.poll == Some(true) && settings.cache == Some(Cache::Buffered) {
+        problems.add("poll", format!("works with direct I/O only: use {}", parameter("cache").of("direct")));
+    }
+    if settings.engine != Some(EngineChoice::Psync) {
+        return;
+    }
+    if let Some(outstanding) = settings.outstanding.filter(|&outstanding| outstanding > 1) {
+        problems.add(
+            "outstanding",
+            format!(
+                "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use {}, or {} {}",
+                parameter("engine").of("uring"),
+                parameter("outstanding").of(1),
+                parameter("threads").of(outstanding)
+            ),
+        );
+    }
+    for (parameter, asked) in [
+        ("poll", settings.poll),
+        ("kernel_submission", settings.kernel_submission),
+        ("registered_buffers", settings.registered_buffers),
+    ] {
+        if asked == Some(true) {
+            let uring = crate::parameter("engine").of("uring");
+            problems.add(parameter, format!("is a ring's, and the engine psync has none: use {uring}"));
         }
     }
 }

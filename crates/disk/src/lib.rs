@@ -17,8 +17,13 @@ mod trial;
 mod worker;
 
 pub use affinity::usable_cpus;
-pub use job::{BLOCK_BYTES_MAX, Job, JobError, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
+pub use job::{BLOCK_BYTES_MAX, Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use memory::machine_memory_bytes;
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::{Outcome, TrialError, run};
+
+/// A parameter of this workload, where a sentence names it.
+pub(crate) fn parameter(name: &str) -> record::Parameter<'static> {
+    record::Parameter::new(format!("workload.disk.{name}"))
+}

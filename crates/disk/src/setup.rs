@@ -28,7 +28,8 @@ pub(crate) struct Resolved {
 pub(crate) fn no_ring(error: &io::Error) -> TrialError {
     TrialError::Engine(format!(
         "cannot make an io_uring: {error}. Allow it (a container's seccomp profile or the sysctl \
-         kernel.io_uring_disabled may forbid it), or use --engine psync with one outstanding I/O a thread"
+         kernel.io_uring_disabled may forbid it), or use {} with one outstanding I/O a thread",
+        crate::parameter("engine").of("psync")
     ))
 }
 

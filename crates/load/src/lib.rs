@@ -1,4 +1,4 @@
-//! Clients: units of their parameters, clock, phases, arrivals, and the meter that each load thread writes to, and the
+//! Clients: units of their parameters, clock, phases, arrivals, mistakes in their parameters, and the meter that each load thread writes to, and the
 //! watch that knows when all of them stood still.
 //!
 //! This crate knows neither disks nor databases: whoever sends operations asks it when the next one is due and
@@ -10,6 +10,7 @@ mod merge;
 mod meter;
 mod pause;
 mod phases;
+mod problems;
 mod progress;
 mod recorder;
 mod units;
@@ -20,6 +21,7 @@ pub use merge::Merge;
 pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use pause::PauseWatch;
 pub use phases::Phases;
+pub use problems::{JobError, Problems};
 pub use progress::{Go, Progress};
 pub use recorder::{Cut, Kind, Recorder, Recording};
 pub use units::{Size, Span, UnitError};

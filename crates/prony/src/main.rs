@@ -15,6 +15,7 @@ mod lacks;
 mod memory;
 mod progress;
 mod session;
+mod spelling;
 mod sqlio;
 mod ticker;
 

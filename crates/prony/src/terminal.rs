@@ -12,6 +12,7 @@ use anyhow::anyhow;
 use record::{Lines, shown, shown_json};
 
 use crate::exit::{Exit, Failure};
+use crate::spelling::spelled;
 
 /// A line on stderr. A reader that is gone costs no result.
 macro_rules! tell {
@@ -20,7 +21,8 @@ macro_rules! tell {
 
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
-    let line = shown(&line.to_string()).into_owned() + "\n";
+    let line = line.to_string();
+    let line = shown(&spelled(&line)).into_owned() + "\n";
     let _ = io::stderr().write_all(line.as_bytes());
 }
 

@@ -57,7 +57,8 @@ impl<'a> Parameter<'a> {
 
     fn parse(text: &'a str) -> Option<Self> {
         let (key, value) = text.split_once(' ').map_or((text, None), |(key, value)| (key, Some(value)));
-        let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+        let is_key =
+            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
         is_key.then(|| Self { key: key.into(), value: value.map(Cow::from) })
     }
 
@@ -178,7 +179,8 @@ mod tests {
 
     #[test]
     fn what_is_no_mention_stays() {
-        for text in ["", "no mention", "‹", "›‹", "‹ ›", "‹ö›", "‹--cache›", "‹prony load, ›", "a ‹ b › c"] {
+        for text in ["", "no mention", "‹", "›‹", "‹ ›", "‹ö›", "‹--cache›", "‹prony load, ›", "a ‹ b › c"]
+        {
             assert_eq!(spelled(text, |mention| panic!("{mention:?} in {text}")), text);
         }
     }

@@ -35,7 +35,8 @@ pub(crate) enum When {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the command {when} trial {number} ({command}) {how}; mend what it needs, or the command in the study.toml of the results, \
-     and go on with prony study resume"
+     and go on with {}",
+    record::Command::new("study resume")
 )]
 pub struct CommandError {
     when: &'static str,

@@ -27,7 +27,10 @@ pub struct Resume {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// There is nothing left to do.
-    #[error("it came to its end: nothing is left to be measured. prony report prints it")]
+    #[error(
+        "it came to its end: nothing is left to be measured. {} prints it",
+        record::Command::new("report")
+    )]
     Finished,
     /// The study file gives another plan than it was begun with.
     #[error(

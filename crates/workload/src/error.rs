@@ -1,14 +1,4 @@
-//! What can be wrong with a job, and why a trial did not run.
-
-/// A parameter that cannot be, or that contradicts another.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter} {problem}")]
-pub struct JobError {
-    /// Name of the parameter as in the study file.
-    pub parameter: &'static str,
-    /// Value, what is wrong with it, and what to do.
-    pub problem: String,
-}
+//! Why a trial did not run.
 
 /// Why a trial did not run, or not to its end.
 #[derive(Debug, thiserror::Error)]

@@ -15,8 +15,7 @@ mod mix;
 pub mod orders;
 mod outages;
 pub mod plc;
-mod problems;
 mod signal;
 pub mod waiting;
 
-pub use error::{JobError, TrialError};
+pub use error::TrialError;

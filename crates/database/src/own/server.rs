@@ -10,7 +10,7 @@ use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
 use tokio::sync::Mutex;
 
 use super::keeper::Keeper;
-use super::{Held, in_use, is_old, left, mark, mysql, postgres, refused};
+use super::{Held, database_parameter, in_use, is_old, left, mark, mysql, postgres, refused};
 use crate::{Claim, Dialect, Error, Session, Url, Value};
 
 /// How long what ends by itself is waited for, and how often is looked.
@@ -232,7 +232,8 @@ impl From<Refusal> for Removing {
 pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, bool), Error> {
     let place = Place { url: url.clone(), name: name.to_owned(), flavour: Flavour::of(url) };
     let shown = place.shown();
-    let refused = |refusal| refused(refusal, &shown, "choose another name with --database", &place.removal());
+    let other = format!("choose another name with {}", database_parameter());
+    let refused = |refusal| refused(refusal, &shown, &other, &place.removal());
     let mut admin = place.admin().await?;
     if place.flavour == Flavour::Postgres {
         postgres::clear_half_made(&place, &mut admin).await?;

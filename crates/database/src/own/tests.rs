@@ -73,7 +73,10 @@ async fn a_kept_database_is_refused_reused_or_replaced() {
     assert_eq!(place.names(), ["a plant's %41?.db"], "the lock is gone");
     let refused = place.make(Existing::Refuse).await.unwrap_err();
     let text = refused.to_string();
-    assert!(refused.is_usage() && text.contains("--reuse") && text.contains("rm -f"), "{text}");
+    assert!(
+        refused.is_usage() && text.contains("‹target.existing reuse›") && text.contains("rm -f"),
+        "{text}"
+    );
     let own = place.make(Existing::Reuse).await.unwrap();
     assert!(own.was_there());
     let rows = own.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await;

@@ -26,6 +26,13 @@ pub(super) fn open_to_destroy(
 ) -> Result<(File, Vec<String>), TargetError> {
     let claimed = Claimed::new(&system(), path, destroy).map_err(|error| match error {
         DeviceError::System(error) => TargetError::open(path, error, record::CacheMode::Buffered),
+        unnamed @ DeviceError::Unnamed { .. } => {
+            let destroy = crate::parameter("destroy");
+            TargetError::usage(
+                path,
+                format!("{unnamed}; to lose all it holds, add {destroy} with one of these"),
+            )
+        }
         refused => TargetError::usage(path, refused),
     })?;
     let file = claimed.into_file();

@@ -9,6 +9,7 @@ use record::CacheMode;
 use rustix::io::Errno;
 
 use crate::job::Job;
+use crate::parameter;
 
 /// A target that cannot be used as asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,9 +69,12 @@ impl TargetError {
         Self::usage(
             path,
             format!(
-                "{wanted} from offset {offset} does not fit into {}; change --region, --offset, --block-size or \
-                 --file-size",
-                Size(file_bytes)
+                "{wanted} from offset {offset} does not fit into {}; change {}, {}, {} or {}",
+                Size(file_bytes),
+                parameter("region"),
+                parameter("offset"),
+                parameter("block_size"),
+                parameter("file_size")
             ),
         )
     }
@@ -80,15 +84,20 @@ impl TargetError {
             path,
             format!(
                 "blocks of {} at offset {} do not suit direct I/O here; use multiples of the device's block size, \
-                 usually 4KiB, or --cache buffered",
+                 usually 4KiB, or {}",
                 Size(job.block_bytes),
-                Size(job.offset_bytes)
+                Size(job.offset_bytes),
+                parameter("cache").of("buffered")
             ),
         )
     }
 
     pub(super) fn polling(path: &Path) -> Self {
-        Self::usage(path, "its device has no queues to poll (sysfs queue/io_poll is not 1); leave out --poll")
+        let poll = parameter("poll").of(true);
+        Self::usage(
+            path,
+            format!("its device has no queues to poll (sysfs queue/io_poll is not 1); leave out {poll}"),
+        )
     }
 
     /// Of a file that is open already, and may have no name any more.
@@ -107,8 +116,11 @@ impl TargetError {
         match error {
             Errno::INVAL if !cache.uses_file_cache() => Self::usage(
                 path,
-                "this file system has no direct I/O (O_DIRECT); use --cache buffered, whose figures include the \
-                 file cache, or another directory",
+                format!(
+                    "this file system has no direct I/O (O_DIRECT); use {}, whose figures include the file cache, or another \
+                     directory",
+                    parameter("cache").of("buffered")
+                ),
             ),
             Errno::ROFS => Self::system(
                 path,

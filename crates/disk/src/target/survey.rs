@@ -13,6 +13,7 @@ use super::error::TargetError;
 use super::marker::{DATA_BEGIN, Marker};
 use super::space;
 use crate::job::Job;
+use crate::parameter;
 
 /// What a run will find and do.
 #[derive(Debug)]
@@ -293,15 +294,19 @@ fn judged(
         Some(marker) => Err(TargetError::usage(
             &path,
             format!(
-                "its marker says {} of data, but it has {} bytes; delete it, and --create makes it again",
+                "its marker says {} of data, but it has {} bytes; delete it, and {} makes it again",
                 Size(marker.data_bytes),
-                metadata.len()
+                metadata.len(),
+                parameter("create").of(true)
             ),
         )),
         None if writes && !jobs.iter().any(|job| job.overwrite) => Err(TargetError::usage(
             &path,
-            "exists and was not made by prony; its content would be lost: name another file or a directory, or add --overwrite \
-             to lose it",
+            format!(
+                "exists and was not made by prony; its content would be lost: name another file or a directory, or add {} to lose \
+                 it",
+                parameter("overwrite").of(true)
+            ),
         )),
         None if size.is_some_and(|size| size > metadata.len()) => Err(TargetError::usage(
             &path,

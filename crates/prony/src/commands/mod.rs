@@ -20,6 +20,7 @@ use crate::exit::{Exit, Failure};
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
 
 pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    crate::spelling::set(&arguments.command);
     match arguments.command {
         Command::Check(check) => check::run(&check),
         Command::Disk(disk) => disk::run(&disk),

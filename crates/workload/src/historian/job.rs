@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use load::{Pacing, Phases, Span};
+use load::{JobError, Pacing, Phases, Problems, Span};
 
+use super::parameter;
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
-use crate::JobError;
 use crate::plc::REGISTERS_MAX;
-use crate::problems::Problems;
 
 /// Most tags of a plant.
 pub(crate) const TAGS_MAX: u32 = 10_000_000;
@@ -130,10 +129,10 @@ impl Job {
     /// All mistakes at once.
     pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
         let mut problems = Problems::default();
-        problems.ranges(settings);
-        problems.sources(settings);
-        problems.storage(settings);
-        if problems.0.is_empty() { Ok(Self::defaulted(settings)) } else { Err(problems.0) }
+        check_ranges(&mut problems, settings);
+        check_sources(&mut problems, settings);
+        check_storage(&mut problems, settings);
+        problems.none().map(|()| Self::defaulted(settings))
     }
 
     /// Records offered a second, where that is known beforehand.
@@ -218,121 +217,122 @@ fn maintenance(settings: &Settings, phases: Phases) -> Option<Maintenance> {
     })
 }
 
-impl Problems {
-    fn ranges(&mut self, settings: &Settings) {
-        self.within("tags", settings.tags, 1, TAGS_MAX);
-        self.within("max_buffered_events", settings.max_buffered_events, 1, BUFFERED_MAX);
-        self.within("flush_rows", settings.flush_rows, 1, FLUSH_ROWS_MAX);
-        self.within("writers", settings.writers, 1, WRITERS_MAX);
-        self.within("screens", settings.screens, 0, 10_000);
-        self.within("screen_tags", settings.screen_tags, 1, 1_000);
-        self.within("purge_rows", settings.purge_rows, 1, 1_000_000_000);
-        self.within("speed", settings.speed, 1e-6, 1e6);
-        if let Some(Rate::PerSecond(rate)) = settings.rate
-            && !(0.001..=1e9).contains(&rate)
-        {
-            self.add("rate", format!("cannot be {rate}: give 0.001 to 1e9 records a second, or max"));
-        }
-        self.times(settings);
-        let flush_rows = u64::from(settings.flush_rows.unwrap_or(40));
-        let buffered = settings.max_buffered_events.unwrap_or(20_000);
-        if flush_rows > buffered {
-            self.add(
-                "flush_rows",
-                format!(
-                    "cannot be {flush_rows} with max_buffered_events {buffered}: a flush would never be full"
-                ),
-            );
-        }
+fn check_ranges(problems: &mut Problems, settings: &Settings) {
+    problems.within("tags", settings.tags, 1, TAGS_MAX);
+    problems.within("max_buffered_events", settings.max_buffered_events, 1, BUFFERED_MAX);
+    problems.within("flush_rows", settings.flush_rows, 1, FLUSH_ROWS_MAX);
+    problems.within("writers", settings.writers, 1, WRITERS_MAX);
+    problems.within("screens", settings.screens, 0, 10_000);
+    problems.within("screen_tags", settings.screen_tags, 1, 1_000);
+    problems.within("purge_rows", settings.purge_rows, 1, 1_000_000_000);
+    problems.within("speed", settings.speed, 1e-6, 1e6);
+    if let Some(Rate::PerSecond(rate)) = settings.rate
+        && !(0.001..=1e9).contains(&rate)
+    {
+        problems.add("rate", format!("cannot be {rate}: give 0.001 to 1e9 records a second, or max"));
     }
+    check_times(problems, settings);
+    let flush_rows = u64::from(settings.flush_rows.unwrap_or(40));
+    let buffered = settings.max_buffered_events.unwrap_or(20_000);
+    if flush_rows > buffered {
+        problems.add(
+            "flush_rows",
+            format!(
+                "cannot be {flush_rows} with max_buffered_events {buffered}: a flush would never be full"
+            ),
+        );
+    }
+}
 
-    fn times(&mut self, settings: &Settings) {
+fn check_times(problems: &mut Problems, settings: &Settings) {
+    for (parameter, given) in [
+        ("duration", settings.duration),
+        ("poll_interval", settings.poll_interval),
+        ("flush_interval", settings.flush_interval),
+        ("p99_limit", settings.p99_limit),
+        ("screen_interval", settings.screen_interval),
+        ("trend_window", settings.trend_window),
+        ("latest_interval", settings.latest_interval),
+        ("maintenance_interval", settings.maintenance_interval),
+    ] {
+        problems.some_time(parameter, given);
+        problems.no_age(parameter, given);
+    }
+    for (parameter, given) in [
+        ("warm_up", settings.warm_up),
+        ("time_sorting_period", settings.time_sorting_period),
+        ("partition", settings.partition),
+        ("retention", settings.retention),
+    ] {
+        problems.no_age(parameter, given);
+    }
+}
+
+fn check_sources(problems: &mut Problems, settings: &Settings) {
+    let choice = settings.source.as_ref();
+    let random =
+        matches!(choice, Some(SourceChoice::Random)) || (choice.is_none() && settings.rate.is_some());
+    if let (Some(choice), Some(rate), false) = (choice, settings.rate, random) {
+        let instead = match choice {
+            SourceChoice::Counters => format!(
+                "counters step once a second, so the number of tags is their rate: use {}",
+                parameter("tags")
+            ),
+            SourceChoice::Csv(_) => format!("a recording has its own pace: use {}", parameter("speed")),
+            SourceChoice::Modbus { .. } | SourceChoice::Random => {
+                "the PLC decides how much changes".to_owned()
+            }
+        };
+        problems.add("rate", format!("cannot be {rate} with source {choice}: {instead}"));
+    }
+    if random && settings.rate.is_none() {
+        let (rate, max) = (parameter("rate"), parameter("rate").of("max"));
+        problems.add("source", format!("random needs a rate: give {rate} with records a second, or {max}"));
+    }
+    if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
+        problems.add("poisson", "has no effect without a rate a second");
+    }
+    if let (Some(SourceChoice::Modbus { .. }), Some(tags)) = (choice, settings.tags)
+        && (REGISTERS_MAX + 1..=TAGS_MAX).contains(&tags)
+    {
+        problems.add(
+            "tags",
+            format!("cannot be {tags} with a modbus:// source: a PLC has at most {REGISTERS_MAX} registers"),
+        );
+    }
+    if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
+        problems.add("poll_interval", "has no effect without a modbus:// source");
+    }
+    let csv = matches!(choice, Some(SourceChoice::Csv(_)));
+    if settings.speed.is_some() && !csv {
+        problems.add("speed", "has no effect without a csv: source");
+    }
+    if settings.tags.is_some() && csv {
+        problems.add("tags", "has no effect with a csv: source, whose tags are those of the recording");
+    }
+}
+
+fn check_storage(problems: &mut Problems, settings: &Settings) {
+    if let Some(partition) = settings.partition.filter(|&partition| partition < PARTITION_MIN) {
+        problems.add("partition", format!("cannot be {partition}: give at least {PARTITION_MIN}"));
+    }
+    if settings.purge == Some(Purge::Drop) && settings.partition.is_none() {
+        problems.add("purge", format!("cannot be drop without partitions: give {}", parameter("partition")));
+    }
+    let drops = settings.purge.map_or(settings.partition.is_some(), |purge| purge == Purge::Drop);
+    if drops && settings.purge_rows.is_some() {
+        let delete = parameter("purge").of("delete");
+        problems.add("purge_rows", format!("has no effect where partitions are dropped: use {delete}"));
+    }
+    if settings.screens == Some(0) {
         for (parameter, given) in [
-            ("duration", settings.duration),
-            ("poll_interval", settings.poll_interval),
-            ("flush_interval", settings.flush_interval),
-            ("p99_limit", settings.p99_limit),
-            ("screen_interval", settings.screen_interval),
-            ("trend_window", settings.trend_window),
-            ("latest_interval", settings.latest_interval),
-            ("maintenance_interval", settings.maintenance_interval),
+            ("screen_interval", settings.screen_interval.is_some()),
+            ("screen_tags", settings.screen_tags.is_some()),
+            ("trend_window", settings.trend_window.is_some()),
+            ("latest_interval", settings.latest_interval.is_some()),
         ] {
-            self.some_time(parameter, given);
-            self.no_age(parameter, given);
-        }
-        for (parameter, given) in [
-            ("warm_up", settings.warm_up),
-            ("time_sorting_period", settings.time_sorting_period),
-            ("partition", settings.partition),
-            ("retention", settings.retention),
-        ] {
-            self.no_age(parameter, given);
-        }
-    }
-
-    fn sources(&mut self, settings: &Settings) {
-        let choice = settings.source.as_ref();
-        let random =
-            matches!(choice, Some(SourceChoice::Random)) || (choice.is_none() && settings.rate.is_some());
-        if let (Some(choice), Some(rate), false) = (choice, settings.rate, random) {
-            let instead = match choice {
-                SourceChoice::Counters => {
-                    "counters step once a second, so the number of tags is their rate: use --tags"
-                }
-                SourceChoice::Csv(_) => "a recording has its own pace: use --speed",
-                SourceChoice::Modbus { .. } | SourceChoice::Random => "the PLC decides how much changes",
-            };
-            self.add("rate", format!("cannot be {rate} with source {choice}: {instead}"));
-        }
-        if random && settings.rate.is_none() {
-            self.add("source", "random needs a rate: give --rate with records a second, or --rate max");
-        }
-        if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
-            self.add("poisson", "has no effect without a rate a second");
-        }
-        if let (Some(SourceChoice::Modbus { .. }), Some(tags)) = (choice, settings.tags)
-            && (REGISTERS_MAX + 1..=TAGS_MAX).contains(&tags)
-        {
-            self.add(
-                "tags",
-                format!(
-                    "cannot be {tags} with a modbus:// source: a PLC has at most {REGISTERS_MAX} registers"
-                ),
-            );
-        }
-        if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
-            self.add("poll_interval", "has no effect without a modbus:// source");
-        }
-        let csv = matches!(choice, Some(SourceChoice::Csv(_)));
-        if settings.speed.is_some() && !csv {
-            self.add("speed", "has no effect without a csv: source");
-        }
-        if settings.tags.is_some() && csv {
-            self.add("tags", "has no effect with a csv: source, whose tags are those of the recording");
-        }
-    }
-
-    fn storage(&mut self, settings: &Settings) {
-        if let Some(partition) = settings.partition.filter(|&partition| partition < PARTITION_MIN) {
-            self.add("partition", format!("cannot be {partition}: give at least {PARTITION_MIN}"));
-        }
-        if settings.purge == Some(Purge::Drop) && settings.partition.is_none() {
-            self.add("purge", "cannot be drop without partitions: give --partition");
-        }
-        let drops = settings.purge.map_or(settings.partition.is_some(), |purge| purge == Purge::Drop);
-        if drops && settings.purge_rows.is_some() {
-            self.add("purge_rows", "has no effect where partitions are dropped: use --purge delete");
-        }
-        if settings.screens == Some(0) {
-            for (parameter, given) in [
-                ("screen_interval", settings.screen_interval.is_some()),
-                ("screen_tags", settings.screen_tags.is_some()),
-                ("trend_window", settings.trend_window.is_some()),
-                ("latest_interval", settings.latest_interval.is_some()),
-            ] {
-                if given {
-                    self.add(parameter, "has no effect with screens 0");
-                }
+            if given {
+                problems.add(parameter, "has no effect with screens 0");
             }
         }
     }

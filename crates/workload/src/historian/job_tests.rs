@@ -168,11 +168,11 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         (
             Settings { source: Some(SourceChoice::Counters), rate, ..none() },
             "rate cannot be 10 with source counters: counters step once a second, so the number of tags is their rate: \
-             use --tags",
+             use ‹workload.historian.tags›",
         ),
         (
             Settings { source: csv(), rate, ..none() },
-            "rate cannot be 10 with source csv:plant.csv: a recording has its own pace: use --speed",
+            "rate cannot be 10 with source csv:plant.csv: a recording has its own pace: use ‹workload.historian.speed›",
         ),
         (
             Settings { source: modbus(), rate, ..none() },
@@ -180,7 +180,7 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         ),
         (
             Settings { source: Some(SourceChoice::Random), ..none() },
-            "source random needs a rate: give --rate with records a second, or --rate max",
+            "source random needs a rate: give ‹workload.historian.rate› with records a second, or ‹workload.historian.rate max›",
         ),
         (Settings { poisson: Some(true), ..none() }, "poisson has no effect without a rate a second"),
         (
@@ -211,11 +211,11 @@ fn contradictions_of_the_storage_are_named_with_what_to_do() {
     for (settings, said) in [
         (
             Settings { purge: Some(Purge::Drop), ..none() },
-            "purge cannot be drop without partitions: give --partition",
+            "purge cannot be drop without partitions: give ‹workload.historian.partition›",
         ),
         (
             Settings { partition: seconds(60), purge_rows: Some(10), ..none() },
-            "purge_rows has no effect where partitions are dropped: use --purge delete",
+            "purge_rows has no effect where partitions are dropped: use ‹workload.historian.purge delete›",
         ),
     ] {
         assert_eq!(problems(settings), [said]);

@@ -30,3 +30,8 @@ pub use pipeline::{PipelineSpeed, pipeline_events_per_s, pipeline_only};
 pub use settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
 pub use setup::check;
 pub use trial::run;
+
+/// A parameter of this workload, where a sentence names it.
+fn parameter(name: &str) -> record::Parameter<'static> {
+    record::Parameter::new(format!("workload.historian.{name}"))
+}

@@ -1,11 +1,9 @@
 //! A load on order stores that can be run: settings with every default filled in and every contradiction refused.
 
-use load::{Pacing, Phases, Span};
+use load::{JobError, Pacing, Phases, Problems, Span};
 
 use super::settings::{Procedures, Settings};
 use super::size::StoreSize;
-use crate::JobError;
-use crate::problems::Problems;
 
 /// Most clients of a target.
 const CLIENTS_MAX: u32 = 100_000;
@@ -63,12 +61,11 @@ impl Job {
         let mut problems = Problems::default();
         check_ranges(&mut problems, settings);
         check_pacing(&mut problems, settings);
-        if !problems.0.is_empty() {
-            return Err(problems.0);
-        }
+        problems.none()?;
         let job = Self::defaulted(settings);
         let ramp = job.ramp();
         if job.phases.warm_up < ramp {
+            let mut problems = Problems::default();
             problems.add(
                 "warmup_time",
                 format!(
@@ -76,7 +73,7 @@ impl Job {
                     job.phases.warm_up, job.n_threads, job.ramp_rate
                 ),
             );
-            return Err(problems.0);
+            problems.none()?;
         }
         Ok(job)
     }

@@ -36,7 +36,8 @@ pub enum LoadError {
     },
     /// This machine did not let a loader begin.
     #[error(
-        "cannot start a loader: {0}; use fewer --threads, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)"
+        "cannot start a loader: {0}; use fewer {threads}, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)",
+        threads = record::Parameter::new("threads")
     )]
     Loader(#[from] std::io::Error),
 }

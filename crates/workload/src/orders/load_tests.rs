@@ -54,7 +54,7 @@ fn is_loaded_and_verified(url: &str) {
         assert!(wrong.iter().all(|what| changed.contains(what)), "{damage}: {changed:?}");
     }
     let again = load(place, &claim(Existing::Refuse), &data, 1, &stop, &|_| {}).unwrap_err().to_string();
-    assert!(again.contains("--replace"), "{again}");
+    assert!(again.contains("replace"), "{again}");
     load(place, &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
     assert!(verified().1.iter().all(Check::holds));
     runtime().unwrap().block_on(made(&url, Existing::Replace).remove()).unwrap();

@@ -34,3 +34,20 @@ pub use restore::{RestoreError, Restored, restore};
 pub use settings::{CpuTarget, Procedures, Settings};
 pub use size::{SizeError, StoreSize};
 pub use verify::{Check, verify};
+
+use record::{Command, Parameter};
+
+/// A parameter of this workload, where a sentence names it.
+fn parameter(name: &str) -> Parameter<'static> {
+    Parameter::new(format!("workload.orders.{name}"))
+}
+
+/// The command that loads a store of this size in place of what is there.
+fn load_again(size: &str) -> Command<'_> {
+    Command::new("orders load").with(Parameter::new("replace").of(true)).with(Parameter::new("size").of(size))
+}
+
+/// What the command that loads a store needs besides, where a sentence says so.
+fn the_same_place() -> String {
+    format!("the same {} and {}", Parameter::new("target"), Parameter::new("database"))
+}

@@ -1,9 +1,11 @@
 //! Takes up a store that was loaded, for a run or to look at it; what is no such store is refused before anything is done.
 
 use database::{Claim, Error, Existing, Own, RunId, Url};
+use record::{Command, Parameter};
 
 use super::size::StoreSize;
 use super::store::{Loaded, State, read_loaded};
+use super::{load_again, parameter, the_same_place};
 
 /// Takes up the store `name` on the server of `url` (for SQLite: the file of `url`) for a run of prony. While what is given is held,
 /// no other run can take it.
@@ -20,20 +22,24 @@ pub async fn open_store(
     let Some((own, loaded)) = take_up(url, name, run).await? else {
         let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
         return Err(Error::NoDatabase(format!(
-            "{place}: there is no order store; make one with prony orders load"
+            "{place}: there is no order store; make one with {}",
+            Command::new("orders load")
         )));
     };
     let (place, size, seed) = (own.url(), &loaded.size, loaded.seed);
     if loaded.state == State::Loading {
         return Err(Error::NoDatabase(format!(
-            "{place}: the load of this store of {size} was broken off; load it again with prony orders load --replace \
-             --size {size} --seed {seed}, and the same --target and --database"
+            "{place}: the load of this store of {size} was broken off; load it again with {}, and {}",
+            load_again(size).with(Parameter::new("seed").of(seed)),
+            the_same_place()
         )));
     }
     match wanted.map(|wanted| wanted.to_string()) {
         Some(wanted) if wanted != *size => Err(Error::NoDatabase(format!(
-            "{place} is a store of {size}, and {wanted} was asked for: leave out --size, or load it with prony orders load \
-             --size {wanted} --replace, and the same --target and --database"
+            "{place} is a store of {size}, and {wanted} was asked for: leave out {}, or load it with {}, and {}",
+            parameter("size"),
+            load_again(&wanted),
+            the_same_place()
         ))),
         _ => Ok((own, loaded)),
     }
@@ -56,9 +62,9 @@ pub(super) async fn take_up(url: &Url, name: &str, run: &RunId) -> Result<Option
     drop(session);
     let loaded = read.map_err(|words| {
         Error::NoDatabase(format!(
-            "{} holds no whole order store{words}: give another, or load a store in place of what is there with prony orders \
-             load --replace",
-            own.url()
+            "{} holds no whole order store{words}: give another, or load a store in place of what is there with {}",
+            own.url(),
+            Command::new("orders load").with(Parameter::new("replace").of(true))
         ))
     })?;
     Ok(Some((own, loaded)))

@@ -26,11 +26,14 @@ fn refused(url: &Url) -> String {
 fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     let url: Url = url.parse().unwrap();
     let said = refused(&url);
-    assert!(said.contains("there is no order store; make one with prony orders load"), "{said}");
+    assert!(said.contains("there is no order store; make one with ‹prony orders load›"), "{said}");
     // What was made to look for it is gone: a database that is there would not be made again.
     drop(runtime().unwrap().block_on(Own::make(&url, "orders", &claim(Existing::Refuse))).unwrap());
     let said = refused(&url);
-    assert!(said.contains("holds no whole order store (") && said.contains("--replace"), "{said}");
+    assert!(
+        said.contains("holds no whole order store (") && said.contains("‹prony orders load, replace true›"),
+        "{said}"
+    );
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
     let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
@@ -43,8 +46,8 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
         mark_used(&mut session).await.unwrap();
         drop(own);
         let said = refusal(&url, Some("1GB")).await;
-        let expected = "is a store of 1MB, and 1GB was asked for: leave out --size, or load it with prony orders load --size \
-                        1GB --replace, and the same --target and --database";
+        let expected = "is a store of 1MB, and 1GB was asked for: leave out ‹workload.orders.size›, or load it with \
+                        ‹prony orders load, replace true, size 1GB›, and the same ‹target› and ‹database›";
         assert!(said.ends_with(expected), "{said}");
         let (own, taken) = open_store(&url, "orders", None, &run_id()).await.unwrap();
         assert_eq!(taken.state, State::Used);

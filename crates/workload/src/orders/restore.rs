@@ -44,8 +44,10 @@ pub enum RestoreError {
     Interrupted,
     /// Something else than runs changed it.
     #[error(
-        "{place}: the store of {size} cannot be brought back to what was loaded: {differences}; load it again with prony \
-         orders load --replace --size {size}, its seed, and the same --target and --database"
+        "{place}: the store of {size} cannot be brought back to what was loaded: {differences}; load it again with \
+         {}, its seed, and {}",
+        super::load_again(size),
+        super::the_same_place()
     )]
     Different {
         /// Its address.

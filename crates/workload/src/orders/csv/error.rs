@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use record::Parameter;
+
 /// Why there are no files. Nothing is left of those that were begun.
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
@@ -22,8 +24,9 @@ pub enum CsvError {
     /// There is no more room.
     #[error(
         "{}: the file system is full after {written_bytes} bytes of this file; nothing is left of it: make room, \
-         choose a smaller --size, or name a directory elsewhere",
-        path.display()
+         choose a smaller {}, or name a directory elsewhere",
+        path.display(),
+        Parameter::new("size")
     )]
     Full {
         /// File.
@@ -34,8 +37,9 @@ pub enum CsvError {
     /// Files may not become so large.
     #[error(
         "{}: after {written_bytes} bytes this file may not become larger; what was written is removed: raise the limit \
-         (`ulimit -f`), choose a smaller --size, or name a directory elsewhere",
-        path.display()
+         (`ulimit -f`), choose a smaller {}, or name a directory elsewhere",
+        path.display(),
+        Parameter::new("size")
     )]
     TooLarge {
         /// File.
@@ -45,7 +49,8 @@ pub enum CsvError {
     },
     /// A thread that cannot be had.
     #[error(
-        "cannot start a thread: {0}; use fewer --threads, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)"
+        "cannot start a thread: {0}; use fewer {threads}, or let this user have more threads and memory (`ulimit -u`, `ulimit -v`)",
+        threads = Parameter::new("threads")
     )]
     Thread(io::Error),
     /// A file that cannot be written.

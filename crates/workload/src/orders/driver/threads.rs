@@ -182,7 +182,8 @@ fn allow_files(clients: u64) -> Result<(), TrialError> {
     if current < least {
         return Err(TrialError::Load(format!(
             "{clients} clients need a connection each, and this process may open {current} files: raise the limit (`ulimit -n`), \
-             or give fewer --n-threads"
+             or give fewer {}",
+            crate::orders::parameter("n_threads")
         )));
     }
     let raised = rustix::process::Rlimit { current: Some(current), ..limit };

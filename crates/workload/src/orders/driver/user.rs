@@ -159,7 +159,10 @@ impl User {
         let login = async |client: &mut Client| client.login(username, "password").await;
         let known = self.timed(store, LOGIN, login).await?;
         known.map(|(customer, _)| customer).ok_or_else(|| {
-            Error::Statement(format!("the store has no customer {username}: see `prony orders verify`"))
+            Error::Statement(format!(
+                "the store has no customer {username}: see {}",
+                record::Command::new("orders verify")
+            ))
         })
     }
 

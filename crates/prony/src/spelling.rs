@@ -1,0 +1,113 @@
+//! How parameters are spelled where they were given: as flags of the command line, or as keys of a study file.
+//!
+//! The rest of the program names them in one neutral spelling, [`record::Mention`]; here alone it becomes that of the command
+//! that runs.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use record::{Mention, Parameter};
+
+use crate::arguments::{Command, Study};
+
+/// Where parameters were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// On the command line.
+    Flags,
+    /// In a study file.
+    Keys,
+}
+
+/// That of the command that runs; there is one command a process.
+static OF_THIS_COMMAND: OnceLock<Spelling> = OnceLock::new();
+
+/// What is told from here on is spelled as this command takes it.
+pub(crate) fn set(command: &Command) {
+    let spelling = match command {
+        Command::Study(Study::Run(_) | Study::Plan(_) | Study::Resume(_)) => Spelling::Keys,
+        _ => Spelling::Flags,
+    };
+    // Set once, before anything is told; a second time would be a mistake of ours that costs no more than a spelling.
+    let _ = OF_THIS_COMMAND.set(spelling);
+}
+
+/// A text with its parameters spelled as the command that runs takes them.
+pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
+    OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).spelled(text)
+}
+
+impl Spelling {
+    fn spelled(self, text: &str) -> Cow<'_, str> {
+        record::spelled(text, |mention| match mention {
+            // A study file has no place for what has no dot.
+            Mention::Parameter(parameter) if self == Self::Keys && parameter.key.contains('.') => {
+                key(parameter)
+            }
+            Mention::Parameter(parameter) => flag(parameter),
+            Mention::Command(command) => {
+                let words = std::iter::once(format!("prony {}", command.name));
+                words.chain(command.parameters.iter().map(flag)).collect::<Vec<_>>().join(" ")
+            }
+        })
+    }
+}
+
+/// As the command line has it: by its name, and where two flags stand for the values of one key, by the value.
+fn flag(parameter: &Parameter<'_>) -> String {
+    let (name, value) = match (parameter.key.as_ref(), parameter.value.as_deref()) {
+        ("target.existing", Some(existing)) => (existing, None),
+        ("target.url", value) => ("target", value),
+        (_, Some("true")) => (parameter.name(), None),
+        (_, value) => (parameter.name(), value),
+    };
+    let name = name.replace('_', "-");
+    value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
+}
+
+/// As a study file has it.
+fn key(Parameter { key, value }: &Parameter<'_>) -> String {
+    match value.as_deref() {
+        None => key.to_string(),
+        Some(value) if value.parse::<f64>().is_ok() || value.parse::<bool>().is_ok() => {
+            format!("{key} = {value}")
+        }
+        Some(value) => format!("{key} = \"{value}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_spelled_as_it_was_given() {
+        for (parameter, flag, key) in [
+            (Parameter::new("workload.orders.n_threads"), "--n-threads", "workload.orders.n_threads"),
+            (
+                Parameter::new("workload.disk.cache").of("buffered"),
+                "--cache buffered",
+                "workload.disk.cache = \"buffered\"",
+            ),
+            (Parameter::new("workload.disk.threads").of(8), "--threads 8", "workload.disk.threads = 8"),
+            (Parameter::new("workload.disk.poll").of(true), "--poll", "workload.disk.poll = true"),
+            (Parameter::new("target.existing").of("replace"), "--replace", "target.existing = \"replace\""),
+            (Parameter::new("target.url"), "--target", "target.url"),
+            (Parameter::new("threads"), "--threads", "--threads"),
+        ] {
+            let text = format!("give {parameter}");
+            assert_eq!(Spelling::Flags.spelled(&text), format!("give {flag}"));
+            assert_eq!(Spelling::Keys.spelled(&text), format!("give {key}"));
+        }
+    }
+
+    #[test]
+    fn a_command_is_one_of_the_command_line_wherever_it_is_told() {
+        let command = record::Command::new("orders load")
+            .with(Parameter::new("replace").of(true))
+            .with(Parameter::new("size").of("10MB"));
+        for spelling in [Spelling::Flags, Spelling::Keys] {
+            assert_eq!(spelling.spelled(&command.to_string()), "prony orders load --replace --size 10MB");
+        }
+    }
+}
