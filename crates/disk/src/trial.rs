@@ -180,7 +180,7 @@ impl Controller<'_> {
         watch: Option<&PauseWatch>,
         on_progress: &mut impl FnMut(Progress) -> Go,
     ) -> Result<Outcome, TrialError> {
-        let mut merge = Merge::new(kinds(self.job), self.controls.len());
+        let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
         let mut outcome = Outcome::default();
         let mut result = Ok(());
         let mut running = self.controls.len();

@@ -23,5 +23,5 @@ pub use pause::PauseWatch;
 pub use phases::Phases;
 pub use problems::{JobError, Problems};
 pub use progress::{Go, Progress};
-pub use recorder::{Cut, Kind, Recorder, Recording};
+pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
 pub use units::{Size, Span, UnitError};

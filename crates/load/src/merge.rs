@@ -9,7 +9,7 @@ use crate::ThreadInterval;
 /// Merges intervals of threads that each hand them over in order.
 #[derive(Debug)]
 pub struct Merge {
-    kinds: &'static [&'static str],
+    kinds: Vec<String>,
     /// Threads that will still hand over.
     running: Vec<bool>,
     pending: VecDeque<Pending>,
@@ -25,9 +25,10 @@ struct Pending {
 }
 
 impl Merge {
-    /// For so many threads whose meters count these kinds.
+    /// For so many threads whose meters count kinds of these names. Those that are named alike are told as one.
     #[must_use]
-    pub fn new(kinds: &'static [&'static str], threads: usize) -> Self {
+    pub fn new(kinds: impl IntoIterator<Item: Into<String>>, threads: usize) -> Self {
+        let kinds = kinds.into_iter().map(Into::into).collect();
         Self { kinds, running: vec![true; threads], pending: VecDeque::new(), first_index: 0 }
     }
 
@@ -37,7 +38,7 @@ impl Merge {
         while self.pending.len() <= position {
             self.pending.push_back(Pending::new(part, self.running.len()));
         }
-        self.pending[position].merge(self.kinds, thread, part);
+        self.pending[position].merge(&self.kinds, thread, part);
     }
 
     /// A thread has handed over its last interval.
@@ -75,7 +76,7 @@ impl Pending {
         }
     }
 
-    fn merge(&mut self, kinds: &[&str], thread: usize, part: &ThreadInterval) {
+    fn merge(&mut self, kinds: &[String], thread: usize, part: &ThreadInterval) {
         let length_ns = part.end_ns - part.start_ns;
         let interval = &mut self.interval;
         interval.phase = part.phase;
@@ -86,10 +87,10 @@ impl Pending {
         let busy_share = part.cpu_ns as f64 / length_ns.max(1) as f64;
         interval.generator_busiest_share = interval.generator_busiest_share.max(busy_share);
         for (kind, operation) in kinds.iter().zip(&part.operations) {
-            match interval.operations.get_mut(*kind) {
+            match interval.operations.get_mut(kind) {
                 Some(merged) => merged.merge(operation),
                 None => {
-                    interval.operations.insert((*kind).to_owned(), OperationInterval::clone(operation));
+                    interval.operations.insert(kind.clone(), OperationInterval::clone(operation));
                 }
             }
         }
@@ -101,6 +102,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use record::Phase;
 
     fn part(index: u32, count: u64) -> ThreadInterval {
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn an_interval_waits_for_every_thread() {
-        let mut merge = Merge::new(&["read"], 2);
+        let mut merge = Merge::new(["read"], 2);
         merge.add(0, &part(0, 1));
         merge.add(0, &part(1, 1));
         assert!(merge.next_whole().is_none());
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_ended_is_not_waited_for() {
-        let mut merge = Merge::new(&["read"], 2);
+        let mut merge = Merge::new(["read"], 2);
         merge.add(0, &part(0, 1));
         merge.finished(0);
         assert!(merge.next_whole().is_none());
@@ -140,5 +142,27 @@ mod tests {
         assert_eq!(merge.next_whole().unwrap().operations["read"].count, 2);
         assert_eq!(merge.next_whole().unwrap().operations["read"].count, 5);
         assert!(merge.next_whole().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_free_and_the_sum_of_each_is_told(
+            names in prop::collection::vec("order|read|login|\\PC{0,6}", 1..6),
+            counts in prop::collection::vec(0u64..100, 1..5),
+        ) {
+            let mut merge = Merge::new(names.clone(), counts.len());
+            for (thread, &count) in counts.iter().enumerate() {
+                let mut part = part(0, count);
+                part.operations = vec![OperationInterval { count, ..OperationInterval::default() }; names.len()];
+                merge.add(thread, &part);
+            }
+            let whole = merge.next_whole().unwrap();
+            let each = counts.iter().sum::<u64>();
+            for name in &names {
+                let times = names.iter().filter(|other| *other == name).count() as u64;
+                prop_assert_eq!(whole.operations[name].count, times * each);
+            }
+            prop_assert!(whole.operations.keys().all(|name| names.contains(name)));
+        }
     }
 }

@@ -16,15 +16,24 @@ const CLOSED_MAX: usize = 64;
 /// Counts operations of several roles.
 #[derive(Debug)]
 pub struct Recorder {
-    kinds: &'static [Kind],
+    counted: Counted,
     shared: Mutex<Shared>,
 }
 
+/// What a recorder counts. Names are anybody's choice; those that are given twice are told as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Operations, which take time.
+    pub kinds: Vec<Kind>,
+    /// What only happens, and is told as a gauge of this name. It is cut into intervals exactly as the operations are.
+    pub counters: Vec<String>,
+}
+
 /// A kind of operation, and which histograms it has besides the one of its service time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Name, as in the samples.
-    pub name: &'static str,
+    pub name: String,
     /// Whether operations have a due time, so that response time and lag are told.
     pub open: bool,
 }
@@ -44,17 +53,17 @@ pub struct Recording<'a>(MutexGuard<'a, Shared>);
 #[derive(Debug)]
 struct Shared {
     cut: Cut,
-    operations: Vec<OperationInterval>,
-    closed: VecDeque<Closed>,
-    /// An empty interval, so that whoever closes one need not allocate.
-    spare: Option<Vec<OperationInterval>>,
-    kinds: &'static [Kind],
+    open: Counts,
+    closed: VecDeque<(Cut, Counts)>,
+    /// Counts of nothing, so that whoever closes an interval need not allocate.
+    spare: Option<Counts>,
 }
 
+/// What was counted in an interval, in the order of [`Counted`].
 #[derive(Debug)]
-struct Closed {
-    cut: Cut,
+struct Counts {
     operations: Vec<OperationInterval>,
+    counters: Vec<u64>,
 }
 
 impl Cut {
@@ -106,33 +115,32 @@ impl Cut {
 }
 
 impl Recorder {
-    /// For operations of these kinds in these phases.
+    /// For what is counted in these phases.
     #[must_use]
-    pub fn new(kinds: &'static [Kind], phases: Phases) -> Self {
+    pub fn new(counted: Counted, phases: Phases) -> Self {
         let shared = Shared {
             cut: Cut::new(phases),
-            operations: empty(kinds),
+            open: counted.nothing(),
             closed: VecDeque::with_capacity(CLOSED_MAX),
-            spare: Some(empty(kinds)),
-            kinds,
+            spare: Some(counted.nothing()),
         };
-        Self { kinds, shared: Mutex::new(shared) }
+        Self { counted, shared: Mutex::new(shared) }
     }
 
     /// Access for the operations that were answered by `now_ns`, after every interval that ended by then is closed. A
     /// moment that lies in a closed interval, because somebody else came first, counts in the one that is open.
     pub fn at(&self, now_ns: u64) -> Recording<'_> {
         let mut shared = self.lock();
-        shared.advance(now_ns);
+        shared.advance(&self.counted, now_ns);
         Recording(shared)
     }
 
     /// The load ends at `now_ns` and not when it was to: what follows is drain.
     pub fn end_load(&self, now_ns: u64) {
         let mut shared = self.lock();
-        shared.advance(now_ns);
+        shared.advance(&self.counted, now_ns);
         shared.cut.end_load(now_ns);
-        shared.advance(now_ns);
+        shared.advance(&self.counted, now_ns);
     }
 
     /// Every interval that ended by `now_ns` and was not taken yet, in order. CPU times and gauges are the caller's to
@@ -141,15 +149,15 @@ impl Recorder {
     pub fn take_closed(&self, now_ns: u64) -> Vec<Interval> {
         let (closed, spent) = {
             let mut shared = self.lock();
-            shared.advance(now_ns);
-            let closed: Vec<Closed> = shared.closed.drain(..).collect();
+            shared.advance(&self.counted, now_ns);
+            let closed: Vec<(Cut, Counts)> = shared.closed.drain(..).collect();
             (closed, shared.spare.is_none())
         };
         if spent {
-            let spare = empty(self.kinds);
+            let spare = self.counted.nothing();
             self.lock().spare = Some(spare);
         }
-        closed.into_iter().map(|closed| closed.interval(self.kinds)).collect()
+        closed.into_iter().map(|(cut, counts)| self.counted.interval(cut, counts)).collect()
     }
 
     /// Closes the open interval at `now_ns`, if it is longer than nothing, and gives what was not taken yet.
@@ -157,11 +165,10 @@ impl Recorder {
     pub fn finish(&self, now_ns: u64) -> Vec<Interval> {
         {
             let mut shared = self.lock();
-            shared.advance(now_ns);
-            let is_empty = shared.operations.iter().all(|operation| operation.count + operation.errors == 0);
-            if now_ns > shared.cut.start_ns || !is_empty {
+            shared.advance(&self.counted, now_ns);
+            if now_ns > shared.cut.start_ns || !shared.open.is_nothing() {
                 shared.cut.end_ns = now_ns.max(shared.cut.start_ns + 1);
-                shared.close();
+                shared.close(&self.counted);
             }
         }
         self.take_closed(now_ns)
@@ -177,7 +184,7 @@ impl Recording<'_> {
     /// Counts an operation answered at `now_ns`.
     #[inline]
     pub fn complete(&mut self, now_ns: u64, completed: Completed) {
-        let operation = &mut self.0.operations[completed.kind];
+        let operation = &mut self.0.open.operations[completed.kind];
         operation.count += 1;
         operation.bytes += completed.bytes;
         operation.service.record_ns(now_ns.saturating_sub(completed.sent_ns));
@@ -202,7 +209,7 @@ impl Recording<'_> {
         bytes_each: u64,
         due_ns: impl ExactSizeIterator<Item = u64>,
     ) {
-        let operation = &mut self.0.operations[kind];
+        let operation = &mut self.0.open.operations[kind];
         let count = due_ns.len() as u64;
         operation.count += count;
         operation.bytes += count * bytes_each;
@@ -216,14 +223,14 @@ impl Recording<'_> {
     /// Counts how late operations were sent.
     #[inline]
     pub fn lags(&mut self, kind: usize, lags_ns: impl Iterator<Item = u64>) {
-        if let Some(lag) = &mut self.0.operations[kind].lag {
+        if let Some(lag) = &mut self.0.open.operations[kind].lag {
             lags_ns.for_each(|lag_ns| lag.record_ns(lag_ns));
         }
     }
 
-    /// Counts something that has no latency.
-    pub fn count(&mut self, kind: usize) {
-        self.0.operations[kind].count += 1;
+    /// Adds one to a counter.
+    pub fn count(&mut self, counter: usize) {
+        self.0.open.counters[counter] += 1;
     }
 
     /// Phase in which operations are counted now.
@@ -234,54 +241,75 @@ impl Recording<'_> {
 
     /// Counts operations that failed.
     pub fn fail(&mut self, kind: usize, count: u64) {
-        self.0.operations[kind].errors += count;
+        self.0.open.operations[kind].errors += count;
     }
 }
 
 impl Shared {
-    fn advance(&mut self, now_ns: u64) {
+    #[inline]
+    fn advance(&mut self, counted: &Counted, now_ns: u64) {
         while now_ns >= self.cut.end_ns {
             let next = self.cut.next();
             if self.closed.len() >= CLOSED_MAX && next.phase() == self.cut.phase() {
                 self.cut.end_ns = next.end_ns;
             } else {
-                self.close();
+                self.close(counted);
             }
         }
     }
 
     #[cold]
-    fn close(&mut self) {
-        let spare = self.spare.take().unwrap_or_else(|| empty(self.kinds));
-        let operations = std::mem::replace(&mut self.operations, spare);
-        self.closed.push_back(Closed { cut: self.cut, operations });
+    fn close(&mut self, counted: &Counted) {
+        let spare = self.spare.take().unwrap_or_else(|| counted.nothing());
+        let counts = std::mem::replace(&mut self.open, spare);
+        self.closed.push_back((self.cut, counts));
         self.cut = self.cut.next();
     }
 }
 
-impl Closed {
-    fn interval(self, kinds: &[Kind]) -> Interval {
-        let names = kinds.iter().map(|kind| kind.name.to_owned());
+impl Counts {
+    fn is_nothing(&self) -> bool {
+        self.operations.iter().all(|operation| operation.count + operation.errors == 0)
+            && self.counters.iter().all(|&count| count == 0)
+    }
+}
+
+impl Counted {
+    fn nothing(&self) -> Counts {
+        let operation = |kind: &Kind| OperationInterval {
+            response: kind.open.then(Latency::new),
+            lag: kind.open.then(Latency::new),
+            ..OperationInterval::default()
+        };
+        Counts {
+            operations: self.kinds.iter().map(operation).collect(),
+            counters: vec![0; self.counters.len()],
+        }
+    }
+
+    fn interval(&self, cut: Cut, counts: Counts) -> Interval {
+        let mut operations: BTreeMap<String, OperationInterval> = BTreeMap::new();
+        for (kind, operation) in self.kinds.iter().zip(counts.operations) {
+            match operations.get_mut(&kind.name) {
+                Some(same) => same.merge(&operation),
+                None => drop(operations.insert(kind.name.clone(), operation)),
+            }
+        }
+        let mut gauges = BTreeMap::new();
+        for (name, count) in self.counters.iter().zip(counts.counters) {
+            *gauges.entry(name.clone()).or_default() += count as f64;
+        }
         Interval {
-            end_s: self.cut.end_ns as f64 / 1e9,
-            length_s: (self.cut.end_ns - self.cut.start_ns) as f64 / 1e9,
-            phase: self.cut.phase(),
-            operations: names.zip(self.operations).collect::<BTreeMap<_, _>>(),
-            gauges: BTreeMap::new(),
+            end_s: cut.end_ns as f64 / 1e9,
+            length_s: (cut.end_ns - cut.start_ns) as f64 / 1e9,
+            phase: cut.phase(),
+            operations,
+            gauges,
             generator_cpu_us: 0,
             generator_busiest_share: 0.0,
             generator_pauses: None,
         }
     }
-}
-
-fn empty(kinds: &[Kind]) -> Vec<OperationInterval> {
-    let operation = |kind: &Kind| OperationInterval {
-        response: kind.open.then(Latency::new),
-        lag: kind.open.then(Latency::new),
-        ..OperationInterval::default()
-    };
-    kinds.iter().map(operation).collect()
 }
 
 #[cfg(test)]
@@ -291,7 +319,14 @@ mod tests {
     use proptest::prelude::*;
 
     const MS: u64 = 1_000_000;
-    const KINDS: &[Kind] = &[Kind { name: "record", open: true }, Kind { name: "commit", open: false }];
+
+    fn counted() -> Counted {
+        let kind = |name: &str, open| Kind { name: name.to_owned(), open };
+        Counted {
+            kinds: vec![kind("record", true), kind("commit", false)],
+            counters: vec!["retries".to_owned()],
+        }
+    }
 
     fn phases(warm_up_ms: u64, measure_ms: u64) -> Phases {
         Phases { warm_up: Span { ns: warm_up_ms * MS }, measure: Span { ns: measure_ms * MS } }
@@ -303,7 +338,7 @@ mod tests {
 
     #[test]
     fn operations_count_in_the_interval_in_which_they_are_answered() {
-        let recorder = Recorder::new(KINDS, phases(500, 1_500));
+        let recorder = Recorder::new(counted(), phases(500, 1_500));
         for answered_ms in [499, 500, 2_100] {
             let now_ns = answered_ms * MS;
             recorder.at(now_ns).complete_together(
@@ -332,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_load_that_is_ended_early_drains_from_then_on() {
-        let recorder = Recorder::new(KINDS, phases(1_000, 5_000));
+        let recorder = Recorder::new(counted(), phases(1_000, 5_000));
         recorder.end_load(1_700 * MS);
         let intervals = recorder.finish(2_000 * MS);
         assert_eq!(
@@ -344,7 +379,7 @@ mod tests {
     /// An end at the very moment at which an interval ends left one of no length behind.
     #[test]
     fn a_load_that_is_ended_where_an_interval_ends_leaves_none_without_length() {
-        let recorder = Recorder::new(KINDS, phases(813, 2_001));
+        let recorder = Recorder::new(counted(), phases(813, 2_001));
         recorder.end_load(2_813 * MS);
         let intervals = recorder.finish(3_000 * MS);
         let phases: Vec<Phase> = intervals.iter().map(|interval| interval.phase).collect();
@@ -354,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_load_that_is_ended_in_its_warm_up_measured_nothing() {
-        let recorder = Recorder::new(KINDS, phases(1_000, 5_000));
+        let recorder = Recorder::new(counted(), phases(1_000, 5_000));
         recorder.end_load(0);
         let intervals = recorder.finish(500 * MS);
         assert!(intervals.iter().all(|interval| interval.phase == Phase::Drain), "{:?}", shape(&intervals));
@@ -362,7 +397,7 @@ mod tests {
 
     #[test]
     fn intervals_that_nobody_takes_have_a_bound() {
-        let recorder = Recorder::new(KINDS, phases(0, 10_000_000));
+        let recorder = Recorder::new(counted(), phases(0, 10_000_000));
         for second in 1..500 {
             recorder.at(second * 1_000 * MS).fail(0, 1);
         }
@@ -382,7 +417,7 @@ mod tests {
             ended_ms in prop::option::of(0u64..8_000),
         ) {
             answered_ms.sort_unstable();
-            let recorder = Recorder::new(KINDS, phases(warm_up_ms, measure_ms));
+            let recorder = Recorder::new(counted(), phases(warm_up_ms, measure_ms));
             let mut intervals = Vec::new();
             let mut ended_ms = ended_ms;
             for (number, &ms) in answered_ms.iter().enumerate() {
@@ -405,6 +440,50 @@ mod tests {
             prop_assert_eq!(end_s, 8.0);
             let counted: u64 = intervals.iter().map(|interval| interval.operations["commit"].count).sum();
             prop_assert_eq!(counted, answered_ms.len() as u64);
+        }
+
+        /// A user names operations: also like ours, twice, or not at all.
+        #[test]
+        fn names_are_free_and_nothing_that_was_counted_is_lost(
+            names in prop::collection::vec("order|record|read|login|\\PC{0,6}", 1..6),
+            counters in prop::collection::vec("order|record|retries|\\PC{0,6}", 0..5),
+            events in prop::collection::vec((0u64..4_000, 0usize..64), 0..40),
+        ) {
+            let kinds = names.iter().map(|name| Kind { name: name.clone(), open: false }).collect();
+            let recorder =
+                Recorder::new(Counted { kinds, counters: counters.clone() }, phases(700, 2_000));
+            let (mut operations, mut counted) = (BTreeMap::new(), BTreeMap::new());
+            let mut events = events;
+            events.sort_unstable();
+            for (ms, number) in events {
+                let mut recording = recorder.at(ms * MS);
+                let kind = number % names.len();
+                let completed = Completed { kind, due_ns: None, sent_ns: 0, bytes: 3 };
+                recording.complete(ms * MS, completed);
+                *operations.entry(names[kind].clone()).or_insert(0u64) += 1;
+                if !counters.is_empty() {
+                    let counter = number % counters.len();
+                    recording.count(counter);
+                    *counted.entry(counters[counter].clone()).or_insert(0.0) += 1.0;
+                }
+            }
+            let (mut operations_told, mut counted_told) = (BTreeMap::new(), BTreeMap::new());
+            for interval in recorder.finish(4_000 * MS) {
+                for (name, operation) in interval.operations {
+                    prop_assert!(names.contains(&name));
+                    prop_assert_eq!(operation.service.count(), operation.count);
+                    prop_assert_eq!(operation.bytes, 3 * operation.count);
+                    *operations_told.entry(name).or_insert(0) += operation.count;
+                }
+                for (name, count) in interval.gauges {
+                    prop_assert!(counters.contains(&name));
+                    *counted_told.entry(name).or_insert(0.0) += count;
+                }
+            }
+            operations_told.retain(|_, count| *count > 0);
+            counted_told.retain(|_, count| *count > 0.0);
+            prop_assert_eq!(operations_told, operations);
+            prop_assert_eq!(counted_told, counted);
         }
     }
 }

@@ -10,7 +10,7 @@ use record::Interval;
 use super::pending::Gauge;
 use super::reconcile::Drain;
 use super::roles::{Message, Name, Roles};
-use super::running::{LATEST, Measured, OPEN, PURGE, Running, SHRINK, TREND};
+use super::running::{KINDS, LATEST, Measured, PURGE, Running, SHRINK, TREND};
 use crate::TrialError;
 use crate::clock::Clock;
 use crate::generator_cpu::GeneratorCpu;
@@ -220,7 +220,7 @@ impl<'a> Controller<'a> {
             (SHRINK, !job.maintenance.is_some_and(|maintenance| maintenance.shrink)),
         ];
         for (kind, _) in absent.into_iter().filter(|(_, is_absent)| *is_absent) {
-            interval.operations.remove(OPEN[kind].name);
+            interval.operations.remove(KINDS[kind]);
         }
     }
 }

@@ -11,7 +11,7 @@ use record::Calibration;
 use super::buffer::{Buffer, Event, Take};
 use super::job::{self, Job};
 use super::ledger::Ledger;
-use super::running::{CLOSED, COMMIT, OPEN, RECORD};
+use super::running::{COMMIT, RECORD, counted};
 use super::settings::{Rate, Settings};
 use super::setup;
 use super::source::{BATCH_EVENTS, Generator};
@@ -93,7 +93,7 @@ impl Pipeline {
             generator: Generator::of(job),
             arrivals: Arrivals::of(pacing, 0, 1, job.seed),
             buffer: Buffer::new(limits, job.phases),
-            recorder: Recorder::new(if job.is_closed() { CLOSED } else { OPEN }, job.phases),
+            recorder: Recorder::new(counted(!job.is_closed()), job.phases),
             ledger: Ledger::new(0),
             offered: Vec::with_capacity(BATCH_EVENTS),
             batch: Vec::with_capacity(job.flush_rows as usize),

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use database::{Connection, Error, Own, Session, Sizes};
-use load::{Kind, Phases, Recorder};
+use load::{Counted, Kind, Phases, Recorder};
 
 use super::buffer::Buffer;
 use super::job::Job;
@@ -24,10 +24,8 @@ pub(crate) const TREND: usize = 4;
 /// Kind of operation: a screen's latest values.
 pub(crate) const LATEST: usize = 5;
 
-/// All kinds of a trial in an open loop, in the order of their numbers.
-pub(crate) const OPEN: &[Kind] = &kinds(true);
-/// All kinds of a trial in a closed loop. Screens are opened when they are due in both.
-pub(crate) const CLOSED: &[Kind] = &kinds(false);
+/// Names of the kinds, in the order of their numbers.
+pub(crate) const KINDS: [&str; 6] = ["record", "commit", "purge", "shrink", "trend", "latest"];
 
 /// Everything that the roles share.
 #[derive(Debug)]
@@ -91,13 +89,12 @@ impl Running {
     }
 }
 
-const fn kinds(open: bool) -> [Kind; 6] {
-    [
-        Kind { name: "record", open },
-        Kind { name: "commit", open: false },
-        Kind { name: "purge", open: false },
-        Kind { name: "shrink", open: false },
-        Kind { name: "trend", open: true },
-        Kind { name: "latest", open: true },
-    ]
+/// What a trial counts. Records are due in an open loop only, screens in every one.
+pub(crate) fn counted(open: bool) -> Counted {
+    let is_due = |kind| (kind == RECORD && open) || kind == TREND || kind == LATEST;
+    let kinds = KINDS.iter().enumerate();
+    Counted {
+        kinds: kinds.map(|(kind, &name)| Kind { name: name.to_owned(), open: is_due(kind) }).collect(),
+        counters: Vec::new(),
+    }
 }

@@ -11,7 +11,7 @@ use super::job::Job;
 use super::ledger::Ledger;
 use super::pipeline;
 use super::reader::screen_tag_count;
-use super::running::{CLOSED, Measured, OPEN, Running};
+use super::running::{Measured, Running, counted};
 use super::settings::WriteMethod;
 use super::source::Source;
 use super::store::{Layout, Store};
@@ -68,7 +68,7 @@ pub(crate) async fn prepare(
     }
     let running = Running {
         buffer: Buffer::new(limits(job), job.phases),
-        recorder: Recorder::new(if job.is_closed() { CLOSED } else { OPEN }, job.phases),
+        recorder: Recorder::new(counted(!job.is_closed()), job.phases),
         ledger,
         phases: job.phases,
         job: job.clone(),

@@ -1,6 +1,6 @@
 //! The controller of a trial: hands over its intervals each second, adjusts the number of clients, and ends the load.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,7 +34,7 @@ pub(super) struct Controller<'a> {
     governor: Option<Governor>,
     /// Intervals of each store that not all stores have yet.
     closed: Vec<VecDeque<Interval>>,
-    windows: Vec<Window>,
+    measured: Vec<Measured>,
     load_end_ns: u64,
     give_up_ns: u64,
     stopped: bool,
@@ -43,10 +43,33 @@ pub(super) struct Controller<'a> {
 /// What a load came to.
 #[derive(Debug)]
 pub(super) struct Conducted {
-    /// Window of each store.
-    pub(super) windows: Vec<Window>,
+    /// Of each store.
+    pub(super) measured: Vec<Measured>,
     /// When the load ended.
     pub(super) load_end_ns: u64,
+}
+
+/// What was measured of one store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) window: Window,
+    /// Counters in the window.
+    counters: BTreeMap<String, f64>,
+}
+
+impl Measured {
+    /// Adds an interval that has no gauges but its counters.
+    fn add(&mut self, interval: &Interval) {
+        self.window.add(interval);
+        if interval.phase == Phase::Measure {
+            add_counters(&mut self.counters, &interval.gauges);
+        }
+    }
+
+    /// What a counter came to in the window.
+    pub(super) fn counted(&self, name: &str) -> u64 {
+        self.counters.get(name).map_or(0, |&count| count as u64)
+    }
 }
 
 impl<'a> Controller<'a> {
@@ -72,7 +95,7 @@ impl<'a> Controller<'a> {
             machine: is_here.then(MachineCpu::begin).flatten(),
             governor: running.job.cpu_target.map(|share| Governor::new(share, running.job.n_threads)),
             closed: vec![VecDeque::new(); stores],
-            windows: vec![Window::default(); stores],
+            measured: vec![Measured::default(); stores],
             load_end_ns,
             give_up_ns: load_end_ns + DRAIN_NS,
             stopped: false,
@@ -101,7 +124,7 @@ impl<'a> Controller<'a> {
             self.hand_over(now_ns);
         }
         self.finish();
-        Conducted { windows: self.windows, load_end_ns: self.load_end_ns }
+        Conducted { measured: self.measured, load_end_ns: self.load_end_ns }
     }
 
     /// Ends the load before its time.
@@ -142,8 +165,8 @@ impl<'a> Controller<'a> {
     fn tell_whole(&mut self, now_ns: u64) {
         while self.closed.iter().all(|closed| !closed.is_empty()) {
             let intervals: Vec<Interval> = self.closed.iter_mut().filter_map(VecDeque::pop_front).collect();
-            for (window, interval) in self.windows.iter_mut().zip(&intervals) {
-                window.add(interval);
+            for (measured, interval) in self.measured.iter_mut().zip(&intervals) {
+                measured.add(interval);
             }
             if let Some(interval) = merged(intervals) {
                 self.tell(interval, now_ns);
@@ -157,10 +180,6 @@ impl<'a> Controller<'a> {
         interval.generator_cpu_us = used.cpu_us;
         interval.generator_busiest_share = used.busiest_share;
         let gauges = &mut interval.gauges;
-        for name in [orders::ROLLBACKS, orders::RETRIES] {
-            let counted = interval.operations.remove(name).map_or(0, |counted| counted.count);
-            gauges.insert(name.to_owned(), counted as f64);
-        }
         if let Some(longest_ns) = lock(&self.running.last_100).longest_ns() {
             gauges.insert(orders::LAST_100_MAX.to_owned(), longest_ns as f64 / 1e6);
         }
@@ -201,8 +220,15 @@ fn merged(intervals: Vec<Interval>) -> Option<Interval> {
         for (kind, operation) in &interval.operations {
             merged.operations.entry(kind.clone()).or_default().merge(operation);
         }
+        add_counters(&mut merged.gauges, &interval.gauges);
     }
     let gauges = by_target.iter().enumerate();
     merged.gauges.extend(gauges.map(|(target, &orders)| (orders::target_orders(target + 1), orders as f64)));
     Some(merged)
+}
+
+fn add_counters(into: &mut BTreeMap<String, f64>, counters: &BTreeMap<String, f64>) {
+    for (name, count) in counters {
+        *into.entry(name.clone()).or_default() += count;
+    }
 }

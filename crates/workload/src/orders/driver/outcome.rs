@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::{Error, Held};
-use record::{Offered, OrdersOutcome, TargetOutcome, Window, orders};
+use record::{Offered, OrdersOutcome, TargetOutcome, orders};
 use tokio::time::{Instant, timeout};
 
-use super::controller::Conducted;
+use super::controller::{Conducted, Measured};
 use super::running::{Driven, Running, lock};
 use crate::backoff::Backoff;
 use crate::orders::reconcile::{Found, reconcile};
@@ -24,12 +24,12 @@ const COUNT_LIMIT: Duration = Duration::from_secs(600);
 pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &AtomicBool) -> OrdersOutcome {
     let mut outcome = OrdersOutcome::default();
     let begin = Instant::now();
-    for (store, window) in running.stores.iter().zip(&conducted.windows) {
+    for (store, measured) in running.stores.iter().zip(&conducted.measured) {
         let counted = found(store, begin, stop).await;
         let found = counted.map_err(|error| {
             store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
         });
-        let mut target = target(store, window, found.ok());
+        let mut target = target(store, measured, found.ok());
         match with_grace(stop, STOPPED_PATIENCE, store.own.is_held()).await {
             Some(Ok(Held::Lost(found))) => {
                 target.lock_lost = true;
@@ -67,18 +67,17 @@ fn offered(running: &Running, load_end_ns: u64) -> Option<Offered> {
     Some(offered)
 }
 
-fn target(store: &Driven, window: &Window, found: Option<Found>) -> TargetOutcome {
+fn target(store: &Driven, measured: &Measured, found: Option<Found>) -> TargetOutcome {
     let mut books = store.books();
-    let counted = |kind: &str| window.kind(kind).map_or(0, |kind| kind.count);
-    let order_mean_us = window.kind(orders::ORDER).and_then(|order| order.latency().mean_us());
+    let order_mean_us = measured.window.kind(orders::ORDER).and_then(|order| order.latency().mean_us());
     TargetOutcome {
         orders_by_client: store
             .orders_by_client
             .iter()
             .map(|orders| orders.load(Ordering::Relaxed))
             .collect(),
-        rollbacks: counted(orders::ROLLBACKS),
-        retries: counted(orders::RETRIES),
+        rollbacks: measured.counted(orders::ROLLBACKS),
+        retries: measured.counted(orders::RETRIES),
         order_mean_ms: order_mean_us.map(|us| us / 1e3),
         purchases_from_start: books.purchases,
         rollbacks_from_start: books.rollbacks,

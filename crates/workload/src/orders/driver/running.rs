@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use database::{Engine, Error, Own};
-use load::{Arrivals, Kind, Recorder};
+use load::{Arrivals, Counted, Kind, Recorder};
 use record::orders;
 use tokio::sync::watch;
 
@@ -21,30 +21,26 @@ pub(super) const NEW_CUSTOMER: usize = 2;
 pub(super) const BROWSE: usize = 3;
 pub(super) const PRICES: usize = 4;
 pub(super) const PURCHASE: usize = 5;
-/// No operation: counts purchases that were rolled back, so that they are cut into intervals exactly as these.
-pub(super) const ROLLBACK: usize = 6;
-/// No operation: counts what was tried again.
-pub(super) const RETRY: usize = 7;
+/// Counter: purchases that were rolled back.
+pub(super) const ROLLBACK: usize = 0;
+/// Counter: what was tried again.
+pub(super) const RETRY: usize = 1;
 
-/// Kinds of a trial in an open loop, in the order of their numbers.
-pub(super) const OPEN: &[Kind] = &kinds(true);
-/// Kinds of a trial in a closed loop.
-pub(super) const CLOSED: &[Kind] = &kinds(false);
-
-const fn kinds(open: bool) -> [Kind; 8] {
-    const fn part(name: &'static str) -> Kind {
-        Kind { name, open: false }
+/// What a store's clients count. Orders are due in an open loop; their parts never are.
+pub(super) fn counted(open: bool) -> Counted {
+    let kinds = [
+        orders::ORDER,
+        orders::LOGIN,
+        orders::NEW_CUSTOMER,
+        orders::BROWSE,
+        orders::PRICES,
+        orders::PURCHASE,
+    ];
+    let kind = |(kind, name): (usize, &str)| Kind { name: name.to_owned(), open: open && kind == ORDER };
+    Counted {
+        kinds: kinds.into_iter().enumerate().map(kind).collect(),
+        counters: [orders::ROLLBACKS, orders::RETRIES].map(str::to_owned).to_vec(),
     }
-    [
-        Kind { name: orders::ORDER, open },
-        part(orders::LOGIN),
-        part(orders::NEW_CUSTOMER),
-        part(orders::BROWSE),
-        part(orders::PRICES),
-        part(orders::PURCHASE),
-        part(orders::ROLLBACKS),
-        part(orders::RETRIES),
-    ]
 }
 
 /// Everything that is shared.

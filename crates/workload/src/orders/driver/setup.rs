@@ -12,7 +12,7 @@ use super::StoreInUse;
 use super::books::Books;
 use super::cpu::MachineCpu;
 use super::last_100::Last100;
-use super::running::{CLOSED, Driven, OPEN, Running};
+use super::running::{Driven, Running, counted};
 use crate::TrialError;
 use crate::orders::job::Job;
 use crate::orders::restore::{RestoreError, restore};
@@ -91,13 +91,12 @@ fn drive(job: &Job, store: &StoreInUse, number: u32, stores: u32) -> Driven {
         Some(true) => Style::Procedures,
         None => Style::of(store.own.url().engine().dialect()),
     };
-    let kinds = if job.pacing.is_open() { OPEN } else { CLOSED };
     let due = Arrivals::of(job.pacing, number, stores, job.seed.wrapping_add(u64::from(number)));
     Driven {
         own: store.own.clone(),
         loaded: store.loaded.clone(),
         style,
-        recorder: Recorder::new(kinds, job.phases),
+        recorder: Recorder::new(counted(job.pacing.is_open()), job.phases),
         books: Mutex::new(Books::of(&store.loaded)),
         all_due: due.clone(),
         due: due.map(Mutex::new),
