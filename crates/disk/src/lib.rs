@@ -15,6 +15,7 @@ mod target;
 mod thread;
 mod trial;
 mod worker;
+mod workload;
 
 pub use affinity::usable_cpus;
 pub use job::{BLOCK_BYTES_MAX, Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};

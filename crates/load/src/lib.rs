@@ -1,5 +1,5 @@
-//! Clients: units of their parameters, clock, phases, arrivals, mistakes in their parameters, and the meter that each load thread writes to, and the
-//! watch that knows when all of them stood still.
+//! Clients: units of their parameters, mistakes in these, clock, phases, arrivals, the meter that each load thread writes to,
+//! and the watch that knows when all of them stood still. And what all workloads have in common, for whoever plans them.
 //!
 //! This crate knows neither disks nor databases: whoever sends operations asks it when the next one is due and
 //! tells it when one was answered.
@@ -14,6 +14,7 @@ mod problems;
 mod progress;
 mod recorder;
 mod units;
+mod workload;
 
 pub use arrivals::{Arrivals, Pacing};
 pub use clock::{Clock, MonotonicClock};
@@ -25,3 +26,4 @@ pub use problems::{JobError, Problems};
 pub use progress::{Go, Progress};
 pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
 pub use units::{Size, Span, UnitError};
+pub use workload::{Searched, TargetNeeds, Workload};

@@ -4,6 +4,7 @@
 use anyhow::anyhow;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
+use workload::{historian, orders};
 
 use crate::exit::Failure;
 
@@ -19,11 +20,11 @@ const HEAPS_PER_PROCESSOR: u64 = 8;
 /// Refuses a limit (`ulimit -v`) below what a plan needs.
 pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
     let of_trial = |trial: &study::Trial| {
-        let disk = trial.work.disk().map_or(0, |job| u64::from(job.threads));
-        let historian = trial.work.historian().map_or(0, |job| u64::from(job.writers));
+        let disk = trial.work.job::<disk::Settings>().map_or(0, |job| u64::from(job.threads));
+        let historian = trial.work.job::<historian::Settings>().map_or(0, |job| u64::from(job.writers));
         // A client of a server is no thread.
         let files = trial.target.store.iter().filter(|store| store.url.file().is_some()).count() as u64;
-        let orders = trial.work.orders().map_or(0, |job| u64::from(job.n_threads) * files);
+        let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
         disk + historian + orders
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))

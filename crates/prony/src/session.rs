@@ -12,6 +12,7 @@ use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError};
 use study::{Plan, Study};
+use workload::{historian, orders};
 
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
@@ -210,13 +211,13 @@ impl Surveyed {
 /// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here.
 pub(crate) fn survey(plan: &Plan) -> Result<Surveyed, Failure> {
     for trial in &plan.trials {
-        if let (Some(job), Some(url)) = (trial.work.historian(), &trial.target.url) {
-            workload::historian::check(job, url.engine()).map_err(Failure::usage)?;
+        if let (Some(job), Some(url)) = (trial.work.job::<historian::Settings>(), &trial.target.url) {
+            historian::check(job, url.engine()).map_err(Failure::usage)?;
         }
-        if let Some(job) = trial.work.orders() {
+        if let Some(job) = trial.work.job::<orders::Settings>() {
             let stores: Vec<database::Url> =
                 trial.target.store.iter().map(|store| store.url.clone()).collect();
-            workload::orders::check(job, &stores).map_err(Failure::usage)?;
+            orders::check(job, &stores).map_err(Failure::usage)?;
         }
     }
     let mut surveyed = Surveyed::default();

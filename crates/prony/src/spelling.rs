@@ -40,8 +40,10 @@ pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
 impl Spelling {
     fn spelled(self, text: &str) -> Cow<'_, str> {
         record::spelled(text, |mention| match mention {
-            // A study file has no place for what has no dot.
-            Mention::Parameter(parameter) if self == Self::Keys && parameter.key.contains('.') => {
+            // A study file has no place for what has no dot, but for a table.
+            Mention::Parameter(parameter)
+                if self == Self::Keys && (parameter.key.contains('.') || parameter.key == "search") =>
+            {
                 key(parameter)
             }
             Mention::Parameter(parameter) => flag(parameter),
@@ -58,6 +60,7 @@ fn flag(parameter: &Parameter<'_>) -> String {
     let (name, value) = match (parameter.key.as_ref(), parameter.value.as_deref()) {
         ("target.existing", Some(existing)) => (existing, None),
         ("target.url", value) => ("target", value),
+        ("search", value) => ("find_max", value),
         (_, Some("true")) => (parameter.name(), None),
         (_, value) => (parameter.name(), value),
     };
@@ -93,6 +96,7 @@ mod tests {
             (Parameter::new("workload.disk.poll").of(true), "--poll", "workload.disk.poll = true"),
             (Parameter::new("target.existing").of("replace"), "--replace", "target.existing = \"replace\""),
             (Parameter::new("target.url"), "--target", "target.url"),
+            (Parameter::new("search"), "--find-max", "search"),
             (Parameter::new("threads"), "--threads", "--threads"),
         ] {
             let text = format!("give {parameter}");

@@ -9,6 +9,7 @@ use database::{Error, RunId};
 use load::{Go, Progress};
 use record::Event;
 use study::{Existing, Plan, Target, Trial, Work};
+use workload::historian;
 
 use crate::historian::Home;
 use crate::orders::Stores;
@@ -114,7 +115,7 @@ impl Places {
 
     /// Where the data of the historian's database of a trial lies; none of anything else.
     pub(crate) fn data_directory_of(&self, trial: &Trial) -> Option<PathBuf> {
-        trial.work.historian()?;
+        trial.work.job::<historian::Settings>()?;
         self.homes.iter().find(|(other, _)| other.is_same_database(&trial.target))?.1.place()
     }
 
@@ -128,27 +129,29 @@ impl Places {
     ) -> Result<Ended, String> {
         let target = &trial.target;
         match work {
-            Work::Disk { job, .. } => {
+            Work::Disk(asked) => {
                 let files =
                     self.files.iter().find(|(paths, _)| *paths == target.paths).map(|(_, files)| files);
                 let Some(files) = files else { unreachable!("files were made ready before the first trial") };
-                disk::run(job, files, stop, on_progress).map(Ended::Disk).map_err(|error| error.to_string())
+                disk::run(&asked.job, files, stop, on_progress)
+                    .map(Ended::Disk)
+                    .map_err(|error| error.to_string())
             }
-            Work::Historian { job, .. } => {
+            Work::Historian(asked) => {
                 let home = self.homes.iter_mut().find(|(other, _)| other.is_same_database(target));
                 let Some((_, home)) = home else {
                     unreachable!("databases were made before the first trial")
                 };
-                home.run(job, stop, on_progress)
+                home.run(&asked.job, stop, on_progress)
                     .map(|outcome| Ended::Historian(Box::new(outcome)))
                     .map_err(|error| error.to_string())
             }
-            Work::Orders { job, .. } => {
+            Work::Orders(asked) => {
                 let Some(stores) = &self.stores else {
                     unreachable!("stores were taken up before the first trial")
                 };
                 stores
-                    .run(&target.store, job, stop, on_progress)
+                    .run(&target.store, &asked.job, stop, on_progress)
                     .map(|outcome| Ended::Orders(Box::new(outcome)))
                     .map_err(|error| error.to_string())
             }

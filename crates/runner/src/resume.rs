@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use record::{Environment, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord};
 use study::{Plan, Trial};
 
-use crate::trial::parameters;
-
 /// A study that is taken up again.
 #[derive(Debug)]
 pub struct Resume {
@@ -140,7 +138,7 @@ const OF_A_STEP: [&str; 3] = ["rate", "warm_up", "duration"];
 
 /// Whether a record is of what the plan would run now.
 fn is_of(entry: &Trial, trial: &MeasuredTrial, is_search: bool) -> bool {
-    let mut now = parameters(&entry.work);
+    let mut now = entry.work.any().parameters();
     let mut then = trial.trial.parameters.clone();
     for parameters in [&mut now, &mut then].into_iter().filter_map(|value| value.as_object_mut()) {
         parameters.retain(|name, _| !(is_search && OF_A_STEP.contains(&name.as_str())));

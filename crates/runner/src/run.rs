@@ -9,7 +9,7 @@ use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
 use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord, Window};
-use study::{Plan, Study, Target, Trial};
+use study::{Plan, Study, Target, Trial, Work};
 
 use crate::command::{self, CommandError, When};
 use crate::environment;
@@ -150,7 +150,7 @@ fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
 /// The path whose file system a study's figures are about, where it is on this machine.
 fn place(plan: &Plan, places: &Places) -> Option<PathBuf> {
     let named = plan.disk_tests().first().and_then(|(paths, _)| paths.first().cloned());
-    let is_disk = plan.trials.iter().any(|trial| trial.work.disk().is_some());
+    let is_disk = plan.trials.iter().any(|trial| matches!(trial.work, Work::Disk(_)));
     named.or_else(|| places.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
 }
 
@@ -161,7 +161,7 @@ fn devices(plan: &Plan, places: &Places, of_study: &Environment) -> Vec<(Target,
         if devices.iter().any(|(target, _)| *target == trial.target) {
             continue;
         }
-        let place = trial.work.disk().and_then(|_| trial.target.paths.first().cloned());
+        let place = trial.work.job::<disk::Settings>().and_then(|_| trial.target.paths.first().cloned());
         let device = match place.or_else(|| places.data_directory_of(trial)) {
             Some(path) => environment::device_of(&path),
             None => of_study.device.known().map(|device| device.name.clone()),

@@ -41,7 +41,7 @@ impl Run<'_, '_> {
         let number = record.number;
         record.state = State::Running;
         record.started = Some(Timestamp::now().to_string());
-        record.parameters = parameters(work);
+        record.parameters = work.any().parameters();
         self.tell(&Event::TrialStarted(record.clone()))?;
         let mut measured = Window::default();
         let mut samples = Vec::new();
@@ -96,24 +96,15 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         reason: None,
         notes: Vec::new(),
         started: None,
-        parameters: parameters(&trial.work),
+        parameters: trial.work.any().parameters(),
         setup: None,
         unsent: 0,
         offered: None,
         historian: None,
         orders: None,
-        workload: Some(trial.work.name().to_owned()),
+        workload: Some(trial.work.any().name().to_owned()),
         search: None,
     }
-}
-
-pub(crate) fn parameters(work: &Work) -> serde_json::Value {
-    match work {
-        Work::Disk { settings, .. } => serde_json::to_value(settings),
-        Work::Historian { settings, .. } => serde_json::to_value(settings),
-        Work::Orders { settings, .. } => serde_json::to_value(settings),
-    }
-    .unwrap_or_default()
 }
 
 /// What the setup lacks of what was asked for.

@@ -5,17 +5,18 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use disk::Job;
+use load::TargetNeeds;
 use record::{GAIN, METRICS, Metric, Threshold, holds_password};
 use toml::Value;
 
-use crate::expand::{Point, text_of};
+use crate::axis::{Axis, TARGET, text_of};
+use crate::expand::Point;
 use crate::file::{self, Unfit};
 use crate::mistake::StudyError;
 use crate::orders::check_stores;
-use crate::plan::Work;
-use crate::study::{Axis, Order, Study, Workload};
+use crate::study::{Order, Study};
 use crate::target::{Existing, Target};
+use crate::work::{Given, NAMES, Work};
 
 /// Most times that a study measures every combination.
 const BLOCKS_MAX: u32 = 1000;
@@ -113,13 +114,9 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
     let levels = if axis.levels.is_empty() { &none[..] } else { &axis.levels };
     for level in levels {
         let wrong = match axis.key.split_once('.') {
-            Some(("workload", key)) => file::wrong_in::<Workload>(key, level),
+            Some(("workload", key)) => file::wrong_in::<Given>(key, level),
             Some(("target", key)) => file::wrong_in::<Target>(key, level),
-            _ => Some(Unfit::Key(
-                "is no parameter that can be varied: keys begin with workload.disk., workload.historian., \
-                workload.orders. or target."
-                    .to_owned(),
-            )),
+            _ => Some(Unfit::Key(no_parameter())),
         };
         match wrong {
             Some(Unfit::Key(problem)) => return vec![mistake(&axis.key, problem)],
@@ -130,6 +127,11 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
         }
     }
     errors
+}
+
+fn no_parameter() -> String {
+    let workloads: Vec<String> = NAMES.iter().map(|name| format!("workload.{name}.")).collect();
+    format!("is no parameter that can be varied: keys begin with {} or {TARGET}", workloads.join(", "))
 }
 
 /// Levels of one configuration's own.
@@ -238,7 +240,7 @@ fn check_metrics(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// Why a metric is measured by no trial, if so.
 fn not_measured(name: &str, study: &Study, points: &[Point]) -> Option<String> {
     let is_measured = |metric: &Metric| {
-        points.iter().any(|point| metric.is_of(point.work.name()))
+        points.iter().any(|point| metric.is_of(point.work.any().name()))
             && (metric.name != "sustained_per_s" || study.search.is_some())
     };
     if Metric::named(name).is_some_and(is_measured) {
@@ -273,7 +275,8 @@ fn check_published(study: &Study, points: &[Point]) -> Vec<StudyError> {
 
 /// What only one workload heeds, where it is not run.
 fn check_of_workload(study: &Study, points: &[Point]) -> Vec<StudyError> {
-    let runs = |workload: &str| points.is_empty() || points.iter().any(|point| point.work.name() == workload);
+    let runs =
+        |workload: &str| points.is_empty() || points.iter().any(|point| point.work.any().name() == workload);
     let given = [
         ("latency_tolerance", study.latency_tolerance.is_some(), "disk"),
         ("expect", study.expect.is_some(), "disk"),
@@ -368,7 +371,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let mut errors: Vec<StudyError> = points.iter().flat_map(|point| check_target(study, point)).collect();
     errors.extend(check_prices(study, points));
     errors.extend(check_reuse(study, points));
-    errors.extend(check_effect(points));
+    errors.extend(check_effect(study, points));
     errors.extend(check_metrics(study, points));
     errors.extend(check_published(study, points));
     errors.extend(check_of_workload(study, points));
@@ -388,21 +391,28 @@ fn check_target(study: &Study, point: &Point) -> Vec<StudyError> {
     let target = &point.target;
     let mut errors = check_instances(target);
     let managed = !errors.is_empty();
-    match &point.work {
-        Work::Historian { .. } if target.url.is_none() && !managed => errors.push(mistake(
-            "target.url",
-            "is missing; give the address of a database, such as sqlite:historian.db",
-        )),
-        Work::Orders { .. } if target.store.is_empty() && !managed => errors.push(mistake(
-            "target.store",
-            "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"",
-        )),
-        Work::Disk { settings, job } if target.paths.is_empty() && needs_paths(settings, job) => {
-            errors.push(mistake("target.paths", "is missing; give directories, files or devices, such as [\"/data\"]"));
+    match (point.work.any().needs(), &point.work) {
+        (TargetNeeds::Databases { .. }, Work::Historian(_)) if target.url.is_none() && !managed => {
+            errors.push(mistake(
+                "target.url",
+                "is missing; give the address of a database, such as sqlite:historian.db",
+            ));
+        }
+        (TargetNeeds::Databases { .. }, Work::Orders(_)) if target.store.is_empty() && !managed => {
+            errors.push(mistake(
+                "target.store",
+                "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"",
+            ));
+        }
+        (TargetNeeds::Paths, _) if target.paths.is_empty() => {
+            errors.push(mistake(
+                "target.paths",
+                "is missing; give directories, files or devices, such as [\"/data\"]",
+            ));
         }
         _ => {}
     }
-    if study.search.is_some() && point.work.historian().is_none() {
+    if study.search.is_some() && point.work.any().searched().is_none() {
         errors.push(mistake(
             "search",
             "is of a historian's rate, and there is a trial of something else; leave one of them out",
@@ -412,11 +422,6 @@ fn check_target(study: &Study, point: &Point) -> Vec<StudyError> {
         errors.extend(more);
     }
     errors
-}
-
-/// Whether a disk test needs a place named. Thread pools name their own, and what needs no files needs no place.
-fn needs_paths(settings: &disk::Settings, job: &Job) -> bool {
-    settings.pools.is_none() && job.needs_files()
 }
 
 fn check_instances(target: &Target) -> Vec<StudyError> {
@@ -438,7 +443,7 @@ fn check_instances(target: &Target) -> Vec<StudyError> {
 /// Refuses prices that come to nothing, or that nothing is set against.
 fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let Some(prices) = &study.prices else { return Vec::new() };
-    if !points.is_empty() && points.iter().all(|point| point.work.orders().is_none()) {
+    if !points.is_empty() && points.iter().all(|point| point.work.any().name() != "orders") {
         return vec![mistake("prices", "have no effect where there are no orders: leave them out")];
     }
     prices.check().into_iter().map(|wrong| mistake("prices", wrong.to_string())).collect()
@@ -446,7 +451,7 @@ fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
 
 /// A database that is taken up has one trial: the next one would begin with empty tables.
 fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
-    let reused = points.iter().filter(|point| point.work.historian().is_some());
+    let reused = points.iter().filter(|point| matches!(point.work, Work::Historian(_)));
     let reused = reused.filter(|point| point.target.existing == Existing::Reuse).count();
     let trials = reused * study.blocks.max(1) as usize;
     let problem = "is taken up again by one trial only, since every further one begins with empty tables: leave out \
@@ -454,49 +459,21 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
     (trials > 1 || (trials == 1 && study.search.is_some())).then(|| mistake("target.existing", problem))
 }
 
-/// Refuses what only writes can heed where no trial writes: it would be ignored in silence.
-fn check_effect(points: &[Point]) -> Vec<StudyError> {
-    if points.iter().filter_map(|point| point.work.disk()).any(Job::writes) {
-        return Vec::new();
-    }
-    let given = |settings: &disk::Settings| {
-        // SQLIO's front end asks for it in general, and names the files themselves as pools.
-        let own_files = settings.pools.is_none();
-        [
-            ("flush_every", settings.flush_every.is_some()),
-            ("write_through", settings.write_through == Some(true)),
-            ("overwrite", settings.overwrite == Some(true) && own_files),
-            ("destroy", settings.destroy.is_some() && own_files),
-        ]
-    };
-    let disks = points.iter().filter_map(|point| match &point.work {
-        Work::Disk { settings, .. } => Some(given(settings)),
-        Work::Historian { .. } | Work::Orders { .. } => None,
-    });
-    let without_effect = disks.flatten().filter_map(|(parameter, is_given)| is_given.then_some(parameter));
-    let problem = "has no effect where nothing is written; give a read_share below 100";
-    without_effect.map(|parameter| mistake(parameter, problem)).collect()
+/// Refuses what no trial heeds: it would be ignored in silence.
+fn check_effect(study: &Study, points: &[Point]) -> Vec<StudyError> {
+    let all: Vec<&Work> = points.iter().map(|point| &point.work).collect();
+    let mut told = HashSet::new();
+    let firsts = all.iter().filter(|work| told.insert(work.any().name()));
+    let without_effect = firsts.flat_map(|work| work.any().without_effect(&all, study.search.is_some()));
+    without_effect.map(|error| mistake(error.parameter, error.problem)).collect()
 }
 
 /// Parameters of a workload that no combination is of.
 fn check_workloads(study: &Study, points: &[Point]) -> Vec<StudyError> {
-    let any = |is: fn(&Point) -> bool| points.iter().any(is);
-    let workload = &study.workload;
-    let given = [
-        (
-            "workload.disk",
-            workload.disk != disk::Settings::default(),
-            any(|point| point.work.disk().is_some()),
-        ),
-        ("workload.historian", workload.historian.is_some(), any(|point| point.work.historian().is_some())),
-        ("workload.orders", workload.orders.is_some(), any(|point| point.work.orders().is_some())),
-    ];
-    let ignored = given.into_iter().filter(|&(_, is_given, is_run)| is_given && !is_run);
-    ignored
-        .map(|(key, ..)| {
-            mistake(key, "is the workload of no trial: leave it out, or give a configuration with it")
-        })
-        .collect()
+    let is_run = |name: &&str| points.iter().any(|point| point.work.any().name() == *name);
+    let problem = "is the workload of no trial: leave it out, or give a configuration with it";
+    let ignored = study.workload.names().filter(|name| !is_run(name));
+    ignored.map(|name| mistake(format!("workload.{name}"), problem)).collect()
 }
 
 #[cfg(test)]

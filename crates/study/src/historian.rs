@@ -5,9 +5,11 @@ use load::Span;
 use toml::Value;
 use workload::historian::{Rate, Settings};
 
+use crate::axis::Axis;
 use crate::search::Search;
-use crate::study::{Axis, Configuration, Study, Workload};
+use crate::study::{Configuration, Study};
 use crate::target::{Existing, Target};
+use crate::work::Given;
 
 /// Records a second of the published sweep over the rows of a flush.
 const PUBLISHED_RATE_PER_S: f64 = 5_100.0;
@@ -117,7 +119,7 @@ fn shorten(study: &mut Study) {
 }
 
 fn configuration(name: &str, settings: Settings) -> Configuration {
-    let workload = Workload { historian: Some(settings), ..Workload::default() };
+    let workload = Given { historian: Some(settings), ..Given::default() };
     Configuration { name: name.to_owned(), workload, ..Configuration::default() }
 }
 
@@ -172,7 +174,7 @@ fn minutes_for_hours(study: &mut Study) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plan, Work};
+    use crate::Plan;
 
     fn url() -> Url {
         "sqlite:/data/historian.db".parse().unwrap()
@@ -198,7 +200,7 @@ mod tests {
             .trials
             .iter()
             .map(|trial| {
-                let job = trial.work.historian().unwrap();
+                let job = trial.work.job::<Settings>().unwrap();
                 (job.flush_rows, job.rate_per_s())
             })
             .collect();
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn the_real_project_purges_three_times_after_its_first_hour() {
         let plan = Plan::of(&historian_profiles()[1].study(url(), false)).unwrap();
-        let job = plan.trials[1].work.historian().unwrap();
+        let job = plan.trials[1].work.job::<Settings>().unwrap();
         let maintenance = job.maintenance.unwrap();
         assert_eq!(job.phases.measure.ns / maintenance.interval.ns, 3);
         assert_eq!(maintenance.purge_rows, Some(60_000));
@@ -226,7 +228,7 @@ mod tests {
             study.narrow::<Settings>(&toml::from_str(text).unwrap()).unwrap();
             Plan::of(&study).unwrap_err().to_string()
         };
-        assert!(refused("rate = 100.0").contains("--find-max"));
+        assert!(refused("rate = 100.0").contains("‹search›"));
         assert!(refused("source = \"counters\"").contains("random"));
     }
 
@@ -236,8 +238,7 @@ mod tests {
         study.search_rate(false);
         let confirm_s = |study: &Study| {
             let plan = Plan::of(study).unwrap();
-            let Work::Historian { settings, job } = &plan.trials[0].work else { panic!("no historian") };
-            study.search.as_ref().unwrap().rules(settings, job, false).confirm_s
+            study.search.as_ref().unwrap().rules(&plan.trials[0].work, false).confirm_s
         };
         assert_eq!(confirm_s(&study), 300.0);
         study.narrow::<Settings>(&toml::from_str("maintenance_interval = \"110s\"").unwrap()).unwrap();

@@ -3,6 +3,7 @@
 //! A study is data: it can be written to a file, read back, and gives the same plan every time. Nothing here touches
 //! a disk, reads a clock, or depends on the machine.
 
+mod axis;
 mod bounds;
 mod check;
 mod expand;
@@ -18,15 +19,17 @@ mod search;
 mod settings;
 mod study;
 mod target;
+mod work;
 
+pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
 pub use historian::{HistorianProfile, historian_profiles};
 pub use library::{PUBLISHED_STUDIES, PublishedStudy};
 pub use mistake::{StudyError, StudyErrors, toml_problem};
 pub use orders::Store;
-pub use plan::{Plan, Stop, Trial, Work};
+pub use plan::{Plan, Stop, Trial};
 pub use profile::{Profile, profiles};
 pub use search::Search;
-pub use settings::{Settings, conflicts, overlay};
-pub use study::{Axis, Configuration, Needs, Order, Place, Steady, Study, Varied, Workload};
+pub use study::{Configuration, Needs, Order, Place, Steady, Study};
 pub use target::{Existing, Instance, Target};
+pub use work::{AnyWork, Asked, Given, Known, Work};

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use workload::orders::{DATABASE, Settings, StoreSize};
 
 use crate::mistake::{StudyError, StudyErrors};
-use crate::study::{Configuration, Study, Workload};
+use crate::study::{Configuration, Study};
 use crate::target::{Existing, Target};
+use crate::work::Given;
 
 /// A store that is driven.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +95,7 @@ impl Study {
         let store =
             Store { load: Some(StoreSize::DEFAULT), existing: Existing::Leftover, ..Store::new(url, None) };
         self.target.store = vec![store];
-        let workload = Workload { orders: Some(settings), ..Workload::default() };
+        let workload = Given { orders: Some(settings), ..Given::default() };
         self.configuration.push(Configuration {
             name: "orders on SQLite".to_owned(),
             workload,
@@ -155,7 +156,7 @@ mod tests {
         let read = Study::from_toml(&text).unwrap();
         assert_eq!(read.to_toml().unwrap(), text);
         let plan = Plan::of(&study).unwrap();
-        assert!(matches!(plan.trials[0].work, Work::Orders { .. }));
+        assert!(matches!(plan.trials[0].work, Work::Orders(_)));
         assert_eq!(plan.duration(), Span::seconds(360));
     }
 
@@ -183,13 +184,13 @@ mod tests {
         let mut study = Study::of_disk(vec!["/data".into()]);
         study.configuration.push(Configuration {
             name: "disk".to_owned(),
-            workload: Workload::default(),
+            workload: Given::default(),
             ..Configuration::default()
         });
         study.add_orders(url("sqlite:/data/orders.db"), None);
         let plan = Plan::of(&study).unwrap();
         assert_eq!(plan.trials.len(), 2);
         assert_eq!(plan.trials[1].planned.name, "orders on SQLite");
-        assert_eq!(plan.trials[1].work.phases().measure, Span::seconds(8));
+        assert_eq!(plan.trials[1].work.any().phases().measure, Span::seconds(8));
     }
 }

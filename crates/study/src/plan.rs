@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use load::{Phases, Span};
+use load::Span;
 use record::{Design, DesignAxis, PlannedTrial, SearchRules};
 use workload::orders::StoreSize;
-use workload::{historian, orders};
 
+use crate::axis::Axis;
 use crate::bounds;
 use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
 use crate::orders::Store;
-use crate::study::{Axis, Order, Study};
+use crate::study::{Order, Study};
 use crate::target::Target;
+use crate::work::Work;
 
 /// The trials of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,109 +62,20 @@ impl Trial {
     pub fn places(&self) -> Vec<String> {
         let Target { paths, url, store, .. } = &self.target;
         match &self.work {
-            Work::Disk { job, .. } if !job.pools.is_empty() => {
-                job.pools.iter().map(|pool| pool.path.display().to_string()).collect()
+            Work::Disk(asked) if !asked.job.pools.is_empty() => {
+                asked.job.pools.iter().map(|pool| pool.path.display().to_string()).collect()
             }
-            Work::Disk { .. } => paths.iter().map(|path| path.display().to_string()).collect(),
-            Work::Historian { .. } => url.iter().map(ToString::to_string).collect(),
-            Work::Orders { .. } => store.iter().map(Store::place).collect(),
+            Work::Disk(_) => paths.iter().map(|path| path.display().to_string()).collect(),
+            Work::Historian(_) => url.iter().map(ToString::to_string).collect(),
+            Work::Orders(_) => store.iter().map(Store::place).collect(),
         }
     }
 
     /// The rules of its search, if it is one.
     #[must_use]
     pub fn search_rules(&self, study: &Study) -> Option<SearchRules> {
-        match (&study.search, &self.work) {
-            (Some(search), Work::Historian { settings, job }) => {
-                Some(search.rules(settings, job, study.quick))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What one trial runs: parameters as given, and what they come to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Work {
-    /// A disk test.
-    Disk {
-        /// Parameters as given.
-        settings: Box<disk::Settings>,
-        /// What they come to.
-        job: Box<disk::Job>,
-    },
-    /// A historian, or a search of one.
-    Historian {
-        /// Parameters as given.
-        settings: Box<historian::Settings>,
-        /// What they come to; in a search that of the first step.
-        job: Box<historian::Job>,
-    },
-    /// A load of orders.
-    Orders {
-        /// Parameters as given.
-        settings: Box<orders::Settings>,
-        /// What they come to.
-        job: Box<orders::Job>,
-    },
-}
-
-impl Work {
-    /// The disk test, if it is one.
-    #[must_use]
-    pub fn disk(&self) -> Option<&disk::Job> {
-        match self {
-            Self::Disk { job, .. } => Some(job),
-            Self::Historian { .. } | Self::Orders { .. } => None,
-        }
-    }
-
-    /// The historian, if it is one.
-    #[must_use]
-    pub fn historian(&self) -> Option<&historian::Job> {
-        match self {
-            Self::Historian { job, .. } => Some(job),
-            Self::Disk { .. } | Self::Orders { .. } => None,
-        }
-    }
-
-    /// The load of orders, if it is one.
-    #[must_use]
-    pub fn orders(&self) -> Option<&orders::Job> {
-        match self {
-            Self::Orders { job, .. } => Some(job),
-            Self::Disk { .. } | Self::Historian { .. } => None,
-        }
-    }
-
-    /// Its workload: `disk`, `historian`, `orders`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Disk { .. } => "disk",
-            Self::Historian { .. } => "historian",
-            Self::Orders { .. } => "orders",
-        }
-    }
-
-    /// Warm-up and window.
-    #[must_use]
-    pub fn phases(&self) -> Phases {
-        match self {
-            Self::Disk { job, .. } => job.phases,
-            Self::Historian { job, .. } => job.phases,
-            Self::Orders { job, .. } => job.phases,
-        }
-    }
-
-    /// The same with a seed of its own.
-    fn with_seed_of(mut self, number: u32) -> Self {
-        match &mut self {
-            Self::Disk { job, .. } => job.seed = trial_seed(job.seed, number),
-            Self::Historian { job, .. } => job.seed = trial_seed(job.seed, number),
-            Self::Orders { job, .. } => job.seed = trial_seed(job.seed, number),
-        }
-        self
+        let search = study.search.as_ref().filter(|_| self.work.any().searched().is_some())?;
+        Some(search.rules(&self.work, study.quick))
     }
 }
 
@@ -214,7 +126,7 @@ impl Plan {
         let mut tests: Vec<(&[PathBuf], Vec<disk::Job>)> = Vec::new();
         let mut positions: HashMap<&[PathBuf], usize> = HashMap::new();
         for trial in &self.trials {
-            let Some(job) = trial.work.disk() else { continue };
+            let Some(job) = trial.work.job::<disk::Settings>() else { continue };
             let position = *positions.entry(&trial.target.paths).or_insert_with(|| {
                 tests.push((&trial.target.paths, Vec::new()));
                 tests.len() - 1
@@ -228,7 +140,7 @@ impl Plan {
     #[must_use]
     pub fn databases(&self) -> Vec<&Target> {
         let mut databases: Vec<&Target> = Vec::new();
-        for trial in self.trials.iter().filter(|trial| trial.work.historian().is_some()) {
+        for trial in self.trials.iter().filter(|trial| matches!(trial.work, Work::Historian(_))) {
             if !databases.iter().any(|other| other.is_same_database(&trial.target)) {
                 databases.push(&trial.target);
             }
@@ -241,7 +153,7 @@ impl Plan {
     pub fn stores(&self) -> Vec<(&Store, Option<StoreSize>)> {
         let mut stores: Vec<(&Store, Option<StoreSize>)> = Vec::new();
         for trial in &self.trials {
-            let Some(job) = trial.work.orders() else { continue };
+            let Some(job) = trial.work.job::<workload::orders::Settings>() else { continue };
             for store in &trial.target.store {
                 match stores.iter_mut().find(|(other, _)| other.place() == store.place()) {
                     Some((_, size)) => *size = size.or(job.size),
@@ -255,15 +167,15 @@ impl Plan {
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
     #[must_use]
     pub fn duration(&self) -> Span {
-        let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.phases().end_ns());
+        let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.any().phases().end_ns());
         Span { ns: self.trials.iter().map(of).fold(0, u64::saturating_add) }
     }
 
     /// Time for which trials write at all.
     #[must_use]
     pub fn writing(&self) -> Span {
-        let writes = |trial: &&Trial| trial.work.disk().is_none_or(|job| job.writes() && job.needs_files());
-        Span { ns: self.trials.iter().filter(writes).map(|trial| trial.work.phases().end_ns()).sum() }
+        let writes = self.trials.iter().filter(|trial| trial.work.any().writes());
+        Span { ns: writes.map(|trial| trial.work.any().phases().end_ns()).sum() }
     }
 }
 
@@ -399,7 +311,7 @@ fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
         tracked,
         pause: if position == 0 { Span::ZERO } else { study.cool_down },
         target: point.target.clone(),
-        work: point.work.clone().with_seed_of(position as u32 + 1),
+        work: point.work.any().with_seed(&|seed| trial_seed(seed, position as u32 + 1)),
     }
 }
 
@@ -490,7 +402,7 @@ mod tests {
                 .unwrap()
                 .trials
                 .iter()
-                .all(|trial| trial.work.phases().measure == Span::seconds(1))
+                .all(|trial| trial.work.any().phases().measure == Span::seconds(1))
         );
     }
 
@@ -499,7 +411,12 @@ mod tests {
         let mut repeated = plain("");
         repeated.blocks = 5;
         let seeds = |study: &Study| -> Vec<u64> {
-            Plan::of(study).unwrap().trials.iter().map(|trial| trial.work.disk().unwrap().seed).collect()
+            Plan::of(study)
+                .unwrap()
+                .trials
+                .iter()
+                .map(|trial| trial.work.job::<disk::Settings>().unwrap().seed)
+                .collect()
         };
         let mut distinct = seeds(&repeated);
         assert_eq!(seeds(&repeated), distinct, "the same study gives the same plan");
@@ -620,7 +537,7 @@ mod tests {
     fn configurations_and_axes_may_load_other_targets() {
         let mut text = factorial("blocks", 1);
         text.axis.truncate(1);
-        text.axis[0] = crate::study::Axis {
+        text.axis[0] = crate::axis::Axis {
             key: "target.paths".to_owned(),
             levels: vec![toml::Value::from(vec!["/a"]), toml::Value::from(vec!["/a", "/b"])],
             names: vec!["one disk".to_owned(), "two disks".to_owned()],
@@ -662,7 +579,7 @@ mod tests {
             study.blocks = blocks;
             study.order = if passes { Order::Given } else { Order::Repeats };
             study.axis =
-                vec![crate::study::Axis::of::<disk::Settings>("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
+                vec![crate::axis::Axis::of::<disk::Settings>("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
             let plan = Plan::of(&study).unwrap();
             prop_assert_eq!(plan.trials.len(), depths.len() * blocks as usize);
             for (position, trial) in plan.trials.iter().enumerate() {
@@ -670,7 +587,7 @@ mod tests {
             }
             for block in 1..=blocks {
                 let measured: Vec<_> =
-                    plan.trials.iter().filter(|t| t.planned.block == block).map(|t| t.work.disk().unwrap().outstanding).collect();
+                    plan.trials.iter().filter(|t| t.planned.block == block).map(|t| t.work.job::<disk::Settings>().unwrap().outstanding).collect();
                 prop_assert_eq!(measured, depths.iter().copied().collect::<Vec<_>>());
             }
             prop_assert_eq!(Study::from_toml(&study.to_toml().unwrap()).unwrap(), study);

@@ -7,8 +7,10 @@ use disk::{Cache, Pattern, Settings};
 use load::{Size, Span};
 use toml::Value;
 
-use crate::study::{Axis, Configuration, Needs, Order, Steady, Study, Workload};
+use crate::axis::Axis;
+use crate::study::{Configuration, Needs, Order, Steady, Study};
 use crate::target::Target;
+use crate::work::Given;
 
 /// Rounds after which a device that is not steady is given up (SNIA PTS).
 const ROUNDS_MAX: u32 = 25;
@@ -74,6 +76,11 @@ impl Profile {
 }
 
 impl Study {
+    /// What all disk tests share.
+    fn disk(&mut self) -> &mut Settings {
+        self.workload.disk.get_or_insert_default()
+    }
+
     /// A study of one trial with default parameters.
     #[must_use]
     pub fn of_disk(paths: Vec<PathBuf>) -> Self {
@@ -104,7 +111,7 @@ impl Study {
             needs: Needs::default(),
             published: None,
             target: Target { paths, ..Target::default() },
-            workload: Workload::default(),
+            workload: Given::default(),
             configuration: Vec::new(),
             axis: Vec::new(),
         }
@@ -122,7 +129,7 @@ fn row(name: &str, block: Size, pattern: Pattern, read_share: f64, outstanding: 
     };
     Configuration {
         name: name.to_owned(),
-        workload: Workload { disk, ..Workload::default() },
+        workload: Given { disk: Some(disk), ..Given::default() },
         ..Configuration::default()
     }
 }
@@ -130,12 +137,12 @@ fn row(name: &str, block: Size, pattern: Pattern, read_share: f64, outstanding: 
 /// Reads first, then the log, then what bursts: a log write right after a burst of writes measures the burst.
 fn quick(study: &mut Study) {
     use Pattern::{Random, Sequential};
-    study.workload.disk.warm_up = Some(Span::microseconds(500_000));
+    study.disk().warm_up = Some(Span::microseconds(500_000));
     // Eight seconds are the fewest that an interval can be given for.
-    study.workload.disk.duration = Some(Span::seconds(8));
+    study.disk().duration = Some(Span::seconds(8));
     let page = Size::kib(8);
     let mut log = row("log write 8KiB Q1", page, Sequential, 0.0, 1);
-    log.workload.disk.write_through = Some(true);
+    log.workload.disk.get_or_insert_default().write_through = Some(true);
     study.configuration = vec![
         row("page read 8KiB Q1", page, Random, 100.0, 1),
         row("page read 8KiB Q32", page, Random, 100.0, 32),
@@ -152,8 +159,8 @@ fn quick(study: &mut Study) {
 fn crystal_disk_mark(study: &mut Study, rows: &[(&str, Size, Pattern, u32)]) {
     study.blocks = 5;
     study.cool_down = Span::seconds(5);
-    study.workload.disk.warm_up = Some(Span::ZERO);
-    study.workload.disk.duration = Some(Span::seconds(5));
+    study.disk().warm_up = Some(Span::ZERO);
+    study.disk().duration = Some(Span::seconds(5));
     study.configuration = [("read", 100.0), ("write", 0.0)]
         .iter()
         .flat_map(|(direction, share)| {
@@ -187,7 +194,7 @@ fn cdm8(study: &mut Study) {
 /// The batch by which ARC Informatique tested a historian's storage in 2013, with SQLIO's unbuffered write-through.
 fn sqlserver(study: &mut Study) {
     study.cool_down = Span::seconds(10);
-    let common = &mut study.workload.disk;
+    let common = study.disk();
     common.file_size = Some(Size::mib(10 << 10));
     common.warm_up = Some(Span::seconds(2));
     common.duration = Some(Span::seconds(60));
@@ -206,8 +213,9 @@ fn sqlserver(study: &mut Study) {
             [1, 8].map(|outstanding| {
                 let name = format!("{name} Q{outstanding}T{threads}");
                 let mut row = row(&name, Size::kib(block_kib), Pattern::Random, read_share, outstanding);
-                row.workload.disk.threads = Some(threads);
-                row.workload.disk.write_through = (read_share < 100.0).then_some(true);
+                row.workload.disk.get_or_insert_default().threads = Some(threads);
+                row.workload.disk.get_or_insert_default().write_through =
+                    (read_share < 100.0).then_some(true);
                 row
             })
         })
@@ -219,8 +227,8 @@ const DEPTHS: [i64; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 fn sweep(study: &mut Study) {
     study.latency_tolerance = Some(Span::microseconds(20_000));
-    study.workload.disk.warm_up = Some(Span::seconds(2));
-    study.workload.disk.duration = Some(Span::seconds(10));
+    study.disk().warm_up = Some(Span::seconds(2));
+    study.disk().duration = Some(Span::seconds(10));
     let sizes =
         |kib: [u64; 3]| Axis::of::<Settings>("block_size", kib.map(|kib| Size::kib(kib).to_string().into()));
     let small = sizes([8, 16, 32]);
@@ -237,7 +245,7 @@ fn sweep(study: &mut Study) {
                 Settings { pattern: Some(pattern), read_share: Some(read_share), ..Settings::default() };
             Configuration {
                 name: name.to_owned(),
-                workload: Workload { disk, ..Workload::default() },
+                workload: Given { disk: Some(disk), ..Given::default() },
                 axis: vec![sizes.clone()],
                 ..Configuration::default()
             }
@@ -250,7 +258,7 @@ fn sweep(study: &mut Study) {
 fn steady(study: &mut Study) {
     study.blocks = ROUNDS_MAX;
     study.order = Order::Given;
-    let common = &mut study.workload.disk;
+    let common = study.disk();
     common.fill_passes = Some(2);
     common.outstanding = Some(16);
     common.threads = Some(2);
@@ -302,7 +310,7 @@ mod tests {
                 .trials
                 .iter()
                 .filter(|trial| trial.planned.name == name)
-                .map(|trial| trial.work.disk().unwrap().block_bytes >> 10)
+                .map(|trial| trial.work.job::<Settings>().unwrap().block_bytes >> 10)
                 .collect();
             sizes.dedup();
             sizes
@@ -318,7 +326,7 @@ mod tests {
             .trials
             .iter()
             .map(|trial| {
-                let job = trial.work.disk().unwrap();
+                let job = trial.work.job::<Settings>().unwrap();
                 (job.block_bytes >> 10, job.threads, job.outstanding, job.reads())
             })
             .collect();

@@ -1,11 +1,11 @@
-//! The rules of a search for the highest rate that a historian holds. The search itself is run by the runner.
+//! The rules of a search for the highest rate that is held. The search itself is run by the runner.
 
-use load::{Phases, Span};
+use load::{JobError, Phases, Span, Workload};
 use record::SearchRules;
 use serde::{Deserialize, Serialize};
-use workload::historian::{self, SourceChoice};
 
 use crate::mistake::{StudyErrors, one_error};
+use crate::work::Work;
 
 /// Shortest confirming step, and how many of the longest cycles it must hold.
 const CONFIRM_MIN: Span = Span::seconds(300);
@@ -53,17 +53,10 @@ impl Search {
     }
 
     /// Refuses what contradicts a search.
-    pub(crate) fn check(&self, settings: &historian::Settings) -> Result<(), StudyErrors> {
-        if settings.rate.is_some() {
-            return Err(one_error(
-                "rate",
-                "is what a search looks for; leave it out, or leave out --find-max",
-            ));
-        }
-        if let Some(source) = settings.source.as_ref().filter(|source| **source != SourceChoice::Random) {
-            let problem =
-                format!("{source} has a pace of its own, and a search needs one that it can set; use random");
-            return Err(one_error("source", problem));
+    pub(crate) fn check<W: Workload>(&self, settings: &W) -> Result<(), StudyErrors> {
+        let contradictions = settings.searched().map(|searched| searched.contradictions).unwrap_or_default();
+        if let Some(JobError { parameter, problem }) = contradictions.into_iter().next() {
+            return Err(one_error(parameter, problem));
         }
         if let Some(confirm) = self.confirm.filter(|&confirm| confirm < CONFIRM_SHORTEST) {
             return Err(one_error(
@@ -85,8 +78,8 @@ impl Search {
 
     /// Warm-up and window of a confirming step: a third of it is warm-up, as of any step.
     #[must_use]
-    pub fn confirm_phases(&self, settings: &historian::Settings) -> Phases {
-        let cycle_ns = settings.maintenance_interval.map_or(0, |interval| interval.ns);
+    pub fn confirm_phases(&self, work: &Work) -> Phases {
+        let cycle_ns = work.any().searched().map_or(0, |searched| searched.cycle.ns);
         let longest_ns = CONFIRM_MIN.ns.max(CONFIRM_CYCLES * cycle_ns);
         let total_ns = self.confirm.map_or(longest_ns, |confirm| confirm.ns);
         let warm_up_ns = total_ns / 3;
@@ -95,12 +88,12 @@ impl Search {
 
     /// As they are recorded.
     #[must_use]
-    pub fn rules(&self, settings: &historian::Settings, job: &historian::Job, quick: bool) -> SearchRules {
+    pub fn rules(&self, work: &Work, quick: bool) -> SearchRules {
         SearchRules {
             start_per_s: self.start_per_s,
             resolution_share: self.resolution_per_cent / 100.0,
-            step_s: job.phases.end_ns() as f64 / 1e9,
-            confirm_s: self.confirm_phases(settings).end_ns() as f64 / 1e9,
+            step_s: work.any().phases().end_ns() as f64 / 1e9,
+            confirm_s: self.confirm_phases(work).end_ns() as f64 / 1e9,
             confirmations: self.confirmations,
             cool_down_s: self.cool_down.as_seconds(),
             quick,

@@ -3,33 +3,27 @@
 //! Layers are laid over each other as tables of what was given, key by key, so that a parameter needs to be declared
 //! only once, beside the engine that uses it.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use load::Workload;
 use toml::{Table, Value};
-
-/// The parameters of a workload, all of them optional.
-pub trait Settings: Serialize + DeserializeOwned + Clone + Default + PartialEq {}
-
-impl Settings for disk::Settings {}
-impl Settings for workload::historian::Settings {}
-impl Settings for workload::orders::Settings {}
 
 /// `upper` where it gives a parameter, else `lower`.
 ///
 /// # Errors
 /// When the tables cannot be read as settings again, which names the key.
-pub fn overlay<S: Settings>(upper: &S, lower: &S) -> Result<S, String> {
-    let mut table = table(lower)?;
-    table.extend(self::table(upper)?);
-    read(table)
+pub(crate) fn overlay<W: Workload>(upper: Option<&W>, lower: Option<&W>) -> Result<W, String> {
+    let mut laid = Table::new();
+    for layer in [lower, upper].into_iter().flatten() {
+        laid.extend(table(layer)?);
+    }
+    read(laid)
 }
 
 /// The parameters that both layers give, with values that differ.
 ///
 /// # Errors
 /// When settings cannot be written as a table.
-pub fn conflicts<S: Settings>(upper: &S, lower: &S) -> Result<Vec<String>, String> {
-    let lower = table(lower)?;
+pub(crate) fn conflicts<W: Workload>(upper: &W, lower: Option<&W>) -> Result<Vec<String>, String> {
+    let lower = lower.map_or_else(|| Ok(Table::new()), table)?;
     let differs = |(key, value): &(String, Value)| lower.get(key).is_some_and(|other| other != value);
     Ok(table(upper)?.into_iter().filter(differs).map(|(key, _)| key).collect())
 }
@@ -38,29 +32,30 @@ pub fn conflicts<S: Settings>(upper: &S, lower: &S) -> Result<Vec<String>, Strin
 ///
 /// # Errors
 /// When there is no such parameter, or it cannot have this value.
-pub(crate) fn with<S: Settings>(settings: &S, key: &str, value: &Value) -> Result<S, String> {
+pub(crate) fn with<W: Workload>(settings: &W, key: &str, value: &Value) -> Result<W, String> {
     let mut table = table(settings)?;
     table.insert(key.to_owned(), value.clone());
     read(table)
 }
 
 /// The value of one parameter, if given.
-pub(crate) fn value<S: Settings>(settings: &S, key: &str) -> Option<Value> {
+pub(crate) fn value<W: Workload>(settings: &W, key: &str) -> Option<Value> {
     table(settings).ok()?.remove(key)
 }
 
 /// Settings without one parameter.
-pub(crate) fn without<S: Settings>(settings: &S, key: &str) -> Result<S, String> {
+pub(crate) fn without<W: Workload>(settings: &W, key: &str) -> Result<W, String> {
     let mut table = table(settings)?;
     table.remove(key);
     read(table)
 }
 
-fn table<S: Settings>(settings: &S) -> Result<Table, String> {
+/// Parameters as a table of what was given.
+pub(crate) fn table<W: Workload>(settings: &W) -> Result<Table, String> {
     Table::try_from(settings).map_err(|error| error.to_string())
 }
 
-fn read<S: Settings>(table: Table) -> Result<S, String> {
+fn read<W: Workload>(table: Table) -> Result<W, String> {
     table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
@@ -78,11 +73,11 @@ mod tests {
         let upper = settings("block_size = \"8KiB\"\nrate = 100.0");
         let lower = settings("block_size = \"4KiB\"\nthreads = 2");
         assert_eq!(
-            overlay(&upper, &lower).unwrap(),
+            overlay(Some(&upper), Some(&lower)).unwrap(),
             settings("block_size = \"8KiB\"\nrate = 100.0\nthreads = 2")
         );
-        assert_eq!(conflicts(&upper, &lower).unwrap(), ["block_size"]);
-        assert_eq!(conflicts(&lower, &lower).unwrap(), [""; 0]);
+        assert_eq!(conflicts(&upper, Some(&lower)).unwrap(), ["block_size"]);
+        assert_eq!(conflicts(&lower, Some(&lower)).unwrap(), [""; 0]);
     }
 
     #[test]

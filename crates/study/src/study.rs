@@ -7,13 +7,13 @@ pub use record::Order;
 use record::{Prices, Published, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
-use workload::{historian, orders};
 
-use crate::expand;
+use crate::axis::Axis;
 use crate::mistake::{StudyError, StudyErrors, one_error, toml_problem};
 use crate::search::Search;
 use crate::settings;
 use crate::target::Target;
+use crate::work::{Given, Known};
 
 /// A study. As a file it is TOML; `prony study list` names some that are ready to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ pub struct Study {
     pub target: Target,
     /// What all configurations share.
     #[serde(default)]
-    pub workload: Workload,
+    pub workload: Given,
     /// Named configurations; none means one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configuration: Vec<Configuration>,
@@ -161,21 +161,6 @@ pub struct Steady {
     pub tracked: std::collections::BTreeMap<String, Value>,
 }
 
-/// Parameters, by workload. A configuration with parameters of a historian is one, and so with orders.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// Disk.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub disk: disk::Settings,
-    /// Historian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub historian: Option<historian::Settings>,
-    /// Orders.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orders: Option<orders::Settings>,
-}
-
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -191,110 +176,10 @@ pub struct Configuration {
     pub target: Target,
     /// What it sets beyond what all share.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub workload: Workload,
+    pub workload: Given,
     /// Levels that replace those of an axis for this configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis: Vec<Axis>,
-}
-
-/// A parameter and its levels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Axis {
-    /// Key, such as `workload.disk.outstanding` or `target.url`.
-    pub key: String,
-    /// Values, in the order in which they are given.
-    pub levels: Vec<Value>,
-    /// Names of the levels, for people; their values if none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<String>,
-    /// The level that the others are compared with, or its name; the first if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<Value>,
-}
-
-/// A workload that a study can run, as far as its parameters go.
-pub trait Varied: settings::Settings {
-    /// Prefix of the keys of its parameters.
-    const PREFIX: &'static str;
-
-    /// Its parameters.
-    fn of(workload: &Workload) -> Self;
-
-    /// Puts its parameters back.
-    fn put(self, workload: &mut Workload);
-}
-
-impl Varied for disk::Settings {
-    const PREFIX: &'static str = "workload.disk.";
-
-    fn of(workload: &Workload) -> Self {
-        workload.disk.clone()
-    }
-
-    fn put(self, workload: &mut Workload) {
-        workload.disk = self;
-    }
-}
-
-impl Varied for historian::Settings {
-    const PREFIX: &'static str = "workload.historian.";
-
-    fn of(workload: &Workload) -> Self {
-        workload.historian.clone().unwrap_or_default()
-    }
-
-    fn put(self, workload: &mut Workload) {
-        workload.historian = Some(self);
-    }
-}
-
-impl Varied for orders::Settings {
-    const PREFIX: &'static str = "workload.orders.";
-
-    fn of(workload: &Workload) -> Self {
-        workload.orders.clone().unwrap_or_default()
-    }
-
-    fn put(self, workload: &mut Workload) {
-        workload.orders = Some(self);
-    }
-}
-
-impl Axis {
-    /// An axis over a parameter of a workload.
-    pub(crate) fn of<S: Varied>(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
-        Self {
-            key: format!("{}{key}", S::PREFIX),
-            levels: levels.into_iter().collect(),
-            names: Vec::new(),
-            reference: None,
-        }
-    }
-
-    /// Name under which trials tell their level: the last part of the key.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.key.rsplit('.').next().unwrap_or_default()
-    }
-
-    /// What trials tell of a level: its name, or its value.
-    #[must_use]
-    pub fn text_of(&self, level: &Value) -> String {
-        let named = self.levels.iter().zip(&self.names).find(|(other, _)| *other == level);
-        named.map_or_else(|| expand::text_of(level), |(_, name)| name.clone())
-    }
-
-    /// The level that the others are compared with, as trials tell it.
-    #[must_use]
-    pub fn reference(&self) -> Option<String> {
-        self.reference.as_ref().or(self.levels.first()).map(|level| self.text_of(level))
-    }
-
-    /// Name of the workload's parameter that it varies, if it is one of this workload.
-    pub(crate) fn parameter<S: Varied>(&self) -> Option<&str> {
-        self.key.strip_prefix(S::PREFIX)
-    }
 }
 
 impl Study {
@@ -303,12 +188,12 @@ impl Study {
     ///
     /// # Errors
     /// When a configuration sets the same parameter to another value: its name would lie.
-    pub fn narrow<S: Varied>(&mut self, given: &S) -> Result<(), StudyErrors> {
+    pub fn narrow<W: Known>(&mut self, given: &W) -> Result<(), StudyErrors> {
         let mut errors = Vec::new();
         let mut rest = given.clone();
         let configured = self.configuration.iter_mut().flat_map(|configuration| &mut configuration.axis);
         for axis in self.axis.iter_mut().chain(configured) {
-            let Some(parameter) = axis.parameter::<S>().map(str::to_owned) else { continue };
+            let Some(parameter) = axis.parameter::<W>().map(str::to_owned) else { continue };
             if let Some(level) = settings::value(given, &parameter) {
                 if let Some(tracked) =
                     self.steady.as_mut().and_then(|steady| steady.tracked.get_mut(&parameter))
@@ -321,7 +206,7 @@ impl Study {
             }
         }
         for configuration in &self.configuration {
-            let conflicts = settings::conflicts(&rest, &S::of(&configuration.workload))
+            let conflicts = settings::conflicts(&rest, W::given(&configuration.workload).as_ref())
                 .map_err(|problem| one_error(&configuration.name, problem))?;
             errors.extend(conflicts.into_iter().map(|key| StudyError {
                 problem: format!(
@@ -337,9 +222,8 @@ impl Study {
             errors.dedup_by(|a, b| a.place == b.place);
             return Err(StudyErrors(errors));
         }
-        settings::overlay(&rest, &S::of(&self.workload))
-            .map_err(|problem| one_error(S::PREFIX, problem))?
-            .put(&mut self.workload);
+        let laid = settings::overlay(Some(&rest), W::given(&self.workload).as_ref());
+        *W::given_mut(&mut self.workload) = Some(laid.map_err(|problem| one_error(W::NAME, problem))?);
         if let Some(seed) = settings::value(given, "seed").and_then(|seed| seed.as_integer()) {
             self.seed = seed as u64;
         }

@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 
 use anyhow::anyhow;
-use load::{Pacing, Size};
 use record::{Lines, SearchRules};
-use study::{Order, Plan, Stop, Study, Target, Work};
-use workload::historian::Job;
-use workload::orders;
+use study::{Order, Plan, Stop, Study, Target};
+use workload::historian;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -40,7 +38,7 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
             serde_json::json!({
                 "trial": trial.planned,
                 "pause_s": trial.pause.as_seconds(),
-                "parameters": parameters(&trial.work),
+                "parameters": trial.work.any().parameters(),
             })
         })
         .collect();
@@ -55,14 +53,6 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
         "warnings": survey.warnings().cloned().chain(lacks(study, plan)).collect::<Vec<_>>(),
         "trials": trials,
     })
-}
-
-fn parameters(work: &Work) -> serde_json::Value {
-    match work {
-        Work::Disk { settings, .. } => serde_json::json!(settings),
-        Work::Historian { settings, .. } => serde_json::json!(settings),
-        Work::Orders { settings, .. } => serde_json::json!(settings),
-    }
 }
 
 fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
@@ -149,8 +139,8 @@ fn written_to_database(study: &Study, plan: &Plan, target: &Target) -> String {
         (None, None) => "a database".to_owned(),
     };
     let trials = plan.trials.iter().filter(|trial| trial.target.is_same_database(target));
-    let jobs = trials.filter_map(|trial| trial.work.historian());
-    let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
+    let jobs = trials.filter_map(|trial| trial.work.job::<historian::Settings>());
+    let rows = |job: &historian::Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
     let known: Option<f64> = jobs.map(rows).sum();
     let amount = match known.filter(|_| study.search.is_none()) {
         Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
@@ -190,7 +180,7 @@ fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
     }
     let mut bounded_bytes = 0.0;
     let mut unbounded_s = 0.0;
-    let jobs = plan.trials.iter().filter_map(|trial| trial.work.disk());
+    let jobs = plan.trials.iter().filter_map(|trial| trial.work.job::<disk::Settings>());
     for job in jobs.filter(|job| job.writes() && job.needs_files()) {
         let seconds = job.phases.end_ns() as f64 / 1e9;
         match job.pacing.rate_per_s() {
@@ -218,16 +208,12 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
     for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
-        let line = match &trial.work {
-            Work::Disk { job, .. } => disk_line(job),
-            Work::Historian { job, .. } => historian_line(job),
-            Work::Orders { job, .. } => orders_line(job),
-        };
+        let line = trial.work.any().line();
         lines.push(format!(
             "{:>5}  {:<28} {line} {:>6} {}{}",
             trial.planned.number,
             trial.planned.name,
-            trial.work.phases().measure.to_string(),
+            trial.work.any().phases().measure.to_string(),
             levels.join(" "),
             if trial.planned.aa { "  the reference once more, for the noise floor" } else { "" }
         ));
@@ -246,31 +232,4 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
         lines.push(format!("and {rounds} of these{order}"));
     }
     lines
-}
-
-fn disk_line(job: &disk::Job) -> String {
-    format!(
-        "{:>8}  {:>3.0} % reads  Q{:<3} T{:<3}",
-        Size(job.block_bytes).to_string(),
-        job.read_share * 100.0,
-        job.outstanding,
-        job.threads
-    )
-}
-
-fn historian_line(job: &Job) -> String {
-    let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
-    let writers = if job.writers == 1 { "writer" } else { "writers" };
-    format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
-}
-
-fn orders_line(job: &orders::Job) -> String {
-    let clients = if job.n_threads == 1 { "client" } else { "clients" };
-    let pace = match job.pacing {
-        Pacing::Closed { think_time } => format!("{think_time} to think"),
-        Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
-            format!("{} orders/min", rate_per_s * 60.0)
-        }
-    };
-    format!("{:>5} {clients} a target  {pace}", job.n_threads)
 }

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use disk::{Cache, Pool, Settings};
 use load::{Size, Span};
 use record::shown;
-use study::{Configuration, Study, Workload};
+use study::{Configuration, Given, Study};
 use workload::given_file;
 
 use super::layout::{FileSize, Load, Pool as LayoutPool, Setup, TestFile};
@@ -52,7 +52,7 @@ impl Test {
         test.study.slug = "sqlio".to_owned();
         test.study.configuration = vec![Configuration {
             name: "sqlio".to_owned(),
-            workload: Workload { disk: test.settings(extensions), ..Workload::default() },
+            workload: Given { disk: Some(test.settings(extensions)), ..Given::default() },
             ..Configuration::default()
         }];
         test.study.target.paths = test.paths();

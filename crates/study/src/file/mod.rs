@@ -14,6 +14,7 @@ use crate::mistake::StudyErrors;
 use crate::plan::Plan;
 use crate::quick;
 use crate::study::Study;
+use crate::work::NAMES;
 use read::Problem;
 use tree::{Kind, Node, Step};
 
@@ -110,12 +111,13 @@ impl StudyFile<'_> {
     /// Lays a quick look of ours over a file that has none. A file with mistakes is left as it is, since it will not run.
     fn hasten(&self, tree: &mut Node) {
         let Some(study) = self.read(tree.clone(), &mut Vec::new()) else { return };
-        for (key, value) in quick::look(&study) {
+        let look = quick::look(&study);
+        for (key, value) in look.laid {
             tree.lay(Node::at_key(&key, value));
         }
         let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
         for configuration in configurations {
-            for (key, _) in quick::TIMES {
+            for key in &look.times {
                 let path: Vec<Step> = key.split('.').map(|part| Step::Key(part.to_owned())).collect();
                 configuration.remove(&path);
             }
@@ -420,7 +422,7 @@ fn line_of(tree: &Node, place: &str) -> Option<usize> {
 
 /// A parameter of any workload, by its name alone.
 fn parameter<'a>(workload: Option<&'a Node>, name: &str) -> Option<&'a Node> {
-    ["disk", "historian", "orders"].iter().find_map(|kind| workload?.get(kind)?.get(name))
+    NAMES.iter().find_map(|kind| workload?.get(kind)?.get(name))
 }
 
 #[cfg(test)]

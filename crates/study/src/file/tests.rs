@@ -80,7 +80,7 @@ fn a_quick_look_of_its_own_is_found_where_the_file_has_none() {
     assert!(Plan::of(&study).unwrap().duration().as_seconds() <= 10.0);
     let historian = "[workload.historian]\nrate = 10\nduration = \"1h\"\n[target]\nurl = \"sqlite:x\"";
     let study = StudyFile { quick: true, ..file(historian) }.study().unwrap();
-    assert_eq!(study.workload.disk, disk::Settings::default());
+    assert_eq!(study.workload.disk, None);
 }
 
 #[test]

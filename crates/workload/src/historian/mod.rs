@@ -23,6 +23,7 @@ mod source;
 mod store;
 pub mod tags;
 mod trial;
+mod workload;
 mod writer;
 
 pub use job::{Job, Maintenance, Readers, Source};

@@ -21,6 +21,7 @@ pub mod tables;
 mod verify;
 mod visit;
 pub mod words;
+mod workload;
 
 /// Name of a store's database where nothing else is said.
 pub const DATABASE: &str = "prony_orders";

@@ -1,0 +1,112 @@
+//! What a study knows of a historian before it runs.
+
+use load::{JobError, Phases, Searched, Span, TargetNeeds, Workload};
+
+use super::{Job, Rate, Settings, Source, SourceChoice};
+
+/// Time between two purges in a quick look, so that some fit into it.
+const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
+
+impl Workload for Settings {
+    const NAME: &'static str = "historian";
+    const TIMES: [&'static str; 2] = ["warm_up", "duration"];
+    type Job = Job;
+
+    fn job(&self) -> Result<Job, Vec<JobError>> {
+        Job::of(self)
+    }
+
+    fn settle(&mut self, job: &Job) {
+        self.warm_up = Some(job.phases.warm_up);
+        self.duration = Some(job.phases.measure);
+    }
+
+    fn seed(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seed_of(job: &mut Job) -> &mut u64 {
+        &mut job.seed
+    }
+
+    fn phases(job: &Job) -> Phases {
+        job.phases
+    }
+
+    fn needs(_: &Job) -> TargetNeeds {
+        TargetNeeds::Databases { who: "a historian", most: Some(1), such_as: "sqlite:historian.db" }
+    }
+
+    /// `random 5100/s`, `counters of 5000 tags`.
+    fn describe(job: &Job, _: usize) -> String {
+        match (&job.source, job.rate_per_s()) {
+            (Source::Counters, _) => format!("counters of {} tags", job.tags),
+            (Source::Random(_), Some(rate)) => format!("random {rate}/s"),
+            (Source::Random(_), None) => "as fast as the buffer takes them".to_owned(),
+            (other, _) => other.name(),
+        }
+    }
+
+    fn tells_levels(is_named: bool) -> bool {
+        is_named
+    }
+
+    fn line(job: &Job) -> String {
+        let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
+        let writers = if job.writers == 1 { "writer" } else { "writers" };
+        format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
+    }
+
+    fn quick_look(_: &Self, asked: &[&Self]) -> Self {
+        let purges = asked.iter().any(|settings| settings.maintenance_interval.is_some());
+        Self {
+            warm_up: Some(Span::seconds(4)),
+            duration: Some(Span::seconds(10)),
+            maintenance_interval: purges.then_some(QUICK_PURGE_INTERVAL),
+            ..Self::default()
+        }
+    }
+
+    /// What only a purge can heed, where none is run.
+    fn without_effect(asked: &[(&Self, &Job)], is_search: bool) -> Vec<JobError> {
+        let ignored = asked.iter().flat_map(|(settings, job)| {
+            // The steps that confirm are as long as five intervals.
+            let runs = job.maintenance.is_some() || (is_search && settings.maintenance_interval.is_some());
+            let given = [
+                ("maintenance_interval", settings.maintenance_interval.is_some()),
+                ("retention", settings.retention.is_some()),
+                ("purge_rows", settings.purge_rows.is_some()),
+                ("purge", settings.purge.is_some()),
+                ("shrink", settings.shrink == Some(true)),
+            ];
+            given.into_iter().filter(move |&(_, is_given)| is_given && !runs)
+        });
+        let problem = "has no effect in a trial that is shorter than the time between two purges: measure longer, or give \
+                       a shorter maintenance_interval";
+        ignored.map(|(parameter, _)| JobError { parameter, problem: problem.to_owned() }).collect()
+    }
+
+    fn searched(&self) -> Option<Searched> {
+        let mut contradictions = Vec::new();
+        if self.rate.is_some() {
+            let search = record::Parameter::new("search");
+            let problem = format!("is what a search looks for; leave it out, or leave out {search}");
+            contradictions.push(JobError { parameter: "rate", problem });
+        }
+        if let Some(source) = self.source.as_ref().filter(|source| **source != SourceChoice::Random) {
+            let problem =
+                format!("{source} has a pace of its own, and a search needs one that it can set; use random");
+            contradictions.push(JobError { parameter: "source", problem });
+        }
+        let cycle = self.maintenance_interval.unwrap_or(Span::ZERO);
+        Some(Searched { contradictions, cycle })
+    }
+
+    fn at_rate(&self, rate_per_s: f64, phases: Option<Phases>) -> Self {
+        let mut settings = Self { rate: Some(Rate::PerSecond(rate_per_s)), ..self.clone() };
+        if let Some(phases) = phases {
+            (settings.warm_up, settings.duration) = (Some(phases.warm_up), Some(phases.measure));
+        }
+        settings
+    }
+}

@@ -1,0 +1,66 @@
+//! What a study knows of a load of orders before it runs.
+
+use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
+
+use super::{CpuTarget, Job, Settings};
+
+impl Workload for Settings {
+    const NAME: &'static str = "orders";
+    const TIMES: [&'static str; 2] = ["warmup_time", "run_time"];
+    type Job = Job;
+
+    fn job(&self) -> Result<Job, Vec<JobError>> {
+        Job::of(self)
+    }
+
+    fn settle(&mut self, job: &Job) {
+        self.warmup_time = Some(job.phases.warm_up);
+        self.run_time = Some(job.phases.measure);
+    }
+
+    fn seed(&mut self) -> &mut Option<u64> {
+        &mut self.seed
+    }
+
+    fn seed_of(job: &mut Job) -> &mut u64 {
+        &mut job.seed
+    }
+
+    fn phases(job: &Job) -> Phases {
+        job.phases
+    }
+
+    fn needs(_: &Job) -> TargetNeeds {
+        TargetNeeds::Databases { who: "a load of orders", most: None, such_as: "sqlite:orders.db" }
+    }
+
+    /// `32 clients, 20ms to think`, `6000 orders/min due`.
+    fn describe(job: &Job, databases: usize) -> String {
+        let stores = if databases > 1 { format!("{databases} x ") } else { String::new() };
+        let clients =
+            if job.n_threads == 1 { "1 client".to_owned() } else { format!("{} clients", job.n_threads) };
+        match (job.cpu_target, job.pacing) {
+            (Some(share), _) => format!("{stores}clients for {} of the CPU", CpuTarget(share)),
+            (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => format!("{stores}{clients}"),
+            (None, Pacing::Closed { think_time }) => format!("{stores}{clients}, {think_time} to think"),
+            (None, Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s }) => {
+                format!("{} orders/min due", rate_per_s * 60.0)
+            }
+        }
+    }
+
+    fn line(job: &Job) -> String {
+        let clients = if job.n_threads == 1 { "client" } else { "clients" };
+        let pace = match job.pacing {
+            Pacing::Closed { think_time } => format!("{think_time} to think"),
+            Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
+                format!("{} orders/min", rate_per_s * 60.0)
+            }
+        };
+        format!("{:>5} {clients} a target  {pace}", job.n_threads)
+    }
+
+    fn quick_look(_: &Self, _: &[&Self]) -> Self {
+        Self { warmup_time: Some(Span::seconds(2)), run_time: Some(Span::seconds(8)), ..Self::default() }
+    }
+}
