@@ -9,6 +9,7 @@ mod values;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
@@ -300,7 +301,8 @@ impl MysqlSession {
     pub(crate) async fn server(&mut self) -> Result<Server, Error> {
         let sql = "SHOW GLOBAL VARIABLES WHERE variable_name IN ('version', 'innodb_flush_log_at_trx_commit', \
                    'sync_binlog', 'log_bin', 'innodb_doublewrite', 'innodb_flush_method', 'innodb_buffer_pool_size', \
-                   'innodb_log_file_size', 'innodb_redo_log_capacity', 'datadir')";
+                   'innodb_log_file_size', 'innodb_redo_log_capacity', 'datadir', \
+                   'innodb_log_group_home_dir')";
         let mut settings = HashMap::new();
         let mut listed = Vec::new();
         for row in self.query(sql, &[]).await? {
@@ -311,7 +313,7 @@ impl MysqlSession {
                     text(value)
                 };
                 settings.insert(name.to_lowercase(), value.clone());
-                if name != "version" && name != "datadir" {
+                if !["version", "datadir", "innodb_log_group_home_dir"].contains(&name.as_str()) {
                     listed.push(ServerSetting { name: name.clone(), value });
                 }
             }
@@ -323,12 +325,19 @@ impl MysqlSession {
             setting("sync_binlog"),
             setting("innodb_flush_method"),
         );
+        let data_directory = settings.get("datadir").filter(|_| self.is_local);
         Ok(Server {
             version: product(setting("version")),
             durability,
             is_durable,
             settings: listed,
-            data_directory: settings.get("datadir").filter(|_| self.is_local).cloned(),
+            log_directory: data_directory.zip(settings.get("innodb_log_group_home_dir")).map(
+                |(data, log)| {
+                    // As the server reads it: `./` is its data directory.
+                    Path::new(data).join(log).display().to_string()
+                },
+            ),
+            data_directory: data_directory.cloned(),
         })
     }
 

@@ -353,12 +353,14 @@ impl PostgresSession {
         let setting = |name: &str| settings.get(name).map_or("unknown", String::as_str);
         let (is_durable, durability) = durability(setting("fsync"), setting("synchronous_commit"));
         let version = setting("server_version").split(' ').next().unwrap_or("unknown");
+        let data_directory = settings.get("data_directory").filter(|_| self.is_local);
         Ok(Server {
             version: format!("PostgreSQL {version}"),
             durability,
             is_durable,
             settings: listed,
-            data_directory: settings.get("data_directory").filter(|_| self.is_local).cloned(),
+            log_directory: data_directory.map(|data| format!("{data}/pg_wal")),
+            data_directory: data_directory.cloned(),
         })
     }
 

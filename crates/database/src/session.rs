@@ -334,6 +334,7 @@ impl Session {
                 is_durable: false,
                 settings: Vec::new(),
                 data_directory: None,
+                log_directory: None,
             }),
         }
     }

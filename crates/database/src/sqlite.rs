@@ -179,12 +179,14 @@ impl SqliteSession {
         listed.push(ServerSetting { name: "synchronous".to_owned(), value: level_name(&settings) });
         listed.push(ServerSetting { name: "cache_size".to_owned(), value: cache_size(&settings) });
         let directory = std::path::absolute(&self.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
+        let directory = directory.map(|directory| directory.display().to_string());
         Ok(Server {
             version: format!("SQLite {}", rusqlite::version()),
             durability: durability.to_owned(),
             is_durable,
             settings: listed,
-            data_directory: directory.map(|directory| directory.display().to_string()),
+            data_directory: directory.clone(),
+            log_directory: directory,
         })
     }
 

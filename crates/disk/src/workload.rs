@@ -8,7 +8,7 @@ use crate::{Job, Pattern, Settings};
 const QUICK_FILE_SIZE: Size = Size::mib(256);
 
 impl Workload for Settings {
-    const NAME: &'static str = "disk";
+    const WORKLOAD: record::Workload = record::Workload::Disk;
     const TIMES: [&'static str; 2] = ["warm_up", "duration"];
     type Job = Job;
 

@@ -57,6 +57,7 @@ impl ThreadInterval {
             operation.count = 0;
             operation.errors = 0;
             operation.bytes = 0;
+            operation.rows = 0;
             operation.service.clear();
             operation.response.iter_mut().for_each(Latency::clear);
             operation.lag.iter_mut().for_each(Latency::clear);

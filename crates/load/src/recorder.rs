@@ -198,6 +198,12 @@ impl Recording<'_> {
         }
     }
 
+    /// Counts rows that operations of a kind read.
+    #[inline]
+    pub fn read_rows(&mut self, kind: usize, rows: u64) {
+        self.0.open.operations[kind].rows += rows;
+    }
+
     /// Counts operations that were sent together at `sent_ns` and answered together at `now_ns`, each with a due time of
     /// its own. Their lag is counted where they were sent, see [`Recording::lags`].
     #[inline]

@@ -10,8 +10,10 @@ use crate::{JobError, Phases, Span};
 
 /// A workload, by the type of its parameters: all of them optional, so that layers of them can be laid over each other.
 pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq + Debug + 'static {
+    /// Which it is.
+    const WORKLOAD: record::Workload;
     /// Name: its parameters are `workload.NAME` in a study file.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::WORKLOAD.name();
     /// Names of the parameters for the lengths of warm-up and window.
     const TIMES: [&'static str; 2];
     /// What the parameters come to: complete and without contradiction.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use load::Span;
 use record::orders::{BROWSE, LAST_100_MAX, LOGIN, NEW_CUSTOMER, ORDER, PURCHASE, ROLLBACKS, target_orders};
-use record::{Event, Interval, OrdersOutcome, Phase, Window};
+use record::{Event, Interval, OrdersOutcome, Outcome, Phase, Window, Workload};
 
 use crate::arguments::CompatOutput;
 
@@ -26,7 +26,6 @@ pub(crate) struct Compat {
 }
 
 /// What was counted since the load began, or since its warm-up ended.
-#[derive(Default)]
 struct Counted {
     phase: Option<Phase>,
     /// End of the warm-up, in seconds since the load began.
@@ -42,6 +41,24 @@ struct Counted {
     by_target: Vec<f64>,
     last_100_max_ms: f64,
     printed_s: f64,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        let window = Window::new(Workload::Orders.main());
+        Self {
+            phase: None,
+            since_s: 0.0,
+            end_s: 0.0,
+            all: window.clone(),
+            sampled: window,
+            sampled_ms: 0,
+            rollbacks: 0,
+            by_target: Vec::new(),
+            last_100_max_ms: 0.0,
+            printed_s: 0.0,
+        }
+    }
 }
 
 impl Compat {
@@ -65,7 +82,10 @@ impl Compat {
                 if self.csv { CSV_HEAD.to_owned() } else { String::new() }
             }
             Event::Interval { interval, .. } => self.interval(interval),
-            Event::TrialFinished(trial) => trial.orders.as_ref().map_or_else(String::new, |o| self.last(o)),
+            Event::TrialFinished(trial) => {
+                let outcome = trial.outcome.as_ref().and_then(Outcome::orders);
+                outcome.map_or_else(String::new, |outcome| self.last(outcome))
+            }
             _ => String::new(),
         }
     }
@@ -95,7 +115,7 @@ impl Compat {
             counted.add_targets(&mut lines);
         }
         counted.printed_s = counted.end_s;
-        counted.sampled = Window::default();
+        counted.sampled = Window::new(Workload::Orders.main());
         lines
     }
 

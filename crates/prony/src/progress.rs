@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::{Event, Interval, Phase, SearchStep, State, TrialRecord, Window, shown};
+use record::{Event, Interval, Main, Phase, SearchStep, State, TrialRecord, Window, Workload, shown};
 use report::format;
 
 use crate::ticker;
@@ -18,14 +18,15 @@ pub(crate) struct Progress {
     trials: Option<usize>,
     live: Option<ProgressBar>,
     last_plain: Instant,
-    current: Current,
+    current: Option<Current>,
 }
 
 /// What is known of the trial that runs.
-#[derive(Default)]
 struct Current {
     label: String,
     end_s: f64,
+    workload: Workload,
+    main: Main,
     measured: Window,
 }
 
@@ -40,7 +41,7 @@ impl Progress {
             ticker::start(&bar);
             bar
         });
-        Self { trials, live, last_plain: Instant::now(), current: Current::default() }
+        Self { trials, live, last_plain: Instant::now(), current: None }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
@@ -82,12 +83,15 @@ impl Progress {
         let seconds = |keys: [&str; 2], default: f64| {
             keys.into_iter().find_map(parameter).map_or(default, load::Span::as_seconds)
         };
-        self.current = Current {
+        let current = Current {
             label: label(trial, self.trials),
+            workload: trial.workload,
+            main: trial.main.clone(),
             end_s: seconds(["warm_up", "warmup_time"], 1.0) + seconds(["duration", "run_time"], 10.0),
-            measured: Window::default(),
+            measured: Window::new(trial.main.clone()),
         };
-        self.moving(&format!("{}  starting", self.current.label), false);
+        self.moving(&format!("{}  starting", current.label), false);
+        self.current = Some(current);
     }
 
     fn interval(&mut self, interval: &Interval) {
@@ -96,28 +100,32 @@ impl Progress {
             Phase::Measure => "measuring",
             Phase::Drain => "draining",
         };
-        let mut second = Window::default();
+        let Some(current) = &mut self.current else { return };
+        let mut second = Window::new(current.main.clone());
         second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
-        self.current.measured.add(interval);
-        let left_s = (self.current.end_s - interval.end_s).max(0.0);
-        if interval.phase == Phase::Drain {
-            return self.moving(&format!("{}  {phase}{}", self.current.label, pending(interval)), false);
-        }
-        let text = format!(
-            "{}  {phase}, {} left  {}{}",
-            self.current.label,
-            format::duration(left_s),
-            self.rate_and_p99(&second),
-            pending(interval)
-        );
+        current.measured.add(interval);
+        let left_s = (current.end_s - interval.end_s).max(0.0);
+        let text = match interval.phase {
+            Phase::Drain => format!("{}  {phase}{}", current.label, pending(interval)),
+            Phase::WarmUp | Phase::Measure => format!(
+                "{}  {phase}, {} left  {}{}",
+                current.label,
+                format::duration(left_s),
+                rate_and_p99(current.workload, &second),
+                pending(interval)
+            ),
+        };
         self.moving(&text, false);
     }
 
     fn end(&mut self, trial: &TrialRecord) {
-        let measured = &self.current.measured;
+        let current = self.current.take();
+        let measured = current.map_or_else(|| Window::new(trial.main.clone()), |current| current.measured);
         let text = match trial.state {
             State::Skipped => format!("{}  skipped", label(trial, self.trials)),
-            State::Complete => format!("{}  {}", label(trial, self.trials), self.rate_and_p99(measured)),
+            State::Complete => {
+                format!("{}  {}", label(trial, self.trials), rate_and_p99(trial.workload, &measured))
+            }
             state => {
                 let reason = trial.reason.as_deref().unwrap_or("no reason was given");
                 format!("{}  {}: {reason}", label(trial, self.trials), format::state(state))
@@ -125,17 +133,6 @@ impl Progress {
         };
         self.lasting(&text);
         self.last_plain = Instant::now();
-    }
-
-    fn rate_and_p99(&self, window: &Window) -> String {
-        let operations = window.operations();
-        let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-        let (unit, times) = match window {
-            window if window.kind("record").is_some() => ("records/s", 1.0),
-            window if window.kind(record::orders::ORDER).is_some() => ("orders/min", 60.0),
-            _ => ("IOPS", 1.0),
-        };
-        format!("{} {unit}, p99 {p99}", format::figure(times * window.rate_per_s().unwrap_or(0.0)))
     }
 
     /// Text that stays.
@@ -157,6 +154,17 @@ impl Progress {
             None => {}
         }
     }
+}
+
+fn rate_and_p99(workload: Workload, window: &Window) -> String {
+    let operations = window.operations();
+    let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
+    let (unit, times) = match workload {
+        Workload::Disk => ("IOPS", 1.0),
+        Workload::Historian => ("records/s", 1.0),
+        Workload::Orders => ("orders/min", 60.0),
+    };
+    format!("{} {unit}, p99 {p99}", format::figure(times * window.rate_per_s().unwrap_or(0.0)))
 }
 
 /// `3/8`, or `3` where the number of trials is not known beforehand.

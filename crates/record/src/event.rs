@@ -1,6 +1,6 @@
 //! What the runner tells while a study runs. Whoever shows progress or stores results listens to these.
 
-use crate::{Environment, Interval, Manifest, Resources, Setup, TrialRecord};
+use crate::{Environment, Interval, Manifest, Placed, Resources, Setup, TrialRecord};
 
 /// One step of a study, in the order in which they happen.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub enum Event {
         number: u32,
         /// Setup.
         setup: Setup,
+        /// Where its target was found to be.
+        placed: Vec<Placed>,
     },
     /// An interval of the trial that runs.
     Interval {

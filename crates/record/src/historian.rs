@@ -14,8 +14,8 @@
 //! Where events come as fast as the buffer takes them, `record` has neither response nor lag. A kind stands in the samples
 //! only if the trial can have it: without readers there is neither `trend` nor `latest`.
 //!
-//! `bytes` of `record` is the size of the values in memory; those of the other kinds are zero, but for `trend` and
-//! `latest`, whose `bytes` is the number of rows that were read.
+//! `bytes` of `record` is the size of the values in memory, `rows` of `trend` and `latest` the number of rows that were read;
+//! both are zero elsewhere.
 //!
 //! Gauges: `pending_records` (mean over the interval), `pending_min_records`, `pending_max_records`,
 //! `offered_records` (events due in the interval), `refused_records`; where they were read, `database_bytes` and
@@ -23,32 +23,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Loop, RowsCompared};
+use crate::{Calibration, Loop, Outage, RowsCompared, Server};
 
-/// A setting of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServerSetting {
-    /// Name as the server spells it.
-    pub name: String,
-    /// Value with its unit.
-    pub value: String,
-}
+/// Kind of operation: one row committed.
+pub const RECORD: &str = "record";
+/// Kind of operation: one transaction of a writer.
+pub const COMMIT: &str = "commit";
+/// Kind of operation: a screen's read of a time window.
+pub const TREND: &str = "trend";
+/// Kind of operation: a screen's read of the latest values.
+pub const LATEST: &str = "latest";
+/// Kind of operation: one statement of a purge.
+pub const PURGE: &str = "purge";
+/// Kind of operation: one shrink.
+pub const SHRINK: &str = "shrink";
 
-/// A database server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Server {
-    /// Product and version, such as `PostgreSQL 15.18`.
-    pub version: String,
-    /// What a commit guarantees, as far as the settings tell: a sentence.
-    pub durability: String,
-    /// Whether a committed row survives a loss of power, as far as the settings tell.
-    pub is_durable: bool,
-    /// Settings that change figures: durability, caches, log sizes.
-    pub settings: Vec<ServerSetting>,
-    /// Directory of its data, where the server tells it and it is on this machine.
-    #[serde(default)]
-    pub data_directory: Option<String>,
-}
+/// All kinds in the order in which they are shown.
+pub const KINDS: [&str; 6] = [RECORD, COMMIT, TREND, LATEST, PURGE, SHRINK];
 
 /// Setup of a historian trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,19 +150,6 @@ impl MaintenanceRun {
     pub fn end_s(&self) -> f64 {
         self.start_s + self.purge_s + self.shrink_s.unwrap_or(0.0)
     }
-}
-
-/// A time in which the database could not be written, or the source of events not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outage {
-    /// When the first operation failed, in seconds since the load began.
-    pub start_s: f64,
-    /// When it could be used again; none if not before the end.
-    pub end_s: Option<f64>,
-    /// Attempts to connect.
-    pub attempts: u64,
-    /// First error.
-    pub error: String,
 }
 
 /// What became of a trial's events. All counts are of the whole trial, warm-up and drain included.

@@ -5,47 +5,54 @@
 
 mod csv_field;
 mod design;
+pub mod disk;
 mod environment;
 mod event;
+mod format;
 mod histogram;
-mod historian;
+pub mod historian;
 mod ingest;
 mod manifest;
+mod measured;
 mod mention;
 mod metric;
 mod observation;
 pub mod orders;
+mod pacing;
+mod placed;
 mod prices;
 mod rows;
 mod sample;
-mod setup;
+mod server;
 mod shown;
 mod threshold;
 mod trial;
 mod window;
+mod workload;
 
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
+pub use disk::{CacheMode, DiskOutcome, DiskSetup, Written};
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
+pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
-pub use historian::{
-    HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, Outage, ReaderSetup, Server,
-    ServerSetting,
-};
+pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
 pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
-pub use manifest::{
-    FORMAT_VERSION, Manifest, MeasuredTrial, PlannedTrial, Resumption, SearchRules, StudyRecord,
-};
+pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
+pub use measured::{MeasuredTrial, StudyRecord};
 pub use mention::{Command, Mention, Parameter, spelled};
 pub use metric::{Direction, METRICS, Metric};
 pub use observation::Observation;
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
+pub use pacing::{Calibration, Loop, Offered};
+pub use placed::{Placed, Volume};
 pub use prices::{PriceItem, Prices, PricesError};
 pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Resources, Sample, Summary};
-pub use setup::{CacheMode, Calibration, DiskSetup, Loop, Setup, Written};
+pub use server::{Outage, Server, ServerSetting};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
-pub use trial::{Offered, SearchStep, State, TrialRecord};
+pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;
+pub use workload::{Main, Outcome, Setup, Workload};

@@ -1,13 +1,10 @@
-//! A study as stored: its manifest, and all of its records together.
+//! A study as planned: what was to be run, by what, and how far it came.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Design, Environment, Latency, OperationInterval, Prices, Resources, Sample, State, TrialRecord};
-
-/// Version of the stored forms that this build writes. It reads this one and all before it.
-pub const FORMAT_VERSION: u32 = 1;
+use crate::{Design, Prices, State};
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,49 +116,4 @@ pub struct SearchRules {
     pub cool_down_s: f64,
     /// Whether the steps were shortened: a quick look and no measurement to rely on.
     pub quick: bool,
-}
-
-/// A trial with all that was measured in it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MeasuredTrial {
-    /// What is known of it.
-    pub trial: TrialRecord,
-    /// Its intervals, all phases.
-    pub samples: Vec<Sample>,
-    /// The machine meanwhile.
-    pub resources: Vec<Resources>,
-    /// Operations of the measured window by kind, with histograms merged. Latencies of operations that were in
-    /// flight at its end are in, their counts are not.
-    pub measured: BTreeMap<String, OperationInterval>,
-}
-
-/// A study with all of its records, as a report takes it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StudyRecord {
-    /// The plan and its state.
-    pub manifest: Manifest,
-    /// The machine; absent only if the program was killed before it was stored.
-    pub environment: Option<Environment>,
-    /// The exact input.
-    pub study_toml: String,
-    /// All trials that were begun or skipped, by number.
-    pub trials: Vec<MeasuredTrial>,
-    /// What is missing or damaged in the directory, a sentence each.
-    pub damage: Vec<String>,
-}
-
-impl MeasuredTrial {
-    /// A trial of which nothing was measured yet.
-    #[must_use]
-    pub fn new(trial: TrialRecord) -> Self {
-        Self { trial, samples: Vec::new(), resources: Vec::new(), measured: BTreeMap::new() }
-    }
-
-    /// All kinds' latencies of the measured window in one histogram.
-    #[must_use]
-    pub fn latency(&self) -> Latency {
-        let mut all = Latency::new();
-        self.measured.values().for_each(|operation| all.merge(operation.latency()));
-        all
-    }
 }

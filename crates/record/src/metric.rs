@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Workload::{self, Disk, Historian, Orders};
+
 /// A figure of a trial that can be compared with the same of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Metric {
@@ -14,8 +16,8 @@ pub struct Metric {
     pub better: Direction,
     /// What it is, in a few words that a sentence can begin with.
     pub says: &'static str,
-    /// Workload that measures it; empty for all.
-    pub of: &'static str,
+    /// Workload that measures it; none for all.
+    pub of: Option<Workload>,
 }
 
 /// Direction in which a metric is better.
@@ -28,40 +30,42 @@ pub enum Direction {
     Lower,
 }
 
-const fn higher(of: &'static str, name: &'static str, unit: &'static str, says: &'static str) -> Metric {
+type Text = &'static str;
+
+const fn higher(of: Option<Workload>, name: Text, unit: Text, says: Text) -> Metric {
     Metric { name, unit, better: Direction::Higher, says, of }
 }
 
-const fn lower(of: &'static str, name: &'static str, unit: &'static str, says: &'static str) -> Metric {
+const fn lower(of: Option<Workload>, name: Text, unit: Text, says: Text) -> Metric {
     Metric { name, unit, better: Direction::Lower, says, of }
 }
 
 /// All metrics. A trial has those that its workload measures.
 pub const METRICS: [Metric; 17] = [
-    higher("disk", "iops", "I/O/s", "I/Os a second"),
-    higher("disk", "mb_per_s", "MB/s", "throughput"),
-    higher("historian", "records_per_s", "records/s", "records a second"),
-    higher("historian", "sustained_per_s", "records/s", "highest sustained rate"),
-    higher("orders", "orders_per_min", "orders/min", "orders a minute"),
-    lower("", "mean_ms", "ms", "mean latency"),
-    lower("", "p50_ms", "ms", "median latency"),
-    lower("", "p95_ms", "ms", "95th percentile of the latency"),
-    lower("", "p99_ms", "ms", "99th percentile of the latency"),
-    lower("", "p999_ms", "ms", "99.9th percentile of the latency"),
-    lower("historian", "commit_p99_ms", "ms", "99th percentile of a commit"),
-    lower("historian", "trend_p99_ms", "ms", "99th percentile of a trend read"),
-    lower("historian", "pending_mean", "records", "mean pending records"),
-    lower("historian", "pending_max", "records", "most pending records"),
-    lower("orders", "variability_pct", "%", "variability between databases"),
-    lower("", "cpu_us_per_operation", "µs", "CPU time of an operation"),
-    lower("", "error_share", "share", "share of operations that failed"),
+    higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
+    higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
+    higher(Some(Historian), "records_per_s", "records/s", "records a second"),
+    higher(Some(Historian), "sustained_per_s", "records/s", "highest sustained rate"),
+    higher(Some(Orders), "orders_per_min", "orders/min", "orders a minute"),
+    lower(None, "mean_ms", "ms", "mean latency"),
+    lower(None, "p50_ms", "ms", "median latency"),
+    lower(None, "p95_ms", "ms", "95th percentile of the latency"),
+    lower(None, "p99_ms", "ms", "99th percentile of the latency"),
+    lower(None, "p999_ms", "ms", "99.9th percentile of the latency"),
+    lower(Some(Historian), "commit_p99_ms", "ms", "99th percentile of a commit"),
+    lower(Some(Historian), "trend_p99_ms", "ms", "99th percentile of a trend read"),
+    lower(Some(Historian), "pending_mean", "records", "mean pending records"),
+    lower(Some(Historian), "pending_max", "records", "most pending records"),
+    lower(Some(Orders), "variability_pct", "%", "variability between databases"),
+    lower(None, "cpu_us_per_operation", "µs", "CPU time of an operation"),
+    lower(None, "error_share", "share", "share of operations that failed"),
 ];
 
 impl Metric {
-    /// Whether a workload (`disk`, `historian`, `orders`) measures it.
+    /// Whether a workload measures it.
     #[must_use]
-    pub fn is_of(&self, workload: &str) -> bool {
-        self.of.is_empty() || self.of == workload
+    pub fn is_of(&self, workload: Workload) -> bool {
+        self.of.is_none_or(|of| of == workload)
     }
 
     /// The metric of a name.

@@ -17,6 +17,9 @@ pub const PRICES: &str = "prices";
 /// Kind of operation: a purchase, whether it was committed or rolled back for want of stock.
 pub const PURCHASE: &str = "purchase";
 
+/// All kinds in the order in which they are shown.
+pub const KINDS: [&str; 6] = [ORDER, LOGIN, NEW_CUSTOMER, BROWSE, PRICES, PURCHASE];
+
 /// Gauge: purchases of an interval that were rolled back for want of stock.
 pub const ROLLBACKS: &str = "rolled_back_orders";
 /// Gauge: operations of an interval that were tried again after a deadlock or a serialization failure.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Latency;
+use crate::{Latency, Main};
 
 /// Part of a trial that an interval belongs to. Only [`Phase::Measure`] makes figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub struct OperationInterval {
     pub errors: u64,
     /// Bytes moved by the completed ones.
     pub bytes: u64,
+    /// Rows read by the completed ones.
+    pub rows: u64,
     /// Completion − sending.
     pub service: Latency,
     /// Completion − due time; open loop only.
@@ -41,6 +43,7 @@ impl OperationInterval {
         self.count += other.count;
         self.errors += other.errors;
         self.bytes += other.bytes;
+        self.rows += other.rows;
         self.service.merge(&other.service);
         merge_optional(&mut self.response, other.response.as_ref());
         merge_optional(&mut self.lag, other.lag.as_ref());
@@ -149,6 +152,12 @@ impl Sample {
         self.operations.values().map(|operation| operation.count).sum()
     }
 
+    /// Operations that a trial is about.
+    #[must_use]
+    pub fn count_of(&self, main: &Main) -> u64 {
+        main.among(&self.operations).map(|(_, operation)| operation.count).sum()
+    }
+
     /// Bytes moved by operations of all kinds.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -165,8 +174,15 @@ pub struct OperationSample {
     pub errors: u64,
     /// Bytes moved.
     pub bytes: u64,
+    /// Rows read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u64,
     /// Figures of [`OperationInterval::latency`]; the histograms themselves are in `latency.hlog`.
     pub latency: Summary,
+}
+
+fn is_zero(rows: &u64) -> bool {
+    *rows == 0
 }
 
 impl OperationSample {
@@ -175,6 +191,7 @@ impl OperationSample {
             count: interval.count,
             errors: interval.errors,
             bytes: interval.bytes,
+            rows: interval.rows,
             latency: Summary::of(interval.latency()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HistorianOutcome, OrdersOutcome, Setup};
+use crate::{Main, Outcome, Placed, Setup, Workload};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,9 +29,15 @@ pub enum State {
 
 /// What is known of one trial besides its samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// The derived functions read and write the newest form; the implementations for all forms are beside the older ones.
+#[serde(remote = "Self")]
 pub struct TrialRecord {
-    /// Version of the stored form.
+    /// Version of the stored form that it was read from. What is written is always of the newest.
     pub format: u32,
+    /// What it is of.
+    pub workload: Workload,
+    /// The operations that its rate and latency are of.
+    pub main: Main,
     /// Number within the study, from 1.
     pub number: u32,
     /// Name of the configuration, such as `RND4K Q32T1 read`.
@@ -58,48 +64,26 @@ pub struct TrialRecord {
     pub started: Option<String>,
     /// Parameters as asked, as the study file would spell them.
     pub parameters: serde_json::Value,
+    /// What was asked to be loaded, as the study file spells it, without passwords; null where the format did not store it.
+    #[serde(default)]
+    pub target: serde_json::Value,
+    /// Where that was found to be; empty if it never began.
+    #[serde(default)]
+    pub placed: Vec<Placed>,
     /// What was really set up; none if it never began.
     pub setup: Option<Setup>,
-    /// Operations that were due and not sent when the window ended; open loop only.
-    #[serde(default)]
-    pub unsent: u64,
-    /// What an open loop offered; none of a closed one, and of a historian, whose outcome has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offered: Option<Offered>,
-    /// What became of the events of a historian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub historian: Option<HistorianOutcome>,
-    /// What became of the orders of an order store.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orders: Option<OrdersOutcome>,
-    /// Workload, known also of a trial that was never set up: `disk`, `historian`, `orders`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workload: Option<String>,
+    /// What became of its operations; none if it did not come to its end.
+    pub outcome: Option<Outcome>,
     /// Its part in the search for the highest sustainable rate, if it is a step of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
 }
 
-/// What an open loop was to send in its measured window, and what kept it from sending in time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offered {
-    /// Operations that fell due in the window.
-    pub due: u64,
-    /// Operations that may be in flight at once: outstanding I/Os of all threads, or clients.
-    pub slots: u64,
-    /// Operations that fell due while all of them were, warm-up included; none where that is not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waited: Option<u64>,
-    /// Operations that were sent, warm-up and flushes included; none where that is not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sent: Option<u64>,
-}
-
-impl Offered {
-    /// Share (0–1) of the operations that waited for others to be answered.
+impl TrialRecord {
+    /// Operations that were due and not sent when the window ended; open loop only.
     #[must_use]
-    pub fn waited_share(&self) -> Option<f64> {
-        Some(self.waited? as f64 / self.sent?.max(1) as f64)
+    pub fn unsent(&self) -> u64 {
+        self.outcome.as_ref().map_or(0, Outcome::unsent)
     }
 }
 

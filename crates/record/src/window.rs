@@ -1,19 +1,15 @@
-//! What a trial's measured window comes to, gathered interval by interval in constant memory.
+//! What a trial's measured window comes to, gathered interval by interval in constant memory: the one definition of a trial's
+//! main figures, for the runner's rules, the progress line and a report long after.
 
 use std::collections::BTreeMap;
 
-use crate::orders::ORDER;
-use crate::{Interval, Loop, MeasuredTrial, OperationInterval, Pauses, Phase, Setup};
-
-/// Kind that is no I/O of its own: it makes others durable.
-const FLUSH: &str = "flush";
-/// Kind that a historian is about: rows committed. Its other kinds carry or read these rows.
-const RECORD: &str = "record";
+use crate::{Interval, Main, OperationInterval, Pauses, Phase, Sample};
 
 /// The measured window of a trial. Counts are those of the window; latencies also those of operations that were in
 /// flight at its end, because leaving out the slowest would make every figure better than it was.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Window {
+    main: Main,
     operations: BTreeMap<String, OperationInterval>,
     seconds: f64,
     busiest_share_s: f64,
@@ -21,6 +17,12 @@ pub struct Window {
 }
 
 impl Window {
+    /// The empty window of a trial that is about these operations.
+    #[must_use]
+    pub fn new(main: Main) -> Self {
+        Self { main, operations: BTreeMap::new(), seconds: 0.0, busiest_share_s: 0.0, pauses: None }
+    }
+
     /// Adds an interval. The warm-up counts for nothing.
     pub fn add(&mut self, interval: &Interval) {
         let is_open = interval.operations.values().any(|operation| operation.response.is_some());
@@ -35,34 +37,50 @@ impl Window {
         }
         for (kind, operation) in &interval.operations {
             let into = self.operations.entry(kind.clone()).or_default();
-            let (count, bytes) = (into.count, into.bytes);
+            let counted = (into.count, into.bytes, into.rows);
             into.merge(operation);
             if interval.phase == Phase::Drain {
-                (into.count, into.bytes) = (count, bytes);
+                (into.count, into.bytes, into.rows) = counted;
             }
         }
     }
 
-    /// The window of a trial that was stored.
+    /// The window of a trial that was stored, of an open loop or a closed one, with what [`Window::counted`] gives.
     #[must_use]
-    pub fn of(trial: &MeasuredTrial) -> Self {
-        let mut window = Self { operations: trial.measured.clone(), ..Self::default() };
-        window.pauses = Self::pauses_of(trial);
-        for sample in trial.samples.iter().filter(|sample| sample.phase == Phase::Measure) {
-            window.seconds += sample.length_s;
-            window.busiest_share_s += sample.generator_busiest_share * sample.length_s;
+    pub fn stored(
+        main: Main,
+        is_open: bool,
+        samples: &[Sample],
+        operations: BTreeMap<String, OperationInterval>,
+    ) -> Self {
+        let mut window = Self { operations, ..Self::new(main) };
+        for sample in samples {
+            window.add_pauses(sample.phase, is_open, sample.generator_pauses);
+            if sample.phase == Phase::Measure {
+                window.seconds += sample.length_s;
+                window.busiest_share_s += sample.generator_busiest_share * sample.length_s;
+            }
         }
         window
     }
 
-    /// [`Window::pauses`] of a trial that was stored.
+    /// What samples count in the measured window, with the latencies that go with them: those of the window and of what was in
+    /// flight at its end, by kind and yet without counts.
     #[must_use]
-    pub fn pauses_of(trial: &MeasuredTrial) -> Option<Pauses> {
-        let pacing = trial.trial.setup.as_ref().map(Setup::pacing);
-        let is_open = matches!(pacing, Some(Loop::Open { .. }));
-        let mut window = Self::default();
-        trial.samples.iter().for_each(|s| window.add_pauses(s.phase, is_open, s.generator_pauses));
-        window.pauses
+    pub fn counted(
+        samples: &[Sample],
+        latencies: BTreeMap<String, OperationInterval>,
+    ) -> BTreeMap<String, OperationInterval> {
+        let mut operations = latencies;
+        let measured = samples.iter().filter(|sample| sample.phase == Phase::Measure);
+        for (kind, counted) in measured.flat_map(|sample| &sample.operations) {
+            let operation = operations.entry(kind.clone()).or_default();
+            operation.count += counted.count;
+            operation.errors += counted.errors;
+            operation.bytes += counted.bytes;
+            operation.rows += counted.rows;
+        }
+        operations
     }
 
     /// A pause within the drain makes the latencies of what was in flight wrong. One of the warm-up leaves an open loop with
@@ -91,16 +109,17 @@ impl Window {
         self.operations.get(kind)
     }
 
-    /// What the trial is about: records of a historian, orders of an order store, else reads and writes together; flushes
-    /// are left out.
+    /// Operations by kind.
+    #[must_use]
+    pub fn kinds(&self) -> &BTreeMap<String, OperationInterval> {
+        &self.operations
+    }
+
+    /// What the trial is about: its main operations together.
     #[must_use]
     pub fn operations(&self) -> OperationInterval {
-        if let Some(whole) = self.kind(RECORD).or_else(|| self.kind(ORDER)) {
-            return whole.clone();
-        }
         let mut all = OperationInterval::default();
-        let kinds = self.operations.iter().filter(|(kind, _)| *kind != FLUSH);
-        kinds.for_each(|(_, operation)| all.merge(operation));
+        self.main.among(&self.operations).for_each(|(_, operation)| all.merge(operation));
         all
     }
 
@@ -120,6 +139,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     fn interval(phase: Phase, kind: &str, count: u64, latency_us: u64) -> Interval {
         let mut operation = OperationInterval { count, bytes: count * 512, ..OperationInterval::default() };
@@ -146,20 +166,20 @@ mod tests {
             interval
         };
         for (open, pauses) in [(false, (30.0, 50.0)), (true, (700.0, 750.0))] {
-            let mut window = Window::default();
+            let mut window = Window::new(Workload::Disk.main());
             window.add(&paused(Phase::WarmUp, 700.0, open));
             window.add(&paused(Phase::Measure, 20.0, open));
             window.add(&paused(Phase::Drain, 30.0, open));
             assert_eq!(window.pauses().map(|found| (found.longest_ms, found.sum_ms)), Some(pauses), "{open}");
         }
-        let mut unknown = Window::default();
+        let mut unknown = Window::new(Workload::Disk.main());
         unknown.add(&interval(Phase::Measure, "read", 1, 10));
         assert_eq!(unknown.pauses(), None, "not measured is not zero");
     }
 
     #[test]
     fn rates_are_of_the_window_and_latencies_also_of_what_drained() {
-        let mut window = Window::default();
+        let mut window = Window::new(Workload::Disk.main());
         for (phase, kind, count, latency_us) in [
             (Phase::WarmUp, "read", 1_000, 9_000),
             (Phase::Measure, "read", 100, 10),
@@ -172,6 +192,19 @@ mod tests {
         assert_eq!(window.operations().service.count(), 107);
         assert!((window.operations().service.max_us().unwrap() / 500.0 - 1.0).abs() < 1e-3);
         assert_eq!(window.busiest_share(), Some(0.5));
-        assert_eq!(Window::default().rate_per_s(), None);
+        assert_eq!(Window::new(Workload::Disk.main()).rate_per_s(), None);
+    }
+
+    #[test]
+    fn names_of_operations_are_free() {
+        let mut window = Window::new(Main::Kind("visit".to_owned()));
+        for (kind, count) in [("order", 3), ("login", 5), ("record", 7), ("visit", 2), ("flush", 11)] {
+            window.add(&interval(Phase::Measure, kind, count, 10));
+        }
+        assert_eq!((window.operations().count, window.operations().service.count()), (2, 2));
+        window.main = Main::AllBut(vec!["visit".to_owned()]);
+        assert_eq!(window.operations().count, 26, "flush is a name like any other");
+        window.main = Main::Kind("read".to_owned());
+        assert_eq!((window.operations().count, window.rate_per_s()), (0, Some(0.0)), "none was answered");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use record::{DiskSetup, OperationInterval, Setup, State, StudyRecord};
+use record::{DiskSetup, OperationInterval, Setup, State, StudyRecord, Workload};
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::trial::{Figures, Generator, Machine, Trial, Workload, figures_of, offered};
+use crate::trial::{Figures, Generator, Machine, Trial, figures_of, offered};
 
 /// What was measured of one configuration.
 #[derive(Clone, Debug, Serialize)]
@@ -81,7 +81,8 @@ pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u3
     for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| wanted(trial)) {
         let same = |group: &&mut Vec<usize>| {
             let first = &trials[group[0]];
-            first.name == trial.name
+            first.workload == trial.workload
+                && first.name == trial.name
                 && first.levels == trial.levels
                 && first.configuration == trial.configuration
         };
@@ -152,7 +153,9 @@ fn merged(study: &StudyRecord, trials: &[Trial], chosen: &[usize]) -> Vec<Figure
     for (kind, operation) in chosen.iter().flat_map(|&index| &study.trials[index].measured) {
         kinds.entry(kind.clone()).or_default().merge(operation);
     }
-    figures_of(&kinds, chosen.iter().map(|&index| trials[index].measured_s).sum())
+    let (first, measured_s) =
+        (&trials[chosen[0]], chosen.iter().map(|&index| trials[index].measured_s).sum());
+    figures_of(first.workload, &first.about, &kinds, measured_s)
 }
 
 fn mean_of(trials: &[Trial], chosen: &[usize], figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {

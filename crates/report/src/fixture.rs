@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use record::{
-    CacheMode, Calibration, Cpu, Device, DiskSetup, Environment, FORMAT_VERSION, Latency, Loop, Manifest,
-    MeasuredTrial, Memory, MountPoint, OperationInterval, OperationSample, Phase, PlannedTrial, Reading,
-    Resources, Sample, Setup, State, StudyRecord, Summary, TrialRecord, Written,
+    CacheMode, Calibration, Cpu, Device, DiskOutcome, DiskSetup, Environment, FORMAT_VERSION, Latency, Loop,
+    Manifest, MeasuredTrial, Memory, MountPoint, OperationInterval, OperationSample, Outcome, Phase,
+    PlannedTrial, Reading, Resources, Sample, Setup, State, StudyRecord, Summary, TrialRecord, Workload,
+    Written,
 };
 
 mod designed;
@@ -34,6 +35,7 @@ pub(crate) struct Made {
     lag_us: Option<f64>,
     record: TrialRecord,
     setup: DiskSetup,
+    outcome: DiskOutcome,
 }
 
 impl Made {
@@ -71,8 +73,12 @@ impl Made {
             others: 0.05,
             errors: 0,
             lag_us: None,
-            record: trial_record(),
+            record: trial_record(
+                Workload::Disk,
+                serde_json::json!({"block_size": "4KiB", "outstanding": 32}),
+            ),
             setup,
+            outcome: DiskOutcome::default(),
         }
     }
 
@@ -83,6 +89,12 @@ impl Made {
 
     pub(crate) fn recorded(mut self, change: impl FnOnce(&mut TrialRecord)) -> Self {
         change(&mut self.record);
+        self
+    }
+
+    /// What was offered, and what of it was not sent.
+    pub(crate) fn outcome(mut self, change: impl FnOnce(&mut DiskOutcome)) -> Self {
+        change(&mut self.outcome);
         self
     }
 
@@ -151,7 +163,7 @@ impl Made {
         let mut trial = self.trial(number);
         trial.trial.state = state;
         trial.trial.reason = Some(reason.to_owned());
-        trial.trial.setup = None;
+        (trial.trial.setup, trial.trial.outcome) = (None, None);
         MeasuredTrial::new(trial.trial)
     }
 
@@ -160,6 +172,7 @@ impl Made {
         (record.number, record.name) = (number, self.name.clone());
         record.started = Some(format!("2026-11-21T07:{:02}:00Z", number % 60));
         record.setup = Some(Setup::Disk(Box::new(self.setup.clone())));
+        record.outcome = Some(Outcome::Disk(self.outcome.clone()));
         let mut chance = Chance(u64::from(number));
         let samples = self.samples(&mut chance);
         let measured = self.measured(&samples, &mut chance);
@@ -197,6 +210,7 @@ impl Made {
             count: per_s.round() as u64,
             errors: 0,
             bytes: per_s.round() as u64 * self.setup.block_bytes,
+            rows: 0,
             latency: Summary {
                 min_us: Some(us * 0.3),
                 mean_us: Some(us),
@@ -226,6 +240,7 @@ impl Made {
                 count: operations().map(|operation| operation.count).sum(),
                 errors: if kind == self.kinds[0].0 { self.errors } else { 0 },
                 bytes: operations().map(|operation| operation.bytes).sum(),
+                rows: 0,
                 service: spread(1.0),
                 response: self.lag_us.map(|lag_us| spread(1.0 + lag_us / us)),
                 lag: self.lag_us.map(|lag_us| spread(lag_us / us)),
@@ -289,9 +304,11 @@ pub(crate) fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
     }
 }
 
-fn trial_record() -> TrialRecord {
+fn trial_record(workload: Workload, parameters: serde_json::Value) -> TrialRecord {
     TrialRecord {
         format: FORMAT_VERSION,
+        workload,
+        main: workload.main(),
         number: 1,
         name: String::new(),
         block: 1,
@@ -302,13 +319,11 @@ fn trial_record() -> TrialRecord {
         reason: None,
         notes: Vec::new(),
         started: None,
-        parameters: serde_json::json!({"workload": {"disk": {"block": "4KiB", "outstanding": 32}}}),
+        parameters,
+        target: serde_json::json!({"paths": ["/data"]}),
+        placed: Vec::new(),
         setup: None,
-        unsent: 0,
-        offered: None,
-        historian: None,
-        orders: None,
-        workload: None,
+        outcome: None,
         search: None,
     }
 }

@@ -6,7 +6,8 @@ use record::{Design, METRICS, Metric, Observation, State};
 
 use crate::report::Report;
 use crate::search::Search;
-use crate::trial::{Figures, Trial, Workload};
+use crate::trial::{Figures, Trial};
+use record::Workload;
 
 /// Metric that is of a whole search and of no single trial.
 pub(crate) const SUSTAINED: &str = "sustained_per_s";
@@ -62,7 +63,7 @@ fn variability(trial: &Trial) -> Option<f64> {
 /// Of I/Os and orders the share that failed. A historian's records do not fail, but its commits, reads and purges do.
 fn error_share(trial: &Trial) -> Option<f64> {
     let counted: Vec<&Figures> = if trial.is(Workload::Historian) {
-        trial.figures.iter().filter(|figures| figures.kind != crate::historian::RECORD).collect()
+        trial.figures.iter().filter(|figures| figures.kind != record::historian::RECORD).collect()
     } else {
         trial.figures.iter().take(1).collect()
     };

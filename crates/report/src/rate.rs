@@ -1,11 +1,11 @@
 //! Whether the rate that was offered to a disk or an order store was held. A historian's is judged by its pending records,
 //! and a trial that was cut short, is invalid or is older than these counts is not judged.
 
-use record::{MeasuredTrial, Phase, Sample, State};
+use record::{Main, MeasuredTrial, Phase, Sample, State, Workload};
 use serde::Serialize;
 use stats::{IO_UNSENT_SHARE_MAX, ORDERS_UNSENT_SHARE_MAX, OpenLoop};
 
-use crate::trial::{FLUSH, Figures, Workload};
+use crate::trial::Figures;
 
 /// What became of a rate that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,21 +27,22 @@ pub struct OfferedRate {
 }
 
 impl OfferedRate {
-    pub(crate) fn of(measured: &MeasuredTrial, main: Option<&Figures>, workload: Workload) -> Option<Self> {
+    pub(crate) fn of(measured: &MeasuredTrial, main: Option<&Figures>) -> Option<Self> {
         let record = &measured.trial;
-        let offered = record.offered.filter(|_| record.state == State::Complete)?;
+        let outcome = record.outcome.as_ref().filter(|_| record.state == State::Complete)?;
+        let offered = outcome.offered()?;
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let end_s: Vec<f64> = window.iter().map(|sample| sample.end_s).collect();
-        let response_s: Vec<f64> = window.iter().map(|sample| response_s(sample, main)).collect();
+        let response_s: Vec<f64> = window.iter().map(|sample| response_s(sample, &record.main)).collect();
         let answered = main.map_or(0, |figures| figures.operations);
         let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
         let judged = stats::held(&OpenLoop {
             due: offered.due,
             answered,
-            unsent: record.unsent,
+            unsent: outcome.unsent(),
             slots: offered.slots,
             measured_s,
-            unsent_share_max: match workload {
+            unsent_share_max: match record.workload {
                 Workload::Disk => IO_UNSENT_SHARE_MAX,
                 Workload::Orders => ORDERS_UNSENT_SHARE_MAX,
                 Workload::Historian => return None,
@@ -54,7 +55,7 @@ impl OfferedRate {
             held: judged.is_ok(),
             reached_per_s: answered as f64 / measured_s,
             due_per_s: offered.due as f64 / measured_s,
-            unsent: record.unsent,
+            unsent: outcome.unsent(),
             slots: offered.slots,
             waited_share: offered.waited_share(),
             growth_ms_per_s: growth.map(|growth| growth * 1e3),
@@ -68,13 +69,8 @@ impl OfferedRate {
 }
 
 /// Mean time from due time to answer, in seconds, of what a trial is about; NaN where nothing was answered.
-fn response_s(sample: &Sample, main: Option<&Figures>) -> f64 {
-    let counts = |kind: &str| match main {
-        Some(figures) if figures.kind == crate::trial::ALL => kind != FLUSH,
-        Some(figures) => kind == figures.kind,
-        None => false,
-    };
-    let of = sample.operations.iter().filter(|(kind, _)| counts(kind));
+fn response_s(sample: &Sample, main: &Main) -> f64 {
+    let of = main.among(&sample.operations);
     let known = of.filter_map(|(_, operation)| Some((operation.count as f64, operation.latency.mean_us?)));
     let (count, sum_us) = known.fold((0.0, 0.0), |(all, sum), (count, us)| (all + count, sum + count * us));
     sum_us / count / 1e6

@@ -12,8 +12,9 @@ use crate::historian::{FlushSeries, HistorianComparison, flush};
 use crate::orders::{Cost, OrdersComparison, cost};
 use crate::published::{self, Comparison};
 use crate::search::{self, Search};
-use crate::trial::{Trial, Workload};
+use crate::trial::Trial;
 use crate::verdict::{self, Verdict};
+use record::Workload;
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;

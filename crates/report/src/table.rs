@@ -10,7 +10,8 @@ use crate::disk::SteadyState;
 use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::published::Comparison;
 use crate::report::Report;
-use crate::trial::{Figures, Generator, Machine, Trial, Workload};
+use crate::trial::{Figures, Generator, Machine, Trial};
+use record::Workload;
 
 pub(crate) use crate::comparison::table::{
     change, change_of, combinations, legend, other_metrics, published_notes, thresholds,

@@ -180,7 +180,8 @@ fn reads_and_writes_are_summed_and_flushes_are_not() {
 #[test]
 fn lost_histograms_leave_the_counts() {
     let mut study = fixture::study("quick", vec![Made::read("R").noise(0.0).trial(1)]);
-    study.trials[0].measured.clear();
+    let trial = &mut study.trials[0];
+    trial.measured = record::Window::counted(&trial.samples, Default::default());
     let report = Report::of(&study);
     let figures = &report.trials[0].figures[0];
     assert_eq!((figures.per_s, figures.latency.p50_us, figures.in_flight), (Some(20_000.0), None, None));

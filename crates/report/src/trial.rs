@@ -2,45 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use record::orders::ORDER;
 use record::{
-    DiskSetup, Loop, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
-    State, Summary, Window,
+    DiskSetup, Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep,
+    Setup, State, Summary, Workload,
 };
 use serde::Serialize;
 use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
 
 use crate::bins::Bins;
-use crate::historian::{self, Historian, RECORD};
-use crate::orders::{self, Orders};
+use crate::historian::Historian;
+use crate::orders::Orders;
 use crate::rate::OfferedRate;
 
 /// Name of the row that takes reads and writes together.
 pub(crate) const ALL: &str = "all";
 
-/// Kind that is no I/O of its own and stays out of the sum.
-pub(crate) const FLUSH: &str = "flush";
-
 /// An interval shorter than this makes no rate: a few operations more or less would look like noise.
 const SHORTEST_RATE_INTERVAL_S: f64 = 0.5;
-
-/// What a trial puts its load on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Workload {
-    /// A disk; also where nothing tells what it is.
-    Disk,
-    /// A historian.
-    Historian,
-    /// An order store.
-    Orders,
-}
 
 /// Figures of one kind of operation over a measured window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// `read`, `write`, `flush`, or `all` for reads and writes together; of a historian `record`, `commit`, `trend`,
-    /// `latest`, `purge`, `shrink`, and of an order store `order`, `login`, `new_customer`, `browse`, `prices`, `purchase`,
-    /// which are never added up.
+    /// Name of the operation, or `all` for several that are added up, as reads and writes of a disk.
     pub kind: String,
     /// Operations completed.
     pub operations: u64,
@@ -177,6 +160,9 @@ pub struct Trial {
     /// What it is of, even if it left nothing.
     #[serde(skip)]
     pub(crate) workload: Workload,
+    /// The operations that its rate is of.
+    #[serde(skip)]
+    pub(crate) about: Main,
     /// Latencies by kind, in bins for drawing.
     #[serde(skip)]
     pub(crate) bins: Vec<(String, Bins)>,
@@ -190,15 +176,18 @@ impl Trial {
     pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
         let record = &measured.trial;
         let setup = record.setup.clone();
+        let is_disk = record.workload == Workload::Disk;
+        let whole = measured.window();
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
-        let measured_s = window.iter().map(|sample| sample.length_s).sum();
-        let kinds = kinds_of(measured, &window);
-        let figures = figures_of(&kinds, measured_s);
-        let rates = rates_of(&window);
+        let measured_s = whole.seconds();
+        let mut kinds = whole.kinds().clone();
+        kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
+        let figures = figures_of(record.workload, &record.main, &kinds, measured_s);
+        let rates = rates_of(&window, &record.main);
         let rate_per_s =
             around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
-        let operations = worked(&kinds);
-        let pauses = Window::pauses_of(measured);
+        let operations = worked(&record.main, &kinds);
+        let pauses = whole.pauses();
         let generator = Generator {
             pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
             paused_ms: pauses.map(|pauses| pauses.sum_ms),
@@ -217,19 +206,20 @@ impl Trial {
             started: record.started.clone(),
             measured_s,
             rate_per_s,
-            stability: stability_of(&rates, workload(measured) != Workload::Disk),
+            stability: stability_of(&rates, !is_disk),
             generator,
             machine: machine_of(&measured.resources, &window, operations, generator),
             offered_per_s: setup.as_ref().and_then(offered),
-            unsent: record.unsent,
-            offered_rate: OfferedRate::of(measured, figures.first(), workload(measured)),
+            unsent: record.unsent(),
+            offered_rate: OfferedRate::of(measured, figures.first()),
             parameters: record.parameters.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
             historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
             orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation),
             search: record.search,
-            workload: workload(measured),
+            workload: record.workload,
+            about: record.main.clone(),
             figures,
             setup,
         }
@@ -266,16 +256,6 @@ impl Trial {
     }
 }
 
-fn workload(measured: &MeasuredTrial) -> Workload {
-    if historian::is_historian(measured) {
-        Workload::Historian
-    } else if orders::is_orders(measured) {
-        Workload::Orders
-    } else {
-        Workload::Disk
-    }
-}
-
 pub(crate) fn offered(setup: &Setup) -> Option<f64> {
     match setup.pacing() {
         Loop::Open { rate_per_s, .. } => Some(rate_per_s),
@@ -283,66 +263,49 @@ pub(crate) fn offered(setup: &Setup) -> Option<f64> {
     }
 }
 
-/// The measured operations by kind. Where the histograms were lost, the counts of the samples remain.
-fn kinds_of(measured: &MeasuredTrial, window: &[&Sample]) -> BTreeMap<String, OperationInterval> {
-    let mut kinds = measured.measured.clone();
-    for (kind, operation) in window.iter().flat_map(|sample| &sample.operations) {
-        if measured.measured.contains_key(kind) {
-            continue;
+/// Operations that the CPU time is shared among: those that carry the others, or all.
+fn worked(main: &Main, kinds: &BTreeMap<String, OperationInterval>) -> u64 {
+    match main {
+        Main::Kind(kind) => kinds.get(kind).map_or(0, |operation| operation.count),
+        Main::AllBut(_) => kinds.values().map(|operation| operation.count).sum(),
+    }
+}
+
+/// The row that a trial is about, then a row for each kind: where several kinds are added up, the others last.
+pub(crate) fn figures_of(
+    workload: Workload,
+    main: &Main,
+    kinds: &BTreeMap<String, OperationInterval>,
+    measured_s: f64,
+) -> Vec<Figures> {
+    let mut rows: Vec<Figures> = kinds.iter().map(|(kind, o)| row(kind, o, measured_s)).collect();
+    if workload != Workload::Disk {
+        // Values in memory are no throughput.
+        rows.iter_mut().for_each(|row| row.mb_per_s = None);
+    }
+    rows.sort_by_key(|row| (!main.has(&row.kind), rank(workload, &row.kind)));
+    match main {
+        Main::Kind(kind) if !kinds.is_empty() && !kinds.contains_key(kind) => {
+            rows.insert(0, row(kind, &OperationInterval::default(), measured_s));
         }
-        let into = kinds.entry(kind.clone()).or_default();
-        into.count += operation.count;
-        into.errors += operation.errors;
-        into.bytes += operation.bytes;
-    }
-    kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
-    kinds
-}
-
-/// The kind that a trial of a database is about, which its other kinds carry, read or are part of; none of a disk.
-fn whole_of<'a>(mut kinds: impl Iterator<Item = &'a String>) -> Option<&'static str> {
-    kinds.find_map(|kind| match kind.as_str() {
-        kind if historian::is_kind(kind) => Some(RECORD),
-        kind if orders::is_kind(kind) => Some(ORDER),
-        _ => None,
-    })
-}
-
-/// Operations that the CPU time is shared among.
-fn worked(kinds: &BTreeMap<String, OperationInterval>) -> u64 {
-    match whole_of(kinds.keys()) {
-        Some(whole) => kinds.get(whole).map_or(0, |operation| operation.count),
-        None => kinds.values().map(|operation| operation.count).sum(),
-    }
-}
-
-/// A row for reads and writes together where there are both, then a row for each kind, flushes last. A historian is
-/// about its records and an order store about its orders, and their kinds are not added up.
-pub(crate) fn figures_of(kinds: &BTreeMap<String, OperationInterval>, measured_s: f64) -> Vec<Figures> {
-    if let Some(whole) = whole_of(kinds.keys()) {
-        let mut rows: Vec<Figures> =
-            kinds.iter().map(|(kind, o)| database_row(kind, o, measured_s)).collect();
-        if !kinds.contains_key(whole) {
-            rows.push(database_row(whole, &OperationInterval::default(), measured_s));
+        Main::AllBut(_) if main.among(kinds).count() > 1 => {
+            let mut all = OperationInterval::default();
+            main.among(kinds).for_each(|(_, operation)| all.merge(operation));
+            rows.insert(0, row(ALL, &all, measured_s));
         }
-        rows.sort_by_key(|row| (historian::rank(&row.kind), orders::rank(&row.kind)));
-        return rows;
+        Main::Kind(_) | Main::AllBut(_) => {}
     }
-    let (flushes, ios): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| *kind == FLUSH);
-    let mut rows = Vec::new();
-    if ios.len() > 1 {
-        let mut all = OperationInterval::default();
-        ios.iter().for_each(|(_, operation)| all.merge(operation));
-        rows.push(row(ALL, &all, measured_s));
-    }
-    rows.extend(ios.iter().chain(&flushes).map(|(kind, operation)| row(kind, operation, measured_s)));
     rows
 }
 
-/// Bytes of a historian are those of its values in memory, or count rows, and an order store has none: they make no
-/// throughput.
-fn database_row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
-    Figures { mb_per_s: None, ..row(kind, operation, measured_s) }
+/// Place of a kind among those of its workload; names that it does not know follow in their own order.
+fn rank(workload: Workload, kind: &str) -> usize {
+    let known: &[&str] = match workload {
+        Workload::Disk => &[],
+        Workload::Historian => &record::historian::KINDS,
+        Workload::Orders => &record::orders::KINDS,
+    };
+    known.iter().position(|other| *other == kind).unwrap_or(known.len())
 }
 
 fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
@@ -370,18 +333,10 @@ fn around(per_s: Option<f64>, estimate: Option<Estimate>) -> Option<Estimate> {
     Some(Estimate { value: per_s, low: (estimate.low + shift).max(0.0), high: estimate.high + shift })
 }
 
-/// Reads and writes a second, an interval each.
-fn rates_of(window: &[&Sample]) -> Vec<f64> {
+/// What a trial is about a second, an interval each.
+fn rates_of(window: &[&Sample], main: &Main) -> Vec<f64> {
     let long_enough = window.iter().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S);
-    long_enough.map(|sample| io_count(sample) as f64 / sample.length_s).collect()
-}
-
-/// Reads and writes of an interval; flushes are none. Of a historian the records, of an order store the orders.
-pub(crate) fn io_count(sample: &Sample) -> u64 {
-    if let Some(whole) = whole_of(sample.operations.keys()) {
-        return sample.operations.get(whole).map_or(0, |operation| operation.count);
-    }
-    sample.operations.iter().filter(|(kind, _)| *kind != FLUSH).map(|(_, operation)| operation.count).sum()
+    long_enough.map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
 }
 
 fn stability_of(rates: &[f64], of_database: bool) -> Stability {

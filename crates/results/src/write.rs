@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ownership::{Directory, Made, MadeDirectory};
-use record::{Environment, Event, Interval, Manifest, Resources, Setup, StudyRecord, TrialRecord};
+use record::{Environment, Event, Interval, Manifest, Placed, Resources, Setup, StudyRecord, TrialRecord};
 
 use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync};
 use crate::read::ReadError;
@@ -136,7 +136,7 @@ impl Writer {
             Event::StudyStarted { manifest, environment } => self.start_study(manifest, environment),
             Event::Preparing { .. } | Event::Pausing { .. } => Ok(()),
             Event::TrialStarted(record) => self.start_trial(record),
-            Event::TrialSetUp { number, setup } => self.running(*number).set_up(setup),
+            Event::TrialSetUp { number, setup, placed } => self.running(*number).set_up(setup, placed),
             Event::Interval { number, interval } => self.running(*number).append(interval),
             Event::Resources { number, resources } => self.running(*number).append_resources(resources),
             Event::TrialFinished(record) => self.finish_trial(record),
@@ -219,8 +219,9 @@ impl Writer {
 }
 
 impl OpenTrial {
-    fn set_up(&mut self, setup: &Setup) -> Result<(), WriteError> {
+    fn set_up(&mut self, setup: &Setup, placed: &[Placed]) -> Result<(), WriteError> {
         self.record.setup = Some(setup.clone());
+        self.record.placed = placed.to_vec();
         replace_json(&self.directory, name::TRIAL, &self.record).map(drop)
     }
 

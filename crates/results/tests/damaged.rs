@@ -200,9 +200,9 @@ fn trials_that_a_link_leads_to_are_not_read() {
 fn a_newer_format_is_refused_with_the_remedy() {
     let (_parent, directory) = complete();
     let path = directory.join("manifest.json");
-    fs::write(&path, "{\"format\": 3, \"plan\": {\"unheard\": \"of\"}}").unwrap();
+    fs::write(&path, "{\"format\": 9000, \"plan\": {\"unheard\": \"of\"}}").unwrap();
     let error = results::read(&directory).unwrap_err().to_string();
-    let reason = "was made by a newer prony (format 3, this one reads up to 1): update";
+    let reason = "was made by a newer prony (format 9000, this one reads up to 2): update";
     assert_eq!(error, format!("{} {reason}", path.display()));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{MeasuredTrial, Phase, Reading, SearchStep, Setup, State, StudyRecord};
+use record::{MeasuredTrial, Outcome, Phase, Reading, SearchStep, Setup, State, StudyRecord};
 
 fn read(name: &str) -> StudyRecord {
     results::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap()
@@ -56,7 +56,7 @@ fn a_historian_of_format_1_stays_readable() {
     let Some(Setup::Historian(setup)) = &trial.trial.setup else { panic!("no setup") };
     assert_eq!((setup.engine.as_str(), setup.target.as_str()), ("sqlite", "sqlite:historian.db"));
     assert_eq!((setup.flush_rows, setup.tags, setup.readers.as_ref().unwrap().screen_tags), (40, 50, 3));
-    let outcome = trial.trial.historian.as_ref().unwrap();
+    let outcome = trial.trial.outcome.as_ref().and_then(Outcome::historian).unwrap();
     assert_eq!((outcome.acknowledged, outcome.rows_expected, outcome.rows_found), (1_500, 600, Some(600)));
     assert_eq!((outcome.maintenance.len(), outcome.purged), (2, 900));
 }
@@ -78,7 +78,7 @@ fn an_order_store_of_format_1_stays_readable() {
     assert_eq!(counts(first), kinds);
     let Some(Setup::Orders(setup)) = &first.trial.setup else { panic!("no setup") };
     assert_eq!((setup.n_threads, setup.targets[0].size.as_str()), (2, "1MB"));
-    let outcome = first.trial.orders.as_ref().unwrap();
+    let outcome = first.trial.outcome.as_ref().and_then(Outcome::orders).unwrap();
     let target = &outcome.targets[0];
     assert_eq!((target.orders(), target.acknowledged(), target.orders_found), (466, 608, Some(608)));
 }

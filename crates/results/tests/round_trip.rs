@@ -26,7 +26,7 @@ fn read_back(events: &[Event]) -> StudyRecord {
 fn measured_reads(open: bool) -> OperationInterval {
     let mut reads = OperationInterval::default();
     (0..4).for_each(|_| reads.merge(&operation(20, open)));
-    OperationInterval { count: 60, errors: 3, bytes: 60 * 4096, ..reads }
+    OperationInterval { count: 60, errors: 3, bytes: 60 * 4096, rows: 60 * 3, ..reads }
 }
 
 #[test]

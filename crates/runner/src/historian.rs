@@ -93,7 +93,7 @@ pub(crate) fn not_held_because(
     samples: &[Sample],
     measured: &Window,
 ) -> Option<Vec<String>> {
-    let figures = IngestStep::of(setup, outcome, samples, measured.kind("record"))?;
+    let figures = IngestStep::of(setup, outcome, samples, measured.kind(record::historian::RECORD))?;
     let reasons = sustained(&Step {
         end_s: &figures.end_s,
         pending: &figures.pending,

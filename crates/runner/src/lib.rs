@@ -6,6 +6,7 @@ mod command;
 mod environment;
 mod historian;
 mod orders;
+mod placed;
 mod places;
 mod resources;
 mod resume;

@@ -192,7 +192,7 @@ mod tests {
 
     fn measured(orders: u64, busiest_share: f64) -> Window {
         let order = OperationInterval { count: orders, ..OperationInterval::default() };
-        let mut window = Window::default();
+        let mut window = Window::new(record::Workload::Orders.main());
         window.add(&Interval {
             end_s: 1.0,
             length_s: 1.0,

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use record::{Environment, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord};
+use record::{
+    Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord,
+};
 use study::{Plan, Trial};
 
 /// A study that is taken up again.
@@ -108,7 +110,7 @@ impl Resume {
     pub(crate) fn manifest(&self, plan: &Plan, now: &str, environment: &Environment) -> Manifest {
         let first = self.entries.first().map_or(0, |&entry| plan.trials[entry].planned.number);
         let is_search = self.manifest.search.is_some();
-        let mut manifest = self.manifest.clone();
+        let mut manifest = Manifest { format: FORMAT_VERSION, ..self.manifest.clone() };
         (manifest.state, manifest.reason, manifest.finished) = (State::Running, None, None);
         manifest.resumed.push(Resumption {
             at: now.to_owned(),

@@ -131,16 +131,15 @@ fn record(kept: Vec<MeasuredTrial>, events: &[Event]) -> StudyRecord {
                     trial.clone();
             }
             Event::Interval { number, interval } => {
-                windows.entry(*number).or_default().add(interval);
+                let main = trials[number].trial.main.clone();
+                windows.entry(*number).or_insert_with(|| record::Window::new(main)).add(interval);
                 trials.get_mut(number).unwrap().samples.push(interval.sample());
             }
             _ => {}
         }
     }
     for (number, window) in windows {
-        let kinds = ["read", "write", "record", "commit"].into_iter();
-        let measured = kinds.filter_map(|kind| Some((kind.to_owned(), window.kind(kind)?.clone())));
-        trials.get_mut(&number).unwrap().measured = measured.collect();
+        trials.get_mut(&number).unwrap().measured = window.kinds().clone();
     }
     StudyRecord {
         manifest: manifest.unwrap(),

@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use load::Span;
-    use record::{Interval, Latency, OperationInterval, Pauses, Phase};
+    use record::{Interval, Latency, OperationInterval, Pauses, Phase, Workload};
     use study::{Plan, Study, profiles};
 
     fn plan(profile: &str) -> Plan {
@@ -134,7 +134,7 @@ mod tests {
             lag: lag_us.map(of),
             ..OperationInterval::default()
         };
-        let mut window = Window::default();
+        let mut window = Window::new(Workload::Disk.main());
         window.add(&Interval {
             end_s: 1.0,
             length_s: 1.0,
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_window_without_an_answer_is_no_result() {
-        let nothing = invalid_because(&Window::default(), Outcome::default()).unwrap();
+        let nothing = invalid_because(&Window::new(Workload::Disk.main()), Outcome::default()).unwrap();
         assert!(nothing.contains("measure longer"), "{nothing}");
     }
 }

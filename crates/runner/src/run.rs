@@ -8,7 +8,7 @@ use database::RunId;
 use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
-use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord, Window};
+use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
 use study::{Plan, Study, Target, Trial, Work};
 
 use crate::command::{self, CommandError, When};
@@ -213,7 +213,7 @@ impl Run<'_, '_> {
             if let Some(resume) = resume.filter(|resume| !resume.entries.contains(&entry)) {
                 let kept = if study.search.is_none() { resume.kept(trial) } else { None };
                 if let Some(kept) = kept.filter(|kept| kept.trial.state == State::Complete) {
-                    rules.measured(trial, &Window::of(kept));
+                    rules.measured(trial, &kept.window());
                 }
                 if study.search.is_none() {
                     self.number = trial.planned.number;

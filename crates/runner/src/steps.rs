@@ -1,6 +1,6 @@
 //! The steps of a search: what a step runs, and how it is judged.
 
-use record::{SearchStep, State};
+use record::{Outcome, SearchStep, State};
 use study::{Search as Rules, Work};
 
 use crate::historian::not_held_because;
@@ -24,8 +24,8 @@ pub(crate) fn next(search: &Search, rules: &Rules, work: &Work) -> Option<(Searc
 /// Whether a step held its rate.
 pub(crate) fn held(ran: &Ran) -> Held {
     let setup = ran.record.setup.as_ref().and_then(record::Setup::historian);
-    let (Some(setup), Some(outcome), State::Complete) = (setup, &ran.record.historian, ran.record.state)
-    else {
+    let outcome = ran.record.outcome.as_ref().and_then(Outcome::historian);
+    let (Some(setup), Some(outcome), State::Complete) = (setup, outcome, ran.record.state) else {
         return Held::Unknown;
     };
     match not_held_because(setup, outcome, &ran.samples, &ran.measured) {

@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use disk::Outcome;
 use jiff::Timestamp;
 use load::{Go, Progress};
 use record::{
-    DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome, Sample, Setup, State,
-    TrialRecord, Window,
+    DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome, Outcome,
+    Sample, Setup, State, TrialRecord, Window,
 };
 use study::{Trial, Work};
 
+use crate::placed::placed;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
 use crate::run::{Run, RunError};
@@ -26,7 +26,7 @@ pub(crate) struct Ran {
 
 /// How a workload ended.
 pub(crate) enum Ended {
-    Disk(Outcome),
+    Disk(disk::Outcome),
     Historian(Box<HistorianOutcome>),
     Orders(Box<OrdersOutcome>),
 }
@@ -43,7 +43,7 @@ impl Run<'_, '_> {
         record.started = Some(Timestamp::now().to_string());
         record.parameters = work.any().parameters();
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let mut measured = Window::default();
+        let mut measured = Window::new(record.main.clone());
         let mut samples = Vec::new();
         let mut meter = Meter::new(self.device(trial));
         let mut begin = Instant::now();
@@ -54,14 +54,15 @@ impl Run<'_, '_> {
                 Progress::SetUp(setup) => {
                     record.notes.extend(remark(&setup));
                     record.setup = Some(setup.clone());
+                    record.placed = placed(&trial.target, &setup);
                     begin = Instant::now();
                     meter.read(0.0);
-                    vec![Event::TrialSetUp { number, setup }]
+                    vec![Event::TrialSetUp { number, setup, placed: record.placed.clone() }]
                 }
                 Progress::Interval(interval) => {
                     measured.add(&interval);
                     samples.push(interval.sample());
-                    let simulated = is_simulated(record.setup.as_ref());
+                    let simulated = record.setup.as_ref().is_some_and(Setup::is_simulated);
                     let resources = meter.read(begin.elapsed().as_secs_f64()).filter(|_| !simulated);
                     let resources = resources.map(|resources| Event::Resources { number, resources });
                     std::iter::once(Event::Interval { number, interval }).chain(resources).collect()
@@ -86,6 +87,8 @@ impl Run<'_, '_> {
 pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
     TrialRecord {
         format: FORMAT_VERSION,
+        workload: trial.work.any().workload(),
+        main: trial.work.any().workload().main(),
         number,
         name: trial.planned.name.clone(),
         block: trial.planned.block,
@@ -97,12 +100,10 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         notes: Vec::new(),
         started: None,
         parameters: trial.work.any().parameters(),
+        target: serde_json::to_value(&trial.target).unwrap_or_default(),
+        placed: Vec::new(),
         setup: None,
-        unsent: 0,
-        offered: None,
-        historian: None,
-        orders: None,
-        workload: Some(trial.work.any().name().to_owned()),
+        outcome: None,
         search: None,
     }
 }
@@ -116,17 +117,52 @@ fn remark(setup: &Setup) -> Option<String> {
         .then(|| format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
 }
 
-/// Whether the trial runs in a time of its own, in which the machine's counters mean nothing.
-fn is_simulated(setup: Option<&Setup>) -> bool {
-    match setup {
-        Some(Setup::Disk(setup)) => setup.engine == "simulated",
-        Some(Setup::Historian(setup)) => setup.engine == "fake",
-        Some(Setup::Orders(_)) | None => false,
+/// How a workload ended, in the terms of a record.
+struct Judged {
+    outcome: Outcome,
+    notes: Vec<String>,
+    /// What was found wrong with what the trial left.
+    failed: Option<String>,
+    /// Why its figures do not mean what they should.
+    invalid: Option<String>,
+}
+
+impl Judged {
+    fn of(ended: Ended, setup: Option<&Setup>, measured: &Window) -> Self {
+        match ended {
+            Ended::Disk(outcome) => Self {
+                invalid: invalid_because(measured, outcome),
+                failed: None,
+                notes: Vec::new(),
+                outcome: Outcome::Disk(DiskOutcome {
+                    unsent: outcome.unsent,
+                    offered: setup.and_then(Setup::disk).and_then(|setup| offered(setup, outcome)),
+                }),
+            },
+            Ended::Historian(mut outcome) => Self {
+                invalid: setup
+                    .and_then(Setup::historian)
+                    .and_then(|setup| historian::invalid_because(setup, &outcome, measured)),
+                failed: outcome.mismatch(),
+                notes: std::mem::take(&mut outcome.notes),
+                outcome: Outcome::Historian(outcome),
+            },
+            Ended::Orders(mut outcome) => Self {
+                invalid: orders::invalid_because(
+                    &outcome,
+                    measured,
+                    setup.is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. })),
+                ),
+                failed: orders::failed_because(&outcome),
+                notes: std::mem::take(&mut outcome.notes),
+                outcome: Outcome::Orders(outcome),
+            },
+        }
     }
 }
 
 /// What an open loop on a disk offered; none of a closed one.
-fn offered(setup: &DiskSetup, outcome: Outcome) -> Option<Offered> {
+fn offered(setup: &DiskSetup, outcome: disk::Outcome) -> Option<Offered> {
     let Loop::Open { .. } = setup.pacing else { return None };
     Some(Offered {
         due: outcome.due,
@@ -138,43 +174,16 @@ fn offered(setup: &DiskSetup, outcome: Outcome) -> Option<Offered> {
 
 /// The final state of a trial that ran.
 fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &Window, stopped: bool) {
-    let invalid = match &result {
-        Ok(Ended::Disk(outcome)) => {
-            record.unsent = outcome.unsent;
-            record.offered =
-                record.setup.as_ref().and_then(Setup::disk).and_then(|setup| offered(setup, *outcome));
-            invalid_because(measured, *outcome)
-        }
-        Ok(Ended::Historian(outcome)) => {
-            let setup = record.setup.as_ref().and_then(Setup::historian);
-            setup.and_then(|setup| historian::invalid_because(setup, outcome, measured))
-        }
-        Ok(Ended::Orders(outcome)) => {
-            record.unsent = outcome.unsent;
-            record.offered = outcome.offered;
-            let is_open =
-                record.setup.as_ref().is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. }));
-            orders::invalid_because(outcome, measured, is_open)
-        }
-        Err(_) => None,
-    };
     // Of one that was about to begin, and not of one that found something wrong.
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
-    let error = match result {
-        Ok(Ended::Historian(mut outcome)) => {
-            record.notes.append(&mut outcome.notes);
-            let mismatch = outcome.mismatch();
-            record.historian = Some(*outcome);
-            mismatch
+    let (error, invalid) = match result {
+        Ok(ended) => {
+            let judged = Judged::of(ended, record.setup.as_ref(), measured);
+            record.notes.extend(judged.notes);
+            record.outcome = Some(judged.outcome);
+            (judged.failed, judged.invalid)
         }
-        Ok(Ended::Orders(mut outcome)) => {
-            record.notes.append(&mut outcome.notes);
-            let mismatch = orders::failed_because(&outcome);
-            record.orders = Some(*outcome);
-            mismatch
-        }
-        Ok(Ended::Disk(_)) => None,
-        Err(error) => Some(error),
+        Err(error) => (Some(error), None),
     };
     (record.state, record.reason) = match (error, stopped, invalid) {
         (Some(_), ..) if not_begun => (State::Aborted, Some("interrupted by the user".to_owned())),

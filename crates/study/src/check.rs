@@ -240,7 +240,7 @@ fn check_metrics(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// Why a metric is measured by no trial, if so.
 fn not_measured(name: &str, study: &Study, points: &[Point]) -> Option<String> {
     let is_measured = |metric: &Metric| {
-        points.iter().any(|point| metric.is_of(point.work.any().name()))
+        points.iter().any(|point| metric.is_of(point.work.any().workload()))
             && (metric.name != "sustained_per_s" || study.search.is_some())
     };
     if Metric::named(name).is_some_and(is_measured) {
@@ -276,12 +276,12 @@ fn check_published(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// What only one workload heeds, where it is not run.
 fn check_of_workload(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let runs =
-        |workload: &str| points.is_empty() || points.iter().any(|point| point.work.any().name() == workload);
+        |workload| points.is_empty() || points.iter().any(|point| point.work.any().workload() == workload);
     let given = [
-        ("latency_tolerance", study.latency_tolerance.is_some(), "disk"),
-        ("expect", study.expect.is_some(), "disk"),
-        ("steady", study.steady.is_some(), "disk"),
-        ("disk_size", study.disk_size.is_some(), "historian"),
+        ("latency_tolerance", study.latency_tolerance.is_some(), record::Workload::Disk),
+        ("expect", study.expect.is_some(), record::Workload::Disk),
+        ("steady", study.steady.is_some(), record::Workload::Disk),
+        ("disk_size", study.disk_size.is_some(), record::Workload::Historian),
     ];
     let ignored = given.into_iter().filter(|&(_, is_given, workload)| is_given && !runs(workload));
     ignored
@@ -443,7 +443,9 @@ fn check_instances(target: &Target) -> Vec<StudyError> {
 /// Refuses prices that come to nothing, or that nothing is set against.
 fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let Some(prices) = &study.prices else { return Vec::new() };
-    if !points.is_empty() && points.iter().all(|point| point.work.any().name() != "orders") {
+    if !points.is_empty()
+        && points.iter().all(|point| point.work.any().workload() != record::Workload::Orders)
+    {
         return vec![mistake("prices", "have no effect where there are no orders: leave them out")];
     }
     prices.check().into_iter().map(|wrong| mistake("prices", wrong.to_string())).collect()
@@ -463,14 +465,14 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
 fn check_effect(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let all: Vec<&Work> = points.iter().map(|point| &point.work).collect();
     let mut told = HashSet::new();
-    let firsts = all.iter().filter(|work| told.insert(work.any().name()));
+    let firsts = all.iter().filter(|work| told.insert(work.any().workload()));
     let without_effect = firsts.flat_map(|work| work.any().without_effect(&all, study.search.is_some()));
     without_effect.map(|error| mistake(error.parameter, error.problem)).collect()
 }
 
 /// Parameters of a workload that no combination is of.
 fn check_workloads(study: &Study, points: &[Point]) -> Vec<StudyError> {
-    let is_run = |name: &&str| points.iter().any(|point| point.work.any().name() == *name);
+    let is_run = |name: &&str| points.iter().any(|point| point.work.any().workload().name() == *name);
     let problem = "is the workload of no trial: leave it out, or give a configuration with it";
     let ignored = study.workload.names().filter(|name| !is_run(name));
     ignored.map(|name| mistake(format!("workload.{name}"), problem)).collect()

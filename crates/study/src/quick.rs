@@ -26,7 +26,9 @@ pub(crate) fn look(study: &Study) -> Look {
         ("cool_down".to_owned(), "0s".into()),
     ];
     let mut times = Vec::new();
-    for name in NAMES.iter().filter(|name| points.iter().any(|point| point.work.any().name() == **name)) {
+    for name in
+        NAMES.iter().filter(|name| points.iter().any(|point| point.work.any().workload().name() == **name))
+    {
         let Some((parameters, [warm_up, window])) = work::with(name, Shortened { study, points: &points })
         else {
             continue;

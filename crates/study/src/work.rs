@@ -120,8 +120,8 @@ impl Work {
 
 /// What is known of any work.
 pub trait AnyWork {
-    /// Its workload: `disk`, `historian`, `orders`.
-    fn name(&self) -> &'static str;
+    /// Its workload.
+    fn workload(&self) -> record::Workload;
 
     /// Warm-up and window.
     fn phases(&self) -> Phases;
@@ -164,8 +164,8 @@ pub trait AnyWork {
 }
 
 impl<W: Known> AnyWork for Asked<W> {
-    fn name(&self) -> &'static str {
-        W::NAME
+    fn workload(&self) -> record::Workload {
+        W::WORKLOAD
     }
 
     fn phases(&self) -> Phases {

@@ -12,7 +12,7 @@ mod test;
 use std::ffi::OsString;
 use std::path::Path;
 
-use record::{Event, Resources, Setup, State, Window};
+use record::{Event, Resources, Setup, State, Window, Workload};
 use runner::RunError;
 use study::Plan;
 
@@ -98,7 +98,8 @@ struct Measured {
 
 impl Measured {
     fn nothing() -> Self {
-        Self { window: Window::default(), cpu_busy_s: Vec::new(), cpu_s: 0.0, failure: None, printed: Ok(()) }
+        let window = Window::new(Workload::Disk.main());
+        Self { window, cpu_busy_s: Vec::new(), cpu_s: 0.0, failure: None, printed: Ok(()) }
     }
 
     /// SQLIO's layout holds tabs; the names in it are such as may be shown. A stdout that is full or gone is told in the end.

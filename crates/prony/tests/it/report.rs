@@ -46,7 +46,7 @@ fn a_directory_of_a_newer_version_is_refused_and_left_alone() {
     let bench = Workbench::new();
     let (results, _) = measured(&bench);
     let manifest = results.join("manifest.json");
-    let newer = fs::read_to_string(&manifest).unwrap().replace("\"format\": 1", "\"format\": 9000");
+    let newer = fs::read_to_string(&manifest).unwrap().replace("\"format\": 2", "\"format\": 9000");
     fs::write(&manifest, &newer).unwrap();
     let page = fs::read(results.join("report.html")).unwrap();
     let outcome = bench.run(&["report", results.to_str().unwrap()]).ended_with(2);

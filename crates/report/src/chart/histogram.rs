@@ -20,7 +20,7 @@ pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
 
 /// Lengths of the flushes of a historian: one transaction each.
 pub(crate) fn flushes(trial: &Trial) -> Option<Chart> {
-    of_kind("Flush latency", trial, crate::historian::COMMIT)
+    of_kind("Flush latency", trial, record::historian::COMMIT)
 }
 
 /// Response times of the orders of an order store.

@@ -40,9 +40,9 @@ pub(crate) struct Chart {
 /// The colour of a kind of operation, the same in all charts.
 fn ink_of(kind: &str) -> canvas::Ink {
     canvas::Ink::Series(match kind {
-        "read" | crate::historian::RECORD | crate::historian::COMMIT | record::orders::ORDER => 0,
+        "read" | record::historian::RECORD | record::historian::COMMIT | record::orders::ORDER => 0,
         "write" | record::orders::PURCHASE => 1,
-        crate::trial::FLUSH => 2,
+        record::disk::FLUSH => 2,
         _ => 3,
     })
 }

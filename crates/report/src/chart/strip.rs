@@ -11,7 +11,8 @@ use super::scale::{Scale, Spread};
 use crate::configuration::Configuration;
 use crate::format::{self, latency_or_dash, plain_latency};
 use crate::table::{Column, Row, Table};
-use crate::trial::{Figures, Trial, Workload, io_count};
+use crate::trial::{Figures, Trial};
+use record::Workload;
 
 /// Height of a configuration.
 const ROW: f64 = 38.0;
@@ -171,7 +172,7 @@ fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Cour
     let measured =
         trial.samples.iter().filter(|sample| sample.phase == Phase::Measure && sample.length_s >= 0.5);
     let shares: Vec<(f64, Option<f64>)> = measured
-        .map(|sample| (sample.end_s, Some(io_count(sample) as f64 / sample.length_s / mean)))
+        .map(|sample| (sample.end_s, Some(sample.count_of(&trial.about) as f64 / sample.length_s / mean)))
         .collect();
     (shares.len() > 1).then(|| Course {
         name: &configuration.name,

@@ -115,13 +115,8 @@ pub(super) fn settings<'a>(
 /// Differences of what a combination asks of the server. A parameter that one side left to its default differs only if the
 /// setups differ in it.
 pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
-    let kind = |trial: &Trial| match trial.workload {
-        crate::trial::Workload::Disk => "disk",
-        crate::trial::Workload::Historian => "historian",
-        crate::trial::Workload::Orders => "orders",
-    };
     if first.workload != this.workload {
-        let (one, other) = (Some(kind(first).to_owned()), Some(kind(this).to_owned()));
+        let (one, other) = (Some(first.workload.to_string()), Some(this.workload.to_string()));
         return vec![Difference { what: "workload".to_owned(), first: one, this: other }];
     }
     let is_place = |path: &str| path.split('.').any(|part| PLACE.contains(&part));

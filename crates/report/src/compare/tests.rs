@@ -36,7 +36,7 @@ fn a_verdict_is_refused_where_the_workload_differs() {
     let first = study(7, 1.0, 0);
     let mut this = study(7, 1.25, 100);
     for trial in this.trials.iter_mut().filter(|trial| trial.trial.configuration == "SSD") {
-        trial.trial.parameters["workload"]["disk"]["outstanding"] = 64.into();
+        trial.trial.parameters["outstanding"] = 64.into();
     }
     let found = compare(&first, &this);
     assert_eq!(found.outcome(), CompareOutcome::Refused);
@@ -46,17 +46,14 @@ fn a_verdict_is_refused_where_the_workload_differs() {
     assert_eq!((iops(ssd).judged, iops(ssd).words.as_str()), (None, "refused: the workload differs"));
     assert!(iops(ssd).gain_pct.is_some_and(|gain| (gain - 25.0).abs() < 3.0), "the figure stays");
     let text = found.text(None);
-    assert!(
-        text.contains("SSD: no verdict, since the workload differs: workload.disk.outstanding 32 and 64."),
-        "{text}"
-    );
+    assert!(text.contains("SSD: no verdict, since the workload differs: outstanding 32 and 64."), "{text}");
 }
 
 #[test]
 fn where_the_target_alone_differs_nothing_is_refused() {
     let (first, mut this) = (study(7, 1.0, 0), study(7, 1.0, 100));
     for trial in &mut this.trials {
-        trial.trial.parameters["target"] = "/mnt/ssd".into();
+        trial.trial.target["paths"] = serde_json::json!(["/mnt/ssd"]);
         if let Some(record::Setup::Disk(setup)) = &mut trial.trial.setup {
             setup.path = "/mnt/ssd".to_owned();
         }
@@ -71,11 +68,11 @@ fn where_the_target_alone_differs_nothing_is_refused() {
 fn a_default_that_one_side_spells_out_is_no_difference() {
     let (first, mut this) = (study(7, 1.0, 0), study(7, 1.0, 100));
     for trial in &mut this.trials {
-        trial.trial.parameters["workload"]["disk"]["threads"] = 1.into();
+        trial.trial.parameters["threads"] = 1.into();
     }
     assert_eq!(compare(&first, &this).outcome(), CompareOutcome::Judged);
     for trial in &mut this.trials {
-        trial.trial.parameters["workload"]["disk"]["threads"] = 2.into();
+        trial.trial.parameters["threads"] = 2.into();
         if let Some(record::Setup::Disk(setup)) = &mut trial.trial.setup {
             setup.threads = 2;
         }

@@ -4,9 +4,10 @@ use crate::configuration::Configuration;
 use crate::disk::{Expectation, ExpectedFigure, SteadyState, Sweep};
 use crate::format;
 use crate::report::Report;
-use crate::trial::{Figures, Trial, Workload};
+use crate::trial::{Figures, Trial};
 use crate::verdict::rate::{Counted, Held, held};
 use crate::verdict::{Level, Verdict};
+use record::Workload;
 
 /// So far above what an array should give, and something else answered.
 const FAR_ABOVE_SHARE: f64 = 1.0;

@@ -9,8 +9,9 @@ use crate::chart::frame::{Axis, Frame, HEIGHT};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::scale::Scale;
 use crate::format::{self, plain, plain_latency};
-use crate::historian::{DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
+use crate::historian::{DATABASE_BYTES, LOG_BYTES, OFFERED};
 use crate::trial::Trial;
+use record::historian::{LATEST, RECORD, TREND};
 
 /// Rates and sizes that are always below this are drawn from zero on a scale up to it.
 const LEAST: f64 = 1.0;

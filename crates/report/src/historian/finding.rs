@@ -8,8 +8,9 @@ use crate::format::{self, counted, figure, plain};
 use crate::historian::{FlushSeries, Historian};
 use crate::report::Report;
 use crate::search::Search;
-use crate::trial::{Trial, Workload};
+use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
+use record::Workload;
 
 /// Length of a step of a search unless it is shortened, warm-up included.
 const STEP_S: f64 = 120.0;

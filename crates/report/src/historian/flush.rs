@@ -104,7 +104,9 @@ fn configured(configuration: &Configuration, trials: &[Trial]) -> Option<(Key, O
         flush_rows,
         records_per_s: configuration.main()?.per_s?,
         commits_per_s: mean(chosen.iter().filter_map(|h| h.commits_per_s).collect()),
-        flush_p99_us: configuration.figures_of(super::COMMIT).and_then(|figures| figures.latency.p99_us),
+        flush_p99_us: configuration
+            .figures_of(record::historian::COMMIT)
+            .and_then(|figures| figures.latency.p99_us),
         pending_max: chosen.iter().filter_map(|h| h.pending_max).reduce(f64::max),
         gain_share: None,
         stable: all_held(chosen.iter().map(|h| h.stable)),

@@ -12,9 +12,9 @@ pub(crate) mod search_chart;
 pub(crate) mod table;
 
 pub use flush::{FlushPoint, FlushSeries};
-pub(crate) use model::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, OFFERED, RECORD, TREND};
+pub(crate) use model::mean_gauge;
+pub(crate) use model::{DATABASE_BYTES, LOG_BYTES, OFFERED};
 pub use model::{Historian, Maintenance, Reads, Storage};
-pub(crate) use model::{is_historian, is_kind, mean_gauge, rank};
 pub use published::{
     FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,
 };

@@ -2,24 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use record::historian::{COMMIT, LATEST, RECORD, TREND};
 use record::{
     HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
-    Outage, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
+    Outage, Outcome, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
 };
 use serde::Serialize;
 use stats::{Estimate, Step, Unstable};
-
-/// Kind that the rate of a historian is of: one row committed.
-pub(crate) const RECORD: &str = "record";
-/// Kind that is one transaction of a writer.
-pub(crate) const COMMIT: &str = "commit";
-/// Kind that is a screen's read of a time window.
-pub(crate) const TREND: &str = "trend";
-/// Kind that is a screen's read of the latest values.
-pub(crate) const LATEST: &str = "latest";
-
-/// Kinds of a historian in the order in which they are shown.
-const KINDS: [&str; 6] = [RECORD, COMMIT, TREND, LATEST, "purge", "shrink"];
 
 /// Gauge: events due in an interval.
 pub(crate) const OFFERED: &str = "offered_records";
@@ -164,7 +153,7 @@ impl Historian {
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::historian)?;
         let unknown = HistorianOutcome::default();
-        let outcome = measured.trial.historian.as_ref().unwrap_or(&unknown);
+        let outcome = measured.trial.outcome.as_ref().and_then(Outcome::historian).unwrap_or(&unknown);
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let seconds: f64 = window.iter().map(|sample| sample.length_s).sum();
         let per_s = |kind: &str| {
@@ -213,29 +202,6 @@ impl Historian {
     }
 }
 
-/// Whether a trial is one of a historian, even if it left nothing.
-pub(crate) fn is_historian(measured: &MeasuredTrial) -> bool {
-    let record = &measured.trial;
-    match &record.setup {
-        Some(setup) => setup.historian().is_some(),
-        None => {
-            record.historian.is_some()
-                || record.search.is_some()
-                || record.workload.as_deref() == Some("historian")
-        }
-    }
-}
-
-/// Whether a kind of operation is one of a historian.
-pub(crate) fn is_kind(kind: &str) -> bool {
-    KINDS.contains(&kind)
-}
-
-/// Place of a kind among those of a historian.
-pub(crate) fn rank(kind: &str) -> usize {
-    KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len())
-}
-
 /// Events due a second, as they were counted.
 fn offered_per_s(window: &[&Sample], seconds: f64) -> Option<f64> {
     let offered = window.iter().filter_map(|sample| sample.gauges.get(OFFERED)).copied();
@@ -251,7 +217,7 @@ fn is_too_short(reasons: &[Unstable]) -> bool {
 /// The conditions of a stable step that were not met; none where there is no rate to hold or no end was measured.
 fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unstable>> {
     let record = &measured.trial;
-    let outcome = record.historian.as_ref().filter(|_| record.state == State::Complete)?;
+    let outcome = record.outcome.as_ref().filter(|_| record.state == State::Complete)?.historian()?;
     let step = IngestStep::of(setup, outcome, &measured.samples, measured.measured.get(RECORD))?;
     Some(stats::sustained(&Step {
         end_s: &step.end_s,
@@ -346,8 +312,7 @@ fn reads(operation: &OperationInterval) -> Reads {
     Reads {
         reads: operation.count,
         errors: operation.errors,
-        // The samples of a historian count the rows of a read where others count bytes.
-        rows_per_read: (operation.count > 0).then(|| operation.bytes as f64 / operation.count as f64),
+        rows_per_read: (operation.count > 0).then(|| operation.rows as f64 / operation.count as f64),
         latency: Summary::of(operation.latency()),
     }
 }

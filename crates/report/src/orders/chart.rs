@@ -14,7 +14,7 @@ use crate::format::{self, figure, plain};
 use crate::historian::chart::from_zero;
 use crate::orders::{ClientSpread, MINUTE_S, Orders, OrdersTarget};
 use crate::table::{Column, Row, Table};
-use crate::trial::{Trial, io_count};
+use crate::trial::Trial;
 
 /// Bars of the chart of clients; more clients are reduced.
 const BARS: usize = 120;
@@ -57,7 +57,8 @@ fn of_target(number: usize) -> impl Fn(&Sample) -> Option<f64> {
 }
 
 fn of_all(sample: &Sample) -> Option<f64> {
-    loaded(sample).then(|| io_count(sample) as f64 / sample.length_s * MINUTE_S)
+    let orders = sample.operations.get(ORDER).map_or(0, |order| order.count);
+    loaded(sample).then(|| orders as f64 / sample.length_s * MINUTE_S)
 }
 
 /// A line a target; of more targets than there are colours, all of them together.

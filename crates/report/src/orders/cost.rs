@@ -7,7 +7,7 @@ use stats::PriceStep;
 use super::model::MINUTE_S;
 use crate::configuration::Configuration;
 use crate::published;
-use crate::trial::Workload;
+use record::Workload;
 
 /// Changes of the price whose effect is shown: a discount, or a rise.
 const PRICE_CHANGES: [f64; 5] = [-0.2, -0.1, 0.0, 0.1, 0.2];

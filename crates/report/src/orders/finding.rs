@@ -6,10 +6,11 @@ use crate::format::{self, figure, plain};
 use crate::orders::{Cost, CpuTarget, MINUTE_S, Orders};
 use crate::report::Report;
 use crate::table;
-use crate::trial::{Trial, Workload};
+use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
 use crate::verdict::rate::{Counted, Held, held};
 use crate::verdict::{Level, Verdict};
+use record::Workload;
 
 /// What the rate of an order store is counted in.
 const ORDERS: Counted = Counted {

@@ -12,5 +12,5 @@ pub(crate) mod table;
 
 pub use cost::{Cost, CostItem, CostRow};
 pub use model::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
-pub(crate) use model::{MINUTE_S, a_minute, is_kind, is_orders, rank};
+pub(crate) use model::{MINUTE_S, a_minute};
 pub use published::{OrdersComparison, OrdersRow};

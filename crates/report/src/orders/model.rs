@@ -3,19 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use record::orders::{
-    ACTIVE_CLIENTS, BROWSE, LOGIN, NEW_CUSTOMER, ORDER, PRICES, PURCHASE, RETRIES, ROLLBACKS, SERVER_CPU,
-    SERVER_CPU_S, target_orders,
-};
+use record::orders::{ACTIVE_CLIENTS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, SERVER_CPU_S, target_orders};
 use record::{
-    Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Phase, Sample, Setup,
-    Summary, TargetOutcome,
+    Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase, Sample,
+    Setup, Summary, TargetOutcome,
 };
 use serde::Serialize;
 use stats::Estimate;
-
-/// Kinds of the order store in the order in which they are shown.
-const KINDS: [&str; 6] = [ORDER, LOGIN, NEW_CUSTOMER, BROWSE, PRICES, PURCHASE];
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub(crate) const MINUTE_S: f64 = 60.0;
@@ -182,7 +176,7 @@ impl Orders {
         let setup = measured.trial.setup.as_ref().and_then(Setup::orders)?;
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let minutes = window.iter().map(|sample| sample.length_s).sum::<f64>() / MINUTE_S;
-        let outcome = measured.trial.orders.as_ref();
+        let outcome = measured.trial.outcome.as_ref().and_then(Outcome::orders);
         let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
         let empty = OperationInterval::default();
         let order = kinds.get(ORDER).unwrap_or(&empty);
@@ -218,25 +212,6 @@ impl Orders {
     pub(crate) fn is_open(&self) -> bool {
         self.setup.as_ref().is_some_and(|setup| matches!(setup.pacing, Loop::Open { .. }))
     }
-}
-
-/// Whether a trial is one of the order store, even if it left nothing.
-pub(crate) fn is_orders(measured: &MeasuredTrial) -> bool {
-    let record = &measured.trial;
-    match &record.setup {
-        Some(setup) => setup.orders().is_some(),
-        None => record.orders.is_some() || record.workload.as_deref() == Some("orders"),
-    }
-}
-
-/// Whether a kind of operation is one of the order store.
-pub(crate) fn is_kind(kind: &str) -> bool {
-    KINDS.contains(&kind)
-}
-
-/// Place of a kind among those of the order store.
-pub(crate) fn rank(kind: &str) -> usize {
-    KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len())
 }
 
 /// A rate a minute from one a second.
@@ -332,7 +307,11 @@ fn time(
         let operation = kinds.get(*kind)?;
         Some(operation.service.mean_us()? * operation.count as f64)
     };
-    let waited = KINDS.iter().filter(|kind| **kind != ORDER).filter_map(waited).reduce(|sum, us| sum + us);
+    let waited = record::orders::KINDS
+        .iter()
+        .filter(|kind| **kind != ORDER)
+        .filter_map(waited)
+        .reduce(|sum, us| sum + us);
     let database_us = order.zip(waited).map(|(order, us)| us / order.count as f64);
     let share = |part: Option<f64>, whole: Option<f64>| {
         part.zip(whole.filter(|&whole| whole > 0.0)).map(|(part, whole)| part / whole)

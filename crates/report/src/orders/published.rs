@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
 use crate::orders::{CostRow, MINUTE_S, Orders};
-use crate::trial::{Trial, Workload};
+use crate::trial::Trial;
+use record::Workload;
 
 /// Published orders a minute and ours.
 #[derive(Clone, Debug, Serialize)]

@@ -7,7 +7,8 @@ use crate::orders::{Cost, CostRow, MINUTE_S, Orders, OrdersTarget, Reconciliatio
 use crate::orders::{OrdersComparison, OrdersRow};
 use crate::report::Report;
 use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
-use crate::trial::{Figures, Trial, Workload};
+use crate::trial::{Figures, Trial};
+use record::Workload;
 
 /// Every trial of an order store; none where there is none.
 pub(crate) fn orders(report: &Report) -> Option<Table> {

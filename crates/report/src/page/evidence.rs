@@ -9,7 +9,8 @@ use crate::format;
 use crate::orders::MINUTE_S;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
-use crate::trial::{ALL, Trial, Workload};
+use crate::trial::{ALL, Trial};
+use record::Workload;
 
 /// With more trials than this, each is folded.
 const OPEN_MOST: usize = 8;

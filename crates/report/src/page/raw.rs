@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use record::orders::{ACTIVE_CLIENTS, LAST_100_MAX, RETRIES, ROLLBACKS};
-use record::{PENDING, PENDING_MAX, Phase, Sample};
+use record::{Main, PENDING, PENDING_MAX, Phase, Sample};
 
 use super::parts;
 use crate::chart::spans;
@@ -11,7 +11,8 @@ use crate::historian::OFFERED;
 use crate::orders::MINUTE_S;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
-use crate::trial::{Trial, Workload, io_count};
+use crate::trial::Trial;
+use record::Workload;
 
 /// Rows of a trial; what is longer is reduced to ranges.
 const ROWS: usize = 120;
@@ -43,7 +44,9 @@ fn table(trial: &Trial) -> Table {
     let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
     let rows = phases.iter().flat_map(|samples| {
         let rates = rates(trial.workload);
-        let rows = spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], rates, &kinds));
+        let rows = spans(samples.len(), ROWS)
+            .into_iter()
+            .map(|span| row(&samples[span], &trial.about, rates, &kinds));
         rows.collect::<Vec<Row>>()
     });
     let rows = rows.collect();
@@ -53,26 +56,26 @@ fn table(trial: &Trial) -> Table {
 }
 
 /// A column: its head, its value in an interval, and how it is printed.
-type Rate = (&'static str, fn(&Sample) -> Option<f64>, fn(f64) -> String);
+type Rate = (&'static str, fn(&Main, &Sample) -> Option<f64>, fn(f64) -> String);
 
 /// Columns of rates, before those of latencies.
 fn rates(workload: Workload) -> &'static [Rate] {
     const DISK: [Rate; 2] = [
         ("IOPS", per_s, format::figure),
-        ("MB/s", |sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
+        ("MB/s", |_, sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
     ];
     const HISTORIAN: [Rate; 4] = [
-        ("offered/s", |sample| Some(sample.gauges.get(OFFERED)? / length(sample)?), format::figure),
+        ("offered/s", |_, sample| Some(sample.gauges.get(OFFERED)? / length(sample)?), format::figure),
         ("records/s", per_s, format::figure),
-        ("pending", |sample| sample.gauges.get(PENDING).copied(), format::figure),
-        ("pending max", |sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
+        ("pending", |_, sample| sample.gauges.get(PENDING).copied(), format::figure),
+        ("pending max", |_, sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
     ];
     const ORDERS: [Rate; 5] = [
-        ("orders/min", |sample| Some(per_s(sample)? * MINUTE_S), format::figure),
-        ("rolled back", |sample| sample.gauges.get(ROLLBACKS).copied(), format::figure),
-        ("retries", |sample| sample.gauges.get(RETRIES).copied(), format::figure),
-        ("active clients", |sample| sample.gauges.get(ACTIVE_CLIENTS).copied(), format::figure),
-        ("longest of 100", |s| Some(s.gauges.get(LAST_100_MAX)? * 1e3), format::latency),
+        ("orders/min", |main, sample| Some(per_s(main, sample)? * MINUTE_S), format::figure),
+        ("rolled back", |_, sample| sample.gauges.get(ROLLBACKS).copied(), format::figure),
+        ("retries", |_, sample| sample.gauges.get(RETRIES).copied(), format::figure),
+        ("active clients", |_, sample| sample.gauges.get(ACTIVE_CLIENTS).copied(), format::figure),
+        ("longest of 100", |_, s| Some(s.gauges.get(LAST_100_MAX)? * 1e3), format::latency),
     ];
     match workload {
         Workload::Disk => &DISK,
@@ -81,15 +84,15 @@ fn rates(workload: Workload) -> &'static [Rate] {
     }
 }
 
-fn per_s(sample: &Sample) -> Option<f64> {
-    Some(io_count(sample) as f64 / length(sample)?)
+fn per_s(main: &Main, sample: &Sample) -> Option<f64> {
+    Some(sample.count_of(main) as f64 / length(sample)?)
 }
 
 fn length(sample: &Sample) -> Option<f64> {
     (sample.length_s > 0.0).then_some(sample.length_s)
 }
 
-fn row(samples: &[Sample], rates: &[Rate], kinds: &[&String]) -> Row {
+fn row(samples: &[Sample], main: &Main, rates: &[Rate], kinds: &[&String]) -> Row {
     let range = |value: &dyn Fn(&Sample) -> Option<f64>, print: fn(f64) -> String| {
         let values = || samples.iter().filter_map(value);
         match (values().reduce(f64::min).map(print), values().reduce(f64::max).map(print)) {
@@ -101,7 +104,7 @@ fn row(samples: &[Sample], rates: &[Rate], kinds: &[&String]) -> Row {
     let phase = samples.first().map_or("", |sample| phase(sample.phase));
     let mut cells =
         vec![range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")), phase.to_owned()];
-    cells.extend(rates.iter().map(|(_, value, print)| range(value, *print)));
+    cells.extend(rates.iter().map(|(_, value, print)| range(&|sample| value(main, sample), *print)));
     for kind in kinds {
         let of = |sample: &Sample| sample.operations.get(*kind).map(|operation| operation.latency);
         cells.push(range(&|sample| of(sample)?.p50_us, format::latency));

@@ -205,7 +205,7 @@ fn a_cpu_target_is_reached_within_three_points() {
 #[test]
 fn a_trial_that_was_killed_has_its_targets_from_the_samples() {
     let mut study = study("one", vec![Sold::at("O", &[60.0, 30.0]).noise(0.0).trial(1)]);
-    study.trials[0].trial.orders = None;
+    study.trials[0].trial.outcome = None;
     let orders = first(&study);
     let rates: Vec<Option<f64>> = orders.targets.iter().map(|target| target.per_min).collect();
     assert_eq!((rates, orders.target_variability), (vec![Some(3_600.0), Some(1_800.0)], Some(0.5)));
@@ -227,7 +227,7 @@ fn kinds_of_an_order_are_not_added_up_and_orders_come_first() {
 fn a_store_that_was_never_set_up_is_known_by_its_workload() {
     let mut study = priced();
     let trial = &mut study.trials[0];
-    (trial.trial.setup, trial.trial.orders) = (None, None);
+    (trial.trial.setup, trial.trial.outcome) = (None, None);
     (trial.samples, trial.measured) = Default::default();
     trial.trial.state = State::Failed;
     let report = Report::of(&study);

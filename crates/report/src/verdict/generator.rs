@@ -9,7 +9,8 @@ use super::{Level, Verdict, rate};
 use crate::format;
 use crate::rate::OfferedRate;
 use crate::report::Report;
-use crate::trial::{Trial, Workload};
+use crate::trial::Trial;
+use record::Workload;
 
 /// More than this share of the calibrated rate and the generator may have been in the way.
 const CALIBRATED_SHARE_MAX: f64 = 0.5;

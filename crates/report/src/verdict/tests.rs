@@ -3,7 +3,7 @@
 mod historian;
 mod orders;
 
-use record::{CacheMode, MeasuredTrial, Offered, State, StudyRecord, Written};
+use record::{CacheMode, DiskOutcome, MeasuredTrial, Offered, State, StudyRecord, Written};
 
 use super::{Level, Verdict};
 use crate::fixture::{self, Made};
@@ -191,25 +191,25 @@ fn late_sendings_and_unsent_operations_are_doubted() {
     raised(open(2_000.0).trial(1), "sent_late", Level::Warning, &["p99 of the lag", "offer less"]);
     quiet(open(50.0).trial(1), "sent_late");
     raised(
-        open(50.0).recorded(|r| r.unsent = 1_234).trial(1),
+        open(50.0).outcome(|o| o.unsent = 1_234).trial(1),
         "unsent",
         Level::Warning,
         &["1,234 operations"],
     );
     quiet(open(50.0).trial(1), "unsent");
-    quiet(open(50.0).recorded(|r| r.unsent = 4).trial(1), "unsent");
+    quiet(open(50.0).outcome(|o| o.unsent = 4).trial(1), "unsent");
 }
 
 /// A limit of 300 I/Os a second below a rate of 500 was called the client's fault.
 #[test]
 fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     let offered = |due, waited| Offered { due, slots: 64, waited: Some(waited), sent: Some(3_064) };
-    let slow = |r: &mut record::TrialRecord| {
-        r.unsent = 1_936;
-        r.offered = Some(offered(5_000, 2_900));
+    let slow = |o: &mut DiskOutcome| {
+        o.unsent = 1_936;
+        o.offered = Some(offered(5_000, 2_900));
     };
     let of_ten_seconds = |per_s: f64| read().seconds(10).noise(0.0).rate(per_s, 2e6).open(500.0, 2e6);
-    let study = of(vec![of_ten_seconds(300.0).recorded(slow).trial(1)]);
+    let study = of(vec![of_ten_seconds(300.0).outcome(slow).trial(1)]);
     let rate = one(&study, "rate");
     for part in [
         ": not held: 300 of 500 I/Os a second were reached, 1,936 were never sent; all 64 outstanding were in use: ",
@@ -219,11 +219,11 @@ fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     }
     assert_eq!(rate.figure, None);
     assert!(verdicts(&study).iter().all(|verdict| !["sent_late", "unsent"].contains(&verdict.rule.as_str())));
-    let fast = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 0));
-    let rate = one(&of(vec![of_ten_seconds(500.0).recorded(fast).trial(1)]), "rate");
+    let fast = |o: &mut DiskOutcome| o.offered = Some(offered(5_000, 0));
+    let rate = one(&of(vec![of_ten_seconds(500.0).outcome(fast).trial(1)]), "rate");
     assert!(rate.sentence.contains(": held: 500 IOPS"), "{}", rate.sentence);
-    let late = |r: &mut record::TrialRecord| r.offered = Some(offered(5_000, 1_532));
-    let late = one(&of(vec![of_ten_seconds(500.0).recorded(late).trial(1)]), "sent_late");
+    let late = |o: &mut DiskOutcome| o.offered = Some(offered(5_000, 1_532));
+    let late = one(&of(vec![of_ten_seconds(500.0).outcome(late).trial(1)]), "sent_late");
     assert!(late.sentence.contains("50 % of them fell due while all 64 outstanding"), "{}", late.sentence);
 }
 
@@ -244,9 +244,9 @@ fn an_invalid_trial_says_why_once() {
     let invalid = |r: &mut record::TrialRecord| {
         r.state = State::Invalid;
         r.reason = Some("client-limited: sent late".to_owned());
-        r.unsent = 90_000;
     };
-    let study = of(vec![read().rate(5_000.0, 200.0).open(5_000.0, 2_000.0).recorded(invalid).trial(1)]);
+    let late = read().rate(5_000.0, 200.0).open(5_000.0, 2_000.0).outcome(|o| o.unsent = 90_000);
+    let study = of(vec![late.recorded(invalid).trial(1)]);
     let rules: Vec<String> = verdicts(&study).into_iter().map(|verdict| verdict.rule).collect();
     assert_eq!(
         rules.iter().filter(|rule| ["ended_early", "sent_late", "unsent"].contains(&rule.as_str())).count(),

@@ -44,8 +44,8 @@ fn read_measured(record: TrialRecord, directory: &Directory, notes: &mut Vec<Str
     }
     let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
     let resources = read_lines(directory, name::RESOURCES, notes);
-    let measured = measured_window(&samples, read_log(directory, &samples, notes));
-    MeasuredTrial { trial: record, samples, resources, measured }
+    let latencies = read_log(directory, &samples, notes);
+    MeasuredTrial::stored(record, samples, resources, latencies)
 }
 
 fn cut_off(number: u32, samples: &[Sample]) -> String {
@@ -55,22 +55,6 @@ fn cut_off(number: u32, samples: &[Sample]) -> String {
         1.0 => format!("trial {number} was cut off while it ran: 1 second of samples is kept"),
         seconds => format!("trial {number} was cut off while it ran: {seconds} seconds of samples are kept"),
     }
-}
-
-/// Counts of the measured window, with the latencies of the measured window and of what was in flight at its end.
-fn measured_window(
-    samples: &[Sample],
-    mut measured: BTreeMap<String, OperationInterval>,
-) -> BTreeMap<String, OperationInterval> {
-    for sample in samples.iter().filter(|sample| sample.phase == Phase::Measure) {
-        for (kind, counted) in &sample.operations {
-            let operation = measured.entry(kind.clone()).or_default();
-            operation.count += counted.count;
-            operation.errors += counted.errors;
-            operation.bytes += counted.bytes;
-        }
-    }
-    measured
 }
 
 /// Lines that could not be used: the first of them, and how many there were.

@@ -97,6 +97,8 @@ pub(crate) fn setup(pacing: Loop) -> Setup {
 pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
     TrialRecord {
         format: FORMAT_VERSION,
+        workload: Workload::Disk,
+        main: Workload::Disk.main(),
         number,
         name: format!("RND4K Q{number}T1"),
         block: 1,
@@ -108,12 +110,10 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         notes: Vec::new(),
         started: Some("2026-11-21T07:30:05Z".to_owned()),
         parameters: serde_json::json!({ "block": "4KiB", "outstanding": number }),
+        target: serde_json::json!({ "paths": ["/data"] }),
+        placed: Vec::new(),
         setup: None,
-        unsent: 0,
-        offered: None,
-        historian: None,
-        orders: None,
-        workload: None,
+        outcome: None,
         search: None,
     }
 }
@@ -129,6 +129,7 @@ pub(crate) fn operation(count: u64, open: bool) -> OperationInterval {
         count,
         errors: 1,
         bytes: count * 4096,
+        rows: count * 3,
         service: latency(count, 80_000),
         response: open.then(|| latency(count, 90_000)),
         lag: open.then(|| latency(count, 10_000)),
@@ -174,7 +175,7 @@ pub(crate) fn trial_events(number: u32, open: bool) -> Vec<Event> {
     let mut events = vec![
         Event::Pausing { number, pause_s: 5.0 },
         Event::TrialStarted(trial(number, State::Running)),
-        Event::TrialSetUp { number, setup: setup(pacing) },
+        Event::TrialSetUp { number, setup: setup(pacing), placed: Vec::new() },
     ];
     for interval in intervals(open) {
         let end_s = interval.end_s;

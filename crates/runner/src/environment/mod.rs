@@ -66,6 +66,12 @@ pub(crate) fn device_of(path: &Path) -> Option<String> {
     below_target(Path::new("/"), path).1.ok().map(|device| device.name)
 }
 
+/// Where the file system of a path is mounted, and the kernel name of the device that it lies on.
+pub(crate) fn below(path: &Path) -> (Reading<String>, Reading<String>) {
+    let (mount, device) = below_target(Path::new("/"), path);
+    (reading(mount.map(|mount| mount.path)), reading(device.map(|device| device.name)))
+}
+
 fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>) {
     let found = nearest_existing(target).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
     let Some((metadata, path)) = found else {

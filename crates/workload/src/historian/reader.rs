@@ -86,8 +86,9 @@ impl Reader {
     /// Counts a read that has just been answered, and gives when that was.
     fn count(&self, kind: usize, due_ns: u64, sent_ns: u64, rows: u64) -> u64 {
         let now_ns = self.clock.now_ns();
-        let completed = Completed { kind, due_ns: Some(due_ns), sent_ns, bytes: rows };
-        self.running.recorder.at(now_ns).complete(now_ns, completed);
+        let mut recording = self.running.recorder.at(now_ns);
+        recording.complete(now_ns, Completed { kind, due_ns: Some(due_ns), sent_ns, bytes: 0 });
+        recording.read_rows(kind, rows);
         now_ns
     }
 

@@ -342,11 +342,11 @@ fn screens_read_while_rows_are_written() {
     let ran = run_on(&settings, &own).adds_up();
     assert_eq!((ran.count("trend"), ran.count("latest")), (4, 20));
     let latest = &ran.intervals[20].operations["latest"];
-    assert_eq!((latest.count, latest.bytes), (1, 5), "each tag has a value");
+    assert_eq!((latest.count, latest.rows), (1, 5), "each tag has a value");
     let trend = &ran.intervals[30].operations["trend"];
     assert_eq!(trend.count, 1);
     // A twentieth of the tags, of the 30,000 rows before.
-    assert!((1_300..1_700).contains(&trend.bytes), "{}", trend.bytes);
+    assert!((1_300..1_700).contains(&trend.rows), "{}", trend.rows);
     assert!(trend.response.as_ref().unwrap().max_us() > trend.service.max_us());
 }
 

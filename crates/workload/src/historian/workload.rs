@@ -8,7 +8,7 @@ use super::{Job, Rate, Settings, Source, SourceChoice};
 const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
 
 impl Workload for Settings {
-    const NAME: &'static str = "historian";
+    const WORKLOAD: record::Workload = record::Workload::Historian;
     const TIMES: [&'static str; 2] = ["warm_up", "duration"];
     type Job = Job;
 

@@ -5,7 +5,7 @@ use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 use super::{CpuTarget, Job, Settings};
 
 impl Workload for Settings {
-    const NAME: &'static str = "orders";
+    const WORKLOAD: record::Workload = record::Workload::Orders;
     const TIMES: [&'static str; 2] = ["warmup_time", "run_time"];
     type Job = Job;
 

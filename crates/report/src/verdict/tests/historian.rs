@@ -240,10 +240,9 @@ fn rows_that_are_not_what_was_acknowledged_are_failures() {
         (50, 50, "rows_lost", "50 missing, 50 there twice"),
         (0, 3, "rows_differ", "some were written twice"),
     ] {
-        let mut trial = found(Some(300_000)).trial(1);
         let mut rows = record::RowsCompared::default();
         rows.add(record::RowsDiffer { missing, doubled, ..Default::default() }, 9);
-        trial.trial.historian.as_mut().unwrap().rows_compared = Some(rows);
+        let trial = found(Some(300_000)).outcome(|outcome| outcome.rows_compared = Some(rows)).trial(1);
         raised(trial, rule, Level::Failure, &[part, "between 00:00:00 and 00:00:01 UTC"]);
     }
     for rule in ["rows_lost", "rows_extra", "rows_unknown"] {
@@ -380,9 +379,7 @@ fn errors_of_the_database_are_told_once() {
 fn no_rule_for_disks_is_raised_by_a_historian() {
     let everything = |made: Collected| {
         let made = made.busiest(0.95).growing(900.0).readers(9e6).outcome(|o| o.refused = 5_000);
-        let mut trial = made.outage(30.0, None).trial(1);
-        trial.trial.unsent = 100_000;
-        trial
+        made.outage(30.0, None).trial(1)
     };
     let disk = [
         "rate",

@@ -202,18 +202,18 @@ fn late_and_unsent_orders_are_doubted() {
     let open = |lag_us: f64| at().open(100.0, lag_us);
     raised(open(30_000.0).trial(1), "sent_late", Level::Warning, &["p99 of the lag", "add clients"]);
     quiet(open(100.0).trial(1), "sent_late");
-    raised(open(100.0).recorded(|r| r.unsent = 400).trial(1), "unsent", Level::Warning, &["400 operations"]);
+    raised(open(100.0).outcome(|o| o.unsent = 400).trial(1), "unsent", Level::Warning, &["400 operations"]);
     quiet(open(100.0).trial(1), "unsent");
 }
 
 #[test]
 fn a_rate_of_orders_that_was_not_held_is_said_a_minute() {
-    let slow = |r: &mut record::TrialRecord| {
-        r.unsent = 3_000;
+    let slow = |o: &mut OrdersOutcome| {
+        o.unsent = 3_000;
         let due = 13_000;
-        r.offered = Some(record::Offered { due, slots: 32, ..record::Offered::default() });
+        o.offered = Some(record::Offered { due, slots: 32, ..record::Offered::default() });
     };
-    let study = of(vec![at().open(130.0, 1e6).recorded(slow).trial(1)]);
+    let study = of(vec![at().open(130.0, 1e6).outcome(slow).trial(1)]);
     let rate = one(&study, "order_rate");
     assert!(
         rate.sentence.contains("not held: ") && rate.sentence.contains("orders a minute were reached"),

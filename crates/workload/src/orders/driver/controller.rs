@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use load::{Go, PauseWatch, Progress};
-use record::{Interval, Phase, Window, orders};
+use record::{Interval, Phase, Window, Workload, orders};
 
 use super::cpu::{Governor, MachineCpu};
 use super::running::{Running, lock};
@@ -50,7 +50,7 @@ pub(super) struct Conducted {
 }
 
 /// What was measured of one store.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) window: Window,
     /// Counters in the window.
@@ -58,6 +58,10 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    fn nothing() -> Self {
+        Self { window: Window::new(Workload::Orders.main()), counters: BTreeMap::new() }
+    }
+
     /// Adds an interval that has no gauges but its counters.
     fn add(&mut self, interval: &Interval) {
         self.window.add(interval);
@@ -95,7 +99,7 @@ impl<'a> Controller<'a> {
             machine: is_here.then(MachineCpu::begin).flatten(),
             governor: running.job.cpu_target.map(|share| Governor::new(share, running.job.n_threads)),
             closed: vec![VecDeque::new(); stores],
-            measured: vec![Measured::default(); stores],
+            measured: vec![Measured::nothing(); stores],
             load_end_ns,
             give_up_ns: load_end_ns + DRAIN_NS,
             stopped: false,

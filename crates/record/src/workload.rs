@@ -1,0 +1,221 @@
+//! What a trial is of. Everything stored says it; nothing infers it, least of all from the names of operations, which are free.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Offered, OrdersOutcome, OrdersSetup,
+};
+use crate::{disk, historian, orders};
+
+/// What a trial puts its load on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Workload {
+    /// Files and devices.
+    Disk,
+    /// A historian.
+    Historian,
+    /// An order store.
+    Orders,
+}
+
+impl Workload {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Disk, Self::Historian, Self::Orders];
+
+    /// Its name in study files and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Historian => "historian",
+            Self::Orders => "orders",
+        }
+    }
+
+    /// The operations that its trials are about where their names are not the user's.
+    #[must_use]
+    pub fn main(self) -> Main {
+        match self {
+            Self::Disk => Main::AllBut(vec![disk::FLUSH.to_owned()]),
+            Self::Historian => Main::Kind(historian::RECORD.to_owned()),
+            Self::Orders => Main::Kind(orders::ORDER.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The operations that a trial's rate and latency are of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Main {
+    /// One kind; the others carry it, read it or are parts of it, and are never added up.
+    Kind(String),
+    /// All kinds together but these.
+    AllBut(Vec<String>),
+}
+
+impl Main {
+    /// Whether it is about operations of this kind.
+    #[must_use]
+    pub fn has(&self, kind: &str) -> bool {
+        match self {
+            Self::Kind(main) => main == kind,
+            Self::AllBut(others) => !others.iter().any(|other| other == kind),
+        }
+    }
+
+    /// Those of several kinds that it is about.
+    pub fn among<'a, T>(
+        &'a self,
+        kinds: &'a BTreeMap<String, T>,
+    ) -> impl Iterator<Item = (&'a String, &'a T)> {
+        kinds.iter().filter(|(kind, _)| self.has(kind))
+    }
+}
+
+/// The setup of a trial, by workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "workload", rename_all = "snake_case")]
+pub enum Setup {
+    /// Disk workload.
+    Disk(Box<DiskSetup>),
+    /// Historian workload.
+    Historian(Box<HistorianSetup>),
+    /// Order store.
+    Orders(Box<OrdersSetup>),
+}
+
+impl Setup {
+    /// What it is of.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        match self {
+            Self::Disk(_) => Workload::Disk,
+            Self::Historian(_) => Workload::Historian,
+            Self::Orders(_) => Workload::Orders,
+        }
+    }
+
+    /// Whether clients wait for answers.
+    #[must_use]
+    pub fn pacing(&self) -> Loop {
+        match self {
+            Self::Disk(setup) => setup.pacing,
+            Self::Historian(setup) => setup.pacing,
+            Self::Orders(setup) => setup.pacing,
+        }
+    }
+
+    /// Whether the trial runs in a time of its own, in which the machine's counters mean nothing.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        match self {
+            Self::Disk(setup) => setup.engine == "simulated",
+            Self::Historian(setup) => setup.engine == "fake",
+            Self::Orders(_) => false,
+        }
+    }
+
+    /// The setup of a disk trial, if it is one.
+    #[must_use]
+    pub fn disk(&self) -> Option<&DiskSetup> {
+        if let Self::Disk(setup) = self { Some(setup) } else { None }
+    }
+
+    /// The setup of a historian trial, if it is one.
+    #[must_use]
+    pub fn historian(&self) -> Option<&HistorianSetup> {
+        if let Self::Historian(setup) = self { Some(setup) } else { None }
+    }
+
+    /// The setup of a trial of the order store, if it is one.
+    #[must_use]
+    pub fn orders(&self) -> Option<&OrdersSetup> {
+        if let Self::Orders(setup) = self { Some(setup) } else { None }
+    }
+}
+
+/// What became of a trial's operations, by workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "workload", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Disk workload.
+    Disk(DiskOutcome),
+    /// Historian workload.
+    Historian(Box<HistorianOutcome>),
+    /// Order store.
+    Orders(Box<OrdersOutcome>),
+}
+
+impl Outcome {
+    /// What it is of.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        match self {
+            Self::Disk(_) => Workload::Disk,
+            Self::Historian(_) => Workload::Historian,
+            Self::Orders(_) => Workload::Orders,
+        }
+    }
+
+    /// Operations that were due and not sent when the window ended; of an open loop whose clients can all be busy.
+    #[must_use]
+    pub fn unsent(&self) -> u64 {
+        match self {
+            Self::Disk(outcome) => outcome.unsent,
+            Self::Historian(_) => 0,
+            Self::Orders(outcome) => outcome.unsent,
+        }
+    }
+
+    /// What an open loop offered; none of a closed one, and of a historian, which counts its events itself.
+    #[must_use]
+    pub fn offered(&self) -> Option<Offered> {
+        match self {
+            Self::Disk(outcome) => outcome.offered,
+            Self::Historian(_) => None,
+            Self::Orders(outcome) => outcome.offered,
+        }
+    }
+
+    /// The outcome of a historian trial, if it is one.
+    #[must_use]
+    pub fn historian(&self) -> Option<&HistorianOutcome> {
+        if let Self::Historian(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of the order store, if it is one.
+    #[must_use]
+    pub fn orders(&self) -> Option<&OrdersOutcome> {
+        if let Self::Orders(outcome) = self { Some(outcome) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_is_stored() {
+        for workload in Workload::ALL {
+            assert_eq!(serde_json::to_value(workload).unwrap(), workload.name());
+        }
+    }
+
+    #[test]
+    fn a_trial_may_be_about_any_name() {
+        let main = Main::Kind("login".to_owned());
+        assert!(main.has("login") && !main.has("order") && !main.has("record"));
+        let disk = Workload::Disk.main();
+        assert!(disk.has("read") && disk.has("write") && !disk.has("flush"));
+    }
+}
