@@ -23,7 +23,7 @@ pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use pause::PauseWatch;
 pub use phases::Phases;
 pub use problems::{JobError, Problems};
-pub use progress::{Go, Progress};
+pub use progress::{Go, Progress, Tell};
 pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
 pub use units::{Size, Span, UnitError};
 pub use workload::{Searched, TargetNeeds, Workload};

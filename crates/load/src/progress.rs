@@ -1,10 +1,15 @@
 //! What a workload tells while a trial runs, and what it is told in return.
 
-use record::{Interval, Setup};
+use record::{Interval, Preparation, Setup};
+
+/// Hears how far something is that takes long.
+pub type Tell<'a> = dyn FnMut(Preparation) + 'a;
 
 /// What is told while a trial runs.
 #[derive(Clone, Debug)]
 pub enum Progress {
+    /// What comes before the load or after it, and how far it is. The answer is not looked at.
+    Preparing(Preparation),
     /// Everything is set up; the load begins now.
     SetUp(Setup),
     /// An interval has ended.

@@ -6,6 +6,7 @@
 #[macro_use]
 mod terminal;
 
+mod advance;
 mod arguments;
 mod commands;
 mod compat;

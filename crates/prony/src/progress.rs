@@ -4,9 +4,12 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::{Event, Interval, Main, Phase, SearchStep, State, TrialRecord, Window, Workload, shown};
+use record::{
+    Event, Interval, Main, Phase, Preparation, SearchStep, State, TrialRecord, Unit, Window, Workload, shown,
+};
 use report::format;
 
+use crate::advance::Advance;
 use crate::ticker;
 
 /// How often a plain line is printed.
@@ -17,7 +20,9 @@ pub(crate) struct Progress {
     /// Trials of the plan, if that is known.
     trials: Option<usize>,
     live: Option<ProgressBar>,
+    begin: Instant,
     last_plain: Instant,
+    advance: Advance,
     current: Option<Current>,
 }
 
@@ -41,20 +46,14 @@ impl Progress {
             ticker::start(&bar);
             bar
         });
-        Self { trials, live, last_plain: Instant::now(), current: None }
+        let begin = Instant::now();
+        Self { trials, live, begin, last_plain: begin, advance: Advance::default(), current: None }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
             Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
-            Event::Preparing { done_bytes, total_bytes } => {
-                let text = format!(
-                    "writing test files: {} of {}",
-                    format::bytes(*done_bytes),
-                    format::bytes(*total_bytes)
-                );
-                self.moving(&text, done_bytes == total_bytes);
-            }
+            Event::Preparing(at) => self.preparing(at),
             Event::Pausing { number, pause_s } => {
                 self.moving(
                     &format!("{} pause of {}", of(*number, self.trials), format::duration(*pause_s)),
@@ -73,6 +72,14 @@ impl Progress {
         if let Some(bar) = self.live.take() {
             bar.finish_and_clear();
         }
+    }
+
+    /// The end of what took long is told for good, and that of files that were written at any rate.
+    fn preparing(&mut self, at: &Preparation) {
+        let now_s = self.begin.elapsed().as_secs_f64();
+        let line = self.advance.line(at, now_s);
+        let is_long = self.advance.seconds(now_s) >= PLAIN_EVERY.as_secs_f64();
+        self.moving(&line, at.is_done() && (is_long || at.unit == Unit::Bytes));
     }
 
     fn begin(&mut self, trial: &TrialRecord) {

@@ -1,25 +1,21 @@
 //! What the runner tells while a study runs. Whoever shows progress or stores results listens to these.
 
-use crate::{Environment, Interval, Manifest, Placed, Resources, Setup, TrialRecord};
+use crate::{Environment, Interval, Manifest, Placed, Preparation, Resources, Setup, TrialRecord};
 
 /// One step of a study, in the order in which they happen.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a few events a second; boxing would only hide them")]
 pub enum Event {
-    /// The study begins; nothing was touched yet.
+    /// The study begins: databases and stores are there, no file of a disk test was touched yet.
     StudyStarted {
         /// The plan.
         manifest: Manifest,
         /// The machine.
         environment: Environment,
     },
-    /// Test files are being written.
-    Preparing {
-        /// Bytes written.
-        done_bytes: u64,
-        /// Bytes to write.
-        total_bytes: u64,
-    },
+    /// Something that takes long and is not measured: told before the study begins, between trials, and within them before
+    /// and after the load.
+    Preparing(Preparation),
     /// A pause before a trial begins, so that caches and queues settle.
     Pausing {
         /// Trial that follows.

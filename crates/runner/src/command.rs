@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use record::PlannedTrial;
+use load::Tell;
+use record::{PlannedTrial, Preparation, Unit};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often it is looked whether a command has ended, or is to end.
@@ -62,6 +63,7 @@ pub(crate) fn run(
     when: When,
     trial: &PlannedTrial,
     stop: &AtomicBool,
+    tell: &mut Tell<'_>,
 ) -> Result<(), CommandError> {
     let words = if when == When::Before { "before" } else { "after" };
     let error =
@@ -87,7 +89,8 @@ pub(crate) fn run(
             )));
         }
     };
-    let Some(how) = wait(&mut child, stop, when) else { return Ok(()) };
+    let what = format!("command {words} trial {}: {command}", trial.number);
+    let Some(how) = wait(&mut child, stop, when, &what, tell) else { return Ok(()) };
     let deadline = Instant::now() + TOLD_WITHIN;
     let printed: String = printed.into_iter().flatten().map(|lines| last_words(&lines, deadline)).collect();
     match how {
@@ -140,7 +143,8 @@ fn last_words(pieces: &Receiver<Vec<u8>>, deadline: Instant) -> String {
 }
 
 /// Waits for the end; none if it was a good one.
-fn wait(child: &mut Child, stop: &AtomicBool, when: When) -> Option<String> {
+fn wait(child: &mut Child, stop: &AtomicBool, when: When, what: &str, tell: &mut Tell<'_>) -> Option<String> {
+    let begin = Instant::now();
     let mut stopped: Option<Instant> = None;
     loop {
         match child.try_wait() {
@@ -158,6 +162,7 @@ fn wait(child: &mut Child, stop: &AtomicBool, when: When) -> Option<String> {
             Some(since) if since.elapsed() > ENDS_WITHIN => signal(child, Signal::KILL),
             _ => {}
         }
+        tell(Preparation::new(what, begin.elapsed().as_secs(), None, Unit::Seconds));
         std::thread::sleep(LOOK_EVERY);
     }
 }
@@ -185,7 +190,7 @@ mod tests {
     }
 
     fn told(command: &str, stop: bool) -> String {
-        run(command, When::Before, &trial(), &AtomicBool::new(stop))
+        run(command, When::Before, &trial(), &AtomicBool::new(stop), &mut |_| {})
             .map_or_else(|error| error.to_string(), |()| String::new())
     }
 
@@ -223,8 +228,13 @@ mod tests {
 
     #[test]
     fn the_command_after_a_trial_is_awaited_in_spite_of_a_stop() {
-        let ended =
-            run("head -c 1000000 /dev/zero | tail -c 1 | cat", When::After, &trial(), &AtomicBool::new(true));
+        let ended = run(
+            "head -c 1000000 /dev/zero | tail -c 1 | cat",
+            When::After,
+            &trial(),
+            &AtomicBool::new(true),
+            &mut |_| {},
+        );
         assert!(ended.is_ok(), "{ended:?}");
     }
 
@@ -240,7 +250,7 @@ mod tests {
 
         if let Some(file) = std::env::var_os(TO_BE_KILLED) {
             let command = format!("exec >{}; echo $$; sleep 1000 & echo $!; wait", file.display());
-            let ended = run(&command, When::Before, &trial(), &AtomicBool::new(false));
+            let ended = run(&command, When::Before, &trial(), &AtomicBool::new(false), &mut |_| {});
             unreachable!("it ended with {ended:?}");
         }
         let directory = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use database::{Claim, Error, Own, RunId};
-use load::{Go, Progress};
+use load::{Go, Progress, Tell};
 use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
 use stats::{Step, events_late, sustained, thread_busy};
 use study::Target;
@@ -32,12 +32,17 @@ pub(crate) struct Home {
 
 impl Home {
     /// Makes the database that a target asks for.
-    pub(crate) fn make(target: &Target, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
+    pub(crate) fn make(
+        target: &Target,
+        run: &RunId,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<Self, RunError> {
         let Some(url) = &target.url else { unreachable!("the plan has no historian without an address") };
         let runtime = runtime()?;
         let name = target.database.as_deref().unwrap_or("prony_historian");
         let claim = Claim { is_transient: !target.keep, ..Claim::new(run.clone(), target.existing.into()) };
-        let own = runtime.block_on(waiting::make(url, name, &claim, stop)).ok_or_else(|| {
+        let own = runtime.block_on(waiting::make(url, name, &claim, stop, tell)).ok_or_else(|| {
             RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
         })??;
         let fresh = !own.was_there();

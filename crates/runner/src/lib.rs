@@ -8,6 +8,7 @@ mod historian;
 mod orders;
 mod placed;
 mod places;
+mod preparing;
 mod resources;
 mod resume;
 mod rules;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use database::{Claim, Error, Own, RunId};
-use load::{Go, Progress};
-use record::{OrdersOutcome, Outage, Window};
+use load::{Go, Progress, Tell};
+use record::{OrdersOutcome, Outage, Preparation, Window};
 use stats::thread_busy;
 use study::{Plan, Store};
 use tokio::runtime::Runtime;
@@ -38,14 +38,19 @@ struct Open {
 
 impl Stores {
     /// Takes up or loads the stores that a plan asks for; none if no trial drives one.
-    pub(crate) fn open(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Option<Self>, RunError> {
+    pub(crate) fn open(
+        plan: &Plan,
+        run: &RunId,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<Option<Self>, RunError> {
         let wanted = plan.stores();
         if wanted.is_empty() {
             return Ok(None);
         }
         let mut stores = Self { runtime: runtime()?, open: Vec::new() };
         for (store, size) in wanted {
-            match stores.take_up(store, size, run, stop) {
+            match stores.take_up(store, size, run, stop, tell) {
                 Ok(open) => stores.open.push(open),
                 Err(error) => {
                     // The error that led here is what is told.
@@ -63,11 +68,17 @@ impl Stores {
         wanted: Option<StoreSize>,
         run: &RunId,
         stop: &AtomicBool,
+        tell: &mut Tell<'_>,
     ) -> Result<Open, RunError> {
         let (own, loaded) = match store.load {
-            Some(size) => load(store, size, wanted, run, stop)?,
+            Some(size) => load(store, size, wanted, run, stop, tell)?,
             None => {
                 let opening = orders::open_store(&store.url, &store.database, wanted, run);
+                let opening = waiting::telling(
+                    tell,
+                    Preparation::waiting(format!("taking up {}", store.place())),
+                    opening,
+                );
                 let opened = self.runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
                 opened.ok_or_else(|| RunError::Interrupted(String::new()))??
             }
@@ -114,6 +125,7 @@ fn load(
     wanted: Option<StoreSize>,
     run: &RunId,
     stop: &AtomicBool,
+    tell: &mut Tell<'_>,
 ) -> Result<(Own, Loaded), RunError> {
     if let Some(wanted) = wanted.filter(|wanted| *wanted != size) {
         return Err(RunError::Database(Error::NoDatabase(format!(
@@ -124,7 +136,7 @@ fn load(
     let data = StoreData::new(size, STORE_SEED);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let claim = Claim::new(run.clone(), store.existing.into()).transient();
-    Ok(orders::load_held((&store.url, &store.database), &claim, &data, threads, stop, &|_| {})?)
+    Ok(orders::load_held((&store.url, &store.database), &claim, &data, threads, stop, tell)?)
 }
 
 /// What was found in the databases and should not be: the trial failed.

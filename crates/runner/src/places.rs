@@ -3,21 +3,18 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use database::{Error, RunId};
-use load::{Go, Progress};
-use record::Event;
+use load::{Go, Progress, Tell};
+use record::{Preparation, Unit};
 use study::{Existing, Plan, Target, Trial, Work};
 use workload::historian;
 
 use crate::historian::Home;
 use crate::orders::Stores;
+use crate::preparing::Preparing;
 use crate::run::{Listener, RunError};
 use crate::trial::Ended;
-
-/// How often a long preparation reports.
-const PREPARING_EVERY: Duration = Duration::from_millis(100);
 
 /// Files, databases and stores of a study.
 #[derive(Default)]
@@ -32,9 +29,16 @@ pub(crate) struct Places {
 
 impl Places {
     /// Makes or takes up databases and stores.
-    pub(crate) fn open(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
+    pub(crate) fn open(
+        plan: &Plan,
+        run: &RunId,
+        stop: &AtomicBool,
+        listen: &mut Listener<'_>,
+    ) -> Result<Self, RunError> {
         let mut places = Self::default();
-        match places.open_all(plan, run, stop) {
+        let mut preparing = Preparing::new(listen);
+        let opened = places.open_all(plan, run, stop, &mut |at| preparing.tell(at));
+        match opened.and(preparing.end()) {
             Ok(()) => Ok(places),
             Err(error) => Err(match (error, places.leave(stop)) {
                 (RunError::Interrupted(_), Err(left)) => RunError::Interrupted(format!("; {left}")),
@@ -57,7 +61,7 @@ impl Places {
         for target in databases.chain(stores) {
             // Whatever the study asks for: only what it made itself is to go.
             let target = Target { existing: Existing::Refuse, ..target };
-            match Home::make(&target, run, stop) {
+            match Home::make(&target, run, stop, &mut |_| {}) {
                 Ok(home) => places.homes.push((target, home)),
                 Err(RunError::Database(Error::NoDatabase(_))) => {}
                 Err(error) => {
@@ -70,11 +74,17 @@ impl Places {
         Ok(places)
     }
 
-    fn open_all(&mut self, plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<(), RunError> {
+    fn open_all(
+        &mut self,
+        plan: &Plan,
+        run: &RunId,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<(), RunError> {
         for target in plan.databases() {
-            self.homes.push((target.clone(), Home::make(target, run, stop)?));
+            self.homes.push((target.clone(), Home::make(target, run, stop, tell)?));
         }
-        self.stores = Stores::open(plan, run, stop)?;
+        self.stores = Stores::open(plan, run, stop, tell)?;
         if stop.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted(String::new()));
         }
@@ -89,16 +99,11 @@ impl Places {
         listen: &mut Listener<'_>,
     ) -> Result<(), RunError> {
         for (paths, jobs) in plan.disk_tests() {
-            let mut told = Ok(());
-            let mut last: Option<Instant> = None;
+            let mut preparing = Preparing::new(listen);
             let target = disk::Target::prepare(paths, &jobs, stop, |done_bytes, total_bytes| {
-                let is_due = last.is_none_or(|last| last.elapsed() >= PREPARING_EVERY);
-                if told.is_ok() && (is_due || done_bytes == total_bytes) {
-                    last = Some(Instant::now());
-                    told = listen(&Event::Preparing { done_bytes, total_bytes });
-                }
+                preparing.tell(Preparation::new("writing test files", done_bytes, total_bytes, Unit::Bytes));
             })?;
-            told.map_err(RunError::Listener)?;
+            preparing.end()?;
             self.files.push((paths.to_vec(), target));
         }
         Ok(())

@@ -91,7 +91,8 @@ const SEARCHES: &str = r#"
     levels = [1, 2]
 "#;
 
-/// What a study told until it ended, or until so many events were told.
+/// What a study told until it ended, or until so many events were told. How often preparations are told depends on how fast
+/// they are: they are left out.
 fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
     let plan = Plan::of(study).unwrap();
     let context = Context {
@@ -105,7 +106,9 @@ fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
         if told.len() == events {
             return Err("killed".into());
         }
-        told.push(event.clone());
+        if !matches!(event, Event::Preparing(_)) {
+            told.push(event.clone());
+        }
         Ok(())
     });
     told

@@ -14,6 +14,7 @@ use study::{Plan, Study, Target, Trial, Work};
 use crate::command::{self, CommandError, When};
 use crate::environment;
 use crate::places::Places;
+use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::rules::Rules;
 use crate::trial::planned;
@@ -77,7 +78,8 @@ pub fn run(
     let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
     let run = begun_as.as_ref().unwrap_or(&context.run);
     let has_trials = resume.is_none_or(Resume::has_trials);
-    let places = if has_trials { Places::open(plan, run, stop)? } else { Places::left(plan, run, stop)? };
+    let places =
+        if has_trials { Places::open(plan, run, stop, listen)? } else { Places::left(plan, run, stop)? };
     let place = place(plan, &places);
     let environment =
         environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
@@ -247,7 +249,7 @@ impl Run<'_, '_> {
     /// One entry of the plan with its commands: a trial, or a search.
     fn entry(&mut self, study: &Study, trial: &Trial, rules: &mut Rules) -> Result<State, RunError> {
         if let Some(before) = &study.before {
-            command::run(before, When::Before, &trial.planned, self.stop)?;
+            self.command(before, When::Before, trial)?;
         }
         let state = match (&study.search, trial.search_rules(study)) {
             (Some(search), Some(rules)) => self.search(search, rules, trial)?,
@@ -261,9 +263,16 @@ impl Run<'_, '_> {
             }
         };
         if let Some(after) = &study.after {
-            command::run(after, When::After, &trial.planned, self.stop)?;
+            self.command(after, When::After, trial)?;
         }
         Ok(state)
+    }
+
+    /// Runs a command of the study, and tells how long it has taken.
+    fn command(&mut self, command: &str, when: When, trial: &Trial) -> Result<(), RunError> {
+        let mut preparing = Preparing::new(self.listen);
+        command::run(command, when, &trial.planned, self.stop, &mut |at| preparing.tell(at))?;
+        preparing.end()
     }
 
     /// Waits for caches and queues to settle, in steps so that a stop is heard.

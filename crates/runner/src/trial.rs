@@ -11,6 +11,7 @@ use record::{
 use study::{Trial, Work};
 
 use crate::placed::placed;
+use crate::preparing::Pace;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
 use crate::run::{Run, RunError};
@@ -48,9 +49,13 @@ impl Run<'_, '_> {
         let mut meter = Meter::new(self.device(trial));
         let mut begin = Instant::now();
         let mut told = Ok(());
+        let mut pace = Pace::default();
         let (listen, places) = (&mut *self.listen, &mut self.places);
         let mut on_progress = |progress| {
             let events = match progress {
+                Progress::Preparing(at) => {
+                    pace.is_due(&at).then_some(Event::Preparing(at)).into_iter().collect()
+                }
                 Progress::SetUp(setup) => {
                     record.notes.extend(remark(&setup));
                     record.setup = Some(setup.clone());

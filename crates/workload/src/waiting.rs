@@ -6,10 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::{Claim, Error, Own, Url};
+use load::Tell;
+use record::Preparation;
 use tokio::time::sleep;
 
 /// Time between two looks at the flag.
 const LOOK: Duration = Duration::from_millis(50);
+/// Time between two signs that something still goes on.
+const SIGN: Duration = Duration::from_secs(1);
 /// How long after that what is half done may take to be finished.
 const FINISH_GRACE: Duration = Duration::from_secs(1);
 /// How long it may take to be removed.
@@ -40,9 +44,36 @@ pub async fn unless_stopped_for_long<T>(stop: &AtomicBool, work: impl Future<Out
     with_grace(stop, FINISH_GRACE, work).await
 }
 
+/// Awaits work of which nothing is heard meanwhile, and tells at its begin and every second that it goes on.
+pub async fn telling<T>(tell: &mut Tell<'_>, what: Preparation, work: impl Future<Output = T>) -> T {
+    tell(what.clone());
+    going_on(tell, &what, work).await
+}
+
+/// [`telling`] of what was told to begin.
+pub async fn going_on<T>(tell: &mut Tell<'_>, what: &Preparation, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = sleep(SIGN) => tell(what.clone()),
+        }
+    }
+}
+
 /// Makes or takes up a database of our own; none if the user asks for an end and it is not there soon.
-pub async fn make(url: &Url, name: &str, claim: &Claim, stop: &AtomicBool) -> Option<Result<Own, Error>> {
-    unless_stopped_for_long(stop, Own::make(url, name, claim)).await
+pub async fn make(
+    url: &Url,
+    name: &str,
+    claim: &Claim,
+    stop: &AtomicBool,
+    tell: &mut Tell<'_>,
+) -> Option<Result<Own, Error>> {
+    let place = url.file().map_or_else(|| name.to_owned(), |file| file.display().to_string());
+    let making =
+        telling(tell, Preparation::waiting(format!("taking up {place}")), Own::make(url, name, claim));
+    unless_stopped_for_long(stop, making).await
 }
 
 /// Removes a database of our own, for which there is not much time once the user asks for an end.
@@ -84,5 +115,14 @@ mod tests {
         assert_eq!(with_grace(&stop, grace, sleep(hour)).await, None);
         assert!(begin.elapsed() >= grace && begin.elapsed() < 2 * grace);
         assert_eq!(unless_stopped(&stop, async {}).await, Some(()), "what is done is done");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_is_told_at_its_begin_and_every_second() {
+        let mut told = Vec::new();
+        let what = Preparation::waiting("taking up x.db");
+        let work = sleep(Duration::from_millis(2_500));
+        telling(&mut |sign| told.push(sign), what.clone(), work).await;
+        assert_eq!(told, [what.clone(), what.clone(), what]);
     }
 }

@@ -88,7 +88,7 @@ fn table(files: &[CsvFile]) -> Lines {
 }
 
 /// How far it is: a bar on a terminal, else a plain line every ten seconds.
-pub(super) struct RowsWritten {
+struct RowsWritten {
     rows: AtomicU64,
     total: u64,
     live: Option<ProgressBar>,
@@ -96,7 +96,7 @@ pub(super) struct RowsWritten {
 }
 
 impl RowsWritten {
-    pub(super) fn new(total: u64) -> Self {
+    fn new(total: u64) -> Self {
         let live = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total);
             // The template is constant; without it the bar has indicatif's own look.
@@ -109,7 +109,7 @@ impl RowsWritten {
         Self { rows: AtomicU64::new(0), total, live, last_plain: Mutex::new(Instant::now()) }
     }
 
-    pub(super) fn add(&self, rows: u64) {
+    fn add(&self, rows: u64) {
         let done = self.rows.fetch_add(rows, Ordering::Relaxed) + rows;
         if let Some(bar) = &self.live {
             return bar.set_position(done);
@@ -127,7 +127,7 @@ impl RowsWritten {
         }
     }
 
-    pub(super) fn finish(&self) {
+    fn finish(&self) {
         if let Some(bar) = &self.live {
             bar.finish_and_clear();
         }

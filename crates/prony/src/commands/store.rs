@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use database::{Claim, Existing, RunId, Url};
-use record::Lines;
+use record::{Event, Lines};
 use report::format;
 use workload::orders::store::{Loaded, State};
 use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
 
-use super::orders::RowsWritten;
 use crate::arguments::{LoadOrders, Store, VerifyOrders};
 use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
 use crate::{interrupt, memory, terminal};
 
 /// `prony orders load`.
@@ -30,8 +30,9 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
-    let progress = RowsWritten::new(rows);
-    let result = orders::load((&url, &name), &claim, &data, threads, &stop, &|rows| progress.add(rows));
+    let mut progress = Progress::new(None);
+    let tell = &mut |at| progress.show(&Event::Preparing(at));
+    let result = orders::load((&url, &name), &claim, &data, threads, &stop, tell);
     progress.finish();
     let loaded = result.map_err(failure)?;
     terminal::print(&told(&loaded))?;
@@ -46,7 +47,10 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
 pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
     let (url, name) = place(&arguments.store)?;
     let stop = interrupt::flag_on_signal()?;
-    let Some((loaded, checks)) = orders::verify(&url, &name, &stop).map_err(failure)? else {
+    let mut progress = Progress::new(None);
+    let verified = orders::verify(&url, &name, &stop, &mut |at| progress.show(&Event::Preparing(at)));
+    progress.finish();
+    let Some((loaded, checks)) = verified.map_err(failure)? else {
         return Err(Failure::usage(anyhow!(
             "{url}: there is no order store; make one with prony orders load"
         )));

@@ -191,7 +191,7 @@ pub(crate) fn trial_events(number: u32, open: bool) -> Vec<Event> {
 pub(crate) fn events() -> Vec<Event> {
     let mut events = vec![
         Event::StudyStarted { manifest: manifest(State::Running), environment: environment() },
-        Event::Preparing { done_bytes: 1 << 30, total_bytes: 1 << 30 },
+        Event::Preparing(Preparation::new("writing test files", 1 << 30, 1 << 30, Unit::Bytes)),
     ];
     events.extend(trial_events(1, false));
     events.extend(trial_events(2, true));

@@ -4,14 +4,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use database::{Error, Held, Session, Sizes};
-use record::{HistorianOutcome, RowsCompared};
+use load::Tell;
+use record::{HistorianOutcome, Preparation, RowsCompared};
 use tokio::time::{Instant, timeout};
 
 use super::compare::compare;
 use super::running::Running;
 use super::writer;
 use crate::backoff::Backoff;
-use crate::waiting::with_grace;
+use crate::waiting::{telling, with_grace};
 
 /// How long a server that is away at the end is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,8 +48,11 @@ pub(crate) async fn outcome(
     drain: Drain,
     before: Sizes,
     stop: &AtomicBool,
+    tell: &mut Tell<'_>,
 ) -> HistorianOutcome {
-    let counted = with_grace(stop, STOPPED_PATIENCE, counted(running, stop)).await;
+    let counting = Preparation::waiting(format!("counting and reading the rows in {}", running.own.name()));
+    let counting = telling(tell, counting, counted(running, stop));
+    let counted = with_grace(stop, STOPPED_PATIENCE, counting).await;
     let found = match counted.unwrap_or_else(|| Err(not_counted())) {
         Ok(found) => found,
         Err(error) => {

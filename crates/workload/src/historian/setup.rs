@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use database::{Engine, Error, Own, Session, Sizes};
-use load::{Phases, Recorder};
-use record::{HistorianSetup, MaintenanceSetup, ReaderSetup};
+use load::{Phases, Recorder, Tell};
+use record::{HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
 
 use super::buffer::{Buffer, Limits};
 use super::job::Job;
@@ -17,6 +17,7 @@ use super::source::Source;
 use super::store::{Layout, Store};
 use crate::TrialError;
 use crate::signal::Signal;
+use crate::waiting::telling;
 
 /// Most partitions of a trial: each costs the server memory and time to plan.
 const PARTITIONS_MAX: u64 = 1_000;
@@ -43,15 +44,21 @@ pub(crate) async fn prepare(
     fresh: bool,
     now_us: i64,
     simulated: bool,
+    tell: &mut Tell<'_>,
 ) -> Result<Prepared, TrialError> {
     let source = Source::open(job)?;
     let notes = source.notes(job);
     let job = &source.job(job);
     let store = store(job, own.url().engine())?;
     let mut session = own.session().await?;
-    store.make(&mut session, fresh).await?;
-    store.add_tags(&mut session, job.tags, |tag| source.tag_name(tag)).await?;
-    let rows_before = store.count(&mut session).await?;
+    let name = own.name();
+    let waiting = |what: &str| Preparation::waiting(format!("{what} {name}"));
+    telling(tell, waiting("making the tables of"), store.make(&mut session, fresh)).await?;
+    let tags = |done| {
+        tell(Preparation::new(format!("adding tags to {name}"), done, u64::from(job.tags), Unit::Rows));
+    };
+    store.add_tags(&mut session, job.tags, |tag| source.tag_name(tag), tags).await?;
+    let rows_before = telling(tell, waiting("counting the rows of"), store.count(&mut session)).await?;
     let newest_us = store.newest_us(&mut session).await?;
     let epoch_us = newest_us.map_or(now_us, |newest_us| now_us.max(newest_us + AFTER_NEWEST_US));
     let length_us = (job.phases.end_ns() / 1_000) as i64;

@@ -249,6 +249,7 @@ impl Store {
         session: &mut Session,
         tags: u32,
         name: impl Fn(u32) -> String,
+        mut on_added: impl FnMut(u64),
     ) -> Result<(), Error> {
         let there = self.number(session, self.sql.count_tags, &[]).await? as u32;
         let mut rows = Rows::with_capacity(2, TAGS_AT_ONCE.min(tags as usize));
@@ -259,6 +260,7 @@ impl Store {
             (next..end).for_each(|tag| rows.push([Value::I32(tag as i32), Value::Text(name(tag))]));
             session.append(&TAGS, &mut rows, database::WriteMethod::Bulk).await?;
             next = end;
+            on_added(u64::from(next));
         }
         Ok(())
     }

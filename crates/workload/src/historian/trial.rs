@@ -51,7 +51,8 @@ pub(crate) fn run_from(
     let runtime =
         builder.build().map_err(|error| TrialError::Load(format!("cannot wait for events: {error}")))?;
     let trial = async {
-        let preparing = setup::prepare(job, own, fresh, now_us, simulated);
+        let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
+        let preparing = setup::prepare(job, own, fresh, now_us, simulated, tell);
         let prepared = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         play(prepared, simulated, stop, on_progress).await
     };
@@ -75,13 +76,14 @@ async fn play(
     let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
     let clock = roles.begin();
     let watch = clock.watch(simulated)?;
-    let mut controller = Controller::new(&running, (clock, watch), stop, on_progress);
+    let mut controller = Controller::new(&running, (clock, watch), stop, &mut *on_progress);
     if go == Go::Stop {
         controller.stop(0);
     }
     let drain = controller.conduct(&mut roles).await?;
     drop(roles);
-    Ok(reconcile::outcome(&running, drain, sizes, stop).await)
+    let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
+    Ok(reconcile::outcome(&running, drain, sizes, stop, tell).await)
 }
 
 #[cfg(test)]

@@ -99,6 +99,7 @@ fn run_until(
                 Go::On
             }
             Progress::SetUp(other) => panic!("{other:?}"),
+            Progress::Preparing(_) => Go::On,
             Progress::Interval(interval) => {
                 let go = go(&interval);
                 intervals.push(interval);
@@ -391,7 +392,10 @@ fn a_stop_from_outside_is_heeded_before_anything_is_written() {
     let job = Job::of(&settings(1_000.0, 60)).unwrap();
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
-    let ended = run_from(&job, &own, false, NOW_US, &stop, &mut |_| panic!("it began"));
+    let ended = run_from(&job, &own, false, NOW_US, &stop, &mut |progress| match progress {
+        Progress::Preparing(_) => Go::On,
+        began => panic!("{began:?}"),
+    });
     assert!(matches!(ended, Err(crate::TrialError::Interrupted)), "{ended:?}");
 }
 
@@ -644,7 +648,7 @@ fn the_threads_of_a_load_end_when_its_conductor_leaves() {
         let conducted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let job = Job::of(&settings(100.0, 3600)).unwrap();
             run(&job, &own, true, &AtomicBool::new(false), &mut |progress| match progress {
-                Progress::SetUp(_) => Go::On,
+                Progress::Preparing(_) | Progress::SetUp(_) => Go::On,
                 Progress::Interval(_) => panic!("leaves the load in its first second"),
             })
         }));

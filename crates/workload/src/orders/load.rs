@@ -5,14 +5,17 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use database::{Claim, Engine, Own, Rows, Url, WriteMethod};
+use database::{Claim, Engine, Own, Rows, Session, Url, WriteMethod};
+use load::Tell;
+use record::{Preparation, Unit};
 
 use super::data::{Piece, RowSink, StoreData, StoreTable};
 use super::store::{self, Loaded, State};
-use crate::waiting::{self, unless_stopped};
+use crate::waiting::{self, telling, unless_stopped};
 
 /// Rows of a transaction: a few MiB, which PostgreSQL takes in about 50 ms.
 const PIECE_ROWS: u32 = 10_000;
@@ -52,13 +55,13 @@ pub fn load(
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
-    on_rows: &(dyn Fn(u64) + Sync),
+    tell: &mut Tell<'_>,
 ) -> Result<Loaded, LoadError> {
-    load_held(place, claim, data, threads, stop, on_rows).map(|(_, loaded)| loaded)
+    load_held(place, claim, data, threads, stop, tell).map(|(_, loaded)| loaded)
 }
 
-/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `on_rows` hears
-/// how many rows were committed, from each loader. While what is given is held, no other run can take it.
+/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `tell` hears
+/// how far it is. While what is given is held, no other run can take it.
 ///
 /// # Errors
 /// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
@@ -68,11 +71,12 @@ pub fn load_held(
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
-    on_rows: &(dyn Fn(u64) + Sync),
+    tell: &mut Tell<'_>,
 ) -> Result<(Own, Loaded), LoadError> {
     let runtime = runtime()?;
-    let own = runtime.block_on(waiting::make(url, name, claim, stop)).ok_or(LoadError::Interrupted)??;
-    match fill(&own, data, threads, stop, on_rows) {
+    let own =
+        runtime.block_on(waiting::make(url, name, claim, stop, tell)).ok_or(LoadError::Interrupted)??;
+    match fill(&own, data, threads, stop, tell) {
         Ok(loaded) => Ok((own, loaded)),
         Err(why) => Err(match runtime.block_on(waiting::remove(own, stop)) {
             Ok(()) => why,
@@ -87,9 +91,11 @@ fn fill(
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
-    on_rows: &(dyn Fn(u64) + Sync),
+    tell: &mut Tell<'_>,
 ) -> Result<Loaded, LoadError> {
     let runtime = runtime()?;
+    let name = own.name();
+    tell(Preparation::waiting(format!("counting what a store of {} comes to", data.size())));
     let mut loaded = outcome(data, threads, stop).ok_or(LoadError::Interrupted)?;
     let begin = async {
         let mut session = own.session().await?;
@@ -99,16 +105,36 @@ fn fill(
     runtime.block_on(unless_stopped(stop, begin)).ok_or(LoadError::Interrupted)??;
     // A file of SQLite has one writer at a time.
     let loaders = if own.url().engine() == Engine::Sqlite { 1 } else { threads.max(1) };
-    append_all(own, data, loaders, stop, on_rows)?;
+    let rows: u64 = loaded.rows.iter().sum();
+    let mut committed = 0;
+    append_all(own, data, loaders, stop, &mut |more| {
+        committed += more;
+        tell(Preparation::new(format!("loading rows into {name}"), committed, rows, Unit::Rows));
+    })?;
     loaded.state = State::Loaded;
     let finish = async {
         let mut session = own.session().await?;
-        store::create_keys(&mut session).await?;
-        store::refresh_statistics(&mut session).await?;
+        build_indexes(&mut session, name, tell).await?;
         store::write_loaded(&mut session, &loaded).await
     };
     runtime.block_on(unless_stopped(stop, finish)).ok_or(LoadError::Interrupted)??;
     Ok(loaded)
+}
+
+/// Makes keys, indexes and statistics.
+async fn build_indexes(
+    session: &mut Session,
+    name: &str,
+    tell: &mut Tell<'_>,
+) -> Result<(), database::Error> {
+    let steps = store::after_load(session.dialect());
+    let total = steps.len() as u64;
+    let at = |done| Preparation::new(format!("building indexes of {name}"), done, total, Unit::Statements);
+    for (done, step) in steps.into_iter().enumerate() {
+        telling(tell, at(done as u64), session.script(step)).await?;
+    }
+    tell(at(total));
+    Ok(())
 }
 
 /// What a load comes to, counted from the data and not in the database; none if `stop` was set.
@@ -177,13 +203,13 @@ impl RowSink for StockSum {
     }
 }
 
-/// Runs so many loaders until every piece is committed, or one of them fails.
+/// Runs so many loaders until every piece is committed, or one of them fails. `on_rows` hears of rows that were committed.
 fn append_all(
     own: &Own,
     data: &StoreData,
     loaders: usize,
     stop: &AtomicBool,
-    on_rows: &(dyn Fn(u64) + Sync),
+    on_rows: &mut dyn FnMut(u64),
 ) -> Result<(), LoadError> {
     let pieces = Mutex::new(StoreTable::ALL.into_iter().flat_map(|table| data.pieces(table, PIECE_ROWS)));
     let failed = AtomicBool::new(false);
@@ -198,8 +224,9 @@ fn append_all(
         };
         piece.map_or(ControlFlow::Break(Ok(())), ControlFlow::Continue)
     };
-    let loader = || {
-        let result = append_pieces(own, data, &next, stop, on_rows);
+    let (next, failed) = (&next, &failed);
+    let loader = move |committed: SyncSender<u64>| {
+        let result = append_pieces(own, data, next, stop, &committed);
         if result.is_err() {
             failed.store(true, Ordering::Relaxed);
         }
@@ -207,8 +234,12 @@ fn append_all(
     };
     thread::scope(|scope| {
         let mut started = Vec::with_capacity(loaders);
+        // A loader is at most one piece ahead of what was told.
+        let (sender, committed) = sync_channel(0);
         for _ in 0..loaders {
-            match thread::Builder::new().name("loader".to_owned()).spawn_scoped(scope, loader) {
+            let sender = sender.clone();
+            let spawned = thread::Builder::new().name("loader".to_owned());
+            match spawned.spawn_scoped(scope, move || loader(sender)) {
                 Ok(thread) => started.push(thread),
                 Err(error) => {
                     failed.store(true, Ordering::Relaxed);
@@ -216,6 +247,9 @@ fn append_all(
                 }
             }
         }
+        // Ends when the last loader has.
+        drop(sender);
+        committed.into_iter().for_each(on_rows);
         // A panic of a loader is one of ours, and is ours to show.
         let ended = |loader: thread::ScopedJoinHandle<'_, _>| {
             loader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -230,7 +264,7 @@ fn append_pieces(
     data: &StoreData,
     next: &(dyn Fn() -> ControlFlow<Result<(), LoadError>, Piece> + Sync),
     stop: &AtomicBool,
-    on_rows: &(dyn Fn(u64) + Sync),
+    committed: &SyncSender<u64>,
 ) -> Result<(), LoadError> {
     let load = async {
         let mut session = own.session().await?;
@@ -249,7 +283,8 @@ fn append_pieces(
             rows.clear();
             data.write(&piece, rows);
             session.append(table, rows, WriteMethod::Bulk).await?;
-            on_rows(rows.len() as u64);
+            // Who hears it is there until the last loader has ended.
+            let _ = committed.send(rows.len() as u64);
         }
     };
     let load: Option<Result<(), LoadError>> = runtime()?.block_on(unless_stopped(stop, load));

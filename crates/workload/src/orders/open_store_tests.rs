@@ -36,7 +36,7 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     );
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
-    let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &|_| {}).unwrap();
+    let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &mut |_| {}).unwrap();
     runtime().unwrap().block_on(async {
         let (own, taken) = open_store(&url, "orders", Some("1MB".parse().unwrap()), &run_id()).await.unwrap();
         assert_eq!(taken, loaded);

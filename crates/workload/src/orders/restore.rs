@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use database::{Own, Rows, Session, WriteMethod};
+use load::Tell;
+use record::{Preparation, Unit};
 use tokio::time::Instant;
 
 use super::data::{StoreData, StoreTable};
@@ -16,6 +18,7 @@ use super::number::query_number;
 use super::size::StoreSize;
 use super::store::{self, Loaded, Removed, State, read_loaded};
 use super::verify::{CHANGED_BY_RUNS, check};
+use crate::waiting::going_on;
 
 /// Orders, customers or products of one transaction.
 const BLOCK_ROWS: u32 = 10_000;
@@ -60,7 +63,7 @@ pub enum RestoreError {
 }
 
 /// Brings the store back to what `loaded` says; none if it is so already. Its state is read anew, because a run may have
-/// begun since `loaded` was read.
+/// begun since `loaded` was read. `tell` hears how far it is.
 ///
 /// # Errors
 /// When it differs from what was loaded in a way that no run makes it, the database refuses something, or `stop` was set.
@@ -68,28 +71,41 @@ pub async fn restore(
     own: &Own,
     loaded: &Loaded,
     stop: &AtomicBool,
+    tell: &mut Tell<'_>,
 ) -> Result<Option<Restored>, RestoreError> {
-    let pace = Pace { block_rows: BLOCK_ROWS, stop, on_block: &|| {} };
-    restore_at(own, loaded, pace).await
+    restore_at(own, loaded, &mut Pace { block_rows: BLOCK_ROWS, stop, tell }).await
 }
 
 /// How much is done between two looks at whether to stop.
-#[derive(Clone, Copy)]
-struct Pace<'a> {
+struct Pace<'a, 't> {
     block_rows: u32,
     stop: &'a AtomicBool,
     /// Hears each time that it will be looked.
-    on_block: &'a (dyn Fn() + Sync),
+    tell: &'a mut Tell<'t>,
 }
 
-impl Pace<'_> {
-    fn go_on(self) -> Result<(), RestoreError> {
-        (self.on_block)();
+impl Pace<'_, '_> {
+    fn go_on(&mut self, at: Preparation) -> Result<(), RestoreError> {
+        (self.tell)(at);
         if self.stop.load(Ordering::Relaxed) { Err(RestoreError::Interrupted) } else { Ok(()) }
+    }
+
+    /// One statement that may take long, unless it is to stop.
+    async fn step<T>(
+        &mut self,
+        at: Preparation,
+        work: impl Future<Output = Result<T, database::Error>>,
+    ) -> Result<T, RestoreError> {
+        self.go_on(at.clone())?;
+        Ok(going_on(self.tell, &at, work).await?)
     }
 }
 
-async fn restore_at(own: &Own, loaded: &Loaded, pace: Pace<'_>) -> Result<Option<Restored>, RestoreError> {
+async fn restore_at(
+    own: &Own,
+    loaded: &Loaded,
+    pace: &mut Pace<'_, '_>,
+) -> Result<Option<Restored>, RestoreError> {
     let begin = Instant::now();
     let different = |differences: String| RestoreError::Different {
         place: own.url().to_string(),
@@ -104,12 +120,14 @@ async fn restore_at(own: &Own, loaded: &Loaded, pace: Pace<'_>) -> Result<Option
     }
     let size: StoreSize = loaded.size.parse().map_err(|error| different(format!("{error}")))?;
     let data = StoreData::new(size, loaded.seed);
-    let removed = undo(&mut session, loaded, &data, pace).await?;
-    pace.go_on()?;
-    store::finish_undo(&mut session).await?;
-    for query in CHANGED_BY_RUNS {
-        pace.go_on()?;
-        let check = check(&mut session, &query, loaded).await?;
+    let name = own.name();
+    let removed = undo(&mut session, loaded, &data, name, pace).await?;
+    let clearing = Preparation::waiting(format!("clearing up {name}"));
+    pace.step(clearing, store::finish_undo(&mut session)).await?;
+    let checks = CHANGED_BY_RUNS.len() as u64;
+    for (done, query) in CHANGED_BY_RUNS.iter().enumerate() {
+        let at = Preparation::new(format!("verifying {name}"), done as u64, checks, Unit::Checks);
+        let check = pace.step(at, check(&mut session, query, loaded)).await?;
         if !check.holds() {
             return Err(different(format!("{}: {} instead of {}", check.what, check.found, check.expected)));
         }
@@ -131,43 +149,63 @@ async fn undo(
     session: &mut Session,
     loaded: &Loaded,
     data: &StoreData,
-    pace: Pace<'_>,
+    name: &str,
+    pace: &mut Pace<'_, '_>,
 ) -> Result<Restored, RestoreError> {
     let [customerid_max, orderid_max, _] = loaded.ids_max;
     store::prepare_undo(session).await?;
     let mut restored = Restored::default();
+    let [orders, customers] = added_ids(session, loaded).await?;
+    let rows = orders + customers + loaded.rows[5];
+    let at = |done| Preparation::new(format!("restoring {name}"), done, rows, Unit::Rows);
     let mut after = orderid_max;
     while let Some(Removed { rows, last }) = store::remove_orders(session, after, pace.block_rows).await? {
         restored.orders += rows;
         after = last;
-        pace.go_on()?;
+        pace.go_on(at(last - orderid_max))?;
     }
     let mut after = customerid_max;
     while let Some(Removed { rows, last }) = store::remove_customers(session, after, pace.block_rows).await? {
         restored.customers += rows;
         after = last;
-        pace.go_on()?;
+        pace.go_on(at(orders + last - customerid_max))?;
     }
     store::reset_ids(session, customerid_max, orderid_max).await?;
     restored.reorder_rows = query_number(session, "SELECT count(*) FROM reorder").await?.cast_unsigned();
-    load_inventory(session, data, pace).await?;
+    load_inventory(session, data, pace, &|done| at(orders + customers + done)).await?;
     Ok(restored)
 }
 
+/// By how many the last order and the last customer are beyond those that were loaded.
+async fn added_ids(session: &mut Session, loaded: &Loaded) -> Result<[u64; 2], database::Error> {
+    let [customerid_max, orderid_max, _] = loaded.ids_max;
+    let order = query_number(session, "SELECT max(orderid) FROM orders").await?.cast_unsigned();
+    let customer = query_number(session, "SELECT max(customerid) FROM customers").await?.cast_unsigned();
+    Ok([order.saturating_sub(orderid_max), customer.saturating_sub(customerid_max)])
+}
+
 /// Loads the inventory in place of the one that is there.
-async fn load_inventory(session: &mut Session, data: &StoreData, pace: Pace<'_>) -> Result<(), RestoreError> {
+async fn load_inventory(
+    session: &mut Session,
+    data: &StoreData,
+    pace: &mut Pace<'_, '_>,
+    at: &dyn Fn(u64) -> Preparation,
+) -> Result<(), RestoreError> {
     // The sales that were loaded are those of all loaded orders.
     let threads = thread::available_parallelism().map_or(1, usize::from);
     data.count(threads, pace.stop).ok_or(RestoreError::Interrupted)?;
     store::empty_inventory(session).await?;
     let table = StoreTable::Inventory.table();
     let mut rows = Rows::with_capacity(table.columns.len(), 0);
+    let mut loaded = 0;
     for piece in data.pieces(StoreTable::Inventory, pace.block_rows) {
-        pace.go_on()?;
+        pace.go_on(at(loaded))?;
         rows.clear();
         data.write(&piece, &mut rows);
+        loaded += rows.len() as u64;
         session.append(table, &mut rows, WriteMethod::Bulk).await?;
     }
+    (pace.tell)(at(loaded));
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! Runs on a loaded store, what is found of them, and the way back, on SQLite and on throwaway servers.
 
-use std::sync::atomic::AtomicU32;
-
 use database::{Existing, Url, Value};
 use instance::{MariaDb, Options, Postgres};
 
@@ -21,7 +19,7 @@ const PURCHASES: i32 = 7;
 /// A store of 1 MB: 2,000 customers, 1,200 orders, 1,000 products.
 fn load_store(url: &Url) -> Loaded {
     let data = StoreData::new("1MB".parse().unwrap(), 7);
-    load((url, "orders"), &claim(Existing::Refuse), &data, 1, &AtomicBool::new(false), &|_| {}).unwrap()
+    load((url, "orders"), &claim(Existing::Refuse), &data, 1, &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
 async fn opened(url: &Url) -> (Own, Loaded) {
@@ -29,7 +27,7 @@ async fn opened(url: &Url) -> (Own, Loaded) {
 }
 
 async fn restored(own: &Own, loaded: &Loaded) -> Result<Option<Restored>, RestoreError> {
-    restore(own, loaded, &AtomicBool::new(false)).await
+    restore(own, loaded, &AtomicBool::new(false), &mut |_| {}).await
 }
 
 /// The inventory that was loaded, as a database gives it.
@@ -184,7 +182,7 @@ fn a_used_store_is_restored(url: &str) {
     let url: Url = url.parse().unwrap();
     let loaded = load_store(&url);
     let all_holds = || {
-        let (said, checks) = verify(&url, "orders", &AtomicBool::new(false)).unwrap().unwrap();
+        let (said, checks) = verify(&url, "orders", &AtomicBool::new(false), &mut |_| {}).unwrap().unwrap();
         (said.state, checks.iter().all(Check::holds))
     };
     runtime().unwrap().block_on(async {
@@ -222,15 +220,14 @@ fn a_used_store_is_restored(url: &str) {
 async fn break_off_everywhere(own: &Own, loaded: &Loaded) {
     let mut orders_left = Vec::new();
     for looks in 1.. {
-        let (stop, seen) = (AtomicBool::new(false), AtomicU32::new(0));
-        let on_block = || {
-            let nth = seen.fetch_add(1, Ordering::Relaxed) + 1;
-            stop.store(nth == looks, Ordering::Relaxed);
+        let (stop, mut seen) = (AtomicBool::new(false), 0);
+        let tell = &mut |_| {
+            seen += 1;
+            stop.store(seen == looks, Ordering::Relaxed);
         };
         // By then the orders are gone, and there would be hundreds of pieces of the inventory.
         let block_rows = if looks > 6 { 300 } else { 2 };
-        let pace = Pace { block_rows, stop: &stop, on_block: &on_block };
-        let result = restore_at(own, loaded, pace).await;
+        let result = restore_at(own, loaded, &mut Pace { block_rows, stop: &stop, tell }).await;
         if !matches!(result, Err(RestoreError::Interrupted)) {
             assert!(result.unwrap().is_some());
             break;

@@ -3,12 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use database::{Error, RunId, Session, Url};
+use load::Tell;
+use record::{Preparation, Unit};
 
 use super::load::{LoadError, runtime};
 use super::number::query_number;
 use super::open_store::take_up;
 use super::store::Loaded;
-use crate::waiting::unless_stopped_for_long;
+use crate::waiting::{telling, unless_stopped_for_long};
 
 /// One thing that was counted in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,19 +83,40 @@ const OTHERS: [Query; 8] = [
 ///
 /// # Errors
 /// Those of the database, when somebody else uses it, and when `stop` was set.
-pub fn verify(url: &Url, name: &str, stop: &AtomicBool) -> Result<Option<(Loaded, Vec<Check>)>, LoadError> {
+pub fn verify(
+    url: &Url,
+    name: &str,
+    stop: &AtomicBool,
+    tell: &mut Tell<'_>,
+) -> Result<Option<(Loaded, Vec<Check>)>, LoadError> {
     let run = RunId::new()?;
     let verified = async {
         let Some((own, loaded)) = take_up(url, name, &run).await? else { return Ok(None) };
         let mut session = own.session().await?;
-        let mut checks = Vec::with_capacity(CHANGED_BY_RUNS.len() + OTHERS.len());
-        for query in CHANGED_BY_RUNS.iter().chain(&OTHERS) {
-            checks.push(check(&mut session, query, &loaded).await?);
-        }
+        let queries: Vec<&Query> = CHANGED_BY_RUNS.iter().chain(&OTHERS).collect();
+        let checks = check_all(&mut session, own.name(), &queries, &loaded, tell).await?;
         Ok(Some((loaded, checks)))
     };
     let verified: Option<Result<_, Error>> = runtime()?.block_on(unless_stopped_for_long(stop, verified));
     verified.ok_or(LoadError::Interrupted)?.map_err(LoadError::Database)
+}
+
+/// Counts one thing after the other.
+async fn check_all(
+    session: &mut Session,
+    name: &str,
+    queries: &[&Query],
+    loaded: &Loaded,
+    tell: &mut Tell<'_>,
+) -> Result<Vec<Check>, Error> {
+    let total = queries.len() as u64;
+    let at = |done| Preparation::new(format!("verifying {name}"), done, total, Unit::Checks);
+    let mut checks = Vec::with_capacity(queries.len());
+    for (done, query) in queries.iter().enumerate() {
+        checks.push(telling(tell, at(done as u64), check(session, query, loaded)).await?);
+    }
+    tell(at(total));
+    Ok(checks)
 }
 
 /// Counts one thing.

@@ -50,7 +50,8 @@ pub fn run(
         .build()
         .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
     runtime.block_on(async {
-        let preparing = setup::prepare(job, stores, stop);
+        let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
+        let preparing = setup::prepare(job, stores, stop, tell);
         let (running, setup) = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         let running = Arc::new(running);
         let mut threads = Threads::start(&running)?;
@@ -58,13 +59,14 @@ pub fn run(
         let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
         let clock = threads.begin();
         let watch = clock.watch(false)?;
-        let mut controller = Controller::new(&running, (clock, watch), stop, on_progress);
+        let mut controller = Controller::new(&running, (clock, watch), stop, &mut *on_progress);
         if go == Go::Stop {
             controller.stop(0);
         }
         let conducted = controller.conduct(&mut threads).await;
         drop(threads);
-        Ok(outcome::outcome(&running, &conducted, stop).await)
+        let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
+        Ok(outcome::outcome(&running, &conducted, stop, tell).await)
     })
 }
 

@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::{Error, Held};
-use record::{Offered, OrdersOutcome, TargetOutcome, orders};
+use load::Tell;
+use record::{Offered, OrdersOutcome, Preparation, TargetOutcome, orders};
 use tokio::time::{Instant, timeout};
 
 use super::controller::{Conducted, Measured};
 use super::running::{Driven, Running, lock};
 use crate::backoff::Backoff;
 use crate::orders::reconcile::{Found, reconcile};
-use crate::waiting::with_grace;
+use crate::waiting::{telling, with_grace};
 
 /// How long servers that are away at the end are waited for, all of them together.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -21,11 +22,17 @@ const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 const COUNT_LIMIT: Duration = Duration::from_secs(600);
 
 /// The outcome of a trial whose clients have ended.
-pub(super) async fn outcome(running: &Running, conducted: &Conducted, stop: &AtomicBool) -> OrdersOutcome {
+pub(super) async fn outcome(
+    running: &Running,
+    conducted: &Conducted,
+    stop: &AtomicBool,
+    tell: &mut Tell<'_>,
+) -> OrdersOutcome {
     let mut outcome = OrdersOutcome::default();
     let begin = Instant::now();
     for (store, measured) in running.stores.iter().zip(&conducted.measured) {
-        let counted = found(store, begin, stop).await;
+        let counting = Preparation::waiting(format!("counting the orders in {}", store.own.name()));
+        let counted = telling(tell, counting, found(store, begin, stop)).await;
         let found = counted.map_err(|error| {
             store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
         });

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use database::Engine;
-use load::{Arrivals, Recorder};
+use load::{Arrivals, Recorder, Tell};
 use record::{OrdersSetup, StoreTarget};
 use tokio::sync::watch;
 
@@ -46,6 +46,7 @@ pub(super) async fn prepare(
     job: &Job,
     stores: &[StoreInUse],
     stop: &AtomicBool,
+    tell: &mut Tell<'_>,
 ) -> Result<(Running, OrdersSetup), TrialError> {
     if let Some(target) = job.cpu_target.filter(|_| MachineCpu::begin().is_none()) {
         return Err(TrialError::Load(format!(
@@ -56,7 +57,7 @@ pub(super) async fn prepare(
     let mut targets = Vec::with_capacity(stores.len());
     let mut driven = Vec::with_capacity(stores.len());
     for (number, store) in stores.iter().enumerate() {
-        let restored = restore(&store.own, &store.loaded, stop).await?;
+        let restored = restore(&store.own, &store.loaded, stop, tell).await?;
         let mut session = store.own.session().await?;
         mark_used(&mut session).await?;
         let driving = drive(job, store, number as u32, stores.len() as u32);

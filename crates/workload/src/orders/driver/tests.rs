@@ -38,7 +38,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// A store of 1 MB in a database of this name.
 fn loaded(url: &Url, name: &str) -> StoreInUse {
     let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
-    load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &|_| {}).unwrap();
+    load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
     let (own, loaded) = block_on(open_store(url, name, None, &run_id())).unwrap();
     StoreInUse { own, loaded }
 }
@@ -57,6 +57,7 @@ fn run_with(job: &Job, stores: &[StoreInUse], mut hear: impl FnMut(&Progress) ->
         match progress {
             Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
             Progress::SetUp(other) => panic!("{other:?}"),
+            Progress::Preparing(_) => {}
             Progress::Interval(interval) => intervals.push(interval),
         }
         go
@@ -160,7 +161,8 @@ fn many_clients_of_a_file_share_the_memory_for_its_pages() {
     let stores = [loaded(&url, "")];
     let cache_kib = |clients: u32| {
         block_on(async {
-            let (running, _) = setup::prepare(&job(""), &stores, &AtomicBool::new(false)).await.unwrap();
+            let (running, _) =
+                setup::prepare(&job(""), &stores, &AtomicBool::new(false), &mut |_| {}).await.unwrap();
             let mut client = running.stores[0].client(clients).await.unwrap();
             let rows = client.session().query("PRAGMA cache_size", &[]).await.unwrap();
             let [[Value::I64(kib)]] = rows.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] else {

@@ -15,7 +15,7 @@ mod undo;
 pub use client::{Amounts, By, Client, NewCustomer, Purchased, Style};
 pub(super) use loaded::mark;
 pub use loaded::{Loaded, State, mark_used, read_loaded, write_loaded};
-pub use schema::{create_keys, create_tables, drop_tables, prepare_load, refresh_statistics};
+pub use schema::{after_load, create_tables, drop_tables, prepare_load};
 pub(super) use undo::{
     Removed, empty_inventory, finish_undo, prepare_undo, remove_customers, remove_orders, reset_ids,
 };

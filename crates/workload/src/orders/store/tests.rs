@@ -6,7 +6,7 @@ mod known;
 use database::Value;
 
 use super::*;
-use known::{AMOUNTS, Known, NOW_US, On, PRODUCTS, newcomer};
+use known::{AMOUNTS, Known, NOW_US, On, PRODUCTS, finish_load, newcomer};
 
 macro_rules! on_each_engine {
     ($($claim:ident),* $(,)?) => {
@@ -309,7 +309,7 @@ async fn a_store_says_what_was_loaded_and_can_be_made_again(on: On, style: Style
     }
     read_loaded(&mut known.look).await.unwrap_err();
     create_tables(&mut known.look).await.unwrap();
-    create_keys(&mut known.look).await.unwrap();
+    finish_load(&mut known.look).await;
     // Nothing was loaded: ids begin with 1.
     let mut client = known.client().await;
     assert_eq!(client.new_customer(&newcomer("a")).await, Ok(Some(1)));

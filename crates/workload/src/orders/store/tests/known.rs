@@ -97,8 +97,7 @@ impl Known {
         create_tables(&mut loader).await.unwrap();
         prepare_load(&mut loader).await.unwrap();
         loader.script(&known_rows()).await.unwrap();
-        create_keys(&mut loader).await.unwrap();
-        refresh_statistics(&mut loader).await.unwrap();
+        finish_load(&mut loader).await;
         Self { own, look, style, _place: place }
     }
 
@@ -191,5 +190,12 @@ pub(super) fn newcomer(username: &str) -> NewCustomer {
         age: 90,
         income: 100_000,
         gender: "M".to_owned(),
+    }
+}
+
+/// Keys, procedures and statistics.
+pub(super) async fn finish_load(session: &mut Session) {
+    for step in after_load(session.dialect()) {
+        session.script(step).await.unwrap();
     }
 }
