@@ -78,7 +78,7 @@ fn is_unjudged(historian: &report::Historian) -> bool {
 }
 
 fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {
-    report.trials.iter().filter_map(|trial| trial.historian.as_ref())
+    report.trials.iter().filter_map(report::Trial::historian)
 }
 
 /// What ends the program early, for people to read.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{DiskSetup, OperationInterval, Setup, State, StudyRecord, Workload};
+use record::{OperationInterval, Setup, State, StudyRecord, Workload};
 use serde::Serialize;
 use stats::Estimate;
 
@@ -35,6 +35,9 @@ pub struct Configuration {
     pub generator: Generator,
     /// The machine meanwhile: means over the trials.
     pub machine: Machine,
+    /// Whether a trial of it failed.
+    #[serde(skip)]
+    pub(crate) has_failed: bool,
     /// What was loaded.
     #[serde(skip)]
     pub(crate) workload: Workload,
@@ -49,10 +52,6 @@ impl Configuration {
         self.figures.first()
     }
 
-    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
-        self.setup.as_ref().and_then(Setup::disk)
-    }
-
     /// The row of a kind.
     pub(crate) fn figures_of(&self, kind: &str) -> Option<&Figures> {
         self.figures.iter().find(|figures| figures.kind == kind)
@@ -60,6 +59,17 @@ impl Configuration {
 
     pub(crate) fn is(&self, workload: Workload) -> bool {
         self.workload == workload
+    }
+
+    /// Whether it failed before any trial of it was complete: that is told as a failure, and its figures are no finding.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.cut_short && self.has_failed
+    }
+
+    /// Its trials.
+    pub(crate) fn measured_in<'a>(&'a self, trials: &'a [Trial]) -> impl Iterator<Item = &'a Trial> {
+        let of = |number: &u32| trials.iter().find(|trial| trial.number == *number);
+        self.trials.iter().filter_map(of)
     }
 
     /// Operations due a second; open loop only.
@@ -118,6 +128,7 @@ fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Opti
         trials: chosen.iter().map(|&i| trials[i].number).collect(),
         cut_short,
         not_complete: not_complete(trials, group),
+        has_failed: group.iter().any(|&index| trials[index].state == State::Failed),
         figures: merged(study, trials, &chosen),
         rate_per_s,
         best_per_s: per_s.iter().copied().reduce(f64::max),
@@ -153,9 +164,9 @@ fn merged(study: &StudyRecord, trials: &[Trial], chosen: &[usize]) -> Vec<Figure
     for (kind, operation) in chosen.iter().flat_map(|&index| &study.trials[index].measured) {
         kinds.entry(kind.clone()).or_default().merge(operation);
     }
-    let (first, measured_s) =
-        (&trials[chosen[0]], chosen.iter().map(|&index| trials[index].measured_s).sum());
-    figures_of(first.workload, &first.about, &kinds, measured_s)
+    let first = &trials[chosen[0]];
+    let measured_s = chosen.iter().map(|&index| trials[index].measured_s).sum();
+    figures_of(first.shown(), &first.about, &kinds, measured_s)
 }
 
 fn mean_of(trials: &[Trial], chosen: &[usize], figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
@@ -171,6 +182,7 @@ fn generator(trials: &[Trial], chosen: &[usize]) -> Generator {
         calibrated_per_s: mean(|trial| trial.generator.calibrated_per_s),
         pause_longest_ms: mean(|trial| trial.generator.pause_longest_ms),
         paused_ms: mean(|trial| trial.generator.paused_ms),
+        ..Generator::default()
     }
 }
 
@@ -181,5 +193,6 @@ fn machine(trials: &[Trial], chosen: &[usize]) -> Machine {
         busy_share: mean(|trial| trial.machine.busy_share),
         steal_share: mean(|trial| trial.machine.steal_share),
         device_queue_depth: mean(|trial| trial.machine.device_queue_depth),
+        ..Machine::default()
     }
 }

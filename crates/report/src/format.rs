@@ -1,6 +1,6 @@
 //! Numbers and units as text. Knows nothing of what the numbers mean.
 
-use record::{State, shown};
+use record::{Loop, State, shown};
 
 /// Units of bytes in powers of ten.
 const DECIMAL_UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
@@ -195,25 +195,12 @@ pub fn state(state: State) -> &'static str {
 /// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
 /// word keeps its own line. A line that stands in the text itself ends none here.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    const UNITS: [&str; 16] = [
-        "%",
-        "µs",
-        "ms",
-        "s",
-        "IOPS",
-        "MB/s",
-        "GiB",
-        "MiB",
-        "TB",
-        "GB",
-        "MB",
-        "records/s",
-        "orders/min",
-        "rows",
-        "years",
-        "min",
-    ];
-    let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
+    const UNITS: [&str; 13] =
+        ["%", "µs", "ms", "s", "IOPS", "GiB", "MiB", "TB", "GB", "MB", "rows", "years", "min"];
+    let is_unit = |word: &str| {
+        let word = word.trim_end_matches([',', ';', '.', ')']);
+        UNITS.contains(&word) || word.ends_with("/s") || word.ends_with("/min")
+    };
     let mut words: Vec<String> = Vec::new();
     for word in shown(text).split(' ') {
         match words.last_mut().filter(|last| is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit())) {
@@ -232,6 +219,33 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// An amount with two digits after the point.
+pub(crate) fn money(amount: f64) -> String {
+    let cents = (amount * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// The cost of an order a minute: as money from a tenth on, below with more digits.
+pub(crate) fn small_money(amount: f64) -> String {
+    if amount >= 0.095 { money(amount) } else { figure(amount) }
+}
+
+/// The loop in words.
+pub(crate) fn pacing(pacing: Loop) -> String {
+    match pacing {
+        Loop::Closed { think_time_us } if think_time_us > 0.0 => {
+            format!("closed loop with {} to think", latency(think_time_us))
+        }
+        Loop::Closed { .. } => "closed loop".to_owned(),
+        Loop::Open { rate_per_s, poisson: true } => {
+            format!("open loop, {} a second (Poisson)", figure(rate_per_s))
+        }
+        Loop::Open { rate_per_s, poisson: false } => {
+            format!("open loop, {} a second (evenly spaced)", figure(rate_per_s))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,10 +22,13 @@ mod published;
 mod rate;
 mod report;
 mod search;
+mod section;
 mod table;
 mod text;
 mod trial;
+mod unit;
 mod verdict;
+mod workloads;
 
 pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
 pub use comparison::{
@@ -33,7 +36,9 @@ pub use comparison::{
     PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
 };
 pub use configuration::Configuration;
-pub use disk::{Expectation, ExpectedFigure, MatrixCell, SteadyState, Sweep, SweepPoint};
+pub use disk::{
+    Comparison, Expectation, ExpectedFigure, MatrixCell, PublishedRow, SteadyState, Sweep, SweepPoint,
+};
 pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,
@@ -42,7 +47,6 @@ pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,
     OrdersTarget, Reconciliation,
 };
-pub use published::{Comparison, PublishedRow};
 pub use rate::OfferedRate;
 pub use report::Report;
 pub use search::{Search, SearchedStep};
@@ -50,6 +54,7 @@ pub use search::{Search, SearchedStep};
 pub use stats::{Array, ArrayError};
 pub use trial::{Figures, Generator, Machine, Settled, Stability, Trial};
 pub use verdict::{Level, Verdict};
+pub use workloads::Worked;
 
 #[cfg(test)]
 mod tests;

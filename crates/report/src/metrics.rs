@@ -6,8 +6,7 @@ use record::{Design, METRICS, Metric, Observation, State};
 
 use crate::report::Report;
 use crate::search::Search;
-use crate::trial::{Figures, Trial};
-use record::Workload;
+use crate::trial::Trial;
 
 /// Metric that is of a whole search and of no single trial.
 pub(crate) const SUSTAINED: &str = "sustained_per_s";
@@ -21,52 +20,36 @@ const ACHIEVED_SHARE: f64 = 0.995;
 /// What open loops can differ in: the highest percentile that all trials support, or the mean.
 const LATENCIES: [&str; 4] = ["p99_ms", "p95_ms", "p50_ms", "mean_ms"];
 
+/// A metric's name and how it is computed; none where a trial does not have it, or too few operations support it.
+pub(crate) type MetricOf = (&'static str, fn(&Trial) -> Option<f64>);
+
+/// Metrics of every workload.
+const COMMON: [MetricOf; 7] = [
+    ("mean_ms", |trial| ms(trial.main()?.latency.mean_us)),
+    ("p50_ms", |trial| ms(trial.main()?.latency.p50_us)),
+    ("p95_ms", |trial| ms(trial.main()?.latency.p95_us)),
+    ("p99_ms", |trial| ms(trial.main()?.latency.p99_us)),
+    ("p999_ms", |trial| ms(trial.main()?.latency.p999_us)),
+    ("cpu_us_per_operation", |trial| trial.machine.cpu_us_per_operation),
+    (ERROR_SHARE, error_share),
+];
+
 /// The value of a metric for a trial in the metric's unit; none where its workload does not measure it, too few operations
 /// support it, or it is of a search ([`of_search`]).
 pub(crate) fn value(trial: &Trial, metric: &Metric) -> Option<f64> {
-    let value = match metric.name {
-        "iops" => main(trial, Workload::Disk)?.per_s,
-        "mb_per_s" => main(trial, Workload::Disk)?.mb_per_s,
-        "records_per_s" => trial.historian.as_ref()?.records_per_s,
-        "orders_per_min" => trial.orders.as_ref()?.committed_per_min,
-        "mean_ms" => ms(trial.main()?.latency.mean_us),
-        "p50_ms" => ms(trial.main()?.latency.p50_us),
-        "p95_ms" => ms(trial.main()?.latency.p95_us),
-        "p99_ms" => ms(trial.main()?.latency.p99_us),
-        "p999_ms" => ms(trial.main()?.latency.p999_us),
-        "commit_p99_ms" => ms(trial.historian.as_ref()?.flush?.p99_us),
-        "trend_p99_ms" => ms(trial.historian.as_ref()?.trend.as_ref()?.latency.p99_us),
-        "pending_mean" => trial.historian.as_ref()?.pending_mean,
-        "pending_max" => trial.historian.as_ref()?.pending_max,
-        "variability_pct" => variability(trial).map(|share| share * 100.0),
-        "cpu_us_per_operation" => trial.machine.cpu_us_per_operation,
-        ERROR_SHARE => error_share(trial),
-        _ => None,
-    };
-    value.filter(|value| value.is_finite())
+    let mut known = COMMON.iter().chain(trial.shown().metrics());
+    let (_, value) = known.find(|(name, _)| *name == metric.name)?;
+    value(trial).filter(|value| value.is_finite())
 }
 
-fn main(trial: &Trial, workload: Workload) -> Option<&Figures> {
-    trial.main().filter(|_| trial.is(workload))
-}
-
-fn ms(us: Option<f64>) -> Option<f64> {
+/// Microseconds in milliseconds.
+pub(crate) fn ms(us: Option<f64>) -> Option<f64> {
     us.map(|us| us / 1e3)
 }
 
-/// Between the targets of an order store; of a single target, between its clients.
-fn variability(trial: &Trial) -> Option<f64> {
-    let orders = trial.orders.as_ref()?;
-    if orders.targets.len() > 1 { orders.target_variability } else { orders.clients?.variability }
-}
-
-/// Of I/Os and orders the share that failed. A historian's records do not fail, but its commits, reads and purges do.
+/// Of all that can fail the share that did.
 fn error_share(trial: &Trial) -> Option<f64> {
-    let counted: Vec<&Figures> = if trial.is(Workload::Historian) {
-        trial.figures.iter().filter(|figures| figures.kind != record::historian::RECORD).collect()
-    } else {
-        trial.figures.iter().take(1).collect()
-    };
+    let counted = trial.shown().attempts(trial);
     let errors: u64 = counted.iter().map(|figures| figures.errors).sum();
     let done: u64 = counted.iter().map(|figures| figures.operations).sum();
     (errors + done > 0).then(|| errors as f64 / (errors + done) as f64)
@@ -87,11 +70,7 @@ pub(crate) fn of_study(design: &Design, trials: &[Trial]) -> Option<&'static Met
     }
     let complete: Vec<&Trial> = trials.iter().filter(|trial| trial.is_complete()).collect();
     let first = complete.iter().find(|trial| trial.main().is_some())?;
-    let rate = match first.workload {
-        Workload::Disk => "iops",
-        Workload::Historian => "records_per_s",
-        Workload::Orders => "orders_per_min",
-    };
+    let rate = first.shown().words().rate_metric;
     // A rate that was offered and held is that of the load, not of what was loaded.
     let name = if complete.iter().all(|trial| achieved(trial)) { latency(&complete) } else { rate };
     Metric::named(name)
@@ -106,7 +85,7 @@ fn latency(trials: &[&Trial]) -> &'static str {
 
 /// Whether a rate was offered and achieved.
 fn achieved(trial: &Trial) -> bool {
-    let offered = trial.historian.as_ref().and_then(|h| h.offered_per_s).or(trial.offered_per_s);
+    let offered = trial.shown().offered_per_s(trial);
     let achieved = trial.main().and_then(|figures| figures.per_s);
     offered.zip(achieved).is_some_and(|(offered, achieved)| achieved >= offered * ACHIEVED_SHARE)
 }
@@ -154,4 +133,37 @@ impl Report {
 fn configuration(trial: &Trial) -> String {
     let name = if trial.configuration.is_empty() { &trial.name } else { &trial.configuration };
     if trial.aa { format!("{name} (A/A)") } else { name.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Workload;
+
+    use super::*;
+    use crate::workloads;
+
+    /// A metric that no function computes would be a column of dashes, and nobody would know why.
+    #[test]
+    fn every_metric_is_computed_by_exactly_one_function() {
+        for metric in METRICS.iter().filter(|metric| metric.name != SUSTAINED) {
+            let common = COMMON.iter().filter(|(name, _)| *name == metric.name).count();
+            let by_workload: Vec<(Workload, usize)> = workloads::all()
+                .map(|(workload, shown)| {
+                    let own = shown.metrics().iter().filter(|(name, _)| *name == metric.name);
+                    (workload, own.count())
+                })
+                .collect();
+            for (workload, own) in by_workload {
+                let expected = usize::from(metric.is_of(workload));
+                assert_eq!(common + own, expected, "{} of {workload}", metric.name);
+            }
+        }
+        let own = workloads::all().flat_map(|(_, shown)| shown.metrics());
+        for (name, _) in COMMON.iter().chain(own) {
+            assert!(Metric::named(name).is_some(), "{name} is no metric of a record");
+        }
+        for (_, shown) in workloads::all() {
+            assert!(Metric::named(shown.words().rate_metric).is_some(), "{}", shown.words().one);
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Whether the rate that was offered to a disk or an order store was held. A historian's is judged by its pending records,
 //! and a trial that was cut short, is invalid or is older than these counts is not judged.
 
-use record::{Main, MeasuredTrial, Phase, Sample, State, Workload};
+use record::{Main, MeasuredTrial, Phase, Sample, State};
 use serde::Serialize;
-use stats::{IO_UNSENT_SHARE_MAX, ORDERS_UNSENT_SHARE_MAX, OpenLoop};
+use stats::OpenLoop;
 
 use crate::trial::Figures;
 
@@ -27,7 +27,11 @@ pub struct OfferedRate {
 }
 
 impl OfferedRate {
-    pub(crate) fn of(measured: &MeasuredTrial, main: Option<&Figures>) -> Option<Self> {
+    pub(crate) fn of(
+        measured: &MeasuredTrial,
+        main: Option<&Figures>,
+        unsent_share_max: Option<f64>,
+    ) -> Option<Self> {
         let record = &measured.trial;
         let outcome = record.outcome.as_ref().filter(|_| record.state == State::Complete)?;
         let offered = outcome.offered()?;
@@ -42,11 +46,7 @@ impl OfferedRate {
             unsent: outcome.unsent(),
             slots: offered.slots,
             measured_s,
-            unsent_share_max: match record.workload {
-                Workload::Disk => IO_UNSENT_SHARE_MAX,
-                Workload::Orders => ORDERS_UNSENT_SHARE_MAX,
-                Workload::Historian => return None,
-            },
+            unsent_share_max: unsent_share_max?,
             end_s: &end_s,
             response_s: &response_s,
         })?;

@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use crate::comparison::{self, StudyComparison};
 use crate::configuration::{self, Configuration};
-use crate::disk::{Expectation, SteadyState, Sweep, expectation, steady, sweep};
-use crate::historian::{FlushSeries, HistorianComparison, flush};
-use crate::orders::{Cost, OrdersComparison, cost};
-use crate::published::{self, Comparison};
+use crate::disk::{self, steady};
+use crate::historian;
+use crate::orders;
 use crate::search::{self, Search};
 use crate::trial::Trial;
 use crate::verdict::{self, Verdict};
@@ -57,30 +56,20 @@ pub struct Report {
     pub configurations: Vec<Configuration>,
     /// Every trial, those that failed and those that were skipped too.
     pub trials: Vec<Trial>,
-    /// Series over the outstanding I/Os.
-    pub sweeps: Vec<Sweep>,
     /// Searches for the highest sustainable rate of a historian.
     pub searches: Vec<Search>,
     /// Searches that measured the reference a second time.
     #[serde(skip)]
     pub(crate) aa_searches: Vec<Search>,
-    /// Series over the rows of a flush.
-    pub flush_rows: Vec<FlushSeries>,
-    /// Steady state over rounds.
-    pub steady_state: Option<SteadyState>,
-    /// What the array should give that the device is said to be.
-    pub expectation: Option<Expectation>,
-    /// Published figures beside the measured ones.
-    pub published: Vec<Comparison>,
-    /// Published figures of a historian beside the measured ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published_historian: Option<HistorianComparison>,
-    /// Published figures of an order store beside the measured ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published_orders: Option<OrdersComparison>,
-    /// What the measured system costs, and what an order a minute does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
+    /// What disks came to together.
+    #[serde(flatten)]
+    pub disk: disk::Series,
+    /// What historians came to together.
+    #[serde(flatten)]
+    pub historian: historian::Series,
+    /// What order stores came to together.
+    #[serde(flatten)]
+    pub orders: orders::Series,
     /// Trials of the plan that were never begun.
     pub not_begun: Vec<u32>,
     /// The machine.
@@ -106,7 +95,7 @@ impl Report {
         }
         let searches = search::all(manifest, &trials, false);
         let aa_searches = search::all(manifest, &trials, true);
-        let flush_rows = flush::all(&configurations, &searches, &trials);
+        let comparison = comparison::of(manifest, &trials, &searches, &aa_searches);
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
@@ -121,17 +110,12 @@ impl Report {
             reason: manifest.reason.clone(),
             resumed: manifest.resumed.clone(),
             verdicts: Vec::new(),
-            sweeps: sweep::all(manifest, &configurations, &trials),
-            steady_state,
-            published_historian: published::historian(&configurations, &searches, &flush_rows, &trials),
-            published_orders: published::orders(&configurations, &trials),
-            cost: cost::of(manifest, &configurations),
-            comparison: comparison::of(manifest, &trials, &searches, &aa_searches),
+            disk: disk::Series::of(manifest, &configurations, &trials, steady_state),
+            historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
+            orders: orders::Series::of(manifest, &configurations, &trials),
+            comparison,
             aa_searches,
             searches,
-            flush_rows,
-            expectation: expectation::of(manifest, &configurations),
-            published: published::beside(manifest.profile.as_deref(), &configurations),
             not_begun: not_begun(study),
             configurations,
             trials,
@@ -139,17 +123,8 @@ impl Report {
             study_toml: study.study_toml.clone(),
             damage: study.damage.clone(),
         };
-        report.say_gains_once();
         report.verdicts = verdict::all(&report);
         report
-    }
-
-    /// Where levels are compared block by block, what they gain is not said of the means of all blocks too.
-    fn say_gains_once(&mut self) {
-        if self.comparison.is_some() {
-            let points = self.flush_rows.iter_mut().flat_map(|series| &mut series.points);
-            points.for_each(|point| point.gain_share = None);
-        }
     }
 
     /// The verdicts, the gravest first.
@@ -167,29 +142,14 @@ impl Report {
         }
     }
 
-    /// Whether some disk configuration was measured more than once.
-    pub(crate) fn repeats(&self) -> bool {
-        let mut disks = self.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
-        disks.any(|configuration| configuration.trials.len() > 1)
-    }
-
-    /// Trials of disks. Where nothing tells what a trial is of, it is of a disk.
-    pub(crate) fn disks(&self) -> impl Iterator<Item = &Trial> {
-        self.of_workload(Workload::Disk)
-    }
-
-    /// Trials of historians.
-    pub(crate) fn historians(&self) -> impl Iterator<Item = &Trial> {
-        self.of_workload(Workload::Historian)
-    }
-
-    /// Trials of order stores.
-    pub(crate) fn order_stores(&self) -> impl Iterator<Item = &Trial> {
-        self.of_workload(Workload::Orders)
-    }
-
-    fn of_workload(&self, workload: Workload) -> impl Iterator<Item = &Trial> {
+    /// Trials of a workload.
+    pub(crate) fn trials_of(&self, workload: Workload) -> impl Iterator<Item = &Trial> {
         self.trials.iter().filter(move |trial| trial.is(workload))
+    }
+
+    /// Configurations of a workload.
+    pub(crate) fn configurations_of(&self, workload: Workload) -> impl Iterator<Item = &Configuration> {
+        self.configurations.iter().filter(move |configuration| configuration.is(workload))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Manifest, SearchStep, State};
+use record::{Manifest, SearchStep};
 use serde::Serialize;
 
 use crate::trial::Trial;
@@ -137,11 +137,11 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
 }
 
 fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
-    let historian = trial.historian.as_ref().filter(|_| trial.state == State::Complete);
-    let stable = historian.and_then(|historian| historian.stable);
-    let because = match (stable, historian) {
-        (Some(_), Some(historian)) => historian.unstable_because.clone(),
-        _ => trial.reason.iter().cloned().collect(),
+    let judged = trial.shown().judged(trial).filter(|_| trial.is_complete());
+    let stable = judged.as_ref().and_then(|judged| judged.held);
+    let because = match judged.filter(|judged| judged.held.is_some()) {
+        Some(judged) => judged.because.to_vec(),
+        None => trial.reason.iter().cloned().collect(),
     };
     SearchedStep {
         rate_per_s: step.rate_per_s(),

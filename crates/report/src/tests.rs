@@ -202,7 +202,7 @@ fn a_study_without_trials_is_printed() {
 fn steady_state_speaks_of_its_window_only() {
     let report = Report::of(&steady());
     assert!(report.configurations.iter().all(|configuration| configuration.trials.len() == 5));
-    let state = report.steady_state.as_ref().unwrap();
+    let state = report.disk.steady_state.as_ref().unwrap();
     assert_eq!((state.reached_in_round, state.window), (Some(8), Some((4, 8))));
     assert_eq!(state.window_mean_per_s, Some(state.matrix[0].per_s));
 }

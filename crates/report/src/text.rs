@@ -3,15 +3,11 @@
 use comfy_table::{CellAlignment, Table as Grid, TableComponent, presets};
 use record::{Lines, shown};
 
-use crate::comparison::StudyComparison;
-use crate::disk::SteadyState;
+use crate::comparison::section as comparison;
 use crate::format;
-use crate::historian::HistorianComparison;
-use crate::orders::Cost;
-use crate::orders::OrdersComparison;
-use crate::published::Comparison;
 use crate::report::Report;
-use crate::table::{self, Row, Table};
+use crate::section::{self, Block, Section};
+use crate::table::{Row, Table};
 use crate::verdict::Verdict;
 
 /// Sentences are not set wider than this: longer lines are hard to read.
@@ -27,27 +23,15 @@ impl Report {
     pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let mut blocks = vec![shown(&self.title).into_owned(), verdicts(&self.verdicts, width)];
-        blocks.extend(self.comparison.as_ref().map(|compared| comparison(compared, width)));
+        let compared = self.comparison.iter().flat_map(comparison::blocks);
+        blocks.extend(compared.map(|block| printed(&block, width)));
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
             return joined(blocks);
         }
-        let main = table::main(self);
-        let databases = self.historians().chain(self.order_stores()).next().is_some();
-        if !main.rows.is_empty() || !databases {
-            blocks.push(grid(&main, width));
-            blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
-        }
-        blocks.extend(table::open_loops(self).map(|table| grid(&table, width)));
-        blocks.extend(self.steady_state.as_ref().and_then(matrix));
-        blocks.extend(historian(self, width));
-        blocks.extend(orders(self, width));
-        blocks.extend(self.cost.iter().flat_map(|found| cost(found, width)));
-        blocks.extend(self.published.iter().map(|comparison| published(comparison, width)));
-        blocks.extend(
-            self.published_historian.as_ref().map(|comparison| published_historian(comparison, width)),
-        );
-        blocks.extend(self.published_orders.as_ref().map(|comparison| published_orders(comparison, width)));
+        let mut sections: Vec<Section> = section::all(self).into_iter().map(|(_, section)| section).collect();
+        sections.sort_by_key(|section| section.place.rank());
+        blocks.extend(sections.iter().flat_map(|section| &section.blocks).map(|block| printed(block, width)));
         joined(blocks)
     }
 
@@ -69,75 +53,25 @@ pub(crate) fn joined(mut blocks: Vec<String>) -> Lines {
     Lines::of(&(blocks.join("\n\n") + "\n"))
 }
 
-/// The tables of a study that compares.
-fn comparison(comparison: &StudyComparison, width: usize) -> String {
-    let main = table::combinations(comparison);
-    let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-    let mut blocks = vec![grid(&main, width), wrapped(&table::legend(comparison))];
-    let notes: Vec<String> = table::published_notes(comparison).iter().map(|note| wrapped(note)).collect();
-    blocks.push(notes.join("\n"));
-    blocks.extend(table::thresholds(comparison).map(|table| titled(&table, usize::MAX)));
-    blocks.extend(table::other_metrics(comparison).map(|table| titled(&table, width)));
-    blocks.retain(|block| !block.is_empty());
-    blocks.join("\n\n")
+fn printed(block: &Block, width: usize) -> String {
+    let sentence = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
+    match block {
+        Block::Main { table, legend } if legend.is_empty() => grid(table, width),
+        Block::Main { table, legend } => format!("{}\n\n{}", grid(table, width), sentence(legend)),
+        Block::Table(table) | Block::Beside { table, .. } | Block::Folded { table, .. } => {
+            titled(table, width)
+        }
+        Block::Outcomes { table, .. } => titled(table, usize::MAX),
+        Block::OnPage { .. } => String::new(),
+        Block::Remark(text) => sentence(text),
+        Block::Notes { sentences, sources } => {
+            sentences.iter().chain(sources).map(|text| sentence(text)).collect::<Vec<String>>().join("\n")
+        }
+    }
 }
 
 pub(crate) fn titled(table: &Table, width: usize) -> String {
     format!("{}\n{}", shown(&table.title), grid(table, width))
-}
-
-/// The tables of historians. Only those after the first have titles: what the first one is, the verdicts say.
-fn historian(report: &Report, width: usize) -> Vec<String> {
-    let Some(main) = table::historians(report) else { return Vec::new() };
-    let mut blocks = vec![grid(&main, width)];
-    blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
-    let titled = |table: &Table| titled(table, width);
-    blocks.extend(report.searches.iter().map(|search| titled(&table::steps(search))));
-    blocks.extend(report.flush_rows.iter().map(|series| titled(&table::flush_rows(series))));
-    let others = [table::screens(report), table::maintenance(report), table::storage(report)];
-    blocks.extend(others.iter().flatten().map(titled));
-    blocks
-}
-
-/// The tables of order stores, the first one without a title as above.
-fn orders(report: &Report, width: usize) -> Vec<String> {
-    let Some(main) = table::orders(report) else { return Vec::new() };
-    let mut blocks = vec![grid(&main, width)];
-    blocks.push(format::wrapped(&main.legend(), width.min(SENTENCE_WIDTH)).join("\n"));
-    blocks.extend(table::order_details(report).iter().map(|table| titled(table, width)));
-    blocks
-}
-
-fn cost(cost: &Cost, width: usize) -> Vec<String> {
-    let others = [table::price_steps(cost), table::systems(cost)];
-    let mut blocks = vec![titled(&table::prices(cost), width)];
-    blocks.push(format::wrapped(&table::price_source(cost), width.min(SENTENCE_WIDTH)).join("\n"));
-    blocks.extend(others.iter().flatten().map(|table| titled(table, width)));
-    let notes = table::system_notes(cost);
-    let notes = notes.iter().flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH)));
-    blocks.push(notes.collect::<Vec<String>>().join("\n"));
-    blocks
-}
-
-fn published_orders(comparison: &OrdersComparison, width: usize) -> String {
-    let (table, _) = table::published_orders(comparison);
-    let notes = comparison.differences.iter().chain([&comparison.source]);
-    let notes: Vec<String> =
-        notes.flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH))).collect();
-    format!("{}\n\n{}", titled(&table, width), notes.join("\n"))
-}
-
-fn published_historian(comparison: &HistorianComparison, width: usize) -> String {
-    let (placements, _) = table::placements(comparison);
-    let others = [table::published_flush(comparison), table::real_project(comparison)];
-    let tables = std::iter::once(&placements).chain(others.iter().flatten());
-    let mut blocks: Vec<String> = tables.map(|table| titled(table, width)).collect();
-    let notes =
-        comparison.differences.iter().cloned().chain([table::growth(comparison), comparison.source.clone()]);
-    let notes: Vec<String> =
-        notes.flat_map(|note| format::wrapped(&note, width.min(SENTENCE_WIDTH))).collect();
-    blocks.push(notes.join("\n"));
-    blocks.join("\n\n")
 }
 
 fn verdicts(verdicts: &[Verdict], width: usize) -> String {
@@ -206,21 +140,4 @@ fn lines_of(table: &Table, columns: &[usize]) -> Vec<String> {
         }
     }
     grid.lines().map(|line| line.trim_end().to_owned()).collect()
-}
-
-fn matrix(state: &SteadyState) -> Option<String> {
-    let table = table::matrix(state)?;
-    Some(format!(
-        "{}\n{}",
-        shown(&table.title),
-        lines_of(&table, &(0..table.columns.len()).collect::<Vec<_>>()).join("\n")
-    ))
-}
-
-fn published(comparison: &Comparison, width: usize) -> String {
-    let mut lines = vec![format!("{}: beside published figures", shown(&comparison.configuration))];
-    lines.push(grid(&table::published(comparison), width));
-    let notes = comparison.differences.iter().chain(&comparison.sources);
-    lines.extend(notes.flat_map(|note| format::wrapped(note, width.min(SENTENCE_WIDTH))));
-    lines.join("\n")
 }

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use record::{
-    DiskSetup, Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep,
-    Setup, State, Summary, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
+    State, Summary, Workload,
 };
 use serde::Serialize;
 use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
 
 use crate::bins::Bins;
-use crate::historian::Historian;
-use crate::orders::Orders;
 use crate::rate::OfferedRate;
+use crate::workloads::{self, Common, Shown, Worked};
 
 /// Name of the row that takes reads and writes together.
 pub(crate) const ALL: &str = "all";
@@ -81,6 +80,9 @@ pub struct Generator {
     pub all_cores_share: Option<f64>,
     /// Operations a second that its threads can send when nothing answers slowly.
     pub calibrated_per_s: Option<f64>,
+    /// Share (0–1) of that rate at which it worked.
+    #[serde(skip)]
+    pub(crate) calibrated_share: Option<f64>,
     /// Longest time in which the generator itself stood still, in milliseconds; none where that was not measured.
     pub pause_longest_ms: Option<f64>,
     /// All such times together, in milliseconds.
@@ -94,6 +96,9 @@ pub struct Machine {
     pub cpu_us_per_operation: Option<f64>,
     /// Share (0–1) of all cores that was busy.
     pub busy_share: Option<f64>,
+    /// Share (0–1) of all cores that was busy with other work than the load threads.
+    #[serde(skip)]
+    pub(crate) others_share: Option<f64>,
     /// Share (0–1) of all cores' time that the hypervisor gave to others.
     pub steal_share: Option<f64>,
     /// Mean number of requests in the device's queue.
@@ -148,12 +153,9 @@ pub struct Trial {
     pub parameters: serde_json::Value,
     /// What was really set up.
     pub setup: Option<Setup>,
-    /// Figures of a historian.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub historian: Option<Historian>,
-    /// Figures of the order store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub orders: Option<Orders>,
+    /// What only trials of its workload have, by the workload's name.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub worked: Option<Worked>,
     /// Its part in a search for the highest sustainable rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
@@ -176,22 +178,31 @@ impl Trial {
     pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
         let record = &measured.trial;
         let setup = record.setup.clone();
-        let is_disk = record.workload == Workload::Disk;
+        let shown = workloads::of(record.workload);
         let whole = measured.window();
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let measured_s = whole.seconds();
         let mut kinds = whole.kinds().clone();
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
-        let figures = figures_of(record.workload, &record.main, &kinds, measured_s);
+        let figures = figures_of(shown, &record.main, &kinds, measured_s);
         let rates = rates_of(&window, &record.main);
         let rate_per_s =
             around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
         let operations = worked(&record.main, &kinds);
         let pauses = whole.pauses();
+        let generator = generator_of(&window, operations, setup.as_ref(), cores);
+        let per_s = figures.first().and_then(|figures| figures.per_s);
         let generator = Generator {
+            calibrated_share: per_s.zip(generator.calibrated_per_s).map(|(rate, alone)| rate / alone),
             pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
             paused_ms: pauses.map(|pauses| pauses.sum_ms),
-            ..generator_of(&window, operations, setup.as_ref(), cores)
+            ..generator
+        };
+        let common = Common {
+            kinds: &kinds,
+            rate_per_s,
+            cpu_us_per_operation: generator.cpu_us_per_operation,
+            disk_bytes: manifest.disk_bytes,
         };
         Self {
             number: record.number,
@@ -206,17 +217,16 @@ impl Trial {
             started: record.started.clone(),
             measured_s,
             rate_per_s,
-            stability: stability_of(&rates, !is_disk),
+            stability: stability_of(&rates, shown.cuts_warm_up()),
             generator,
             machine: machine_of(&measured.resources, &window, operations, generator),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent(),
-            offered_rate: OfferedRate::of(measured, figures.first()),
+            offered_rate: OfferedRate::of(measured, figures.first(), shown.unsent_share_max()),
             parameters: record.parameters.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
-            historian: Historian::of(measured, &kinds, rate_per_s, manifest.disk_bytes),
-            orders: Orders::of(measured, &kinds, rate_per_s, generator.cpu_us_per_operation),
+            worked: shown.worked(measured, &common),
             search: record.search,
             workload: record.workload,
             about: record.main.clone(),
@@ -230,12 +240,18 @@ impl Trial {
         self.figures.first()
     }
 
-    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
-        self.setup.as_ref().and_then(Setup::disk)
-    }
-
     pub(crate) fn is(&self, workload: Workload) -> bool {
         self.workload == workload
+    }
+
+    /// What is said of its workload.
+    pub(crate) fn shown(&self) -> &'static dyn Shown {
+        workloads::of(self.workload)
+    }
+
+    /// What it is about a second in an interval; none of an interval without length.
+    pub(crate) fn rate_in(&self, sample: &Sample) -> Option<f64> {
+        per_s(&self.about, sample)
     }
 
     /// Whether it was left out on purpose.
@@ -243,11 +259,11 @@ impl Trial {
         self.state == State::Skipped
     }
 
-    /// Whether I/Os of a disk ended with an error: then no figure of it is to be trusted. A database's errors are counted
+    /// Whether operations ended with an error after which no figure of it is to be trusted. A database's errors are counted
     /// beside its figures, which are of what it acknowledged.
-    pub(crate) fn has_io_errors(&self) -> bool {
+    pub(crate) fn is_void(&self) -> bool {
         let failed = |figures: &Figures| figures.errors > 0 && figures.kind != ALL;
-        self.is(Workload::Disk) && self.figures.iter().any(failed)
+        self.shown().fails_by_errors() && self.figures.iter().any(failed)
     }
 
     /// Whether its figures may speak for the configuration.
@@ -273,17 +289,17 @@ fn worked(main: &Main, kinds: &BTreeMap<String, OperationInterval>) -> u64 {
 
 /// The row that a trial is about, then a row for each kind: where several kinds are added up, the others last.
 pub(crate) fn figures_of(
-    workload: Workload,
+    shown: &dyn Shown,
     main: &Main,
     kinds: &BTreeMap<String, OperationInterval>,
     measured_s: f64,
 ) -> Vec<Figures> {
     let mut rows: Vec<Figures> = kinds.iter().map(|(kind, o)| row(kind, o, measured_s)).collect();
-    if workload != Workload::Disk {
+    if !shown.moves_bytes() {
         // Values in memory are no throughput.
         rows.iter_mut().for_each(|row| row.mb_per_s = None);
     }
-    rows.sort_by_key(|row| (!main.has(&row.kind), rank(workload, &row.kind)));
+    rows.sort_by_key(|row| (!main.has(&row.kind), rank(shown.kinds(), &row.kind)));
     match main {
         Main::Kind(kind) if !kinds.is_empty() && !kinds.contains_key(kind) => {
             rows.insert(0, row(kind, &OperationInterval::default(), measured_s));
@@ -299,12 +315,7 @@ pub(crate) fn figures_of(
 }
 
 /// Place of a kind among those of its workload; names that it does not know follow in their own order.
-fn rank(workload: Workload, kind: &str) -> usize {
-    let known: &[&str] = match workload {
-        Workload::Disk => &[],
-        Workload::Historian => &record::historian::KINDS,
-        Workload::Orders => &record::orders::KINDS,
-    };
+fn rank(known: &[&str], kind: &str) -> usize {
     known.iter().position(|other| *other == kind).unwrap_or(known.len())
 }
 
@@ -339,11 +350,16 @@ fn rates_of(window: &[&Sample], main: &Main) -> Vec<f64> {
     long_enough.map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
 }
 
-fn stability_of(rates: &[f64], of_database: bool) -> Stability {
+/// What a trial is about a second in an interval; none of an interval without length.
+pub(crate) fn per_s(about: &Main, sample: &Sample) -> Option<f64> {
+    (sample.length_s > 0.0).then(|| sample.count_of(about) as f64 / sample.length_s)
+}
+
+fn stability_of(rates: &[f64], cuts_warm_up: bool) -> Stability {
     Stability {
         coefficient_of_variation: stats::coefficient_of_variation(rates),
         fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
-        settled: settled(rates).filter(|_| of_database),
+        settled: settled(rates).filter(|_| cuts_warm_up),
     }
 }
 
@@ -373,14 +389,8 @@ fn settled(rates: &[f64]) -> Option<Settled> {
 fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, cores: Option<u32>) -> Generator {
     let cpu_us: u64 = window.iter().map(|sample| sample.generator_cpu_us).sum();
     let seconds = window.iter().map(|sample| (sample.generator_busiest_share, sample.length_s));
-    // More threads than cores send no more than the cores can.
-    let threads = |threads: u32| threads.min(cores.unwrap_or(threads));
-    let calibration = setup.and_then(|setup| match setup {
-        Setup::Disk(disk) => Some((disk.calibration?, threads(disk.threads))),
-        // Events are collected by one thread.
-        Setup::Historian(historian) => Some((historian.calibration?, 1)),
-        Setup::Orders(_) => None,
-    });
+    let calibration =
+        setup.and_then(|setup| workloads::of(setup.workload()).calibrated(setup, cores.unwrap_or(u32::MAX)));
     let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
     let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);
     Generator {
@@ -406,13 +416,15 @@ fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, gene
     let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
     let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
     let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
+    let busy_share = weighted_mean(during.iter().map(|r| busy(&r)));
     let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
     Machine {
         // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
         // than its part is only coarse, and is not shown.
         cpu_us_per_operation: busy_us
             .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
-        busy_share: weighted_mean(during.iter().map(|r| busy(&r))),
+        others_share: busy_share.zip(generator.all_cores_share).map(|(all, ours)| all - ours),
+        busy_share,
         steal_share: weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
         device_queue_depth: weighted_mean(queue),
     }

@@ -39,7 +39,9 @@ pub use queue::mean_in_flight;
 pub use resample::bootstrap;
 pub use scalability::{NoScalability, Scalability, usl};
 pub use slope::theil_sen;
-pub use spread::{coefficient_of_variation, mean, median, standard_deviation, variability};
+pub use spread::{
+    coefficient_of_variation, mean, median, scatter_by_chance, standard_deviation, variability,
+};
 pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};

@@ -33,6 +33,14 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
+/// Coefficient of variation that counts of independent events may have by chance, of so many of them on average. Such a
+/// count is Poisson's, whose variance is its mean (W. Feller, "An Introduction to Probability Theory and Its Applications",
+/// vol. 1, 3rd ed. 1968, VI.5 and IX.4), so that it scatters by 1/√n; twice that is still chance. None of no events.
+#[must_use]
+pub fn scatter_by_chance(mean_count: f64) -> Option<f64> {
+    (mean_count > 0.0).then(|| 2.0 / mean_count.sqrt())
+}
+
 /// The middle value, or the mean of the two middle ones. None of an empty sample or where a value is not finite.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {

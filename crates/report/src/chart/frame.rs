@@ -88,3 +88,12 @@ pub(crate) fn time_tick(seconds: f64) -> String {
         s => format!("{} h", plain(s / 3600.0)),
     }
 }
+
+/// Rates and sizes that are always below this are drawn from zero on a scale up to it.
+const LEAST: f64 = 1.0;
+
+/// An even axis from zero.
+pub(crate) fn from_zero(most: f64, title: &str) -> Axis<'_> {
+    let (top, bottom) = Frame::heights(HEIGHT);
+    Axis { scale: Scale::from_zero(most.max(LEAST) * 1.05, bottom, top), title, print: plain }
+}

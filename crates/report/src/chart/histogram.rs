@@ -12,30 +12,30 @@ use crate::trial::Trial;
 /// Share of the height that stays free for the marks of the percentiles.
 const HEADROOM: f64 = 1.35;
 
+/// A kind of operation with its colour.
+struct Drawn<'a> {
+    ink: Ink,
+    kind: &'a str,
+    bins: &'a Bins,
+}
+
 /// Latencies of all kinds. None where no latencies were kept.
 pub(crate) fn histogram(trial: &Trial) -> Option<Chart> {
-    let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(|(_, bins)| bins.count > 0).collect();
-    drawn("Latency", trial, &kinds)
+    drawn("Latency", trial, &kinds(trial, |_| true))
 }
 
-/// Lengths of the flushes of a historian: one transaction each.
-pub(crate) fn flushes(trial: &Trial) -> Option<Chart> {
-    of_kind("Flush latency", trial, record::historian::COMMIT)
+/// Latencies of one kind.
+pub(crate) fn of_kind(heading: &str, trial: &Trial, wanted: &str) -> Option<Chart> {
+    drawn(heading, trial, &kinds(trial, |kind| kind == wanted))
 }
 
-/// Response times of the orders of an order store.
-pub(crate) fn orders(trial: &Trial) -> Option<Chart> {
-    of_kind("Response time of an order", trial, record::orders::ORDER)
+fn kinds(trial: &Trial, wanted: impl Fn(&str) -> bool) -> Vec<Drawn<'_>> {
+    let there = trial.bins.iter().filter(|(kind, bins)| wanted(kind) && bins.count > 0);
+    there.map(|(kind, bins)| Drawn { ink: ink_of(trial, kind), kind, bins }).collect()
 }
 
-fn of_kind(heading: &str, trial: &Trial, wanted: &str) -> Option<Chart> {
-    let is_wanted = |(kind, bins): &&(String, Bins)| kind == wanted && bins.count > 0;
-    let kinds: Vec<&(String, Bins)> = trial.bins.iter().filter(is_wanted).collect();
-    drawn(heading, trial, &kinds)
-}
-
-fn drawn(heading: &str, trial: &Trial, kinds: &[&(String, Bins)]) -> Option<Chart> {
-    let shares = || kinds.iter().flat_map(|(_, bins)| bins.shares());
+fn drawn(heading: &str, trial: &Trial, kinds: &[Drawn<'_>]) -> Option<Chart> {
+    let shares = || kinds.iter().flat_map(|drawn| drawn.bins.shares());
     let low = shares().map(|bin| bin.0).reduce(f64::min)?;
     let high = shares().map(|bin| bin.1).reduce(f64::max)?;
     let peak = shares().map(|bin| bin.2).reduce(f64::max)? * 100.0;
@@ -55,11 +55,11 @@ fn drawn(heading: &str, trial: &Trial, kinds: &[&(String, Bins)]) -> Option<Char
     let description = describe(kinds);
     let svg = svg((WIDTH, HEIGHT), &title, &description, |canvas| {
         frame.draw(canvas, &x, &y);
-        for (kind, bins) in kinds {
-            bars(canvas, ink_of(kind), bins, &x.scale, &y.scale, kinds.len() == 1);
+        for Drawn { ink, bins, .. } in kinds {
+            bars(canvas, *ink, bins, &x.scale, &y.scale, kinds.len() == 1);
         }
         match kinds {
-            [(kind, bins)] => percentiles(canvas, kind, bins, &frame, &x.scale),
+            [only] => percentiles(canvas, only, &frame, &x.scale),
             several => names(canvas, several, &frame, &x.scale, &y.scale),
         }
     });
@@ -75,8 +75,8 @@ fn per_cent(value: f64) -> String {
     format!("{} %", plain(value))
 }
 
-fn describe(kinds: &[&(String, Bins)]) -> String {
-    let one = |(kind, bins): &&(String, Bins)| {
+fn describe(kinds: &[Drawn<'_>]) -> String {
+    let one = |Drawn { kind, bins, .. }: &Drawn<'_>| {
         format!(
             "{} latencies of {kind} operations, those in flight at the end included, p50 {}, p99 {}",
             format::grouped(bins.count),
@@ -108,7 +108,7 @@ fn bars(canvas: &mut Canvas<'_>, ink: Ink, bins: &Bins, x: &Scale, y: &Scale, al
 }
 
 /// Marks of p50 and p99, each on its own line of text; neither text crosses the other's mark.
-fn percentiles(canvas: &mut Canvas<'_>, kind: &str, bins: &Bins, frame: &Frame, x: &Scale) {
+fn percentiles(canvas: &mut Canvas<'_>, Drawn { ink, bins, .. }: &Drawn<'_>, frame: &Frame, x: &Scale) {
     let mut right = frame.right;
     for (row, (name, us)) in [("p99", bins.p99_us), ("p50", bins.p50_us)].into_iter().enumerate() {
         let Some(us) = us else { continue };
@@ -117,45 +117,41 @@ fn percentiles(canvas: &mut Canvas<'_>, kind: &str, bins: &Bins, frame: &Frame, 
         canvas.line(Ink::Axis, 1.0, (at, y - TEXT * 0.6), (at, frame.bottom));
         let fits = at + 5.0 + text_width(&text) <= right;
         let (side, beside) = if fits { (Side::Right, at + 5.0) } else { (Side::Left, at - 5.0) };
-        canvas.text(ink_of(kind), side, (beside, y), &text);
+        canvas.text(*ink, side, (beside, y), &text);
         right = at;
     }
 }
 
 /// The name of each kind, right of the data at its peak's height.
-fn names(canvas: &mut Canvas<'_>, kinds: &[&(String, Bins)], frame: &Frame, x: &Scale, y: &Scale) {
+fn names(canvas: &mut Canvas<'_>, kinds: &[Drawn<'_>], frame: &Frame, x: &Scale, y: &Scale) {
     let peak = |bins: &Bins| bins.shares().max_by(|a, b| a.2.total_cmp(&b.2));
-    let widest = kinds.iter().map(|(kind, _)| text_width(kind)).fold(0.0, f64::max);
-    let mut peaks: Vec<(f64, f64, &str)> = kinds
+    let widest = kinds.iter().map(|drawn| text_width(drawn.kind)).fold(0.0, f64::max);
+    let mut peaks: Vec<(f64, f64, Ink, &str)> = kinds
         .iter()
-        .filter_map(|(kind, bins)| {
-            peak(bins)
-                .map(|(low, high, share)| (x.at((low * high).sqrt()), y.at(share * 100.0), kind.as_str()))
+        .filter_map(|Drawn { ink, kind, bins }| {
+            let (low, high, share) = peak(bins)?;
+            Some((x.at((low * high).sqrt()), y.at(share * 100.0), *ink, *kind))
         })
         .collect();
     peaks.sort_by(|a, b| a.0.total_cmp(&b.0));
     let near = peaks.windows(2).any(|pair| pair[1].0 - pair[0].0 < widest + 12.0);
     if near {
-        let labels = peaks.iter().map(|(_, y, kind)| label::Label {
-            ink: ink_of(kind),
-            y: *y,
-            text: (*kind).to_owned(),
-        });
+        let labels = peaks.iter().map(|&(_, y, ink, kind)| label::Label { ink, y, text: kind.to_owned() });
         let at = (peaks.iter().map(|peak| peak.0).fold(0.0, f64::max) + 14.0).min(frame.right - widest);
         label::beside(canvas, at, (frame.top, frame.bottom - TEXT), labels.collect());
     } else {
-        for (at, height, kind) in peaks {
-            canvas.text(ink_of(kind), Side::Middle, (at, height - TEXT * 0.8), kind);
+        for (at, height, ink, kind) in peaks {
+            canvas.text(ink, Side::Middle, (at, height - TEXT * 0.8), kind);
         }
     }
 }
 
-fn table(kinds: &[&(String, Bins)]) -> Table {
+fn table(kinds: &[Drawn<'_>]) -> Table {
     let mut columns = vec![Column::number("from"), Column::number("to")];
-    columns.extend(kinds.iter().map(|(kind, _)| Column::number(format!("share of {kind}s"))));
+    columns.extend(kinds.iter().map(|drawn| Column::number(format!("share of {}s", drawn.kind))));
     let mut edges: Vec<(f64, f64)> = kinds
         .iter()
-        .flat_map(|(_, bins)| bins.shares())
+        .flat_map(|drawn| drawn.bins.shares())
         .filter(|bin| bin.2 > 0.0)
         .map(|bin| (bin.0, bin.1))
         .collect();
@@ -167,7 +163,7 @@ fn table(kinds: &[&(String, Bins)]) -> Table {
     };
     let rows = edges.iter().map(|&(low, high)| {
         let mut cells = vec![format::latency(low), format::latency(high)];
-        cells.extend(kinds.iter().map(|(_, bins)| format!("{:.3} %", share(bins, low) * 100.0)));
+        cells.extend(kinds.iter().map(|drawn| format!("{:.3} %", share(drawn.bins, low) * 100.0)));
         Row { cells, part: false }
     });
     let rows = rows.collect();

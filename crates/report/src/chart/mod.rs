@@ -12,18 +12,11 @@ pub(crate) mod reduce;
 pub(crate) mod scale;
 pub(crate) mod strip;
 
-pub(crate) use crate::comparison::chart::comparison;
-pub(crate) use crate::disk::chart::rounds;
-pub(crate) use crate::disk::sweep_chart::sweeps;
-pub(crate) use crate::historian::chart::historian;
-pub(crate) use crate::historian::search_chart::{flush_rows, search};
-pub(crate) use crate::orders::chart::orders;
 pub(crate) use histogram::histogram;
-pub(crate) use over_time::{latency, throughput};
 pub(crate) use reduce::spans;
-pub(crate) use strip::{courses, order_strip, strip};
 
 use crate::table::Table;
+use crate::trial::Trial;
 
 /// A drawn chart and what stands around it.
 pub(crate) struct Chart {
@@ -37,12 +30,7 @@ pub(crate) struct Chart {
     pub(crate) table: Table,
 }
 
-/// The colour of a kind of operation, the same in all charts.
-fn ink_of(kind: &str) -> canvas::Ink {
-    canvas::Ink::Series(match kind {
-        "read" | record::historian::RECORD | record::historian::COMMIT | record::orders::ORDER => 0,
-        "write" | record::orders::PURCHASE => 1,
-        record::disk::FLUSH => 2,
-        _ => 3,
-    })
+/// The colour of a kind of operation, the same in all charts of its workload.
+fn ink_of(trial: &Trial, kind: &str) -> canvas::Ink {
+    canvas::Ink::Series(trial.shown().ink(kind))
 }

@@ -122,7 +122,9 @@ impl Line {
 pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     let rate = |operation: &OperationSample, sample: &Sample| operation.count as f64 / sample.length_s;
     let line = |kind: &String| {
-        Line::of(ink_of(kind), kind, trial, |sample| sample.operations.get(kind).map(|o| rate(o, sample)))
+        Line::of(ink_of(trial, kind), kind, trial, |sample| {
+            sample.operations.get(kind).map(|o| rate(o, sample))
+        })
     };
     let drawn: Vec<Line> =
         kinds(trial).into_iter().map(line).filter(|line| line.values().count() > 1).collect();

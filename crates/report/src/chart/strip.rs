@@ -1,6 +1,6 @@
 //! All configurations at a glance, a row each: latencies on one scale, and the course of the rate.
 
-use record::Phase;
+use record::{Phase, Workload};
 
 use super::Chart;
 use super::canvas::{Canvas, Ink, Side, TEXT, svg};
@@ -10,9 +10,10 @@ use super::reduce::lines;
 use super::scale::{Scale, Spread};
 use crate::configuration::Configuration;
 use crate::format::{self, latency_or_dash, plain_latency};
+use crate::report::Report;
 use crate::table::{Column, Row, Table};
 use crate::trial::{Figures, Trial};
-use record::Workload;
+use crate::workloads;
 
 /// Height of a configuration.
 const ROW: f64 = 38.0;
@@ -23,43 +24,33 @@ const MOST: usize = 24;
 /// Width of the drawing of a rate's course, in units; also the columns it is reduced to.
 const COURSE: f64 = 360.0;
 
-/// Latencies from the fastest over the median and the p99 to the slowest. None of a single configuration, of very
-/// many, and where no latencies were kept. Historians are left out: what they time is no I/O.
-pub(crate) fn strip(configurations: &[Configuration]) -> Option<Chart> {
-    of_configurations(configurations, Workload::Disk, "Latency of each configuration")
-}
-
-/// The same of the orders of order stores.
-pub(crate) fn order_strip(configurations: &[Configuration]) -> Option<Chart> {
-    of_configurations(configurations, Workload::Orders, "Response time of an order of each configuration")
-}
-
-fn of_configurations(configurations: &[Configuration], workload: Workload, heading: &str) -> Option<Chart> {
-    let rows = configurations
-        .iter()
-        .filter(|configuration| configuration.is(workload))
-        .filter_map(|configuration| Some((configuration.name.clone(), configuration.main()?)));
+/// Latencies of the configurations of a workload from the fastest over the median and the p99 to the slowest. None of a
+/// single configuration, of very many, and where no latencies were kept.
+pub(crate) fn strip(report: &Report, workload: Workload, heading: &str) -> Option<Chart> {
+    let ink = |figures: &Figures| Ink::Series(workloads::of(workload).ink(&figures.kind));
+    let rows = report
+        .configurations_of(workload)
+        .filter_map(|configuration| Some((configuration.name.clone(), configuration.main()?)))
+        .map(|(name, figures)| (name, ink(figures), figures));
     drawn(heading, "Latencies of all configurations", "configuration", &rows.collect::<Vec<_>>())
 }
 
-/// An order of a trial and each of its operations.
-pub(crate) fn operations(trial: &Trial) -> Option<Chart> {
-    let rows = trial.figures.iter().map(|figures| (figures.kind.replace('_', " "), figures));
+/// What a trial is about and each of its operations.
+pub(crate) fn operations(trial: &Trial, heading: &str) -> Option<Chart> {
+    let rows = trial.figures.iter();
+    let rows = rows.map(|figures| (figures.kind.replace('_', " "), ink_of(trial, &figures.kind), figures));
     let title = format!("Latencies of the operations of {}", trial.name);
-    drawn("An order and its operations", &title, "operation", &rows.collect::<Vec<_>>())
+    drawn(heading, &title, "operation", &rows.collect::<Vec<_>>())
 }
 
-fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, &Figures)]) -> Option<Chart> {
-    let rows: Vec<(&str, &Figures)> = all
-        .iter()
-        .map(|(name, figures)| (name.as_str(), *figures))
-        .filter(|(_, figures)| figures.latency.max_us.is_some())
-        .collect();
+fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, Ink, &Figures)]) -> Option<Chart> {
+    let rows: Vec<&(String, Ink, &Figures)> =
+        all.iter().filter(|(.., figures)| figures.latency.max_us.is_some()).collect();
     if rows.len() < 2 || rows.len() > MOST {
         return None;
     }
-    let low = rows.iter().filter_map(|(_, figures)| figures.latency.min_us).reduce(f64::min)?;
-    let high = rows.iter().filter_map(|(_, figures)| figures.latency.max_us).reduce(f64::max)?;
+    let low = rows.iter().filter_map(|(.., figures)| figures.latency.min_us).reduce(f64::min)?;
+    let high = rows.iter().filter_map(|(.., figures)| figures.latency.max_us).reduce(f64::max)?;
     let height = rows.len() as f64 * ROW + 60.0;
     let frame = Frame { left: 8.0, right: WIDTH - 16.0, top: 10.0, bottom: height - 44.0 };
     let x = Axis {
@@ -67,7 +58,7 @@ fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, &Figure
         title: "latency",
         print: plain_latency,
     };
-    let describe = |(name, figures): &(&str, &Figures)| {
+    let describe = |(name, _, figures): &&(String, Ink, &Figures)| {
         format!(
             "{name}: p50 {}, max {}",
             latency_or_dash(figures.latency.p50_us),
@@ -80,8 +71,8 @@ fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, &Figure
             canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
         }
         frame.horizontal(canvas, &x);
-        for (index, (name, figures)) in rows.iter().enumerate() {
-            row(canvas, name, figures, &frame, &x.scale, frame.top + index as f64 * ROW);
+        for (index, drawn) in rows.iter().enumerate() {
+            row(canvas, drawn, &frame, &x.scale, frame.top + index as f64 * ROW);
         }
     });
     Some(Chart {
@@ -93,9 +84,15 @@ fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, &Figure
     })
 }
 
-fn row(canvas: &mut Canvas<'_>, name: &str, figures: &Figures, frame: &Frame, x: &Scale, top: f64) {
+fn row(
+    canvas: &mut Canvas<'_>,
+    (name, ink, figures): &(String, Ink, &Figures),
+    frame: &Frame,
+    x: &Scale,
+    top: f64,
+) {
     let latency = &figures.latency;
-    let (ink, y) = (ink_of(&figures.kind), top + 26.0);
+    let (ink, y) = (*ink, top + 26.0);
     canvas.text(Ink::Text, Side::Right, (frame.left, top + TEXT * 0.6), name);
     if let (Some(min), Some(max)) = (latency.min_us, latency.max_us) {
         canvas.line(ink, 1.0, (x.at(min), y), (x.at(max), y));
@@ -109,24 +106,24 @@ fn row(canvas: &mut Canvas<'_>, name: &str, figures: &Figures, frame: &Frame, x:
     }
 }
 
-fn table(what: &'static str, rows: &[(&str, &Figures)]) -> Table {
+fn table(what: &'static str, rows: &[&(String, Ink, &Figures)]) -> Table {
     let heads = ["min", "p50", "p99", "max"].map(Column::number);
     let columns = [Column::words(what)].into_iter().chain(heads).collect();
-    let rows = rows.iter().map(|(name, figures)| {
+    let rows = rows.iter().map(|(name, _, figures)| {
         let latency = &figures.latency;
         let latencies =
             [latency.min_us, latency.p50_us, latency.p99_us, latency.max_us].map(format::latency_or_dash);
-        Row { cells: [(*name).to_owned()].into_iter().chain(latencies).collect(), part: false }
+        Row { cells: [name.clone()].into_iter().chain(latencies).collect(), part: false }
     });
     let rows = rows.collect();
     Table { title: "Latencies".to_owned(), columns, rows }
 }
 
 /// The rate of each configuration by the second, as a share of its own mean. None where [`strip`] is none for want
-/// of configurations, and where nothing was measured by the second. Disks only, as above.
-pub(crate) fn courses(configurations: &[Configuration], trials: &[Trial]) -> Option<Chart> {
-    let disks = configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
-    let rows: Vec<Course<'_>> = disks.filter_map(|c| course(c, trials)).collect();
+/// of configurations, and where nothing was measured by the second.
+pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
+    let configurations = report.configurations_of(workload);
+    let rows: Vec<Course<'_>> = configurations.filter_map(|c| course(c, &report.trials)).collect();
     if rows.len() < 2 || rows.len() > MOST {
         return None;
     }
@@ -171,12 +168,11 @@ fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Cour
     let mean = trial.main()?.per_s.filter(|mean| *mean > 0.0)?;
     let measured =
         trial.samples.iter().filter(|sample| sample.phase == Phase::Measure && sample.length_s >= 0.5);
-    let shares: Vec<(f64, Option<f64>)> = measured
-        .map(|sample| (sample.end_s, Some(sample.count_of(&trial.about) as f64 / sample.length_s / mean)))
-        .collect();
+    let shares: Vec<(f64, Option<f64>)> =
+        measured.map(|sample| (sample.end_s, trial.rate_in(sample).map(|per_s| per_s / mean))).collect();
     (shares.len() > 1).then(|| Course {
         name: &configuration.name,
-        ink: ink_of(trial.main().map_or("", |figures| figures.kind.as_str())),
+        ink: ink_of(trial, trial.main().map_or("", |figures| figures.kind.as_str())),
         variation: trial
             .stability
             .coefficient_of_variation

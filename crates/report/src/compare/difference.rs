@@ -116,7 +116,7 @@ pub(super) fn settings<'a>(
 /// setups differ in it.
 pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
     if first.workload != this.workload {
-        let (one, other) = (Some(first.workload.to_string()), Some(this.workload.to_string()));
+        let (one, other) = (Some(first.workload.name().to_owned()), Some(this.workload.name().to_owned()));
         return vec![Difference { what: "workload".to_owned(), first: one, this: other }];
     }
     let is_place = |path: &str| path.split('.').any(|part| PLACE.contains(&part));

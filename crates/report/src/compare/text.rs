@@ -3,8 +3,9 @@
 use record::Lines;
 
 use super::{Against, Combination, Compare, Difference, MetricAgainst, is_searched};
+use crate::comparison::table::change_of;
 use crate::format::{self, figure_or_dash};
-use crate::table::{Column, Row, Table, change_of};
+use crate::table::{Column, Row, Table};
 use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
 
 /// With more combinations than this, only the metric that the studies are about is shown.

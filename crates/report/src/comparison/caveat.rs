@@ -40,7 +40,7 @@ fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
     let of = |number: &u32| report.trials.iter().find(|trial| trial.number == *number);
     let reason = |trial: &Trial| match trial.search {
         Some(_) => 2,
-        None if trial.is_complete() && trial.has_io_errors() => 1,
+        None if trial.is_complete() && trial.is_void() => 1,
         None => 0,
     };
     let reasons: Vec<usize> = trials.iter().filter_map(of).map(reason).collect();

@@ -3,6 +3,7 @@
 
 use stats::{Comparison, Estimate};
 
+use super::table::change;
 use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
@@ -11,7 +12,7 @@ use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, Gain, Point, PointValues, Quantity, StudyComparison, axis_words,
 };
 use crate::format::{self, figure, plain};
-use crate::table::{Column, Row, Table, change};
+use crate::table::{Column, Row, Table};
 
 /// Values that differ by more than this factor share no even scale.
 const EVEN_FACTOR_MAX: f64 = 20.0;

@@ -14,6 +14,7 @@ mod gain;
 mod gain_sentence;
 mod grid;
 mod level;
+pub(crate) mod method;
 mod noise;
 pub(crate) mod section;
 pub(crate) mod sentence;

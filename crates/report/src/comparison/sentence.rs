@@ -10,6 +10,7 @@ use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
 use crate::verdict::{Level, Verdict};
+use crate::workloads;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let Some(comparison) = &report.comparison else { return Vec::new() };
@@ -28,7 +29,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 /// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
 fn not_held(report: &Report) -> Option<Verdict> {
     let failed = |trial: &Trial| {
-        trial.search.is_none() && trial.historian.as_ref().is_some_and(|h| h.stable == Some(false))
+        let judged = trial.shown().judged(trial).filter(|_| trial.search.is_none());
+        judged.is_some_and(|judged| judged.held == Some(false))
     };
     Doubt::plain(Level::Warning, "not_held", &report.trials, failed).verdict(format::per_cent, |_| {
         "the rate that was offered was not held (pending records grew, or not all was written in time); the trials say why"
@@ -39,9 +41,8 @@ fn not_held(report: &Report) -> Option<Verdict> {
 /// The verdicts on single configurations that a comparison replaces: its table has their figures, and a study of many
 /// combinations would drown its reader in them.
 pub(crate) fn replaces(report: &Report, verdict: &Verdict) -> bool {
-    const REPLACED: [&str; 7] =
-        ["rate", "record_rate", "search", "order_rate", "flush_rows", "growth", "knee"];
-    report.comparison.is_some() && REPLACED.contains(&verdict.rule.as_str())
+    let replaced = || workloads::all().flat_map(|(_, shown)| shown.words().replaced);
+    report.comparison.is_some() && replaced().any(|rule| *rule == verdict.rule)
 }
 
 fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {

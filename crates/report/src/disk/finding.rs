@@ -4,8 +4,8 @@ use crate::configuration::Configuration;
 use crate::disk::{Expectation, ExpectedFigure, SteadyState, Sweep};
 use crate::format;
 use crate::report::Report;
-use crate::trial::{Figures, Trial};
-use crate::verdict::rate::{Counted, Held, held};
+use crate::trial::Trial;
+use crate::verdict::rate::{Held, held, interval, tail};
 use crate::verdict::{Level, Verdict};
 use record::Workload;
 
@@ -15,35 +15,28 @@ const FAR_ABOVE_SHARE: f64 = 1.0;
 /// From this block size on, the bytes a second are what is asked for, and the I/Os a second follow from them.
 const THROUGHPUT_BLOCK_BYTES: u64 = 128 * 1024;
 
-/// What the rate of a disk is counted in.
-const IOS: Counted = Counted {
-    unit: "I/Os a second",
-    per_s: 1.0,
-    all_in_flight: |slots| match slots {
-        1 => "the one outstanding I/O was in use".to_owned(),
-        _ => format!("all {} outstanding were in use", format::grouped(slots)),
-    },
-};
+/// Rule of what a configuration gave.
+pub(crate) const RATE: &str = "rate";
+
+/// Rule of where a curve bends.
+pub(crate) const KNEE: &str = "knee";
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> =
-        report.steady_state.iter().map(|state| steady_state(state, report)).collect();
-    verdicts.extend(report.sweeps.iter().flat_map(sweep));
-    let in_a_sweep = |c: &&Configuration| !report.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
-    if report.steady_state.is_none() {
-        let disks = report.configurations.iter().filter(|configuration| configuration.is(Workload::Disk));
-        let disks = disks.filter(in_a_sweep);
+        report.disk.steady_state.iter().map(|state| steady_state(state, report)).collect();
+    verdicts.extend(report.disk.sweeps.iter().flat_map(sweep));
+    let in_a_sweep = |c: &&Configuration| !report.disk.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
+    if report.disk.steady_state.is_none() {
+        let disks = report.configurations_of(Workload::Disk).filter(in_a_sweep);
         verdicts.extend(disks.filter_map(|disk| configuration(disk, &report.trials)));
     }
-    verdicts.extend(report.expectation.iter().flat_map(expectation));
+    verdicts.extend(report.disk.expectation.iter().flat_map(expectation));
     verdicts
 }
 
 /// `RND4K Q32T1 read: 74,120 IOPS (73,010–75,200), p99 0.91 ms`, and of a rate that was offered whether it was held.
 fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
-    // What failed is told as a failure; its figures are in the table, but they are no finding.
-    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
-    let figures = configuration.main().filter(|_| !failed)?;
+    let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let throughput = configuration.disk().is_some_and(|disk| disk.block_bytes >= THROUGHPUT_BLOCK_BYTES);
     let (unit, value, scale) = match (throughput, figures.mb_per_s, figures.per_s) {
         (true, Some(mb_per_s), Some(per_s)) if per_s > 0.0 => ("MB/s", mb_per_s, mb_per_s / per_s),
@@ -51,7 +44,7 @@ fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verd
     };
     let figure = format!("{} {unit}", format::figure(value));
     let measured = format!("{figure} {}", interval(configuration, scale));
-    let (head, figure) = match held(configuration, trials, IOS) {
+    let (head, figure) = match held(configuration, trials) {
         None => (measured, Some(figure)),
         Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
         // A rate that was not held is no figure to be remembered.
@@ -67,50 +60,22 @@ fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verd
     if scale != 1.0 {
         parts.push(format!("{} IOPS", format::figure_or_dash(figures.per_s)));
     }
-    parts.push(tail(figures, "I/Os"));
+    parts.push(tail(configuration, figures));
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
     Some(Verdict {
         figure,
         trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, "rate", parts.join(", "))
+        ..Verdict::new(Level::Finding, RATE, parts.join(", "))
     })
-}
-
-/// `(73,010–75,200)`, with the number of runs where they are several.
-pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
-    let repeats = configuration.trials.len();
-    let range = configuration
-        .rate_per_s
-        .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
-    match (range, repeats) {
-        (Some(range), 1) => format!("({range})"),
-        (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
-        (None, 1) => "(no interval: fewer than 8 seconds)".to_owned(),
-        (None, _) => format!("(mean of {repeats} runs, no interval)"),
-    }
-}
-
-/// The p99, or the highest percentile that the samples support.
-pub(crate) fn tail(figures: &Figures, operations: &str) -> String {
-    let latency = &figures.latency;
-    match (latency.p99_us, latency.p95_us, latency.p50_us, latency.mean_us) {
-        (Some(us), ..) => format!("p99 {}", format::latency(us)),
-        (None, Some(us), ..) => format!("p95 {} (too few {operations} for a p99)", format::latency(us)),
-        (None, None, Some(us), _) => format!("p50 {} (too few {operations} for a p99)", format::latency(us)),
-        (None, None, None, Some(us)) => {
-            format!("mean {} (too few {operations} for percentiles)", format::latency(us))
-        }
-        (None, None, None, None) => "latency unknown".to_owned(),
-    }
 }
 
 fn sweep(sweep: &Sweep) -> Vec<Verdict> {
     let verdict = |figure: Option<String>, sentence: String| Verdict {
         figure,
         trials: sweep.trials.clone(),
-        ..Verdict::new(Level::Finding, "knee", sentence)
+        ..Verdict::new(Level::Finding, KNEE, sentence)
     };
     let mut verdicts = vec![match (&sweep.knee, &sweep.no_knee) {
         (Some(knee), _) => {

@@ -6,6 +6,7 @@ use crate::format;
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
+use crate::verdict::outcome::{grouped, notes};
 use crate::verdict::{Level, Verdict};
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
@@ -23,6 +24,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     ]
     .into_iter()
     .flatten()
+    .chain(fallbacks(trials))
     .collect()
 }
 
@@ -161,4 +163,13 @@ fn no_device(trials: &[Trial]) -> Option<Verdict> {
         |trial: &Trial| trial.disk().is_some_and(|disk| disk.engine == "null" || disk.engine == "simulated");
     Doubt::plain(Level::Note, "no_device", trials, none)
         .verdict(count, |_| "no device was touched; the figures are those of the load generator".to_owned())
+}
+
+fn fallbacks(trials: &[Trial]) -> Vec<Verdict> {
+    let reasons = trials.iter().filter_map(|trial| {
+        let disk = trial.disk()?;
+        let reason = disk.engine_fallback.as_ref()?;
+        Some((format!("The engine {} ran instead of the one asked for: {reason}", disk.engine), trial))
+    });
+    notes("engine", grouped(reasons))
 }

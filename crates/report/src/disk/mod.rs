@@ -1,13 +1,236 @@
 //! What a report says of a disk: depth sweeps, steady state, an array's expectation, and the doubts about its figures.
 
-pub(crate) mod chart;
-pub(crate) mod expectation;
-pub(crate) mod finding;
-pub(crate) mod medium;
+mod chart;
+mod expectation;
+mod facts;
+mod finding;
+mod medium;
+mod method;
+mod published;
 pub(crate) mod steady;
-pub(crate) mod sweep;
-pub(crate) mod sweep_chart;
+mod sweep;
+mod sweep_chart;
+mod table;
+
+use record::{Calibration, DiskSetup, Main, Manifest, Sample, Setup, Workload};
+use serde::Serialize;
+use stats::IO_UNSENT_SHARE_MAX;
 
 pub use expectation::{Expectation, ExpectedFigure};
+pub use published::{Comparison, PublishedRow};
 pub use steady::{MatrixCell, SteadyState};
 pub use sweep::{Sweep, SweepPoint};
+
+use crate::chart::{Chart, histogram, over_time, strip};
+use crate::configuration::Configuration;
+use crate::format;
+use crate::metrics::MetricOf;
+use crate::report::Report;
+use crate::section::{Block, Place, Section};
+use crate::trial::{ALL, Trial, per_s};
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+use crate::workloads::{Alone, Facts, Limits, Second, Shown, Words};
+
+/// The disk as a report shows it.
+pub(crate) struct Disk;
+
+/// What disks came to together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Series over the outstanding I/Os.
+    pub sweeps: Vec<Sweep>,
+    /// Steady state over rounds.
+    pub steady_state: Option<SteadyState>,
+    /// What the array should give that the device is said to be.
+    pub expectation: Option<Expectation>,
+    /// Published figures beside the measured ones.
+    pub published: Vec<Comparison>,
+}
+
+impl Series {
+    pub(crate) fn of(
+        manifest: &Manifest,
+        configurations: &[Configuration],
+        trials: &[Trial],
+        steady_state: Option<SteadyState>,
+    ) -> Self {
+        Self {
+            sweeps: sweep::all(manifest, configurations, trials),
+            steady_state,
+            expectation: expectation::of(manifest, configurations),
+            published: published::beside(manifest.profile.as_deref(), configurations),
+        }
+    }
+}
+
+impl Trial {
+    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
+        self.setup.as_ref().and_then(Setup::disk)
+    }
+}
+
+impl Configuration {
+    pub(crate) fn disk(&self) -> Option<&DiskSetup> {
+        self.setup.as_ref().and_then(Setup::disk)
+    }
+}
+
+impl Report {
+    /// Trials of disks.
+    fn disks(&self) -> impl Iterator<Item = &Trial> {
+        self.trials_of(Workload::Disk)
+    }
+}
+
+/// Whether some configuration was measured more than once.
+fn repeats(report: &Report) -> bool {
+    report.configurations_of(Workload::Disk).any(|configuration| configuration.trials.len() > 1)
+}
+
+static WORDS: Words = Words {
+    one: "disk",
+    many: "disks",
+    anchor: "figures",
+    unit: Unit::a_second("IOPS", "I/Os a second", "I/Os"),
+    rate_metric: "iops",
+    headlines: &[finding::RATE],
+    replaced: &[finding::RATE, finding::KNEE],
+    all_in_flight: |slots| match slots {
+        1 => "the one outstanding I/O was in use".to_owned(),
+        _ => format!("all {} outstanding were in use", format::grouped(slots)),
+    },
+};
+
+static LIMITS: Limits = Limits {
+    busy_rule: "generator_cpu",
+    thread: "the busiest load thread",
+    instead: "the CPU of the load thread, not the disk",
+    remedy: " and add threads",
+    alone: Some(Alone {
+        rule: "generator_rate",
+        reaches: "the load generator reaches without a device",
+        remedy: " and add threads",
+    }),
+    late_remedy: Some("raise the outstanding I/Os or the threads, or offer less"),
+    is_alone: true,
+};
+
+impl Shown for Disk {
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[("iops", |trial| trial.main()?.per_s), ("mb_per_s", |trial| trial.main()?.mb_per_s)]
+    }
+
+    fn moves_bytes(&self) -> bool {
+        true
+    }
+
+    fn cuts_warm_up(&self) -> bool {
+        false
+    }
+
+    /// More threads than cores send no more than the cores can.
+    fn calibrated(&self, setup: &Setup, cores: u32) -> Option<(Calibration, u32)> {
+        let disk = setup.disk()?;
+        Some((disk.calibration?, disk.threads.min(cores)))
+    }
+
+    fn unsent_share_max(&self) -> Option<f64> {
+        Some(IO_UNSENT_SHARE_MAX)
+    }
+
+    fn fails_by_errors(&self) -> bool {
+        true
+    }
+
+    /// Unless the generator itself is what is measured.
+    fn is_loaded(&self, trial: &Trial) -> bool {
+        trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
+    }
+
+    fn limits(&self) -> &'static Limits {
+        &LIMITS
+    }
+
+    fn findings(&self, report: &Report) -> Vec<Verdict> {
+        finding::all(report)
+    }
+
+    fn doubts(&self, report: &Report) -> Vec<Verdict> {
+        medium::all(report)
+    }
+
+    /// A sweep says itself where it stopped.
+    fn tells_skipped(&self, report: &Report, trial: &Trial) -> bool {
+        let told = |sweep: &Sweep| sweep.passed_at.is_some() && sweep.trials.contains(&trial.number);
+        report.disk.sweeps.iter().any(told)
+    }
+
+    fn sections(&self, report: &Report) -> Vec<Section> {
+        let main = Some(table::main(report)).filter(|table| !table.rows.is_empty()).map(Block::main);
+        let each = repeats(report).then(|| Block::OnPage {
+            summary: "Every single trial".to_owned(),
+            table: table::trials(report),
+        });
+        let others = [table::open_loops(report), report.disk.steady_state.as_ref().and_then(table::matrix)];
+        let figures = [main, each].into_iter().chain(others.map(|table| table.map(Block::Table))).flatten();
+        let published = report.disk.published.iter().flat_map(|comparison| {
+            let table = table::published(comparison);
+            let (sentences, sources) = (comparison.differences.clone(), comparison.sources.clone());
+            [Block::Beside { table, measured: 1 }, Block::Notes { sentences, sources }]
+        });
+        vec![
+            Section { place: Place::Figures, blocks: figures.collect() },
+            Section { place: Place::Published, blocks: published.collect() },
+        ]
+    }
+
+    /// The sweeps, the rounds, or all latencies on one scale.
+    fn overview(&self, report: &Report) -> Vec<Chart> {
+        let mut charts: Vec<Chart> = sweep_chart::sweeps(&report.disk.sweeps).into_iter().flatten().collect();
+        charts.extend(report.disk.steady_state.as_ref().and_then(chart::rounds));
+        if charts.is_empty() {
+            charts.extend(strip::strip(report, Workload::Disk, "Latency of each configuration"));
+            charts.extend(strip::courses(report, Workload::Disk));
+        }
+        charts
+    }
+
+    fn course(&self, trial: &Trial) -> Vec<Chart> {
+        let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
+        let fixed = [histogram::histogram(trial), over_time::throughput(trial)];
+        fixed.into_iter().chain(kinds.map(|kind| over_time::latency(trial, kind))).flatten().collect()
+    }
+
+    fn ink(&self, kind: &str) -> usize {
+        match kind {
+            "read" => 0,
+            "write" => 1,
+            record::disk::FLUSH => 2,
+            _ => 3,
+        }
+    }
+
+    fn seconds(&self) -> &'static [Second] {
+        &[
+            Second { head: "IOPS", value: per_s, print: format::figure },
+            Second { head: "MB/s", value: mb_per_s, print: format::figure },
+        ]
+    }
+
+    fn facts(&self, setup: &Setup) -> Option<Facts> {
+        setup.disk().map(facts::facts)
+    }
+
+    fn method(&self, report: &Report) -> Vec<String> {
+        method::paragraphs(report)
+    }
+}
+
+fn mb_per_s(_: &Main, sample: &Sample) -> Option<f64> {
+    (sample.length_s > 0.0).then(|| sample.bytes() as f64 / 1e6 / sample.length_s)
+}

@@ -5,23 +5,20 @@ use record::{PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
 
 use crate::chart::Chart;
 use crate::chart::canvas::Ink;
-use crate::chart::frame::{Axis, Frame, HEIGHT};
+use crate::chart::frame::{Axis, Frame, HEIGHT, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::scale::Scale;
-use crate::format::{self, plain, plain_latency};
+use crate::format::{self, plain_latency};
 use crate::historian::{DATABASE_BYTES, LOG_BYTES, OFFERED};
 use crate::trial::Trial;
-use record::historian::{LATEST, RECORD, TREND};
-
-/// Rates and sizes that are always below this are drawn from zero on a scale up to it.
-const LEAST: f64 = 1.0;
+use record::historian::{COMMIT, LATEST, RECORD, TREND};
 
 /// The charts of a trial; those of which nothing was recorded are left out.
 pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {
     let charts = [
         pending(trial),
         rates(trial),
-        crate::chart::histogram::flushes(trial),
+        crate::chart::histogram::of_kind("Flush latency", trial, COMMIT),
         crate::chart::over_time::latency(trial, RECORD),
         screens(trial),
         sizes(trial),
@@ -31,7 +28,7 @@ pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {
 
 /// Purges, shrinks and outages of a trial.
 fn spans(trial: &Trial) -> Vec<Span> {
-    let Some(historian) = &trial.historian else { return Vec::new() };
+    let Some(historian) = trial.historian() else { return Vec::new() };
     let purges = historian.maintenance.iter().map(|maintenance| Span {
         ink: Ink::Series(4),
         name: "purge",
@@ -125,10 +122,4 @@ fn sizes(trial: &Trial) -> Option<Chart> {
     let y = Axis { print: format::plain_bytes, ..from_zero(most, "size") };
     let remark = "Sizes of the database and of its log, where the server tells them.";
     Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))
-}
-
-/// An even axis from zero.
-pub(crate) fn from_zero(most: f64, title: &str) -> Axis<'_> {
-    let (top, bottom) = Frame::heights(HEIGHT);
-    Axis { scale: Scale::from_zero(most.max(LEAST) * 1.05, bottom, top), title, print: plain }
 }

@@ -1,13 +1,12 @@
 //! Doubts about a historian: rows that are not what was acknowledged, events that were refused, times without a
 //! database, commits that promise nothing, purges that did not run.
 
-use record::{Outage, Server, Setup};
-
 use crate::format::{self, grouped};
 use crate::historian::Historian;
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
+use crate::verdict::server::length_of;
 use crate::verdict::{Level, Verdict};
 
 /// Someone who opened a screen has turned to something else by then (J. Nielsen, "Usability Engineering", 1993, 5.5).
@@ -20,7 +19,6 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(report.historians().filter_map(source_outage));
     verdicts.extend(report.historians().filter_map(maintenance_failed));
     let doubts = [
-        not_durable(trials),
         rows_unknown(trials),
         refused(trials),
         abandoned(trials),
@@ -49,7 +47,7 @@ fn count(value: f64) -> String {
 
 /// Figures of a historian trial that was measured.
 fn of(trial: &Trial) -> Option<&Historian> {
-    trial.historian.as_ref().filter(|_| !trial.figures.is_empty())
+    trial.historian().filter(|_| !trial.figures.is_empty())
 }
 
 /// What was acknowledged must be found, and nothing twice.
@@ -104,7 +102,7 @@ fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
 /// `the database could not be written for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
 /// were lost`.
 fn outage(trial: &Trial) -> Option<Verdict> {
-    let historian = trial.historian.as_ref()?;
+    let historian = trial.historian()?;
     let first = historian.outages.first()?;
     let length = length_of(&historian.outages);
     let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), count);
@@ -123,20 +121,9 @@ fn outage(trial: &Trial) -> Option<Verdict> {
     Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "outage", sentence) })
 }
 
-/// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
-pub(crate) fn length_of(outages: &[Outage]) -> String {
-    let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());
-    let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
-    match (away.first(), outages.len()) {
-        (Some(last), _) => format!(" from second {} to the end", format::plain(last.start_s.round())),
-        (None, 1) => format!(" for {}", format::duration(away_s)),
-        (None, times) => format!(" {times} times, together for {}", format::duration(away_s)),
-    }
-}
-
 /// What changed while a source was away is not known to anybody.
 fn source_outage(trial: &Trial) -> Option<Verdict> {
-    let historian = trial.historian.as_ref()?;
+    let historian = trial.historian()?;
     let first = historian.source_outages.first()?;
     let sentence = format!(
         "{}: the source of events could not be reached{} ({}); what changed there meanwhile is not in these figures",
@@ -148,7 +135,7 @@ fn source_outage(trial: &Trial) -> Option<Verdict> {
 }
 
 fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
-    let runs = &trial.historian.as_ref()?.maintenance;
+    let runs = &trial.historian()?.maintenance;
     let errors = || runs.iter().filter_map(|maintenance| maintenance.run.error.as_ref());
     let first = errors().next()?;
     let sentence = format!(
@@ -160,25 +147,6 @@ fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
     Some(Verdict {
         trials: vec![trial.number],
         ..Verdict::new(Level::Warning, "maintenance_failed", sentence)
-    })
-}
-
-/// The servers of a trial that was measured, of a historian or of an order store.
-fn servers(trial: &Trial) -> Vec<&Server> {
-    let setup = trial.setup.as_ref().filter(|_| !trial.figures.is_empty());
-    let stores = setup.and_then(Setup::orders).into_iter().flat_map(|orders| &orders.targets);
-    let historian = setup.and_then(Setup::historian).map(|historian| &historian.server);
-    historian.into_iter().chain(stores.map(|target| &target.server)).collect()
-}
-
-fn not_durable(trials: &[Trial]) -> Option<Verdict> {
-    let server = |trial: &Trial| servers(trial).into_iter().find(|server| !server.is_durable).cloned();
-    let durability = trials.iter().find_map(server)?.durability;
-    Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(count, |_| {
-        format!(
-            "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \
-             server; make commits durable and measure again"
-        )
     })
 }
 

@@ -3,8 +3,7 @@
 use record::{HistorianSetup, MaintenanceSetup, ReaderSetup};
 
 use crate::format::{self, grouped, plain};
-use crate::page::Facts;
-use crate::page::evidence;
+use crate::workloads::Facts;
 
 pub(crate) fn facts(setup: &HistorianSetup) -> Facts {
     let mut facts = server(setup);
@@ -44,7 +43,7 @@ fn collecting(setup: &HistorianSetup) -> Named {
     vec![
         ("source of events", setup.source.clone()),
         ("tags", grouped(setup.tags.into())),
-        ("loop", evidence::pacing(setup.pacing)),
+        ("loop", format::pacing(setup.pacing)),
         ("seed", setup.seed.to_string()),
         ("collecting and buffering alone", calibration),
     ]

@@ -1,26 +1,36 @@
 //! What was measured of historians: a rate that was held or not, a search, purges, growth.
 
-use record::State;
+use record::{State, Workload};
 
 use crate::configuration::Configuration;
-use crate::disk::finding::{self, interval};
 use crate::format::{self, counted, figure, plain};
 use crate::historian::{FlushSeries, Historian};
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
+use crate::verdict::rate::{interval, tail};
 use crate::verdict::{Level, Verdict};
-use record::Workload;
+
+/// Rule of what a configuration gave.
+pub(crate) const RECORD_RATE: &str = "record_rate";
+
+/// Rule of what a search found.
+pub(crate) const SEARCH: &str = "search";
+
+/// Rule of the rows of a flush that gave the most.
+pub(crate) const FLUSH_ROWS: &str = "flush_rows";
+
+/// Rule of how the database grows.
+pub(crate) const GROWTH: &str = "growth";
 
 /// Length of a step of a search unless it is shortened, warm-up included.
 const STEP_S: f64 = 120.0;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = report.searches.iter().map(|found| search(found, report)).collect();
-    let historians =
-        report.configurations.iter().filter(|configuration| configuration.is(Workload::Historian));
+    let historians = report.configurations_of(Workload::Historian);
     verdicts.extend(historians.filter_map(|configuration| rate(configuration, &report.trials)));
-    verdicts.extend(report.flush_rows.iter().filter_map(flush_rows));
+    verdicts.extend(report.historian.flush_rows.iter().filter_map(flush_rows));
     verdicts.extend(report.historians().filter_map(maintenance));
     verdicts.extend(growth(report));
     verdicts
@@ -28,16 +38,11 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 
 /// `historian 5,100/s: held: 5,100 records/s written (5,098–5,101), p99 12.0 ms from event to commit`.
 fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
-    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
-    let figures = configuration.main().filter(|_| !failed)?;
+    let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let name = &configuration.name;
     let written = format!("{} records/s", self::figure(figures.per_s?));
     let range = interval(configuration, 1.0);
-    let of: Vec<&Historian> = configuration
-        .trials
-        .iter()
-        .filter_map(|number| trials.iter().find(|trial| trial.number == *number)?.historian.as_ref())
-        .collect();
+    let of: Vec<&Historian> = configuration.measured_in(trials).filter_map(Trial::historian).collect();
     let open = of.iter().any(|historian| historian.is_open());
     let (figure, mut sentence) = match (open, not_held(&of)) {
         (false, _) => {
@@ -59,7 +64,7 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
             (Some(&written), sentence)
         }
     };
-    sentence.push_str(&format!(", {}", finding::tail(figures, "records")));
+    sentence.push_str(&format!(", {}", tail(configuration, figures)));
     sentence.push_str(match (figures.latency.mean_us, open) {
         (Some(_), true) => " from event to commit",
         (Some(_), false) => " from the begin of a flush to its commit",
@@ -69,7 +74,7 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     Some(Verdict {
         figure: figure.cloned(),
         trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, "record_rate", sentence)
+        ..Verdict::new(Level::Finding, RECORD_RATE, sentence)
     })
 }
 
@@ -120,7 +125,7 @@ fn search(search: &Search, report: &Report) -> Verdict {
     Verdict {
         figure,
         trials: search.trials(),
-        ..Verdict::new(Level::Finding, "search", format!("{name}: {found}{}", quick(search)))
+        ..Verdict::new(Level::Finding, SEARCH, format!("{name}: {found}{}", quick(search)))
     }
 }
 
@@ -166,12 +171,12 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
         self::figure(best.records_per_s)
     );
     let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
-    Some(Verdict { figure: Some(figure), trials, ..Verdict::new(Level::Finding, "flush_rows", sentence) })
+    Some(Verdict { figure: Some(figure), trials, ..Verdict::new(Level::Finding, FLUSH_ROWS, sentence) })
 }
 
 /// `real project: a purge of 13,320,000 rows took 46 min, its shrink 60 s: 78 % of the hour between two purges`.
 fn maintenance(trial: &Trial) -> Option<Verdict> {
-    let historian = trial.historian.as_ref()?;
+    let historian = trial.historian()?;
     let interval_s = historian.setup.as_ref()?.maintenance?.interval_s;
     let ended = || historian.maintenance.iter().filter_map(|run| Some((run, run.interval_share?)));
     let (longest, share) = ended().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -216,18 +221,18 @@ fn growth(report: &Report) -> Option<Verdict> {
     let known = || {
         report.historians().filter(|trial| {
             trial.state == State::Complete
-                && trial.historian.as_ref().is_some_and(|h| h.storage.bytes_per_hour.is_some())
+                && trial.historian().is_some_and(|h| h.storage.bytes_per_hour.is_some())
         })
     };
-    let rate = |trial: &&Trial| trial.historian.as_ref().and_then(|h| h.records_per_s).unwrap_or(0.0);
+    let rate = |trial: &&Trial| trial.historian().and_then(|h| h.records_per_s).unwrap_or(0.0);
     let highest = |a: &&Trial, b: &&Trial| rate(a).total_cmp(&rate(b));
-    let held = |trial: &&Trial| trial.historian.as_ref().is_some_and(|h| h.stable == Some(true));
+    let held = |trial: &&Trial| trial.historian().is_some_and(|h| h.stable == Some(true));
     let trial = known()
         .filter(confirmed)
         .max_by(highest)
         .or_else(|| known().filter(held).max_by(highest))
         .or_else(|| known().max_by(highest))?;
-    let historian = trial.historian.as_ref()?;
+    let historian = trial.historian()?;
     let storage = &historian.storage;
     let [hour, day, week] = [storage.bytes_per_hour?, storage.bytes_per_day?, storage.bytes_per_week?];
     let figure = format!("{} an hour", format::decimal_bytes(hour));
@@ -247,6 +252,6 @@ fn growth(report: &Report) -> Option<Verdict> {
     Some(Verdict {
         figure: Some(figure),
         trials: vec![trial.number],
-        ..Verdict::new(Level::Finding, "growth", sentence)
+        ..Verdict::new(Level::Finding, GROWTH, sentence)
     })
 }

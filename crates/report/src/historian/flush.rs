@@ -58,11 +58,13 @@ struct Key {
     others: Vec<String>,
 }
 
-/// All series with at least two numbers of rows.
+/// All series with at least two numbers of rows. Where levels are compared block by block, what they gain is not said of the
+/// means of all blocks too.
 pub(crate) fn all(
     configurations: &[Configuration],
     searches: &[Search],
     trials: &[Trial],
+    is_compared: bool,
 ) -> Vec<FlushSeries> {
     let measured = configurations.iter().filter_map(|configuration| configured(configuration, trials));
     let searched = searches.iter().filter_map(|search| searched(search, trials));
@@ -74,12 +76,19 @@ pub(crate) fn all(
         }
     }
     series.retain(|(.., points)| points.iter().any(|point| point.flush_rows != points[0].flush_rows));
-    series.into_iter().map(|(key, offered_per_s, points)| compared(&key, offered_per_s, points)).collect()
+    let reference = (!is_compared).then_some(REFERENCE_ROWS);
+    let told = |(key, offered_per_s, points): (Key, _, _)| compared(&key, offered_per_s, points, reference);
+    series.into_iter().map(told).collect()
 }
 
-fn compared(key: &Key, offered_per_s: Option<f64>, mut points: Vec<FlushPoint>) -> FlushSeries {
+fn compared(
+    key: &Key,
+    offered_per_s: Option<f64>,
+    mut points: Vec<FlushPoint>,
+    reference: Option<u32>,
+) -> FlushSeries {
     points.sort_by_key(|point| point.flush_rows);
-    let reference = points.iter().find(|point| point.flush_rows == REFERENCE_ROWS).map(|p| p.records_per_s);
+    let reference = points.iter().find(|point| Some(point.flush_rows) == reference).map(|p| p.records_per_s);
     for point in &mut points {
         let rate = point.records_per_s;
         point.gain_share = reference.filter(|&of| of > 0.0).map(|of| rate / of - 1.0);
@@ -97,8 +106,7 @@ fn configured(configuration: &Configuration, trials: &[Trial]) -> Option<(Key, O
         }
         Loop::Closed { .. } => ("as fast as the buffer takes them".to_owned(), None),
     };
-    let of = |number: &u32| trials.iter().find(|trial| trial.number == *number)?.historian.as_ref();
-    let chosen: Vec<_> = configuration.trials.iter().filter_map(of).collect();
+    let chosen: Vec<_> = configuration.measured_in(trials).filter_map(Trial::historian).collect();
     let mean = |values: Vec<f64>| stats::mean(&values);
     let point = FlushPoint {
         flush_rows,
@@ -125,7 +133,7 @@ fn searched(search: &Search, trials: &[Trial]) -> Option<(Key, Option<f64>, Flus
     let (flush_rows, others) = place(&search.levels)?;
     let rate = search.stable_at?;
     let step = search.steps.iter().rev().find(|step| step.rate_per_s == rate && step.stable == Some(true))?;
-    let historian = trials.iter().find(|trial| trial.number == step.trial)?.historian.as_ref()?;
+    let historian = trials.iter().find(|trial| trial.number == step.trial)?.historian()?;
     let point = FlushPoint {
         flush_rows,
         records_per_s: rate,

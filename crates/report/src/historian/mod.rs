@@ -1,15 +1,22 @@
 //! What a report says of a historian: records, searches for the rate that is held, rows of a flush, purges and growth.
 
-pub(crate) mod chart;
-pub(crate) mod doubt;
-pub(crate) mod facts;
-pub(crate) mod finding;
-pub(crate) mod flush;
+mod chart;
+mod columns;
+mod doubt;
+mod facts;
+mod finding;
+mod flush;
+mod method;
 mod model;
-pub(crate) mod page;
-pub(crate) mod published;
-pub(crate) mod search_chart;
-pub(crate) mod table;
+mod published;
+mod search_chart;
+mod table;
+
+use record::historian::{COMMIT, KINDS, RECORD};
+use record::{
+    Calibration, Main, MeasuredTrial, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
+};
+use serde::Serialize;
 
 pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use model::mean_gauge;
@@ -18,3 +25,221 @@ pub use model::{Historian, Maintenance, Reads, Storage};
 pub use published::{
     FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,
 };
+
+use crate::chart::Chart;
+use crate::configuration::Configuration;
+use crate::csv::Field;
+use crate::format;
+use crate::metrics::{MetricOf, ms};
+use crate::report::Report;
+use crate::search::Search;
+use crate::section::{Block, Place, Section};
+use crate::trial::{Figures, Trial, per_s};
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+use crate::workloads::{Alone, Common, Facts, Judged, Limits, Scatter, Second, Shown, Words, Worked};
+
+/// The historian as a report shows it.
+pub(crate) struct OfHistorian;
+
+/// What historians came to together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Series over the rows of a flush.
+    pub flush_rows: Vec<FlushSeries>,
+    /// Published figures beside the measured ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_historian: Option<HistorianComparison>,
+}
+
+impl Series {
+    pub(crate) fn of(
+        configurations: &[Configuration],
+        searches: &[Search],
+        trials: &[Trial],
+        is_compared: bool,
+    ) -> Self {
+        let flush_rows = flush::all(configurations, searches, trials, is_compared);
+        let measured = published::Measured { configurations, searches, flush_rows: &flush_rows, trials };
+        let published_historian = published::beside(&measured);
+        Self { flush_rows, published_historian }
+    }
+}
+
+impl Trial {
+    /// Figures of a historian.
+    #[must_use]
+    pub fn historian(&self) -> Option<&Historian> {
+        match &self.worked {
+            Some(Worked::Historian(historian)) => Some(historian),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    /// Trials of historians.
+    fn historians(&self) -> impl Iterator<Item = &Trial> {
+        self.trials_of(Workload::Historian)
+    }
+}
+
+static WORDS: Words = Words {
+    one: "historian",
+    many: "historians",
+    anchor: "historian",
+    unit: Unit::a_second("records/s", "records a second", "records"),
+    rate_metric: "records_per_s",
+    headlines: &[finding::RECORD_RATE, finding::SEARCH],
+    replaced: &[finding::RECORD_RATE, finding::SEARCH, finding::FLUSH_ROWS, finding::GROWTH],
+    all_in_flight: |slots| format!("all {} places of the buffer were taken", format::grouped(slots)),
+};
+
+static LIMITS: Limits = Limits {
+    busy_rule: "historian_cpu",
+    thread: "the busiest thread of the historian",
+    instead: "its CPU, not the database",
+    remedy: ", and add writers",
+    alone: Some(Alone {
+        rule: "historian_rate",
+        reaches: "collecting and buffering reach without a database",
+        remedy: "",
+    }),
+    late_remedy: None,
+    is_alone: false,
+};
+
+impl Shown for OfHistorian {
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+
+    fn worked(&self, measured: &MeasuredTrial, common: &Common<'_>) -> Option<Worked> {
+        Historian::of(measured, common).map(|historian| Worked::Historian(Box::new(historian)))
+    }
+
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[
+            ("records_per_s", |trial| trial.historian()?.records_per_s),
+            ("commit_p99_ms", |trial| ms(trial.historian()?.flush?.p99_us)),
+            ("trend_p99_ms", |trial| ms(trial.historian()?.trend.as_ref()?.latency.p99_us)),
+            ("pending_mean", |trial| trial.historian()?.pending_mean),
+            ("pending_max", |trial| trial.historian()?.pending_max),
+        ]
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &KINDS
+    }
+
+    /// Events are collected by one thread.
+    fn calibrated(&self, setup: &Setup, _: u32) -> Option<(Calibration, u32)> {
+        Some((setup.historian()?.calibration?, 1))
+    }
+
+    /// A record does not fail, but commits, reads and purges do.
+    fn attempts<'a>(&self, trial: &'a Trial) -> &'a [Figures] {
+        trial.figures.get(1..).unwrap_or_default()
+    }
+
+    fn offered_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.historian().and_then(|historian| historian.offered_per_s).or(trial.offered_per_s)
+    }
+
+    fn judged<'a>(&self, trial: &'a Trial) -> Option<Judged<'a>> {
+        let Historian { stable, unstable_because, drain_s, .. } = trial.historian()?;
+        Some(Judged { held: *stable, because: unstable_because, drain_s: *drain_s })
+    }
+
+    fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
+        trial.historian().iter().flat_map(|historian| &historian.outages).collect()
+    }
+
+    fn servers<'a>(&self, setup: &'a Setup) -> Vec<&'a Server> {
+        setup.historian().map(|historian| &historian.server).into_iter().collect()
+    }
+
+    /// At a rate it is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
+    fn scatter(&self, trial: &Trial) -> Option<Scatter> {
+        (!trial.historian().is_some_and(Historian::is_open)).then(Scatter::default)
+    }
+
+    /// An invalid trial has said why already.
+    fn is_loaded(&self, trial: &Trial) -> bool {
+        trial.historian().is_some() && trial.state != State::Invalid
+    }
+
+    fn limits(&self) -> &'static Limits {
+        &LIMITS
+    }
+
+    fn findings(&self, report: &Report) -> Vec<Verdict> {
+        finding::all(report)
+    }
+
+    fn doubts(&self, report: &Report) -> Vec<Verdict> {
+        doubt::all(report)
+    }
+
+    fn sections(&self, report: &Report) -> Vec<Section> {
+        let Some(main) = table::historians(report) else { return Vec::new() };
+        let mut figures = vec![Block::main(main)];
+        figures.extend(report.searches.iter().map(|search| Block::Folded {
+            summary: format!("Every step: {}", search.configuration),
+            table: table::steps(search),
+        }));
+        let series = report.historian.flush_rows.iter().map(table::flush_rows);
+        let others = [table::screens(report), table::maintenance(report), table::storage(report)];
+        figures.extend(series.chain(others.into_iter().flatten()).map(Block::Table));
+        let published = report.historian.published_historian.iter().flat_map(table::beside);
+        vec![
+            Section { place: Place::Figures, blocks: figures },
+            Section { place: Place::Published, blocks: published.collect() },
+        ]
+    }
+
+    /// Searches and series over the rows of a flush.
+    fn overview(&self, report: &Report) -> Vec<Chart> {
+        let searches = report.searches.iter().filter_map(search_chart::search);
+        searches.chain(search_chart::flush_rows(&report.historian.flush_rows)).collect()
+    }
+
+    fn course(&self, trial: &Trial) -> Vec<Chart> {
+        chart::historian(trial)
+    }
+
+    fn ink(&self, kind: &str) -> usize {
+        if [RECORD, COMMIT].contains(&kind) { 0 } else { 3 }
+    }
+
+    fn seconds(&self) -> &'static [Second] {
+        &[
+            Second { head: "offered/s", value: offered_per_s, print: format::figure },
+            Second { head: "records/s", value: per_s, print: format::figure },
+            Second { head: "pending", value: |_, s| s.gauges.get(PENDING).copied(), print: format::figure },
+            Second {
+                head: "pending max",
+                value: |_, s| s.gauges.get(PENDING_MAX).copied(),
+                print: format::figure,
+            },
+        ]
+    }
+
+    fn facts(&self, setup: &Setup) -> Option<Facts> {
+        setup.historian().map(facts::facts)
+    }
+
+    fn method(&self, report: &Report) -> Vec<String> {
+        method::paragraphs(report)
+    }
+
+    fn columns(&self) -> &'static [Field] {
+        &columns::COLUMNS
+    }
+}
+
+/// Events due a second in an interval.
+fn offered_per_s(_: &Main, sample: &Sample) -> Option<f64> {
+    let offered = sample.gauges.get(OFFERED)?;
+    (sample.length_s > 0.0).then(|| offered / sample.length_s)
+}

@@ -1,7 +1,5 @@
 //! What a historian trial came to: what was offered, buffered, written, read, purged and found again.
 
-use std::collections::BTreeMap;
-
 use record::historian::{COMMIT, LATEST, RECORD, TREND};
 use record::{
     HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
@@ -9,6 +7,8 @@ use record::{
 };
 use serde::Serialize;
 use stats::{Estimate, Step, Unstable};
+
+use crate::workloads::Common;
 
 /// Gauge: events due in an interval.
 pub(crate) const OFFERED: &str = "offered_records";
@@ -147,9 +147,7 @@ impl Historian {
     /// The figures of a trial; none if it is no historian or left nothing.
     pub(crate) fn of(
         measured: &MeasuredTrial,
-        kinds: &BTreeMap<String, OperationInterval>,
-        records_interval: Option<Estimate>,
-        disk_bytes: Option<u64>,
+        Common { kinds, rate_per_s: records_interval, disk_bytes, .. }: &Common<'_>,
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::historian)?;
         let unknown = HistorianOutcome::default();
@@ -167,7 +165,7 @@ impl Historian {
         Some(Self {
             offered_per_s: offered_per_s(&window, seconds).filter(|_| open),
             records_per_s,
-            records_interval,
+            records_interval: *records_interval,
             commits_per_s,
             rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
             flush: latency(COMMIT),
@@ -187,7 +185,7 @@ impl Historian {
             outages: outcome.outages.clone(),
             source_outages: outcome.source_outages.clone(),
             maintenance: outcome.maintenance.iter().map(|run| maintenance(run, setup)).collect(),
-            storage: storage(measured, setup, outcome, records_per_s, disk_bytes),
+            storage: storage(measured, setup, outcome, records_per_s, *disk_bytes),
             trend: kinds.get(TREND).map(reads),
             latest: kinds.get(LATEST).map(reads),
             stable: reasons.as_ref().filter(|reasons| !is_too_short(reasons)).map(Vec::is_empty),

@@ -1,6 +1,7 @@
 //! The steps of a search and the series over the rows of a flush. What was held is a dot, what was not a cross, what
 //! could not be judged a ring: shapes say it, not colours.
 
+use super::table;
 use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
@@ -9,7 +10,7 @@ use crate::chart::scale::{Scale, Spread};
 use crate::format::{self, plain};
 use crate::historian::{FlushPoint, FlushSeries};
 use crate::search::Search;
-use crate::table;
+use crate::table::{Column, Row, Table};
 
 /// Rates that differ by more than this factor share no even scale.
 const EVEN_FACTOR_MAX: f64 = 20.0;
@@ -146,14 +147,10 @@ fn described(all: &[FlushSeries]) -> String {
 }
 
 /// The points of all series in one table.
-fn together(all: &[FlushSeries]) -> table::Table {
-    let columns = vec![
-        table::Column::words("series"),
-        table::Column::number("rows a flush"),
-        table::Column::number("records/s"),
-    ];
+fn together(all: &[FlushSeries]) -> Table {
+    let columns = vec![Column::words("series"), Column::number("rows a flush"), Column::number("records/s")];
     let rows = all.iter().flat_map(|series| {
-        series.points.iter().map(|point| table::Row {
+        series.points.iter().map(|point| Row {
             cells: vec![
                 series.series.clone(),
                 plain(f64::from(point.flush_rows)),
@@ -163,7 +160,7 @@ fn together(all: &[FlushSeries]) -> table::Table {
         })
     });
     let rows = rows.collect();
-    table::Table { title: "Records/s by the rows of a flush".to_owned(), columns, rows }
+    Table { title: "Records/s by the rows of a flush".to_owned(), columns, rows }
 }
 
 /// From zero, or by factors where the rates lie far apart.

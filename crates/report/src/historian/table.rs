@@ -7,6 +7,7 @@ use crate::historian::{FlushSeries, Historian, Maintenance, Reads};
 use crate::historian::{HistorianComparison, RealProject};
 use crate::report::Report;
 use crate::search::{Search, SearchedStep};
+use crate::section::Block;
 use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
 use crate::trial::Trial;
 
@@ -40,7 +41,7 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
 fn row(trial: &Trial, keys: &[String]) -> Row {
     let mut cells = vec![trial.number.to_string(), name(trial)];
     cells.extend(level_cells(true, &trial.levels, keys));
-    let historian = trial.historian.as_ref();
+    let historian = trial.historian();
     let of = |value: fn(&Historian) -> Option<f64>| figure_or_dash(historian.and_then(value));
     let time = |value: fn(&Summary) -> Option<f64>, of: fn(&Historian) -> Option<Summary>| {
         latency_or_dash(historian.and_then(of).as_ref().and_then(value))
@@ -108,7 +109,7 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
     };
     let rows: Vec<Row> = report
         .historians()
-        .filter_map(|trial| Some((trial, trial.historian.as_ref()?)))
+        .filter_map(|trial| Some((trial, trial.historian()?)))
         .flat_map(|(trial, historian)| {
             let kinds = [("trend", &historian.trend), ("latest", &historian.latest)];
             kinds.into_iter().filter_map(move |(kind, reads)| Some(read(trial, kind, reads.as_ref()?)))
@@ -135,7 +136,11 @@ pub(crate) fn maintenance(report: &Report) -> Option<Table> {
         words("error", "why it did not come to its end", 0),
     ];
     let runs = report.historians().flat_map(|trial| {
-        trial.historian.iter().flat_map(|historian| &historian.maintenance).map(move |run| (trial, run))
+        trial
+            .historian()
+            .into_iter()
+            .flat_map(|historian| &historian.maintenance)
+            .map(move |run| (trial, run))
     });
     let rows: Vec<Row> = runs.map(|(trial, run)| purge(trial, run)).collect();
     let table = Table { title: "Purges".to_owned(), columns, rows };
@@ -187,7 +192,7 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
     };
     let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
     let row = |trial: &Trial| {
-        let historian = trial.historian.as_ref().filter(|historian| historian.acknowledged > 0)?;
+        let historian = trial.historian().filter(|historian| historian.acknowledged > 0)?;
         if trial.search.is_some()
             && !speaks(trial.number)
             && historian.rows_found == Some(historian.rows_expected)
@@ -282,8 +287,19 @@ fn signed(share: f64) -> String {
     }
 }
 
+/// What was published of another historian, beside ours.
+pub(crate) fn beside(comparison: &HistorianComparison) -> Vec<Block> {
+    let (placements, measured) = placements(comparison);
+    let others = [published_flush(comparison), real_project(comparison)];
+    let sentences = comparison.differences.iter().cloned().chain([growth(comparison)]).collect();
+    let mut blocks = vec![Block::Beside { table: placements, measured }];
+    blocks.extend(others.into_iter().flatten().map(Block::Table));
+    blocks.push(Block::Notes { sentences, sources: vec![comparison.source.clone()] });
+    blocks
+}
+
 /// Ours first, then the published placements; how many rows are ours.
-pub(crate) fn placements(comparison: &HistorianComparison) -> (Table, usize) {
+fn placements(comparison: &HistorianComparison) -> (Table, usize) {
     let columns = vec![
         words("server", "what wrote, and where", 0),
         column("records/s", "rows committed a second", 0),
@@ -322,7 +338,7 @@ fn over(rate: f64) -> String {
 }
 
 /// The published rows of a flush beside ours; none where we measured none of them.
-pub(crate) fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
+fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
     let first = comparison.flush_rows.first()?;
     let mut columns = vec![
         column("rows a flush", "rows of one transaction", 0),
@@ -352,7 +368,7 @@ pub(crate) fn published_flush(comparison: &HistorianComparison) -> Option<Table>
 }
 
 /// The published project beside our trials with purges; none where no purge ran here.
-pub(crate) fn real_project(comparison: &HistorianComparison) -> Option<Table> {
+fn real_project(comparison: &HistorianComparison) -> Option<Table> {
     let columns = vec![
         words("run", "published, or the name of the trial", 0),
         column("rows a statement", "deleted by one statement of a purge", 1),
@@ -386,7 +402,7 @@ pub(crate) fn real_project(comparison: &HistorianComparison) -> Option<Table> {
 }
 
 /// How fast the published database grew.
-pub(crate) fn growth(comparison: &HistorianComparison) -> String {
+fn growth(comparison: &HistorianComparison) -> String {
     format!(
         "The published database of the real project grew by {} GB an hour and {} GB a day at 3,700 records/s.",
         plain(comparison.growth.gb_per_hour),

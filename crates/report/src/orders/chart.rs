@@ -6,13 +6,12 @@ use record::{Phase, Sample};
 
 use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
-use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::reduce::spans;
 use crate::chart::scale::{Scale, Spread};
 use crate::format::{self, figure, plain};
-use crate::historian::chart::from_zero;
-use crate::orders::{ClientSpread, MINUTE_S, Orders, OrdersTarget};
+use crate::orders::{ClientSpread, Orders, OrdersTarget, UNIT};
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
@@ -23,9 +22,9 @@ const BARS: usize = 120;
 pub(crate) fn orders(trial: &Trial) -> Vec<Chart> {
     let charts = [
         rates(trial),
-        crate::chart::histogram::orders(trial),
+        crate::chart::histogram::of_kind("Response time of an order", trial, ORDER),
         crate::chart::over_time::latency(trial, ORDER),
-        crate::chart::strip::operations(trial),
+        crate::chart::strip::operations(trial, "An order and its operations"),
         clients(trial),
         server_cpu(trial),
         active(trial),
@@ -35,7 +34,7 @@ pub(crate) fn orders(trial: &Trial) -> Vec<Chart> {
 
 /// Outages of any target.
 fn outages(trial: &Trial) -> Vec<Span> {
-    let targets = trial.orders.iter().flat_map(|orders| &orders.targets);
+    let targets = trial.orders().into_iter().flat_map(|orders| &orders.targets);
     let span = |outage: &record::Outage| Span {
         ink: Ink::Series(1),
         name: "outage",
@@ -53,17 +52,12 @@ fn loaded(sample: &Sample) -> bool {
 /// Orders a minute of one target, if the samples tell them.
 fn of_target(number: usize) -> impl Fn(&Sample) -> Option<f64> {
     let name = target_orders(number);
-    move |sample| Some(sample.gauges.get(&name).filter(|_| loaded(sample))? / sample.length_s * MINUTE_S)
-}
-
-fn of_all(sample: &Sample) -> Option<f64> {
-    let orders = sample.operations.get(ORDER).map_or(0, |order| order.count);
-    loaded(sample).then(|| orders as f64 / sample.length_s * MINUTE_S)
+    move |sample| Some(UNIT.of(sample.gauges.get(&name).filter(|_| loaded(sample))? / sample.length_s))
 }
 
 /// A line a target; of more targets than there are colours, all of them together.
 fn rates(trial: &Trial) -> Option<Chart> {
-    let orders = trial.orders.as_ref()?;
+    let orders = trial.orders()?;
     let several = (2..=SERIES).contains(&orders.targets.len());
     let mut lines: Vec<Line> = match several {
         true => (1..=orders.targets.len())
@@ -76,7 +70,9 @@ fn rates(trial: &Trial) -> Option<Chart> {
     };
     let by_target = !lines.is_empty();
     if !by_target {
-        lines.push(Line::of(Ink::Series(0), "finished", trial, of_all));
+        lines.push(Line::of(Ink::Series(0), "finished", trial, |sample| {
+            trial.rate_in(sample).filter(|_| loaded(sample)).map(|per_s| UNIT.of(per_s))
+        }));
         lines.extend(orders.offered_per_min.map(|rate| {
             Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate))
         }));
@@ -97,7 +93,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
 
 /// The server's share of the CPU beside the one it was to be held at.
 fn server_cpu(trial: &Trial) -> Option<Chart> {
-    let target = trial.orders.as_ref()?.cpu_target?.target_share * 100.0;
+    let target = trial.orders()?.cpu_target?.target_share * 100.0;
     let share = Line::of(Ink::Series(0), "server", trial, |sample| {
         Some(sample.gauges.get(SERVER_CPU).filter(|_| loaded(sample))? * 100.0)
     });
@@ -117,7 +113,7 @@ fn per_cent(value: f64) -> String {
 
 /// Clients that were driving, where their number was to hold the server at its share.
 fn active(trial: &Trial) -> Option<Chart> {
-    trial.orders.as_ref()?.cpu_target?;
+    trial.orders()?.cpu_target?;
     let line = Line::of(Ink::Series(0), "active", trial, |s| s.gauges.get(ACTIVE_CLIENTS).copied());
     let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
     let course = Course { lines: vec![line], band: None, spans: outages(trial) };
@@ -127,7 +123,7 @@ fn active(trial: &Trial) -> Option<Chart> {
 
 /// Orders a minute of every client: the clients of a target side by side, the slowest first. None of a single client.
 fn clients(trial: &Trial) -> Option<Chart> {
-    let orders = trial.orders.as_ref()?;
+    let orders = trial.orders()?;
     let count: usize = orders.targets.iter().map(|target| target.clients_per_min.len()).sum();
     let most = orders.clients.map(|clients| clients.max_per_min).filter(|_| count > 1)?;
     let y = from_zero(most, "orders a minute");

@@ -4,9 +4,8 @@ use record::{Manifest, PriceItem, Prices};
 use serde::Serialize;
 use stats::PriceStep;
 
-use super::model::MINUTE_S;
+use super::UNIT;
 use crate::configuration::Configuration;
-use crate::published;
 use record::Workload;
 
 /// Changes of the price whose effect is shown: a discount, or a rise.
@@ -83,7 +82,7 @@ pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Optio
         cost_per_opm: stats::cost_per_unit(total, per_min),
         note: None,
     });
-    let published = published::costs().filter(|_| ours.is_some());
+    let published = super::published::costs().filter(|_| ours.is_some());
     let (rows, source) = published.map_or((Vec::new(), None), |(rows, source)| (rows, Some(source)));
     Some(Cost {
         currency: prices.currency.clone(),
@@ -103,7 +102,7 @@ pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Optio
 
 /// The configuration with the most orders a minute, of those that were measured to their end.
 fn best(configurations: &[Configuration]) -> Option<(&str, f64)> {
-    let rate = |configuration: &'_ Configuration| Some(configuration.main()?.per_s? * MINUTE_S);
+    let rate = |configuration: &'_ Configuration| Some(UNIT.of(configuration.main()?.per_s?));
     configurations
         .iter()
         .filter(|configuration| configuration.is(Workload::Orders) && !configuration.cut_short)

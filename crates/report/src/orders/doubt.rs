@@ -2,11 +2,11 @@
 //! targets that were not served alike, purchases rolled back unusually often.
 
 use crate::format::{self, grouped};
-use crate::historian::doubt::length_of;
 use crate::orders::{Orders, OrdersTarget, Reconciliation};
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
+use crate::verdict::server::length_of;
 use crate::verdict::{Level, Verdict};
 
 /// Share of the orders that a store of 10 MB rolls back for want of stock once it has settled, by the rule that stock
@@ -38,7 +38,7 @@ fn count(value: f64) -> String {
 }
 
 fn targets(trial: &Trial) -> impl Iterator<Item = &OrdersTarget> {
-    trial.orders.iter().flat_map(|orders| &orders.targets)
+    trial.orders().into_iter().flat_map(|orders| &orders.targets)
 }
 
 fn reconciled(trial: &Trial) -> impl Iterator<Item = (&OrdersTarget, &Reconciliation)> {
@@ -139,7 +139,7 @@ fn outages(trial: &Trial) -> Vec<Verdict> {
 
 /// Figures of a trial that was measured.
 fn of(trial: &Trial) -> Option<&Orders> {
-    trial.orders.as_ref().filter(|orders| orders.orders > 0)
+    trial.orders().filter(|orders| orders.orders > 0)
 }
 
 fn targets_differ(trials: &[Trial]) -> Option<Verdict> {

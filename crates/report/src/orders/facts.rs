@@ -3,8 +3,7 @@
 use record::{OrdersSetup, StoreTarget};
 
 use crate::format::{self, grouped, plain};
-use crate::page::Facts;
-use crate::page::evidence;
+use crate::workloads::Facts;
 
 /// Begins the name of a setting of a server.
 const SETTING: &str = "server: ";
@@ -66,7 +65,7 @@ fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {
     let cpu =
         setup.cpu_target_share.map_or_else(|| "none: all clients are active".to_owned(), format::per_cent);
     vec![
-        ("loop", evidence::pacing(setup.pacing)),
+        ("loop", format::pacing(setup.pacing)),
         ("clients of each target", grouped(setup.n_threads.into())),
         ("clients that begin each second", plain(setup.ramp_rate_per_s)),
         ("orders of new customers", format!("{} %", plain(setup.pct_newcustomers))),

@@ -1,62 +1,47 @@
 //! What was measured of order stores: orders a minute, the CPU share at which a server was held, what they cost.
 
+use super::UNIT;
 use crate::configuration::Configuration;
-use crate::disk::finding::{self, interval};
 use crate::format::{self, figure, plain};
-use crate::orders::{Cost, CpuTarget, MINUTE_S, Orders};
+use crate::orders::{Cost, CpuTarget, Orders};
 use crate::report::Report;
-use crate::table;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
-use crate::verdict::rate::{Counted, Held, held};
+use crate::verdict::rate::{Held, held, interval, tail};
 use crate::verdict::{Level, Verdict};
 use record::Workload;
 
-/// What the rate of an order store is counted in.
-const ORDERS: Counted = Counted {
-    unit: "orders a minute",
-    per_s: MINUTE_S,
-    all_in_flight: |slots| match slots {
-        1 => "the one client was waiting for the database".to_owned(),
-        _ => format!("all {} clients were waiting for the database", format::grouped(slots)),
-    },
-};
+/// Rule of what a configuration gave.
+pub(crate) const ORDER_RATE: &str = "order_rate";
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
-    let stores = report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
+    let stores = report.configurations_of(Workload::Orders);
     let mut verdicts: Vec<Verdict> =
         stores.filter_map(|configuration| rate(configuration, &report.trials)).collect();
     verdicts.extend(report.order_stores().filter_map(cpu_target));
     verdicts.extend(reconciled(&report.trials));
-    verdicts.extend(report.cost.iter().filter_map(cost));
+    verdicts.extend(report.orders.cost.iter().filter_map(cost));
     verdicts
 }
 
 /// `orders: 12,340 orders/min (12,100–12,500), p95 41.0 ms, p99 60.0 ms, 2.3 % rolled back: 12,060 orders/min committed`.
 fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
-    let failed = configuration.cut_short && configuration.not_complete.contains("failed");
-    let figures = configuration.main().filter(|_| !failed)?;
-    let runs: Vec<&Orders> = configuration
-        .trials
-        .iter()
-        .filter_map(|number| trials.iter().find(|trial| trial.number == *number)?.orders.as_ref())
-        .collect();
-    let per_min = figures.per_s? * MINUTE_S;
-    let figure = format!("{} orders/min", self::figure(per_min));
-    let measured = format!("{figure} {}", interval(configuration, MINUTE_S));
-    let (head, figure) = match held(configuration, trials, ORDERS) {
+    let figures = configuration.main().filter(|_| !configuration.is_failed())?;
+    let runs: Vec<&Orders> = configuration.measured_in(trials).filter_map(Trial::orders).collect();
+    let figure = UNIT.text(figures.per_s?);
+    let measured = format!("{figure} {}", interval(configuration, UNIT.of(1.0)));
+    let (head, figure) = match held(configuration, trials) {
         None => (measured, Some(figure)),
         Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
         Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
     };
     let mut parts = vec![format!("{}: {head}", configuration.name)];
-    parts.extend(
-        configuration.offered_per_s().map(|rate| format!("{} offered", self::figure(rate * MINUTE_S))),
-    );
+    parts
+        .extend(configuration.offered_per_s().map(|rate| format!("{} offered", self::figure(UNIT.of(rate)))));
     if let (Some(p95), Some(_)) = (figures.latency.p95_us, figures.latency.p99_us) {
         parts.push(format!("p95 {}", format::latency(p95)));
     }
-    parts.push(finding::tail(figures, "orders"));
+    parts.push(tail(configuration, figures));
     parts.extend(rolled_back(&runs));
     if configuration.cut_short {
         parts.push("cut short".to_owned());
@@ -64,7 +49,7 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     Some(Verdict {
         figure,
         trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, "order_rate", parts.join(", "))
+        ..Verdict::new(Level::Finding, ORDER_RATE, parts.join(", "))
     })
 }
 
@@ -81,7 +66,7 @@ fn rolled_back(runs: &[&Orders]) -> Option<String> {
 /// `orders: the CPU target of 70 % was reached: the server used 69 % on average (65 % to 74 %) with 12.3 of 32 clients
 /// active`.
 fn cpu_target(trial: &Trial) -> Option<Verdict> {
-    let cpu = trial.orders.as_ref()?.cpu_target?;
+    let cpu = trial.orders()?.cpu_target?;
     let CpuTarget { target_share, mean_share, min_share, max_share, active_clients_mean, clients, .. } = cpu;
     let range = min_share
         .zip(max_share)
@@ -122,11 +107,8 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
 /// Trials all of whose databases hold what they acknowledged.
 fn reconciled(trials: &[Trial]) -> Option<Verdict> {
     let acknowledged = |trial: &Trial| {
-        let orders = trial.orders.as_ref()?;
-        let found = orders.targets.iter().map(|target| target.reconciliation.as_ref());
-        let found = found.collect::<Option<Vec<_>>>().filter(|found| !found.is_empty())?;
-        let holds = found.iter().all(|found| found.holds == Some(true));
-        holds.then(|| found.iter().map(|found| found.acknowledged).sum::<u64>())
+        let found = trial.orders()?.reconciled.as_ref()?;
+        (found.holds == Some(true)).then_some(found.acknowledged)
     };
     let sum = format::grouped(trials.iter().filter_map(acknowledged).sum());
     let holds = |trial: &Trial| acknowledged(trial).is_some();
@@ -142,17 +124,17 @@ fn reconciled(trials: &[Trial]) -> Option<Verdict> {
 fn cost(cost: &Cost) -> Option<Verdict> {
     let ours = cost.systems.first()?;
     let unit = ours.currency.as_deref().unwrap_or("in a currency that is not named");
-    let figure = format!("{} {unit}", table::small_money(ours.cost_per_opm?));
+    let figure = format!("{} {unit}", format::small_money(ours.cost_per_opm?));
     let ends: Vec<String> = [cost.price_steps.first()?, cost.price_steps.last()?]
         .iter()
-        .map(|step| table::small_money(step.cost))
+        .map(|step| format::small_money(step.cost))
         .collect();
     let change = plain(cost.price_steps.last()?.change * 100.0);
     let sentence = format!(
         "{}: an order a minute costs {figure}: {} {unit} for {} orders/min ({} to {} if the price is {change} % lower or \
          higher)",
         cost.configuration.as_deref()?,
-        table::money(ours.total),
+        format::money(ours.total),
         self::figure(ours.per_min),
         ends[0],
         ends[1]

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use record::orders::{ACTIVE_CLIENTS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, SERVER_CPU_S, target_orders};
+use record::orders::{
+    ACTIVE_CLIENTS, KINDS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, SERVER_CPU_S, target_orders,
+};
 use record::{
     Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase, Sample,
     Setup, Summary, TargetOutcome,
@@ -11,8 +13,8 @@ use record::{
 use serde::Serialize;
 use stats::Estimate;
 
-/// Seconds of a minute, in which orders are counted as DVD Store does.
-pub(crate) const MINUTE_S: f64 = 60.0;
+use super::UNIT;
+use crate::workloads::Common;
 
 /// A CPU target is reached if the mean share lies within so much of it.
 const CPU_TARGET_WITHIN: f64 = 0.03;
@@ -45,6 +47,9 @@ pub struct Orders {
     pub targets: Vec<OrdersTarget>,
     /// (max − min) / max of the targets' orders a minute; none of a single target.
     pub target_variability: Option<f64>,
+    /// What all targets together were found to hold; none if that is not known of each.
+    #[serde(skip)]
+    pub(crate) reconciled: Option<Reconciliation>,
     /// How evenly clients were served; none where it is not known.
     pub clients: Option<ClientSpread>,
     /// Where the time of an order went.
@@ -169,27 +174,25 @@ impl Orders {
     /// The figures of a trial; none if it is none of the order store or was never set up.
     pub(crate) fn of(
         measured: &MeasuredTrial,
-        kinds: &BTreeMap<String, OperationInterval>,
-        rate_per_s: Option<Estimate>,
-        client_cpu_us: Option<f64>,
+        Common { kinds, rate_per_s, cpu_us_per_operation, .. }: &Common<'_>,
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::orders)?;
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
-        let minutes = window.iter().map(|sample| sample.length_s).sum::<f64>() / MINUTE_S;
+        let seconds = window.iter().map(|sample| sample.length_s).sum::<f64>();
         let outcome = measured.trial.outcome.as_ref().and_then(Outcome::orders);
-        let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
+        let per_min = |count: u64| UNIT.within(count, seconds);
         let empty = OperationInterval::default();
         let order = kinds.get(ORDER).unwrap_or(&empty);
         let counted = |gauge: &str, of: fn(&TargetOutcome) -> u64| {
             outcome.map_or_else(|| sum(&window, gauge).unwrap_or(0), |o| o.targets.iter().map(of).sum())
         };
         let rollbacks = counted(ROLLBACKS, |target| target.rollbacks);
-        let targets = targets(setup, outcome, &window, minutes);
+        let targets = targets(setup, outcome, &window, seconds);
         let per_target: Option<Vec<f64>> = targets.iter().map(|target| target.per_min).collect();
         Some(Self {
             orders: order.count,
             per_min: per_min(order.count),
-            per_min_interval: rate_per_s.map(a_minute),
+            per_min_interval: rate_per_s.map(|estimate| UNIT.estimate(estimate)),
             committed_per_min: per_min(order.count.saturating_sub(rollbacks)),
             offered_per_min: offered(setup),
             rollbacks,
@@ -200,12 +203,18 @@ impl Orders {
             target_variability: per_target.and_then(|rates| stats::variability(&rates)),
             // Clients that rest to keep a CPU target are not served less evenly.
             clients: clients(&targets).filter(|_| setup.cpu_target_share.is_none()),
+            reconciled: reconciled(&targets),
             targets,
-            time: time(kinds, client_cpu_us, server_cpu_us(&window, order.count)),
+            time: time(kinds, *cpu_us_per_operation, server_cpu_us(&window, order.count)),
             cpu_target: setup.cpu_target_share.map(|share| cpu_target(share, setup, &window)),
             notes: outcome.map(|outcome| outcome.notes.clone()).unwrap_or_default(),
             setup: Some(setup.clone()),
         })
+    }
+
+    /// Between the targets; of a single target, between its clients.
+    pub(crate) fn variability(&self) -> Option<f64> {
+        if self.targets.len() > 1 { self.target_variability } else { self.clients?.variability }
     }
 
     /// Whether orders were due at a rate.
@@ -214,14 +223,9 @@ impl Orders {
     }
 }
 
-/// A rate a minute from one a second.
-pub(crate) fn a_minute(per_s: Estimate) -> Estimate {
-    Estimate { value: per_s.value * MINUTE_S, low: per_s.low * MINUTE_S, high: per_s.high * MINUTE_S }
-}
-
 fn offered(setup: &OrdersSetup) -> Option<f64> {
     match setup.pacing {
-        Loop::Open { rate_per_s, .. } => Some(rate_per_s * MINUTE_S),
+        Loop::Open { rate_per_s, .. } => Some(UNIT.of(rate_per_s)),
         Loop::Closed { .. } => None,
     }
 }
@@ -236,9 +240,9 @@ fn targets(
     setup: &OrdersSetup,
     outcome: Option<&OrdersOutcome>,
     window: &[&Sample],
-    minutes: f64,
+    seconds: f64,
 ) -> Vec<OrdersTarget> {
-    let per_min = |count: u64| (minutes > 0.0).then(|| count as f64 / minutes);
+    let per_min = |count: u64| UNIT.within(count, seconds);
     let target = |(index, database): (usize, &String)| {
         let number = index + 1;
         let left = outcome.and_then(|outcome| outcome.targets.get(index));
@@ -281,6 +285,29 @@ fn reconciliation(left: &TargetOutcome) -> Reconciliation {
     }
 }
 
+/// What all targets together were found to hold; a sum of which a part is unknown is unknown.
+fn reconciled(targets: &[OrdersTarget]) -> Option<Reconciliation> {
+    let found: Vec<&Reconciliation> =
+        targets.iter().map(|target| target.reconciliation.as_ref()).collect::<Option<_>>()?;
+    let known =
+        |of: fn(&Reconciliation) -> Option<u64>| found.iter().map(|part| of(part)).sum::<Option<u64>>();
+    let sum = |of: fn(&Reconciliation) -> u64| found.iter().map(|part| of(part)).sum::<u64>();
+    let holds = || found.iter().map(|part| part.holds);
+    (!found.is_empty()).then(|| Reconciliation {
+        purchases: sum(|part| part.purchases),
+        rollbacks: sum(|part| part.rollbacks),
+        unanswered: sum(|part| part.unanswered),
+        acknowledged: sum(|part| part.acknowledged),
+        orders_found: known(|part| part.orders_found),
+        acknowledged_lost: known(|part| part.acknowledged_lost),
+        quantity_found: known(|part| part.quantity_found),
+        sales_risen: found.iter().map(|part| part.sales_risen).sum(),
+        // One that does not hold is enough to know.
+        holds: if holds().any(|holds| holds == Some(false)) { Some(false) } else { holds().min().flatten() },
+        mismatches: found.iter().flat_map(|part| part.mismatches.clone()).collect(),
+    })
+}
+
 fn clients(targets: &[OrdersTarget]) -> Option<ClientSpread> {
     let rates = targets.iter().flat_map(|target| &target.clients_per_min).copied();
     spread(&rates.collect::<Vec<f64>>())
@@ -307,11 +334,7 @@ fn time(
         let operation = kinds.get(*kind)?;
         Some(operation.service.mean_us()? * operation.count as f64)
     };
-    let waited = record::orders::KINDS
-        .iter()
-        .filter(|kind| **kind != ORDER)
-        .filter_map(waited)
-        .reduce(|sum, us| sum + us);
+    let waited = KINDS.iter().filter(|kind| **kind != ORDER).filter_map(waited).reduce(|sum, us| sum + us);
     let database_us = order.zip(waited).map(|(order, us)| us / order.count as f64);
     let share = |part: Option<f64>, whole: Option<f64>| {
         part.zip(whole.filter(|&whole| whole > 0.0)).map(|(part, whole)| part / whole)

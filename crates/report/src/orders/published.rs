@@ -1,12 +1,13 @@
 //! The published orders a minute of DVD Store on two sets of disks beside the measured ones, and what these systems cost.
 
-use record::{Loop, OrdersSetup, Setup};
+use std::sync::OnceLock;
+
+use record::{Loop, OrdersSetup, Setup, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
-use crate::orders::{CostRow, MINUTE_S, Orders};
+use crate::orders::{CostRow, Orders, UNIT};
 use crate::trial::Trial;
-use record::Workload;
 
 /// Published orders a minute and ours.
 #[derive(Clone, Debug, Serialize)]
@@ -81,12 +82,19 @@ pub(crate) struct SystemCost {
     note: String,
 }
 
+/// The data that the program carries; none if it cannot be read, which a test rules out.
+fn library() -> Option<&'static Published> {
+    static LIBRARY: OnceLock<Option<Published>> = OnceLock::new();
+    LIBRARY.get_or_init(|| shipped().ok()).as_ref()
+}
+
+fn shipped() -> Result<Published, toml::de::Error> {
+    toml::from_str(include_str!("../../published/r630.toml"))
+}
+
 /// The comparison; none where no client took time to think, as all published ones did.
-pub(crate) fn compare(
-    published: &Published,
-    configurations: &[Configuration],
-    trials: &[Trial],
-) -> Option<OrdersComparison> {
+pub(crate) fn beside(configurations: &[Configuration], trials: &[Trial]) -> Option<OrdersComparison> {
+    let published = library()?;
     let complete = configurations.iter().filter(|c| c.is(Workload::Orders) && !c.cut_short);
     let measured: Vec<(&OrdersSetup, OrdersRow)> =
         complete.filter_map(|configuration| row(configuration, trials)).collect();
@@ -110,7 +118,7 @@ fn row<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<(&'a Or
     let runs: Vec<&Orders> = trials
         .iter()
         .filter(|trial| configuration.trials.contains(&trial.number))
-        .filter_map(|trial| trial.orders.as_ref())
+        .filter_map(|trial| trial.orders())
         .collect();
     let target = |index: usize| {
         let rates = runs.iter().filter_map(|run| run.targets.get(index)?.per_min);
@@ -125,7 +133,7 @@ fn row<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<(&'a Or
             threads: setup.n_threads,
             variability: stats::variability(&per_min),
             per_min,
-            total_per_min: configuration.main()?.per_s? * MINUTE_S,
+            total_per_min: UNIT.of(configuration.main()?.per_s?),
         },
     ))
 }
@@ -173,7 +181,8 @@ fn source(published: &Published) -> String {
 }
 
 /// What the published systems cost, with the source.
-pub(crate) fn costs(published: &Published) -> (Vec<CostRow>, String) {
+pub(crate) fn costs() -> Option<(Vec<CostRow>, String)> {
+    let published = library()?;
     let row = |cost: &SystemCost| CostRow {
         system: cost.system.clone(),
         is_published: true,
@@ -183,5 +192,27 @@ pub(crate) fn costs(published: &Published) -> (Vec<CostRow>, String) {
         cost_per_opm: Some(cost.usd_per_opm),
         note: Some(cost.note.clone()),
     };
-    (published.cost.iter().map(row).collect(), source(published))
+    Some((published.cost.iter().map(row).collect(), source(published)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_orders_agree_with_their_sums() {
+        let orders = shipped().unwrap();
+        assert_eq!((orders.scenario.len(), orders.cost.len()), (5, 2));
+        for scenario in &orders.scenario {
+            let sum: f64 = scenario.opm.iter().sum();
+            // The source adds up before it rounds.
+            assert!((sum - scenario.total_opm).abs() <= 2.0, "{}: {sum}", scenario.id);
+            let variability = stats::variability(&scenario.opm).unwrap() * 100.0;
+            assert!((variability - scenario.variability_pct).abs() <= 0.06, "{}: {variability}", scenario.id);
+        }
+        for cost in &orders.cost {
+            let per_opm = stats::cost_per_unit(cost.total_usd, cost.opm).unwrap();
+            assert!((per_opm - cost.usd_per_opm).abs() <= 0.005, "{cost:?}");
+        }
+    }
 }

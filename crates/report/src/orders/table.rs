@@ -3,9 +3,10 @@
 
 use crate::configuration::Configuration;
 use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
-use crate::orders::{Cost, CostRow, MINUTE_S, Orders, OrdersTarget, Reconciliation, a_minute};
+use crate::orders::{Cost, CostRow, Orders, OrdersTarget, Reconciliation, UNIT};
 use crate::orders::{OrdersComparison, OrdersRow};
 use crate::report::Report;
+use crate::section::Block;
 use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
 use crate::trial::{Figures, Trial};
 use record::Workload;
@@ -58,7 +59,7 @@ pub(crate) fn order_details(report: &Report) -> Vec<Table> {
 fn row(trial: &Trial, keys: &[String]) -> Row {
     let mut cells = vec![trial.number.to_string(), trial.name.clone()];
     cells.extend(level_cells(true, &trial.levels, keys));
-    let orders = trial.orders.as_ref();
+    let orders = trial.orders();
     let of = |value: fn(&Orders) -> Option<f64>| figure_or_dash(orders.and_then(value));
     let time = |value: fn(&Orders) -> Option<f64>| latency_or_dash(orders.and_then(value));
     let count = |value: fn(&Orders) -> u64| dash(orders.map(value).map(grouped));
@@ -88,7 +89,7 @@ fn name(report: &Report, trial: &Trial) -> String {
 
 /// Configurations with their repeats taken together; none where nothing was repeated.
 fn order_repeats(report: &Report) -> Option<Table> {
-    let stores = || report.configurations.iter().filter(|configuration| configuration.is(Workload::Orders));
+    let stores = || report.configurations_of(Workload::Orders);
     if stores().all(|configuration| configuration.trials.len() < 2) {
         return None;
     }
@@ -106,11 +107,11 @@ fn order_repeats(report: &Report) -> Option<Table> {
         column("max", "longest order", 2),
         words("not complete", "trials that do not count, unless none does", 0),
     ]);
-    let per_min = |per_s: Option<f64>| figure_or_dash(per_s.map(|per_s| per_s * MINUTE_S));
+    let per_min = |per_s: Option<f64>| figure_or_dash(per_s.map(|per_s| UNIT.of(per_s)));
     let row = |configuration: &Configuration| {
         let main = configuration.main()?;
         let latency = &main.latency;
-        let interval = configuration.rate_per_s.map(a_minute);
+        let interval = configuration.rate_per_s.map(|per_s| UNIT.estimate(per_s));
         let mut cells = vec![configuration.trials.len().to_string(), configuration.name.clone()];
         cells.extend(level_cells(true, &configuration.levels, &keys));
         cells.extend([
@@ -129,7 +130,7 @@ fn order_repeats(report: &Report) -> Option<Table> {
 
 /// Trials with figures of an order store.
 fn measured(report: &Report) -> impl Iterator<Item = (&Trial, &Orders)> {
-    report.order_stores().filter_map(|trial| Some((trial, trial.orders.as_ref()?)))
+    report.order_stores().filter_map(|trial| Some((trial, trial.orders()?)))
 }
 
 /// An order as a whole, then each of its operations; none where nothing was measured.
@@ -355,8 +356,26 @@ fn holds(found: &Reconciliation) -> String {
     .to_owned()
 }
 
+/// What is told of the cost.
+pub(crate) fn cost(cost: &Cost) -> Vec<Block> {
+    let unchecked = "Prices are those of the user's own list; nothing here checks them.";
+    let systems = systems(cost).map(|table| Block::Beside { table, measured: 1 });
+    let mut blocks =
+        vec![Block::Table(prices(cost)), Block::Remark(format!("{unchecked} {}", price_source(cost)))];
+    blocks.extend(price_steps(cost).map(Block::Table).into_iter().chain(systems));
+    blocks.push(Block::Notes { sentences: system_notes(cost), sources: Vec::new() });
+    blocks
+}
+
+/// What was published of other stores, beside ours.
+pub(crate) fn beside(comparison: &OrdersComparison) -> Vec<Block> {
+    let (table, measured) = published_orders(comparison);
+    let (sentences, sources) = (comparison.differences.clone(), vec![comparison.source.clone()]);
+    vec![Block::Beside { table, measured }, Block::Notes { sentences, sources }]
+}
+
 /// Ours first, then the published scenarios; how many rows are ours.
-pub(crate) fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
+fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
     let columns = vec![
         words("scenario", "what was measured", 0),
         column("databases", "stores that were driven", 0),
@@ -390,7 +409,7 @@ pub(crate) fn published_orders(comparison: &OrdersComparison) -> (Table, usize) 
 }
 
 /// The price list with its sum.
-pub(crate) fn prices(cost: &Cost) -> Table {
+fn prices(cost: &Cost) -> Table {
     let unit = cost.currency.as_deref().unwrap_or("currency not named");
     let columns = vec![
         words("item", "what was bought", 0),
@@ -399,16 +418,23 @@ pub(crate) fn prices(cost: &Cost) -> Table {
         Column { meaning: "price of all of them", ..Column::number(format!("price, {unit}")) },
     ];
     let items = cost.items.iter().map(|item| Row {
-        cells: vec![item.name.clone(), grouped(item.quantity.into()), money(item.amount), money(item.total)],
+        cells: vec![
+            item.name.clone(),
+            grouped(item.quantity.into()),
+            format::money(item.amount),
+            format::money(item.total),
+        ],
         part: false,
     });
-    let total =
-        Row { cells: vec!["Total".to_owned(), String::new(), String::new(), money(cost.total)], part: false };
+    let total = Row {
+        cells: vec!["Total".to_owned(), String::new(), String::new(), format::money(cost.total)],
+        part: false,
+    };
     Table { title: "Price of the measured system".to_owned(), columns, rows: items.chain([total]).collect() }
 }
 
 /// Ours first, then the published systems; none where no order was measured.
-pub(crate) fn systems(cost: &Cost) -> Option<Table> {
+fn systems(cost: &Cost) -> Option<Table> {
     let columns = vec![
         words("system", "what was measured", 0),
         words("figures", "whether they were measured here or published by others", 0),
@@ -423,9 +449,9 @@ pub(crate) fn systems(cost: &Cost) -> Option<Table> {
             cells: vec![
                 row.system.clone(),
                 if row.is_published { "published" } else { "measured" }.to_owned(),
-                with_unit(money(row.total)),
+                with_unit(format::money(row.total)),
                 if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
-                dash(row.cost_per_opm.map(|cost| with_unit(small_money(cost)))),
+                dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)))),
             ],
             part: false,
         }
@@ -435,7 +461,7 @@ pub(crate) fn systems(cost: &Cost) -> Option<Table> {
 }
 
 /// What the cost comes to if the price was another one; none where no order was measured.
-pub(crate) fn price_steps(cost: &Cost) -> Option<Table> {
+fn price_steps(cost: &Cost) -> Option<Table> {
     let unit = cost.currency.as_deref().unwrap_or("currency not named");
     let columns = vec![
         column("price changed by", "share of the whole price", 0),
@@ -451,7 +477,7 @@ pub(crate) fn price_steps(cost: &Cost) -> Option<Table> {
         .price_steps
         .iter()
         .map(|step| Row {
-            cells: vec![change(step.change), money(step.price), small_money(step.cost)],
+            cells: vec![change(step.change), format::money(step.price), format::small_money(step.cost)],
             part: false,
         })
         .collect();
@@ -459,7 +485,7 @@ pub(crate) fn price_steps(cost: &Cost) -> Option<Table> {
 }
 
 /// Who names the prices, when and for what.
-pub(crate) fn price_source(cost: &Cost) -> String {
+fn price_source(cost: &Cost) -> String {
     let parts = [
         cost.date.as_ref().map(|date| format!("Prices of {date}")),
         cost.source.as_ref().map(|source| format!("source: {source}")),
@@ -470,20 +496,9 @@ pub(crate) fn price_source(cost: &Cost) -> String {
 }
 
 /// Where the published systems come from, and where their source contradicts itself, a sentence each.
-pub(crate) fn system_notes(cost: &Cost) -> Vec<String> {
+fn system_notes(cost: &Cost) -> Vec<String> {
     let noted = |row: &CostRow| Some(format!("{}: {}.", row.system, row.note.as_ref()?));
     let source =
         cost.published_source.as_ref().map(|source| format!("Source of the published systems: {source}"));
     cost.systems.iter().filter_map(noted).chain(source).collect()
-}
-
-/// An amount with two digits after the point.
-pub(crate) fn money(amount: f64) -> String {
-    let cents = (amount * 100.0).round() as u64;
-    format!("{}.{:02}", grouped(cents / 100), cents % 100)
-}
-
-/// The cost of an order a minute: as money from a tenth on, below with more digits.
-pub(crate) fn small_money(amount: f64) -> String {
-    if amount >= 0.095 { money(amount) } else { figure(amount) }
 }

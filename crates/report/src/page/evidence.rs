@@ -1,16 +1,13 @@
 //! What each verdict rests on: the histogram and the course of each trial.
 
 use maud::{Markup, html};
-use record::{Loop, State};
+use record::State;
 
 use super::parts;
-use crate::chart::{self, Chart};
 use crate::format;
-use crate::orders::MINUTE_S;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
-use crate::trial::{ALL, Trial};
-use record::Workload;
+use crate::trial::Trial;
 
 /// With more trials than this, each is folded.
 const OPEN_MOST: usize = 8;
@@ -53,20 +50,8 @@ pub(crate) fn trials(report: &Report) -> Markup {
                 summary { h3 { (trial.number) ". " (trial.name) @if trial.aa { " (A/A)" } } span.rest { (summary(trial)) } }
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
-                @if let Some(historian) = &trial.historian {
-                    @if !historian.unstable_because.is_empty() {
-                        p { "Not held: " (historian.unstable_because.join("; ")) "." }
-                    }
-                }
-                @if let Some(orders) = &trial.orders {
-                    @for target in &orders.targets {
-                        @for mismatch in target.reconciliation.iter().flat_map(|found| &found.mismatches) {
-                            p { "Target " (target.number) ": " (mismatch) "." }
-                        }
-                    }
-                    @for note in &orders.notes { p { (note) } }
-                }
-                (parts::small_charts(&charts(trial)))
+                @for remark in remarks(trial) { p { (remark) } }
+                (parts::small_charts(&trial.shown().course(trial)))
             }
         }
         @if !skipped.is_empty() {
@@ -80,27 +65,17 @@ pub(crate) fn trials(report: &Report) -> Markup {
     }
 }
 
-fn charts(trial: &Trial) -> Vec<Chart> {
-    match trial.workload {
-        Workload::Historian => return chart::historian(trial),
-        Workload::Orders => return chart::orders(trial),
-        Workload::Disk => {}
-    }
-    let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
-    let fixed = [chart::histogram(trial), chart::throughput(trial)];
-    fixed.into_iter().chain(kinds.map(|kind| chart::latency(trial, kind))).flatten().collect()
+/// Why its rate was not held, and what else is to be known.
+fn remarks(trial: &Trial) -> Vec<String> {
+    let judged = trial.shown().judged(trial).filter(|judged| !judged.because.is_empty());
+    let not_held = judged.map(|judged| format!("Not held: {}.", judged.because.join("; ")));
+    not_held.into_iter().chain(trial.shown().remarks(trial)).collect()
 }
 
 fn summary(trial: &Trial) -> String {
-    let (unit, seconds) = match trial.workload {
-        Workload::Disk => ("IOPS", 1.0),
-        Workload::Historian => ("records/s", 1.0),
-        Workload::Orders => ("orders/min", MINUTE_S),
-    };
-    let rate = trial.main().and_then(|figures| figures.per_s);
-    let rate = rate.map(|rate| format!("{} {unit}", format::figure(rate * seconds)));
-    let held = trial.historian.as_ref().and_then(|historian| historian.stable);
-    let rate = rate.map(|rate| match held {
+    let shown = trial.shown();
+    let rate = trial.main().and_then(|figures| figures.per_s).map(|rate| shown.words().unit.text(rate));
+    let rate = rate.map(|rate| match shown.judged(trial).and_then(|judged| judged.held) {
         Some(true) => format!("{rate}, held"),
         Some(false) => format!("{rate}, not held"),
         None => rate,
@@ -124,17 +99,12 @@ fn facts(trial: &Trial) -> String {
     if trial.block > 1 {
         facts.push(format!("block {}", trial.block));
     }
-    facts.extend(trial.setup.as_ref().map(|setup| pacing(setup.pacing())));
+    facts.extend(trial.setup.as_ref().map(|setup| format::pacing(setup.pacing())));
     if let Some(cv) = trial.stability.coefficient_of_variation {
         facts.push(format!("coefficient of variation {}", format::per_cent(cv)));
     }
-    facts.extend(
-        trial
-            .historian
-            .as_ref()
-            .and_then(|h| h.drain_s)
-            .map(|s| format!("drained in {}", format::latency(s * 1e6))),
-    );
+    let drain_s = trial.shown().judged(trial).and_then(|judged| judged.drain_s);
+    facts.extend(drain_s.map(|seconds| format!("drained in {}", format::latency(seconds * 1e6))));
     if let Some(fifths) = trial.stability.fifths {
         let steady = if fifths.steady { "steady" } else { "not steady" };
         facts.push(format!("{steady} (fifths within {})", format::per_cent(fifths.range_share)));
@@ -149,20 +119,4 @@ fn facts(trial: &Trial) -> String {
         facts.push(format!("steal {}", format::per_cent(steal)));
     }
     facts.join(", ")
-}
-
-/// The loop in words.
-pub(crate) fn pacing(pacing: Loop) -> String {
-    match pacing {
-        Loop::Closed { think_time_us } if think_time_us > 0.0 => {
-            format!("closed loop with {} to think", format::latency(think_time_us))
-        }
-        Loop::Closed { .. } => "closed loop".to_owned(),
-        Loop::Open { rate_per_s, poisson: true } => {
-            format!("open loop, {} a second (Poisson)", format::figure(rate_per_s))
-        }
-        Loop::Open { rate_per_s, poisson: false } => {
-            format!("open loop, {} a second (evenly spaced)", format::figure(rate_per_s))
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The report as one HTML page that makes no request to anywhere: style and charts are inside, there is no script.
 
+mod blocks;
 pub(crate) mod evidence;
 mod machine;
 mod method;
@@ -11,13 +12,13 @@ mod verdicts;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{State, escaped};
 
-use crate::chart;
+use crate::chart::Chart;
+use crate::comparison::{self, StudyComparison};
 use crate::format;
 use crate::report::Report;
-use crate::table;
-use crate::{comparison, historian, orders};
-
-pub(crate) use settings::Facts;
+use crate::section::{self, Block, Place};
+use crate::workloads;
+use record::Workload;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -58,33 +59,27 @@ impl Report {
 fn sections(report: &Report) -> Vec<(&'static str, String, Markup)> {
     let mut sections = vec![("verdicts", "Verdicts".to_owned(), verdicts::list(&report.verdicts))];
     match &report.comparison {
-        Some(compared) => {
-            sections.push(("comparison", "Comparison".to_owned(), comparison::section::section(compared)))
-        }
+        Some(compared) => sections.push(("comparison", "Comparison".to_owned(), comparison(compared))),
         None => sections.extend(overview(report).map(|part| ("overview", "At a glance".to_owned(), part))),
     }
-    let disks = report.disks().next().map(|_| figures(report));
-    let parts = [
-        ("figures", "disk", disks),
-        ("historian", "historian", historian::page::figures(report)),
-        ("orders", "order store", orders::page::figures(report)),
-    ];
-    let several = parts.iter().filter(|(.., part)| part.is_some()).count() > 1;
-    if parts.iter().all(|(.., part)| part.is_none()) {
-        sections.push(("figures", "Figures".to_owned(), figures(report)));
+    let mut published: Vec<Block> = Vec::new();
+    let mut own: Vec<(&'static str, String, Markup)> = Vec::new();
+    let mut of_workloads: Vec<(Workload, Vec<Block>)> = Vec::new();
+    for (workload, section) in section::all(report) {
+        match section.place {
+            Place::Figures => of_workloads.push((workload, section.blocks)),
+            Place::Own { anchor, heading } => {
+                own.push((anchor, heading.to_owned(), blocks::all(&section.blocks)));
+            }
+            Place::Published => published.extend(section.blocks),
+        }
     }
-    for (id, of, part) in parts {
-        let heading = if several { format!("Figures: {of}") } else { "Figures".to_owned() };
-        sections.extend(part.map(|part| (id, heading, part)));
-    }
-    sections.extend(report.cost.as_ref().map(|cost| ("cost", "Cost".to_owned(), orders::page::cost(cost))));
+    sections.extend(figures(&of_workloads));
+    sections.extend(own);
     let mut push = |id, heading: &str, body| sections.push((id, heading.to_owned(), body));
     push("evidence", "Trial by trial", evidence::trials(report));
-    if !report.published.is_empty()
-        || report.published_historian.is_some()
-        || report.published_orders.is_some()
-    {
-        push("published", "Published figures", published(report));
+    if !published.is_empty() {
+        push("published", "Published figures", beside(&published));
     }
     push("environment", "Environment", machine::environment(report));
     push("settings", "Settings", settings::settings(report));
@@ -115,55 +110,51 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
     }
 }
 
-/// The main charts: the sweeps, the rounds' matrix, or all latencies on one scale; then searches of historians.
+/// The charts of all trials together.
 fn overview(report: &Report) -> Option<Markup> {
-    let mut charts: Vec<chart::Chart> = chart::sweeps(&report.sweeps).into_iter().flatten().collect();
-    charts.extend(report.steady_state.as_ref().and_then(chart::rounds));
-    if charts.is_empty() {
-        charts.extend(chart::strip(&report.configurations));
-        charts.extend(chart::courses(&report.configurations, &report.trials));
-    }
-    charts.extend(historian::page::overview(report));
-    charts.extend(orders::page::overview(report));
-    let matrix = report.steady_state.as_ref().and_then(table::matrix);
-    if charts.is_empty() && matrix.is_none() {
-        return None;
-    }
-    Some(html! {
-        (parts::charts(&charts))
-        @if let Some(matrix) = &matrix { (parts::table(matrix)) }
-    })
+    let charts: Vec<Chart> = workloads::all().flat_map(|(_, shown)| shown.overview(report)).collect();
+    (!charts.is_empty()).then(|| parts::charts(&charts))
 }
 
-fn figures(report: &Report) -> Markup {
-    let main = table::main(report);
-    let open = table::open_loops(report);
+/// A chart an axis, then the tables.
+fn comparison(compared: &StudyComparison) -> Markup {
     html! {
-        @if main.rows.is_empty() { p { "Nothing was measured." } } @else { (parts::long_table(&main)) }
-        @if report.repeats() {
-            details {
-                summary { "Every single trial" }
-                (parts::table(&table::trials(report)))
+        @for axis in &comparison::chart::comparison(compared) {
+            @if let [only] = axis.charts.as_slice() {
+                (parts::charts(std::slice::from_ref(only)))
+            } @else {
+                h3 { (axis.heading) }
+                (parts::small_charts(&axis.charts))
+            }
+            @if axis.left_out > 0 {
+                p.meta { (format::counted(axis.left_out, "further setting", "further settings")) " of the other axes are in the table only." }
             }
         }
-        @if let Some(open) = &open { (parts::table(open)) }
-        @if !main.legend().is_empty() { p.meta { (main.legend()) "." } }
-        p.meta { "A dash stands where a figure is unknown or too few operations support it." }
+        (blocks::all(&comparison::section::blocks(compared)))
     }
 }
 
-fn published(report: &Report) -> Markup {
+/// The figures of each workload; where nothing was measured, that.
+fn figures(of: &[(Workload, Vec<Block>)]) -> Vec<(&'static str, String, Markup)> {
+    if of.is_empty() {
+        return vec![("figures", "Figures".to_owned(), html! { p { "Nothing was measured." } })];
+    }
+    let section = |(workload, blocks): &(Workload, Vec<Block>)| {
+        let words = workloads::of(*workload).words();
+        let heading = if of.len() > 1 { format!("Figures: {}", words.one) } else { "Figures".to_owned() };
+        let body = html! {
+            (blocks::all(blocks))
+            p.meta { "A dash stands where a figure is unknown or too few operations support it." }
+        };
+        (words.anchor, heading, body)
+    };
+    of.iter().map(section).collect()
+}
+
+fn beside(published: &[Block]) -> Markup {
     html! {
         p { "What public documents report of other machines. Nothing here is a target: the hardware differs, and often the load." }
-        @for comparison in &report.published {
-            (parts::table_marked(&table::published(comparison), 1))
-            ul.plain {
-                @for difference in &comparison.differences { li { (difference) } }
-                @for source in &comparison.sources { li.meta { "Source: " (source) } }
-            }
-        }
-        @if let Some(comparison) = &report.published_historian { (historian::page::published(comparison)) }
-        @if let Some(comparison) = &report.published_orders { (orders::page::published(comparison)) }
+        (blocks::all(published))
     }
 }
 

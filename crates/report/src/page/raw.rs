@@ -1,18 +1,15 @@
 //! The seconds of each trial as numbers. Long trials are reduced, and say so.
 
 use maud::{Markup, html};
-use record::orders::{ACTIVE_CLIENTS, LAST_100_MAX, RETRIES, ROLLBACKS};
-use record::{Main, PENDING, PENDING_MAX, Phase, Sample};
+use record::{Main, Phase, Sample};
 
 use super::parts;
 use crate::chart::spans;
 use crate::format;
-use crate::historian::OFFERED;
-use crate::orders::MINUTE_S;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
-use record::Workload;
+use crate::workloads::Second;
 
 /// Rows of a trial; what is longer is reduced to ranges.
 const ROWS: usize = 120;
@@ -35,7 +32,7 @@ fn table(trial: &Trial) -> Table {
     kinds.sort();
     kinds.dedup();
     let mut columns = vec![Column::number("second"), Column::words("phase")];
-    columns.extend(rates(trial.workload).iter().map(|(head, ..)| Column::number(*head)));
+    columns.extend(trial.shown().seconds().iter().map(|second| Column::number(second.head)));
     for kind in &kinds {
         columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
     }
@@ -43,10 +40,9 @@ fn table(trial: &Trial) -> Table {
     // A row never spans two phases.
     let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
     let rows = phases.iter().flat_map(|samples| {
-        let rates = rates(trial.workload);
-        let rows = spans(samples.len(), ROWS)
-            .into_iter()
-            .map(|span| row(&samples[span], &trial.about, rates, &kinds));
+        let own = trial.shown().seconds();
+        let rows =
+            spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], &trial.about, own, &kinds));
         rows.collect::<Vec<Row>>()
     });
     let rows = rows.collect();
@@ -55,44 +51,7 @@ fn table(trial: &Trial) -> Table {
     Table { title: format!("{}: {}", trial.name, title.to_lowercase()), columns, rows }
 }
 
-/// A column: its head, its value in an interval, and how it is printed.
-type Rate = (&'static str, fn(&Main, &Sample) -> Option<f64>, fn(f64) -> String);
-
-/// Columns of rates, before those of latencies.
-fn rates(workload: Workload) -> &'static [Rate] {
-    const DISK: [Rate; 2] = [
-        ("IOPS", per_s, format::figure),
-        ("MB/s", |_, sample| Some(sample.bytes() as f64 / 1e6 / length(sample)?), format::figure),
-    ];
-    const HISTORIAN: [Rate; 4] = [
-        ("offered/s", |_, sample| Some(sample.gauges.get(OFFERED)? / length(sample)?), format::figure),
-        ("records/s", per_s, format::figure),
-        ("pending", |_, sample| sample.gauges.get(PENDING).copied(), format::figure),
-        ("pending max", |_, sample| sample.gauges.get(PENDING_MAX).copied(), format::figure),
-    ];
-    const ORDERS: [Rate; 5] = [
-        ("orders/min", |main, sample| Some(per_s(main, sample)? * MINUTE_S), format::figure),
-        ("rolled back", |_, sample| sample.gauges.get(ROLLBACKS).copied(), format::figure),
-        ("retries", |_, sample| sample.gauges.get(RETRIES).copied(), format::figure),
-        ("active clients", |_, sample| sample.gauges.get(ACTIVE_CLIENTS).copied(), format::figure),
-        ("longest of 100", |_, s| Some(s.gauges.get(LAST_100_MAX)? * 1e3), format::latency),
-    ];
-    match workload {
-        Workload::Disk => &DISK,
-        Workload::Historian => &HISTORIAN,
-        Workload::Orders => &ORDERS,
-    }
-}
-
-fn per_s(main: &Main, sample: &Sample) -> Option<f64> {
-    Some(sample.count_of(main) as f64 / length(sample)?)
-}
-
-fn length(sample: &Sample) -> Option<f64> {
-    (sample.length_s > 0.0).then_some(sample.length_s)
-}
-
-fn row(samples: &[Sample], main: &Main, rates: &[Rate], kinds: &[&String]) -> Row {
+fn row(samples: &[Sample], main: &Main, own: &[Second], kinds: &[&String]) -> Row {
     let range = |value: &dyn Fn(&Sample) -> Option<f64>, print: fn(f64) -> String| {
         let values = || samples.iter().filter_map(value);
         match (values().reduce(f64::min).map(print), values().reduce(f64::max).map(print)) {
@@ -104,7 +63,7 @@ fn row(samples: &[Sample], main: &Main, rates: &[Rate], kinds: &[&String]) -> Ro
     let phase = samples.first().map_or("", |sample| phase(sample.phase));
     let mut cells =
         vec![range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")), phase.to_owned()];
-    cells.extend(rates.iter().map(|(_, value, print)| range(&|sample| value(main, sample), *print)));
+    cells.extend(own.iter().map(|second| range(&|sample| (second.value)(main, sample), second.print)));
     for kind in kinds {
         let of = |sample: &Sample| sample.operations.get(*kind).map(|operation| operation.latency);
         cells.push(range(&|sample| of(sample)?.p50_us, format::latency));

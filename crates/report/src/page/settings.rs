@@ -1,18 +1,15 @@
 //! What was asked and what was really set up: once for what all trials share, by trial for the rest.
 
 use maud::{Markup, html};
-use record::{CacheMode, DiskSetup, Order, Written};
+use record::{Order, Workload};
 use serde_json::Value;
 
-use super::{evidence, parts};
+use super::parts;
 use crate::format;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
-use crate::{historian, orders};
-
-/// Names and values.
-pub(crate) type Facts = Vec<(String, String)>;
+use crate::workloads::{self, Facts, Shown};
 
 pub(crate) fn settings(report: &Report) -> Markup {
     let mut study = vec![
@@ -29,25 +26,15 @@ pub(crate) fn settings(report: &Report) -> Markup {
         };
         [("blocks".to_owned(), compared.blocks.len().to_string()), ("order".to_owned(), order.to_owned())]
     }));
-    let asked = |trial: &Trial| Some(flat(&trial.parameters));
-    let of_historian = |trial: &Trial| trial.setup.as_ref()?.historian().map(historian::facts::facts);
-    let of_orders = |trial: &Trial| trial.setup.as_ref()?.orders().map(orders::facts::facts);
-    let there = [
-        report.disks().next().is_some(),
-        report.historians().next().is_some(),
-        report.order_stores().next().is_some(),
-    ];
-    let several = there.iter().filter(|there| **there).count() > 1;
-    let [of_disks, of_historians, of_stores] =
-        if several { [" of disks", " of historians", " of order stores"] } else { [""; 3] };
-    let parts = [
-        split("Really set up", of_disks, report.disks(), |trial| trial.disk().map(disk)),
-        split("As asked", of_disks, report.disks(), asked),
-        split("Really set up", of_historians, report.historians(), of_historian),
-        split("As asked", of_historians, report.historians(), asked),
-        split("Really set up", of_stores, report.order_stores(), of_orders),
-        split("As asked", of_stores, report.order_stores(), asked),
-    ];
+    let there: Vec<(Workload, &dyn Shown)> =
+        workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some()).collect();
+    let mut parts = Vec::new();
+    for (workload, shown) in &there {
+        let whose = if there.len() > 1 { format!(" of {}", shown.words().many) } else { String::new() };
+        let trials = || report.trials_of(*workload);
+        parts.push(split("Really set up", &whose, trials(), |trial| shown.facts(trial.setup.as_ref()?)));
+        parts.push(split("As asked", &whose, trials(), |trial| Some(flat(&trial.parameters))));
+    }
     html! {
         div.columns {
             (parts::facts("Study", &study))
@@ -113,69 +100,6 @@ fn by_trial(title: &str, whose: &str, of: &[(&Trial, Facts)], names: &[&String])
     });
     let rows = rows.collect();
     Table { title: format!("{title}, by trial{whose}"), columns, rows }
-}
-
-fn disk(disk: &DiskSetup) -> Facts {
-    let mut facts = load(disk);
-    facts.extend(engine(disk));
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
-    let flush =
-        disk.flush_every_writes.map(|writes| format!("every {} writes of a thread", format::grouped(writes)));
-    vec![
-        ("target", disk.path.clone()),
-        ("block", format::bytes(disk.block_bytes)),
-        ("reads", format!("{} %", disk.read_per_cent)),
-        ("pattern", disk.pattern.clone()),
-        ("outstanding a thread", disk.outstanding.to_string()),
-        ("threads", disk.threads.to_string()),
-        ("files", disk.files.to_string()),
-        ("bytes of all files", format::bytes(disk.file_bytes)),
-        ("region", format::bytes(disk.region_bytes)),
-        ("caches", cache(disk.cache).to_owned()),
-        ("fdatasync", flush.unwrap_or_else(|| "never".to_owned())),
-        ("compressible", format!("{} %", disk.compressible_per_cent)),
-        ("duplicates", format!("{} %", disk.duplicate_per_cent)),
-        ("written before", written(&disk.written)),
-        ("loop", evidence::pacing(disk.pacing)),
-    ]
-}
-
-fn engine(disk: &DiskSetup) -> Vec<(&'static str, String)> {
-    let list = |words: Vec<String>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
-    let fallback = disk.engine_fallback.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let calibration =
-        disk.calibration.map(|c| format!("{} ns an operation", format::figure(c.generator_ns_per_operation)));
-    vec![
-        ("engine", format!("{}{fallback}", disk.engine)),
-        ("engine features granted", list(disk.engine_features.clone())),
-        ("buffers", disk.buffers.clone()),
-        ("time stamps", disk.timing.clone()),
-        ("pinned to processors", list(disk.affinity.iter().map(u32::to_string).collect())),
-        ("generator without a device", calibration.unwrap_or_else(|| "not calibrated".to_owned())),
-        ("seed", disk.seed.to_string()),
-    ]
-}
-
-fn cache(mode: CacheMode) -> &'static str {
-    match mode {
-        CacheMode::Direct => "direct (O_DIRECT)",
-        CacheMode::DirectWriteThrough => "direct and write-through (O_DIRECT, O_DSYNC)",
-        CacheMode::Buffered => "file cache",
-        CacheMode::BufferedWriteThrough => "file cache, write-through (O_DSYNC)",
-    }
-}
-
-fn written(written: &Written) -> String {
-    match written {
-        Written::ByUs => "all of it, by this tool".to_owned(),
-        Written::Holes { bytes } => format!("{} were never written", format::bytes(*bytes)),
-        Written::AllocatedByOthers => "by others".to_owned(),
-        Written::Unknown { reason } => format!("unknown: {reason}"),
-        Written::NotRead => "nothing is read".to_owned(),
-    }
 }
 
 /// Nested parameters as dotted names, as a study file would spell them.

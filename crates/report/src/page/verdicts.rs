@@ -3,20 +3,20 @@
 use maud::{Markup, html};
 
 use crate::verdict::{Level, Verdict};
+use crate::workloads;
 
 /// More figures than this are no headline.
 const FIGURES_MOST: usize = 12;
 
-/// Rules whose figures are headlines: rates of disks, of historians and of order stores.
-const HEADLINES: [&str; 4] = ["rate", "record_rate", "search", "order_rate"];
-
-/// Units that do not fit a card beside a large number.
-const LONG_UNITS: [&str; 2] = ["records/s", "orders/min"];
+/// Units with more letters do not fit a card beside a large number.
+const UNIT_LETTERS_MOST: usize = 4;
 
 pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         verdicts.iter().partition(|verdict| verdict.level == Level::Finding);
-    let is_rate = |verdict: &Verdict| HEADLINES.contains(&verdict.rule.as_str());
+    let is_rate = |verdict: &Verdict| {
+        workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
+    };
     let rates = findings.iter().filter(|verdict| is_rate(verdict)).count();
     let (large, small): (Vec<&Verdict>, Vec<&Verdict>) = findings
         .into_iter()
@@ -61,7 +61,7 @@ fn figure(verdict: &Verdict) -> Markup {
     else {
         return html! { li { (ended(&verdict.sentence)) } };
     };
-    let long = LONG_UNITS.iter().find_map(|unit| Some((figure.strip_suffix(unit)?.trim_end(), *unit)));
+    let long = figure.split_once(' ').filter(|(_, unit)| unit.chars().count() > UNIT_LETTERS_MOST);
     let (number, unit) = long.map_or((figure.as_str(), None), |(number, unit)| (number, Some(unit)));
     html! {
         li {

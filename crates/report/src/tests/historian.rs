@@ -186,7 +186,7 @@ fn a_historian_that_wrote_nothing_is_about_its_records_all_the_same() {
     let report = Report::of(&study);
     let main = &report.trials[0].figures[0];
     assert_eq!((main.kind.as_str(), main.per_s), ("record", Some(0.0)));
-    assert_eq!(report.trials[0].historian.as_ref().unwrap().stable, Some(false));
+    assert_eq!(report.trials[0].historian().unwrap().stable, Some(false));
     assert!(report.text(Some(120)).contains("only 0 % of the offered records were written"));
 }
 
@@ -203,7 +203,7 @@ fn sentences_and_tables_of_historians_do_not_speak_of_ios() {
 #[test]
 fn growth_is_that_of_the_rows_before_the_first_purge() {
     let report = Report::of(&project());
-    let storage = &report.trials[0].historian.as_ref().unwrap().storage;
+    let storage = &report.trials[0].historian().unwrap().storage;
     // The fixture's first purge begins with twice 90 bytes for each row of an interval.
     let bytes = storage.bytes_per_record.unwrap();
     assert!((bytes - 2.0 * 90.0 * 240.0 / 250.0).abs() < 4.0, "{bytes}");
@@ -214,22 +214,24 @@ fn growth_is_that_of_the_rows_before_the_first_purge() {
 #[test]
 fn ours_stands_beside_the_published_best_and_the_single_disk() {
     let report = Report::of(&judged());
-    let comparison = report.published_historian.as_ref().unwrap();
+    let comparison = report.historian.published_historian.as_ref().unwrap();
     let [ours] = comparison.ours.as_slice() else { panic!("{:?}", comparison.ours) };
     assert_eq!((ours.over_best, ours.over_single_disk), (1.0, 5_100.0 / 2_400.0));
     assert!(comparison.source.contains("2013-10") && comparison.source.contains("SQL Server 2008"));
     assert!(comparison.flush_rows.is_empty() && comparison.real_project.is_empty());
-    let swept = Report::of(&flush_rows()).published_historian.unwrap();
+    let swept = Report::of(&flush_rows()).historian.published_historian.unwrap();
     assert_eq!(swept.flush_rows.len(), 6);
     assert!(swept.flush_rows.iter().all(|level| level.ours.iter().all(Option::is_some)));
-    assert_eq!(Report::of(&project()).published_historian.unwrap().real_project.len(), 3);
-    assert!(Report::of(&crate::tests::quick()).published_historian.is_none());
+    assert_eq!(Report::of(&project()).historian.published_historian.unwrap().real_project.len(), 3);
+    assert!(Report::of(&crate::tests::quick()).historian.published_historian.is_none());
 }
 
 #[test]
 fn gain_of_the_rows_of_a_flush_is_over_forty() {
     let report = Report::of(&flush_rows());
-    let [at_rate, fast] = report.flush_rows.as_slice() else { panic!("{:?}", report.flush_rows) };
+    let [at_rate, fast] = report.historian.flush_rows.as_slice() else {
+        panic!("{:?}", report.historian.flush_rows)
+    };
     assert_eq!((at_rate.offered_per_s, fast.offered_per_s), (Some(5_100.0), None));
     let forty = fast.points.iter().find(|point| point.flush_rows == 40).unwrap();
     assert_eq!(forty.gain_share, Some(0.0));
@@ -237,7 +239,13 @@ fn gain_of_the_rows_of_a_flush_is_over_forty() {
     assert_eq!(at_rate.points[0].stable, Some(false));
     let mut without = flush_rows();
     without.trials.retain(|trial| !trial.trial.name.ends_with("flush_rows 40"));
-    assert!(Report::of(&without).flush_rows.iter().all(|s| s.points.iter().all(|p| p.gain_share.is_none())));
+    assert!(
+        Report::of(&without)
+            .historian
+            .flush_rows
+            .iter()
+            .all(|s| s.points.iter().all(|p| p.gain_share.is_none()))
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use record::{MeasuredTrial, State, StudyRecord};
 use crate::fixture::{self, Made, Sold, outage, prices};
 use crate::orders::Orders;
 use crate::report::Report;
+use record::Workload;
 
 fn study(profile: &str, trials: Vec<MeasuredTrial>) -> StudyRecord {
     let mut study = fixture::study(profile, trials);
@@ -80,7 +81,7 @@ pub(crate) fn all() -> [StudyRecord; 5] {
 
 /// The figures of the first trial.
 fn first(study: &StudyRecord) -> Orders {
-    Report::of(study).trials.remove(0).orders.unwrap()
+    Report::of(study).trials[0].orders().unwrap().clone()
 }
 
 fn only(made: Sold) -> Orders {
@@ -219,7 +220,7 @@ fn kinds_of_an_order_are_not_added_up_and_orders_come_first() {
     let trial = &report.trials[0];
     let kinds: Vec<&str> = trial.figures.iter().map(|figures| figures.kind.as_str()).collect();
     assert_eq!(kinds, ["order", "login", "new_customer", "browse", "prices", "purchase"]);
-    assert_eq!(trial.figures[0].operations, trial.orders.as_ref().unwrap().orders);
+    assert_eq!(trial.figures[0].operations, trial.orders().unwrap().orders);
     assert!(trial.figures.iter().all(|figures| figures.mb_per_s.is_none()));
 }
 
@@ -231,7 +232,10 @@ fn a_store_that_was_never_set_up_is_known_by_its_workload() {
     (trial.samples, trial.measured) = Default::default();
     trial.trial.state = State::Failed;
     let report = Report::of(&study);
-    assert_eq!((report.disks().count(), report.order_stores().count()), (0, 1));
+    assert_eq!(
+        (report.trials_of(Workload::Disk).count(), report.trials_of(Workload::Orders).count()),
+        (0, 1)
+    );
     let text = report.text(None);
     assert!(text.contains("orders failed") && !text.contains("IOPS"), "{text}");
     assert!(report.html().contains("Order store"));
@@ -241,7 +245,7 @@ fn a_store_that_was_never_set_up_is_known_by_its_workload() {
 fn cost_is_the_price_over_the_orders_a_minute() {
     let mut study = study("one", vec![Sold::at("O", &[100.0]).noise(0.0).trial(1)]);
     study.manifest.prices = Some(prices());
-    let cost = Report::of(&study).cost.unwrap();
+    let cost = Report::of(&study).orders.cost.unwrap();
     // 2,400 + 4 × 199.50 + 402 for 6,000 orders a minute.
     assert_eq!(cost.total, 3_600.0);
     let ours = &cost.systems[0];
@@ -258,21 +262,21 @@ fn prices_without_orders_are_listed_and_cost_nothing_an_order() {
     let mut study = crate::tests::quick();
     study.manifest.prices = Some(prices());
     let report = Report::of(&study);
-    let cost = report.cost.as_ref().unwrap();
+    let cost = report.orders.cost.as_ref().unwrap();
     assert_eq!((cost.total, cost.systems.len(), cost.price_steps.len()), (3_600.0, 0, 0));
     assert!(report.text(None).contains("3,600.00") && report.html().contains("id=\"cost\""));
-    assert!(Report::of(&crate::tests::quick()).cost.is_none());
+    assert!(Report::of(&crate::tests::quick()).orders.cost.is_none());
 }
 
 #[test]
 fn published_scenarios_stand_beside_stores_with_time_to_think() {
-    let comparison = Report::of(&several()).published_orders.unwrap();
+    let comparison = Report::of(&several()).orders.published_orders.unwrap();
     let [ours] = comparison.ours.as_slice() else { panic!("{:?}", comparison.ours) };
     assert_eq!((ours.per_min.len(), ours.think_time_ms, ours.threads), (4, 20.0, 8));
     assert_eq!(comparison.published.len(), 5);
     assert!(comparison.differences[0].contains("10MB with PostgreSQL 15.18"), "{:?}", comparison.differences);
-    assert!(Report::of(&troubled()).published_orders.is_none(), "nobody took time to think");
-    assert!(Report::of(&crate::tests::quick()).published_orders.is_none());
+    assert!(Report::of(&troubled()).orders.published_orders.is_none(), "nobody took time to think");
+    assert!(Report::of(&crate::tests::quick()).orders.published_orders.is_none());
 }
 
 #[test]
@@ -303,7 +307,7 @@ fn text_json_and_page_agree() {
     let document: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
     let orders = &document["trials"][0]["orders"];
     let per_min = orders["per_min"].as_f64().unwrap();
-    assert_eq!(Some(per_min), report.trials[0].orders.as_ref().unwrap().per_min);
+    assert_eq!(Some(per_min), report.trials[0].orders().unwrap().per_min);
     let printed = crate::format::figure(per_min);
     assert!(report.text(None).contains(&printed) && report.html().contains(&printed), "{printed}");
     assert_eq!(orders["targets"][0]["reconciliation"]["holds"], true);

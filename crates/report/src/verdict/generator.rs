@@ -1,8 +1,7 @@
-//! Doubts about the load generator: whether it, and not the target, set the figure. A historian collects and buffers
-//! instead of sending I/Os, an order store's clients wait for several answers, and the server of either may work on the same
-//! machine: they have sentences of their own.
+//! Doubts about the load generator: whether it, and not the target, set the figure. What its threads do, and what is to be
+//! done where they do too much, each workload says.
 
-use record::{Loop, Setup, State};
+use record::{Loop, Setup, State, Workload};
 
 use super::doubt::Doubt;
 use super::{Level, Verdict, rate};
@@ -10,7 +9,7 @@ use crate::format;
 use crate::rate::OfferedRate;
 use crate::report::Report;
 use crate::trial::Trial;
-use record::Workload;
+use crate::workloads::{self, Alone, Limits};
 
 /// More than this share of the calibrated rate and the generator may have been in the way.
 const CALIBRATED_SHARE_MAX: f64 = 0.5;
@@ -26,49 +25,46 @@ const OTHERS_SHARE_MAX: f64 = 0.25;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
-    let mut verdicts: Vec<Verdict> =
-        [busy_thread(trials), busy_threads(trials), near_calibration(trials), unsent(trials), others(trials)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let of_workloads = |rule: fn(&[Trial], Workload, &Limits) -> Option<Verdict>| {
+        workloads::all().filter_map(move |(workload, shown)| rule(trials, workload, shown.limits()))
+    };
+    let mut verdicts: Vec<Verdict> = of_workloads(busy_thread).collect();
+    verdicts.extend(busy_threads(trials));
+    verdicts.extend(of_workloads(near_calibration));
+    verdicts.extend([unsent(trials), others(trials)].into_iter().flatten());
     verdicts.extend(trials.iter().filter_map(sent_late));
-    verdicts.extend(
-        [busy_collector(trials), near_collecting(trials), busy_clients(trials), rate::paused(trials)]
-            .into_iter()
-            .flatten(),
-    );
+    verdicts.extend(rate::paused(trials));
     verdicts
-}
-
-/// A disk trial whose generator is not itself what is measured.
-fn loads(trial: &Trial) -> bool {
-    trial.is(Workload::Disk)
-        && trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
 }
 
 fn is_open(trial: &Trial) -> bool {
     trial.setup.as_ref().map(Setup::pacing).is_some_and(|pacing| matches!(pacing, Loop::Open { .. }))
 }
 
-fn busy_thread(trials: &[Trial]) -> Option<Verdict> {
+fn busy_thread(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.busiest_share?;
-        let limited = stats::thread_busy(share).is_some();
-        (limited && loads(trial)).then_some(share)
+        let limited = stats::thread_busy(share).is_some() && trial.is(workload);
+        (limited && trial.shown().is_loaded(trial)).then_some(share)
     };
-    Doubt::with_figure(Level::Warning, "generator_cpu", trials, share).verdict(format::per_cent, |share| {
+    Doubt::with_figure(Level::Warning, limits.busy_rule, trials, share).verdict(format::per_cent, |share| {
         format!(
-            "the busiest load thread used {share} of a core: the CPU of the load thread, not the disk, may have set \
-             this figure; take it as a lower bound and add threads"
+            "{} used {share} of a core: {}, may have set this figure; take it as a lower bound{}",
+            limits.thread, limits.instead, limits.remedy
         )
     })
+}
+
+/// A trial that has the machine to itself.
+fn is_alone(trial: &Trial) -> bool {
+    trial.shown().limits().is_alone && trial.shown().is_loaded(trial)
 }
 
 /// Many threads may each use little of a core and all cores together.
 fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.all_cores_share?;
-        (share > GENERATOR_SHARE_MAX && loads(trial)).then_some(share)
+        (share > GENERATOR_SHARE_MAX && is_alone(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share).verdict(format::per_cent, |share| {
         format!(
@@ -81,8 +77,7 @@ fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
 /// Load that is not ours takes CPU, and often the disk as well.
 fn others(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
-        let share = trial.machine.busy_share? - trial.generator.all_cores_share?;
-        (share > OTHERS_SHARE_MAX && loads(trial)).then_some(share)
+        trial.machine.others_share.filter(|&share| share > OTHERS_SHARE_MAX && is_alone(trial))
     };
     Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
         format!(
@@ -92,15 +87,16 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-fn near_calibration(trials: &[Trial]) -> Option<Verdict> {
+fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
+    let Alone { rule, reaches, remedy } = limits.alone.as_ref()?;
     let share = |trial: &Trial| {
-        let share = trial.main()?.per_s? / trial.generator.calibrated_per_s?;
-        (share > CALIBRATED_SHARE_MAX && loads(trial)).then_some(share)
+        let share = trial.generator.calibrated_share.filter(|&share| share > CALIBRATED_SHARE_MAX)?;
+        (trial.is(workload) && trial.shown().is_loaded(trial)).then_some(share)
     };
-    Doubt::with_figure(Level::Warning, "generator_rate", trials, share).verdict(format::per_cent, |share| {
+    Doubt::with_figure(Level::Warning, rule, trials, share).verdict(format::per_cent, |share| {
         format!(
-            "the rate is {share} of what the load generator reaches without a device, and no more than half of it can \
-             be trusted; take it as a lower bound and add threads"
+            "the rate is {share} of what {reaches}, and no more than half of it can be trusted; take it as a lower \
+             bound{remedy}"
         )
     })
 }
@@ -110,9 +106,8 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let unsent = |trial: &Trial| {
         let due = trial.main()?.operations + trial.unsent;
         let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
-        let judged = trial.offered_rate.is_some();
-        (missed && !judged && !trial.is(Workload::Historian) && trial.state != State::Invalid)
-            .then_some(trial.unsent as f64)
+        let told = trial.offered_rate.is_some() || trial.state == State::Invalid;
+        (missed && !told && trial.shown().unsent_share_max().is_some()).then_some(trial.unsent as f64)
     };
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
@@ -123,65 +118,12 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// A historian that was measured; an invalid one has said why already.
-fn collects(trial: &Trial) -> bool {
-    trial.historian.is_some() && trial.state != State::Invalid
-}
-
-fn busy_collector(trials: &[Trial]) -> Option<Verdict> {
-    let share = |trial: &Trial| {
-        let share = trial.generator.busiest_share?;
-        let limited = stats::thread_busy(share).is_some();
-        (limited && collects(trial)).then_some(share)
-    };
-    Doubt::with_figure(Level::Warning, "historian_cpu", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "the busiest thread of the historian used {share} of a core: its CPU, not the database, may have set this \
-             figure; take it as a lower bound, and add writers"
-        )
-    })
-}
-
-fn near_collecting(trials: &[Trial]) -> Option<Verdict> {
-    let share = |trial: &Trial| {
-        let share = trial.main()?.per_s? / trial.generator.calibrated_per_s?;
-        (share > CALIBRATED_SHARE_MAX && collects(trial)).then_some(share)
-    };
-    Doubt::with_figure(Level::Warning, "historian_rate", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "the rate is {share} of what collecting and buffering reach without a database, and no more than half of \
-             that can be trusted; take it as a lower bound"
-        )
-    })
-}
-
-/// Clients of an order store; an invalid trial has said why already.
-fn busy_clients(trials: &[Trial]) -> Option<Verdict> {
-    let share = |trial: &Trial| {
-        let share = trial.generator.busiest_share?;
-        let limited = stats::thread_busy(share).is_some();
-        (limited && trial.orders.is_some() && trial.state != State::Invalid).then_some(share)
-    };
-    Doubt::with_figure(Level::Warning, "orders_cpu", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "the busiest load thread used {share} of a core: the CPU of the clients, not the database, may have set this figure; \
-             take it as a lower bound, and give the load more threads or a machine of its own"
-        )
-    })
-}
-
 /// An open loop that sent late measured itself; each sign has its own sentence.
 fn sent_late(trial: &Trial) -> Option<Verdict> {
-    let remedy = match trial.workload {
-        Workload::Disk => "raise the outstanding I/Os or the threads, or offer less",
-        Workload::Orders => "add clients, or offer less",
-        Workload::Historian => return None,
-    };
-    let measures = loads(trial) || trial.is(Workload::Orders);
-    // An invalid trial has said so as its reason.
-    // So has one whose rate was not held.
+    let remedy = trial.shown().limits().late_remedy?;
+    // An invalid trial has said so as its reason, and so has one whose rate was not held.
     let told = trial.state == State::Invalid || trial.offered_rate.is_some_and(|rate| !rate.held);
-    let figures = trial.main().filter(|_| is_open(trial) && measures && !told)?;
+    let figures = trial.main().filter(|_| is_open(trial) && trial.shown().is_loaded(trial) && !told)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
     let sign = stats::sent_late(lag_p99_us?, figures.latency.p50_us)?;
     let waited = trial.offered_rate.filter(OfferedRate::was_behind);

@@ -6,16 +6,16 @@
 pub(crate) mod doubt;
 mod generator;
 mod interruption;
-mod outcome;
+pub(crate) mod outcome;
 pub(crate) mod rate;
+pub(crate) mod server;
 mod stability;
 
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
-use crate::disk::{finding, medium};
 use crate::report::Report;
-use crate::{historian, orders};
+use crate::workloads;
 
 /// How grave a verdict is, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,15 +68,12 @@ impl Verdict {
 /// All verdicts on a report, the gravest first.
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = sentence::all(report);
-    verdicts.extend(finding::all(report));
-    verdicts.extend(historian::finding::all(report));
-    verdicts.extend(orders::finding::all(report));
-    verdicts.retain(|verdict| !sentence::replaces(report, verdict));
-    verdicts.extend(historian::doubt::all(report));
-    verdicts.extend(orders::doubt::all(report));
+    let findings = workloads::all().flat_map(|(_, shown)| shown.findings(report));
+    verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
+    verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));
+    verdicts.extend(server::not_durable(&report.trials));
     verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));
-    verdicts.extend(medium::all(report));
     verdicts.extend(generator::all(report));
     verdicts.extend(stability::all(report));
     verdicts.sort_by_key(|verdict| verdict.level);

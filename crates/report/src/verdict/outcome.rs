@@ -9,11 +9,9 @@ use crate::trial::Trial;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = study(report).into_iter().chain(not_begun(report)).collect();
-    verdicts.extend(report.disks().filter_map(io_errors));
-    verdicts.extend(report.historians().chain(report.order_stores()).filter_map(operation_errors));
+    verdicts.extend(report.trials.iter().filter_map(errors));
     verdicts.extend(report.trials.iter().filter_map(ended_early));
     verdicts.extend(skipped(report));
-    verdicts.extend(fallbacks(report));
     verdicts.extend(remarks(report));
     verdicts.extend(quick_look(report));
     verdicts.extend(report.damage.iter().map(|damage| {
@@ -76,39 +74,28 @@ fn errors_by_kind(trial: &Trial) -> Vec<String> {
         .collect()
 }
 
-fn io_errors(trial: &Trial) -> Option<Verdict> {
+/// Operations that failed. Of a disk they leave no figure to be trusted; those of an outage of a database are told with it,
+/// and no row is lost by them.
+fn errors(trial: &Trial) -> Option<Verdict> {
     let kinds = errors_by_kind(trial);
-    trial.has_io_errors().then(|| Verdict {
-        trials: vec![trial.number],
-        ..Verdict::new(
-            Level::Failure,
-            "io_errors",
-            format!(
-                "{}: {} ended with an error; trust no figure of this trial",
-                trial.name,
-                kinds.join(", ")
-            ),
-        )
-    })
-}
-
-/// Errors of a database. Those of an outage are told with it, and no row is lost by them.
-fn operation_errors(trial: &Trial) -> Option<Verdict> {
-    let targets = trial.orders.iter().flat_map(|orders| &orders.targets);
-    let outages = trial.historian.as_ref().is_some_and(|historian| !historian.outages.is_empty())
-        || targets.into_iter().any(|target| !target.outages.is_empty());
-    let kinds = errors_by_kind(trial);
-    (!outages && !kinds.is_empty()).then(|| {
-        let sentence =
-            format!("{}: {} ended with an error; see the log of the server", trial.name, kinds.join(", "));
-        Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "operation_errors", sentence) }
+    let outage = !trial.shown().outages(trial).is_empty();
+    let (level, rule, rest) = match trial.is_void() {
+        true => (Level::Failure, "io_errors", "trust no figure of this trial"),
+        false => (Level::Warning, "operation_errors", "see the log of the server"),
+    };
+    (!kinds.is_empty() && !outage).then(|| {
+        let sentence = format!("{}: {} ended with an error; {rest}", trial.name, kinds.join(", "));
+        Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) }
     })
 }
 
 fn ended_early(trial: &Trial) -> Option<Verdict> {
     let reason = trial.reason.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
     let name = match trial.search {
-        Some(step) => format!("{} at {} records/s", trial.name, format::plain(step.rate_per_s())),
+        Some(step) => {
+            let unit = trial.shown().words().unit;
+            format!("{} at {} {}", trial.name, format::plain(unit.of(step.rate_per_s())), unit.short)
+        }
         None => trial.name.clone(),
     };
     let kept =
@@ -132,10 +119,10 @@ fn after(trial: &Trial) -> String {
 /// Skipped trials, those with the same reason in one sentence. A series that says itself where it stopped is
 /// not repeated here.
 fn skipped(report: &Report) -> Vec<Verdict> {
-    let told = |trial: &Trial| {
-        report.sweeps.iter().any(|sweep| sweep.passed_at.is_some() && sweep.trials.contains(&trial.number))
-    };
-    let skipped = report.trials.iter().filter(|trial| trial.state == State::Skipped && !told(trial));
+    let skipped = report
+        .trials
+        .iter()
+        .filter(|trial| trial.state == State::Skipped && !trial.shown().tells_skipped(report, trial));
     let unexplained = || "no reason was recorded".to_owned();
     let groups = grouped(skipped.map(|trial| (trial.reason.clone().unwrap_or_else(unexplained), trial)));
     groups
@@ -153,22 +140,14 @@ fn skipped(report: &Report) -> Vec<Verdict> {
         .collect()
 }
 
-fn fallbacks(report: &Report) -> Vec<Verdict> {
-    let reasons = report.trials.iter().filter_map(|trial| {
-        let disk = trial.disk()?;
-        let reason = disk.engine_fallback.as_ref()?;
-        Some((format!("The engine {} ran instead of the one asked for: {reason}", disk.engine), trial))
-    });
-    notes("engine", grouped(reasons))
-}
-
 fn remarks(report: &Report) -> Vec<Verdict> {
     let remarks =
         report.trials.iter().flat_map(|trial| trial.notes.iter().map(move |note| (note.clone(), trial)));
     notes("engine_note", grouped(remarks))
 }
 
-fn notes(rule: &str, groups: Vec<(String, Vec<&Trial>)>) -> Vec<Verdict> {
+/// One note for each sentence, with the trials that it is about.
+pub(crate) fn notes(rule: &str, groups: Vec<(String, Vec<&Trial>)>) -> Vec<Verdict> {
     groups
         .into_iter()
         .map(|(sentence, trials)| Verdict {
@@ -179,7 +158,9 @@ fn notes(rule: &str, groups: Vec<(String, Vec<&Trial>)>) -> Vec<Verdict> {
 }
 
 /// Trials by their sentence, in the order in which the sentences first appear.
-fn grouped<'a>(sentences: impl Iterator<Item = (String, &'a Trial)>) -> Vec<(String, Vec<&'a Trial>)> {
+pub(crate) fn grouped<'a>(
+    sentences: impl Iterator<Item = (String, &'a Trial)>,
+) -> Vec<(String, Vec<&'a Trial>)> {
     let mut groups: Vec<(String, Vec<&Trial>)> = Vec::new();
     for (sentence, trial) in sentences {
         match groups.iter_mut().find(|(other, _)| *other == sentence) {

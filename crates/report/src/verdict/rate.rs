@@ -6,18 +6,8 @@ use super::{Level, Verdict};
 use crate::configuration::Configuration;
 use crate::format;
 use crate::rate::OfferedRate;
-use crate::trial::Trial;
-
-/// What a rate is counted in.
-#[derive(Clone, Copy)]
-pub(crate) struct Counted {
-    /// Behind the number of a rate: `I/Os a second`.
-    pub(crate) unit: &'static str,
-    /// How many of them a rate of one a second is.
-    pub(crate) per_s: f64,
-    /// That everything was in flight, from how much that is.
-    pub(crate) all_in_flight: fn(u64) -> String,
-}
+use crate::trial::{Figures, Trial};
+use crate::workloads::{self, Words};
 
 /// Whether a rate was held in the trials of a configuration.
 pub(crate) enum Held {
@@ -28,32 +18,33 @@ pub(crate) enum Held {
 }
 
 /// None where no rate was offered, or no trial could be judged.
-pub(crate) fn held(configuration: &Configuration, trials: &[Trial], counted: Counted) -> Option<Held> {
-    let of = |number: &u32| trials.iter().find(|trial| trial.number == *number)?.offered_rate;
-    let judged: Vec<OfferedRate> = configuration.trials.iter().filter_map(of).collect();
+pub(crate) fn held(configuration: &Configuration, trials: &[Trial]) -> Option<Held> {
+    let words = workloads::of(configuration.workload).words();
+    let judged: Vec<OfferedRate> =
+        configuration.measured_in(trials).filter_map(|trial| trial.offered_rate).collect();
     let not: Vec<&OfferedRate> = judged.iter().filter(|rate| !rate.held).collect();
     Some(match (judged.len(), not.first()) {
         (0, _) => return None,
         (1, None) => Held::Yes("held".to_owned()),
         (runs, None) => Held::Yes(format!("held in all {runs} runs")),
-        (1, Some(only)) => Held::No(format!("not held: {}", because(only, counted))),
+        (1, Some(only)) => Held::No(format!("not held: {}", because(only, words))),
         (runs, Some(first)) => {
-            Held::No(format!("not held in {} of {runs} runs: {}", not.len(), because(first, counted)))
+            Held::No(format!("not held in {} of {runs} runs: {}", not.len(), because(first, words)))
         }
     })
 }
 
-fn because(rate: &OfferedRate, counted: Counted) -> String {
-    let number = |per_s: f64| format::figure(per_s * counted.per_s);
+fn because(rate: &OfferedRate, words: &Words) -> String {
+    let number = |per_s: f64| format::figure(words.unit.of(per_s));
     let (reached, due) = (number(rate.reached_per_s), number(rate.due_per_s));
-    let mut parts = vec![format!("{reached} of {due} {} were reached", counted.unit)];
+    let mut parts = vec![format!("{reached} of {due} {} were reached", words.unit.long)];
     if rate.unsent > 0 {
         parts.push(format!("{} were never sent", format::grouped(rate.unsent)));
     }
     if let Some(growth) = rate.growth_ms_per_s {
         parts.push(format!("the response time grew by {} ms a second", format::figure(growth)));
     }
-    let all = (counted.all_in_flight)(rate.slots);
+    let all = (words.all_in_flight)(rate.slots);
     let everything = rate.was_behind() || (rate.waited_share.is_none() && rate.unsent > 0);
     let all = if everything { format!("; {all}") } else { String::new() };
     format!("{}{all}", parts.join(", "))
@@ -72,4 +63,33 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
              own; look for other load on the machine"
         )
     })
+}
+
+/// `(73,010–75,200)`, with the number of runs where they are several.
+pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
+    let repeats = configuration.trials.len();
+    let range = configuration
+        .rate_per_s
+        .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
+    match (range, repeats) {
+        (Some(range), 1) => format!("({range})"),
+        (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
+        (None, 1) => "(no interval: fewer than 8 seconds)".to_owned(),
+        (None, _) => format!("(mean of {repeats} runs, no interval)"),
+    }
+}
+
+/// The p99, or the highest percentile that the samples support.
+pub(crate) fn tail(configuration: &Configuration, figures: &Figures) -> String {
+    let operations = workloads::of(configuration.workload).words().unit.counted;
+    let latency = &figures.latency;
+    match (latency.p99_us, latency.p95_us, latency.p50_us, latency.mean_us) {
+        (Some(us), ..) => format!("p99 {}", format::latency(us)),
+        (None, Some(us), ..) => format!("p95 {} (too few {operations} for a p99)", format::latency(us)),
+        (None, None, Some(us), _) => format!("p50 {} (too few {operations} for a p99)", format::latency(us)),
+        (None, None, None, Some(us)) => {
+            format!("mean {} (too few {operations} for percentiles)", format::latency(us))
+        }
+        (None, None, None, None) => "latency unknown".to_owned(),
+    }
 }

@@ -3,16 +3,11 @@
 use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
-use crate::historian::Historian;
-use crate::orders::MINUTE_S;
 use crate::report::Report;
 use crate::trial::{Settled, Trial};
 
 /// Scatter of the per-second rates above which a trial is called noisy.
 const VARIATION_MAX: f64 = 0.10;
-
-/// Orders of a window from which on its fifths differ by less than a tenth by chance.
-const FIFTHS_ORDERS_MIN: u64 = 3_000;
 
 /// Share of the CPU time that others may take before it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
@@ -23,27 +18,14 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.into_iter().flatten().collect()
 }
 
-/// A historian at a rate is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
-fn by_rate(trial: &Trial) -> bool {
-    !trial.historian.as_ref().is_some_and(Historian::is_open)
-}
-
-/// Scatter that the rates of single seconds have by chance alone. Orders are few and independent of each other, so that
-/// n of them scatter by 1/√n; twice that is still chance. I/Os and records are many.
-fn by_chance(trial: &Trial) -> f64 {
-    let orders = trial.orders.as_ref().and_then(|orders| orders.per_min).filter(|&rate| rate > 0.0);
-    orders.map_or(0.0, |per_min| 2.0 / (per_min / MINUTE_S).sqrt())
-}
-
-/// Whether the fifths of the window hold enough to be compared: the range of five counts of n is 2.3/√n by chance.
 fn fifths_speak(trial: &Trial) -> bool {
-    trial.orders.as_ref().is_none_or(|orders| orders.orders >= FIFTHS_ORDERS_MIN)
+    trial.shown().scatter(trial).is_some_and(|scatter| scatter.fifths_speak)
 }
 
 fn noisy(trials: &[Trial]) -> Option<Verdict> {
     let scatter = |trial: &Trial| {
-        let most = VARIATION_MAX.max(by_chance(trial));
-        trial.stability.coefficient_of_variation.filter(|&cv| cv > most && by_rate(trial))
+        let most = VARIATION_MAX.max(trial.shown().scatter(trial)?.by_chance);
+        trial.stability.coefficient_of_variation.filter(|&cv| cv > most)
     };
     Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
         format!(
@@ -59,7 +41,7 @@ fn drifting(trials: &[Trial]) -> Option<Verdict> {
         let fifths = trial
             .stability
             .fifths
-            .filter(|fifths| !fifths.steady && by_rate(trial) && fifths_speak(trial))
+            .filter(|fifths| !fifths.steady && fifths_speak(trial))
             // Judged once its warm-up was cut.
             .filter(|_| trial.stability.settled.is_none())?;
         Some(fifths.range_share.max(fifths.slope_share))
@@ -74,7 +56,7 @@ fn drifting(trials: &[Trial]) -> Option<Verdict> {
 
 /// A database's trial of minutes, whose warm-up is cut before it is judged.
 fn settled(trial: &Trial) -> Option<Settled> {
-    trial.stability.settled.filter(|_| by_rate(trial) && fifths_speak(trial))
+    trial.stability.settled.filter(|_| fifths_speak(trial))
 }
 
 fn unsettled(trials: &[Trial]) -> Option<Verdict> {

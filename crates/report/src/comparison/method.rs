@@ -1,0 +1,44 @@
+//! How the figures of a study that compares came to be.
+
+use super::StudyComparison;
+use crate::report::Report;
+
+/// When a knee is claimed.
+pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log fit clearly better than one (the Bayesian information \
+    criterion improves by more than 10) and their slopes differ at least twofold, from at least eight \
+    levels; its interval is from resampled residuals.";
+
+const JUDGED: &str = "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the \
+    effect is at least the smallest that matters: 3 %, or the noise floor of the same metric if that is \
+    more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not \
+    matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no \
+    verdict.";
+
+const ALONG: &str = "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot \
+    is the cheapest level whose whole interval against the best level shows less than 5 % loss.";
+
+const THRESHOLDS: &str = "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, \
+    and is inconclusive else. The mean of two blocks has an interval; a single block is judged by its value, \
+    and a gain from six blocks on.";
+
+/// Whether a knee is looked for along an axis of numbers.
+pub(crate) fn along_numbers(report: &Report) -> bool {
+    report.comparison.iter().flat_map(|compared| &compared.axes).any(|axis| axis.quantity.is_some())
+}
+
+pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
+    let families = match compared.axes.len() {
+        0 | 1 => "all of them",
+        _ => "all of one axis, over all settings of the others,",
+    };
+    let paired = format!(
+        "A combination is compared with the one that has the reference level of an axis and shares all other \
+        levels, block by block; a block counts only where both trials are complete. The effect is the \
+        Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval. P-values are \
+        those of the paired t test; Holm's correction holds for {families} together."
+    );
+    let numbers = compared.axes.iter().any(|axis| axis.quantity.is_some());
+    let others = [(true, JUDGED), (numbers, ALONG), (!compared.thresholds.is_empty(), THRESHOLDS)];
+    let others = others.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned());
+    [paired].into_iter().chain(others).collect()
+}

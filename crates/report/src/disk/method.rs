@@ -1,0 +1,43 @@
+//! How the figures of a disk came to be.
+
+use record::Loop;
+
+use crate::comparison::method::{self, KNEE};
+use crate::report::Report;
+use crate::trial::Trial;
+
+const CLOSED: &str = "Closed loop: each thread keeps its outstanding I/Os in flight and sends the next one when one is \
+    answered. It says what so many clients get, not what happens at a rate that does not wait.";
+
+const OPEN: &str = "Open loop: I/Os are due at times that do not depend on answers. Response time is completion − due time, \
+    service time completion − sending, lag sending − due time. What was due and not sent is counted.";
+
+const TIMED: &str = "What is timed is one I/O, from its submission to its completion as the load thread sees it; see the \
+    settings for where the time stamps are taken. Rates are operations completed in the measured window over \
+    its length; warm-up and drain make no figures.";
+
+const REPEATED: &str = "Repeated trials are independent: their interval is Student's, over the means of the repeats. “Best” is \
+    the best repeat, the figure that CrystalDiskMark prints.";
+
+const ROUNDS: &str = "Steady state over rounds is judged on the last five rounds by the same rule; the matrix is the mean of \
+    these rounds.";
+
+const CPU_TIME: &str = "CPU time is that of the load threads, user and system, and, beside it, of the whole machine, since the \
+    kernel does part of an I/O's work outside the threads.";
+
+pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
+    let loops = || report.disks().filter_map(Trial::disk).map(|disk| disk.pacing);
+    let closed = loops().any(|pacing| matches!(pacing, Loop::Closed { .. }));
+    let open = loops().any(|pacing| matches!(pacing, Loop::Open { .. }));
+    let knee = !report.disk.sweeps.is_empty() && !method::along_numbers(report);
+    let held = [
+        (closed, CLOSED),
+        (open, OPEN),
+        (true, TIMED),
+        (super::repeats(report), REPEATED),
+        (knee, KNEE),
+        (report.disk.steady_state.is_some(), ROUNDS),
+        (true, CPU_TIME),
+    ];
+    held.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned()).collect()
+}

@@ -1,0 +1,254 @@
+//! The tables of disks: configurations or trials, open loops, the matrix of a steady state, and what was published.
+
+use std::borrow::Cow;
+
+use record::{Summary, Workload};
+
+use super::SteadyState;
+use super::published::Comparison;
+use crate::configuration::Configuration;
+use crate::format::{self, figure_or_dash, latency_or_dash};
+use crate::report::Report;
+use crate::table::{Column, Row, Table, column, level_cells, level_columns, level_keys, words};
+use crate::trial::{Figures, Generator, Machine, Trial};
+
+/// The main table: a configuration a row where there are repeats, else a trial a row.
+pub(crate) fn main(report: &Report) -> Table {
+    if super::repeats(report) { configurations(report) } else { trials(report) }
+}
+
+/// Every trial of a disk.
+pub(crate) fn trials(report: &Report) -> Table {
+    let mut columns =
+        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+    let keys = level_keys(report.disks());
+    columns.extend(level_columns(&keys));
+    columns.extend(figure_columns());
+    columns.push(words("state", "how it ended, unless complete", 0));
+    let rows = report
+        .disks()
+        .filter(|trial| !trial.is_skipped())
+        .flat_map(|trial| trial_rows(trial, &keys))
+        .collect();
+    Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
+}
+
+fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
+    let state = if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() };
+    let empty = Figures {
+        kind: String::new(),
+        operations: 0,
+        errors: 0,
+        per_s: None,
+        mb_per_s: None,
+        latency: Summary::default(),
+        service: None,
+        lag: None,
+        in_flight: None,
+    };
+    let figures: Vec<&Figures> =
+        if trial.figures.is_empty() { vec![&empty] } else { trial.figures.iter().collect() };
+    let row = |(index, figures): (usize, &&Figures)| {
+        let main = index == 0;
+        let mut cells = lead(main, trial.number.to_string(), &trial.name, &figures.kind);
+        cells.extend(level_cells(main, &trial.levels, keys));
+        let interval = trial.rate_per_s.filter(|_| main).map(|e| (e.low, e.high));
+        cells.extend(figure_cells(figures, interval, main.then_some((&trial.generator, &trial.machine))));
+        cells.push(if main { state.clone() } else { String::new() });
+        Row { cells, part: !main }
+    };
+    figures.iter().enumerate().map(row).collect()
+}
+
+/// The first cells: number and name; of a part, the kind of operation in the name's place.
+fn lead(main: bool, number: String, name: &str, kind: &str) -> Vec<String> {
+    if main { vec![number, name.to_owned()] } else { vec![String::new(), format!("· {kind}")] }
+}
+
+/// Configurations with their repeats taken together.
+fn configurations(report: &Report) -> Table {
+    let mut columns =
+        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    let keys = level_keys(report.disks());
+    columns.extend(level_columns(&keys));
+    columns.extend(figure_columns());
+    columns.push(column("best", "I/Os a second of the best repeat", 1));
+    columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
+    columns.push(words("not complete", "trials that do not count, unless none does", 0));
+    let rows = report
+        .configurations_of(Workload::Disk)
+        .flat_map(|configuration| configuration_rows(configuration, &keys))
+        .collect();
+    let title = match report.disk.steady_state.as_ref().and_then(|state| state.window) {
+        Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
+        None => "Configurations: all repeats together".to_owned(),
+    };
+    Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"])
+}
+
+fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row> {
+    let row = |(index, figures): (usize, &Figures)| {
+        let main = index == 0;
+        let runs = configuration.trials.len().to_string();
+        let mut cells = lead(main, runs, &configuration.name, &figures.kind);
+        cells.extend(level_cells(main, &configuration.levels, keys));
+        let interval = configuration.rate_per_s.filter(|_| main).map(|e| (e.low.max(0.0), e.high));
+        cells.extend(figure_cells(
+            figures,
+            interval,
+            main.then_some((&configuration.generator, &configuration.machine)),
+        ));
+        let best = |value: Option<f64>| if main { figure_or_dash(value) } else { String::new() };
+        cells.extend([best(configuration.best_per_s), best(configuration.best_mb_per_s)]);
+        cells.push(if main { configuration.not_complete.clone() } else { String::new() });
+        Row { cells, part: !main }
+    };
+    configuration.figures.iter().enumerate().map(row).collect()
+}
+
+fn figure_columns() -> Vec<Column> {
+    vec![
+        column("IOPS", "operations a second", 0),
+        column("95 %", "interval of the operations a second", 5),
+        column("MB/s", "10^6 bytes a second", 0),
+        column("mean", "mean latency", 0),
+        column("p50", "half of the operations were as fast", 2),
+        column("p95", "95 % of the operations were as fast", 4),
+        column("p99", "99 % of the operations were as fast", 0),
+        column("p99.9", "99.9 % of the operations were as fast", 3),
+        column("max", "longest latency", 1),
+        column("in flight", "mean number of operations in flight, by Little's law", 2),
+        column("CPU µs", "CPU time of the load generator an operation, in microseconds", 2),
+        column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 6),
+    ]
+}
+
+fn figure_cells(
+    figures: &Figures,
+    interval: Option<(f64, f64)>,
+    cost: Option<(&Generator, &Machine)>,
+) -> Vec<String> {
+    let latency = &figures.latency;
+    let cpu = |value: Option<f64>| if cost.is_some() { figure_or_dash(value) } else { String::new() };
+    vec![
+        figure_or_dash(figures.per_s),
+        interval.map_or_else(String::new, |(low, high)| {
+            format!("{}–{}", format::figure(low), format::figure(high))
+        }),
+        figure_or_dash(figures.mb_per_s),
+        latency_or_dash(latency.mean_us),
+        latency_or_dash(latency.p50_us),
+        latency_or_dash(latency.p95_us),
+        latency_or_dash(latency.p99_us),
+        latency_or_dash(latency.p999_us),
+        latency_or_dash(latency.max_us),
+        figure_or_dash(figures.in_flight),
+        cpu(cost.and_then(|(generator, _)| generator.cpu_us_per_operation)),
+        cpu(cost.and_then(|(_, machine)| machine.cpu_us_per_operation)),
+    ]
+}
+
+/// Open loops: what was offered and what came, with the three times apart. None where all loops were closed.
+pub(crate) fn open_loops(report: &Report) -> Option<Table> {
+    let open: Vec<(&Trial, &Figures)> = report
+        .disks()
+        .filter(|trial| trial.offered_per_s.is_some())
+        .filter_map(|trial| Some((trial, trial.main()?)))
+        .collect();
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        column("offered /s", "operations due a second", 0),
+        column("achieved /s", "operations completed a second", 0),
+        column("unsent", "due and not sent when the window ended", 0),
+        column("response p50", "completion − due time, median", 2),
+        column("response p99", "completion − due time, 99th percentile", 0),
+        column("service p50", "completion − sending, median", 3),
+        column("service p99", "completion − sending, 99th percentile", 1),
+        column("lag p50", "sending − due time, median", 4),
+        column("lag p99", "sending − due time, 99th percentile", 1),
+    ];
+    let times = |summary: Option<Summary>| {
+        let summary = summary.unwrap_or_default();
+        [latency_or_dash(summary.p50_us), latency_or_dash(summary.p99_us)]
+    };
+    let row = |(trial, figures): &(&Trial, &Figures)| {
+        let mut cells = vec![
+            trial.name.clone(),
+            figure_or_dash(trial.offered_per_s),
+            figure_or_dash(figures.per_s),
+            format::grouped(trial.unsent),
+        ];
+        cells.extend(times(Some(figures.latency)));
+        cells.extend(times(figures.service));
+        cells.extend(times(figures.lag));
+        Row { cells, part: false }
+    };
+    let rows: Vec<Row> = open.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: "Open loops: offered and achieved".to_owned(), columns, rows })
+}
+
+/// The IOPS matrix: block sizes down, shares of reads across. None where no window was measured.
+pub(crate) fn matrix(state: &SteadyState) -> Option<Table> {
+    let mut mixes: Vec<f64> = state.matrix.iter().map(|cell| cell.read_per_cent).collect();
+    mixes.sort_by(|a, b| b.total_cmp(a));
+    mixes.dedup();
+    let mut blocks: Vec<u64> = state.matrix.iter().map(|cell| cell.block_bytes).collect();
+    blocks.dedup();
+    let (first, last) = state.window?;
+    let mut columns = vec![words("block", "bytes of one I/O", 0)];
+    columns.extend(
+        mixes.iter().map(|&mix| Column {
+            head: Cow::Owned(format!("{mix} % read")),
+            ..column("", "share of reads", 0)
+        }),
+    );
+    let at = |block: u64, mix: f64| {
+        let cell = state.matrix.iter().find(|cell| cell.block_bytes == block && cell.read_per_cent == mix);
+        figure_or_dash(cell.map(|cell| cell.per_s))
+    };
+    let row = |&block: &u64| {
+        let cells = mixes.iter().map(|&mix| at(block, mix));
+        Row { cells: [format::bytes(block)].into_iter().chain(cells).collect(), part: false }
+    };
+    let rows: Vec<Row> = blocks.iter().map(row).collect();
+    let title = format!("IOPS by block size and share of reads, mean of rounds {first} to {last}");
+    (!rows.is_empty()).then_some(Table { title, columns, rows })
+}
+
+/// The measured row and the published ones.
+pub(crate) fn published(comparison: &Comparison) -> Table {
+    let columns = vec![
+        words("device", "what was loaded", 0),
+        words("load", "block, threads, outstanding I/Os", 1),
+        column("IOPS", "I/Os a second", 0),
+        column("MB/s", "10^6 bytes a second", 0),
+        column("mean", "mean latency", 0),
+        column("max", "longest latency", 0),
+    ];
+    let rows = comparison.rows.iter().map(|row| {
+        let over = |value: Option<f64>| match (row.at_least, value) {
+            (true, Some(value)) => format!("> {}", format::figure(value)),
+            (_, value) => figure_or_dash(value),
+        };
+        // SQLIO prints whole milliseconds, so that 0 means less than one.
+        let ms = |value: Option<f64>| match value {
+            Some(ms) if ms <= 0.0 => "< 1 ms".to_owned(),
+            value => latency_or_dash(value.map(|ms| ms * 1e3)),
+        };
+        let note =
+            row.note.as_ref().map(|note| format!(" ({})", note.trim_end_matches('.'))).unwrap_or_default();
+        Row {
+            cells: vec![
+                row.device.clone(),
+                format!("{}{note}", row.load),
+                over(row.per_s),
+                over(row.mb_per_s),
+                ms(row.mean_ms),
+                ms(row.max_ms),
+            ],
+            part: false,
+        }
+    });
+    let rows = rows.collect();
+    Table { title: format!("{}: beside published figures", comparison.configuration), columns, rows }
+}

@@ -1,0 +1,87 @@
+//! Tables with what stands around them, as a list that the text report and the page both print.
+
+use crate::report::Report;
+use crate::table::Table;
+use crate::workloads::{self, Shown};
+use record::Workload;
+
+/// What belongs together, and where it stands.
+pub(crate) struct Section {
+    pub(crate) place: Place,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Where a section stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Among the figures of all workloads, which come first.
+    Figures,
+    /// Under a heading of its own, with its anchor on the page.
+    Own { anchor: &'static str, heading: &'static str },
+    /// Beside what others published, which comes last.
+    Published,
+}
+
+impl Place {
+    /// Order of the places.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            Self::Figures => 0,
+            Self::Own { .. } => 1,
+            Self::Published => 2,
+        }
+    }
+}
+
+/// One table, or sentences.
+pub(crate) enum Block {
+    /// The table that all others explain. A terminal shows it without a title: what it is, the verdicts say.
+    Main {
+        table: Table,
+        legend: String,
+    },
+    Table(Table),
+    /// A table whose first rows were measured here.
+    Beside {
+        table: Table,
+        measured: usize,
+    },
+    /// A table that a page shows when it is asked to.
+    Folded {
+        summary: String,
+        table: Table,
+    },
+    /// A table that only a page has room for, and shows when it is asked to.
+    OnPage {
+        summary: String,
+        table: Table,
+    },
+    /// A table whose rows are what held or not: what, whether, and why, with the colour of each.
+    Outcomes {
+        table: Table,
+        classes: Vec<&'static str>,
+    },
+    /// A sentence that is to be read with what stands above.
+    Remark(String),
+    /// Sentences, and where figures come from.
+    Notes {
+        sentences: Vec<String>,
+        sources: Vec<String>,
+    },
+}
+
+impl Block {
+    /// The table that all others explain, with what its columns mean.
+    pub(crate) fn main(table: Table) -> Self {
+        let legend = table.legend();
+        Self::Main { table, legend }
+    }
+}
+
+/// The sections of all workloads, in their order.
+pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
+    let of = |(workload, shown): (Workload, &'static dyn Shown)| {
+        shown.sections(report).into_iter().map(move |section| (workload, section))
+    };
+    workloads::all().flat_map(of).filter(|(_, section)| !section.blocks.is_empty()).collect()
+}

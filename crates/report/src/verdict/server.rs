@@ -1,0 +1,36 @@
+//! Servers that a workload was run against: what their commits promise, and how long they were away.
+
+use record::{Outage, Server};
+
+use super::doubt::Doubt;
+use super::{Level, Verdict};
+use crate::format;
+use crate::trial::Trial;
+
+/// The servers of a trial that was measured.
+fn servers(trial: &Trial) -> Vec<&Server> {
+    let setup = trial.setup.as_ref().filter(|_| !trial.figures.is_empty());
+    setup.map(|setup| trial.shown().servers(setup)).unwrap_or_default()
+}
+
+pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
+    let server = |trial: &Trial| servers(trial).into_iter().find(|server| !server.is_durable).cloned();
+    let durability = trials.iter().find_map(server)?.durability;
+    Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(format::per_cent, |_| {
+        format!(
+            "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \
+             server; make commits durable and measure again"
+        )
+    })
+}
+
+/// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
+pub(crate) fn length_of(outages: &[Outage]) -> String {
+    let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());
+    let away_s: f64 = back.iter().filter_map(|outage| Some(outage.end_s? - outage.start_s)).sum();
+    match (away.first(), outages.len()) {
+        (Some(last), _) => format!(" from second {} to the end", format::plain(last.start_s.round())),
+        (None, 1) => format!(" for {}", format::duration(away_s)),
+        (None, times) => format!(" {times} times, together for {}", format::duration(away_s)),
+    }
+}

@@ -1,0 +1,263 @@
+//! The workloads that a report knows: what each must say of itself, and the one place that lists them.
+//!
+//! Printers, charts and the rules that hold for all workloads ask through [`Shown`] and name none. What a workload has
+//! nothing to say of it leaves out.
+
+use std::collections::BTreeMap;
+
+use record::{Calibration, Main, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Workload};
+use serde::Serialize;
+use stats::Estimate;
+
+use crate::chart::Chart;
+use crate::csv::Field;
+use crate::disk::Disk;
+use crate::historian::{Historian, OfHistorian};
+use crate::metrics::MetricOf;
+use crate::orders::{OfOrders, Orders};
+use crate::report::Report;
+use crate::section::Section;
+use crate::trial::{Figures, Trial};
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+
+/// What a report says of a workload.
+pub(crate) trait Shown: Sync {
+    fn words(&self) -> &'static Words;
+
+    /// Its own figures of a trial; none if it was never set up, or has none but those that every trial has.
+    fn worked(&self, _: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
+        None
+    }
+
+    /// Its kinds of operations in the order in which they are shown, where their names are not the user's.
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether bytes of its operations make a throughput. Values in memory make none.
+    fn moves_bytes(&self) -> bool {
+        false
+    }
+
+    /// Whether it may warm up for minutes, so that it is also judged without that.
+    fn cuts_warm_up(&self) -> bool {
+        true
+    }
+
+    /// How long the generator takes for an operation alone, and how many of its threads there are at once on so many cores;
+    /// none where that was not measured.
+    fn calibrated(&self, _: &Setup, _cores: u32) -> Option<(Calibration, u32)> {
+        None
+    }
+
+    /// Its metrics besides those of every workload, each with how it is computed.
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[]
+    }
+
+    /// Rows of the operations that can fail. The first row is what a trial is about.
+    fn attempts<'a>(&self, trial: &'a Trial) -> &'a [Figures] {
+        trial.figures.get(..1).unwrap_or_default()
+    }
+
+    /// Operations due a second, as set or as counted; none of a closed loop.
+    fn offered_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.offered_per_s
+    }
+
+    /// Share of the operations that fell due and may be unsent where a rate is held; none where that is judged by
+    /// [`Shown::judged`] instead.
+    fn unsent_share_max(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether a rate was held, where the workload has a rule of its own for that.
+    fn judged<'a>(&self, _: &'a Trial) -> Option<Judged<'a>> {
+        None
+    }
+
+    /// Times without a database.
+    fn outages<'a>(&self, _: &'a Trial) -> Vec<&'a Outage> {
+        Vec::new()
+    }
+
+    /// Whether an operation that failed leaves no figure to be trusted.
+    fn fails_by_errors(&self) -> bool {
+        false
+    }
+
+    /// The servers that it was run against.
+    fn servers<'a>(&self, _: &'a Setup) -> Vec<&'a Server> {
+        Vec::new()
+    }
+
+    /// How far the rates of single seconds may differ without any fault; none where they say nothing.
+    fn scatter(&self, _: &Trial) -> Option<Scatter> {
+        Some(Scatter::default())
+    }
+
+    /// Whether the load generator of a trial can have set its figure.
+    fn is_loaded(&self, trial: &Trial) -> bool;
+
+    fn limits(&self) -> &'static Limits;
+
+    /// What was measured.
+    fn findings(&self, report: &Report) -> Vec<Verdict>;
+
+    /// What speaks against it.
+    fn doubts(&self, report: &Report) -> Vec<Verdict>;
+
+    /// Whether a finding says already that a trial was left out.
+    fn tells_skipped(&self, _: &Report, _: &Trial) -> bool {
+        false
+    }
+
+    /// Its tables, in the order in which they are read.
+    fn sections(&self, report: &Report) -> Vec<Section>;
+
+    /// Charts of all trials together.
+    fn overview(&self, _: &Report) -> Vec<Chart> {
+        Vec::new()
+    }
+
+    /// Charts of one trial.
+    fn course(&self, trial: &Trial) -> Vec<Chart>;
+
+    /// Number of the colour of a kind of operation, the same in all charts.
+    fn ink(&self, kind: &str) -> usize;
+
+    /// What else is to be known of one trial, besides the figures and what [`Shown::judged`] says: sentences.
+    fn remarks(&self, _: &Trial) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Columns of a trial's seconds before those of latencies.
+    fn seconds(&self) -> &'static [Second];
+
+    /// How it was really set up.
+    fn facts(&self, setup: &Setup) -> Option<Facts>;
+
+    /// How its figures came to be, a paragraph each.
+    fn method(&self, report: &Report) -> Vec<String>;
+
+    /// Its columns in the CSV file, each with how it is computed.
+    fn columns(&self) -> &'static [Field] {
+        &[]
+    }
+}
+
+/// All workloads, in the order in which they are shown.
+pub(crate) fn all() -> impl Iterator<Item = (Workload, &'static dyn Shown)> {
+    Workload::ALL.into_iter().map(|workload| (workload, of(workload)))
+}
+
+/// What is said of a workload.
+pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
+    match workload {
+        Workload::Disk => &Disk,
+        Workload::Historian => &OfHistorian,
+        Workload::Orders => &OfOrders,
+    }
+}
+
+/// What only trials of one workload have. The JSON has it beside what all trials have, by the workload's name.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worked {
+    /// Of a historian.
+    Historian(Box<Historian>),
+    /// Of an order store.
+    Orders(Box<Orders>),
+}
+
+/// What figures of a workload are computed from, besides the record.
+pub(crate) struct Common<'a> {
+    /// Operations of the measured window by kind.
+    pub(crate) kinds: &'a BTreeMap<String, OperationInterval>,
+    /// Rate of what the trial is about, a second, with its interval.
+    pub(crate) rate_per_s: Option<Estimate>,
+    /// CPU time of the load threads an operation.
+    pub(crate) cpu_us_per_operation: Option<f64>,
+    /// Size of the disk that is to hold what grows, if it was given.
+    pub(crate) disk_bytes: Option<u64>,
+}
+
+/// What a workload is called, and what its rate is.
+pub(crate) struct Words {
+    /// In the singular: `order store`.
+    pub(crate) one: &'static str,
+    /// In the plural: `order stores`.
+    pub(crate) many: &'static str,
+    /// Where its figures stand on the page.
+    pub(crate) anchor: &'static str,
+    /// What its rate is counted in.
+    pub(crate) unit: Unit,
+    /// Metric that its rate is.
+    pub(crate) rate_metric: &'static str,
+    /// Rules of the findings that tell it, whose figures are headlines.
+    pub(crate) headlines: &'static [&'static str],
+    /// Rules of the findings that the table of a comparison replaces.
+    pub(crate) replaced: &'static [&'static str],
+    /// That all that may be in flight was, from how much that is.
+    pub(crate) all_in_flight: fn(u64) -> String,
+}
+
+/// Whether an offered rate was held, and why not or why that is not known.
+pub(crate) struct Judged<'a> {
+    pub(crate) held: Option<bool>,
+    pub(crate) because: &'a [String],
+    /// Time from the end of the load until nothing was left; none where that was not reached.
+    pub(crate) drain_s: Option<f64>,
+}
+
+/// Differences of the rate that are no fault.
+pub(crate) struct Scatter {
+    /// Coefficient of variation that chance alone makes.
+    pub(crate) by_chance: f64,
+    /// Whether the fifths of the window hold enough to be compared.
+    pub(crate) fifths_speak: bool,
+}
+
+impl Default for Scatter {
+    fn default() -> Self {
+        Self { by_chance: 0.0, fifths_speak: true }
+    }
+}
+
+/// Words of the doubts whether the load generator, and not the target, set a figure.
+pub(crate) struct Limits {
+    /// Rule of a thread that uses nearly all of a core.
+    pub(crate) busy_rule: &'static str,
+    /// Which thread that is.
+    pub(crate) thread: &'static str,
+    /// What may have set the figure then.
+    pub(crate) instead: &'static str,
+    /// What to do then.
+    pub(crate) remedy: &'static str,
+    /// The rate that the generator reaches alone; none where that is not measured.
+    pub(crate) alone: Option<Alone>,
+    /// What to do against operations that are sent late; none where that is judged otherwise.
+    pub(crate) late_remedy: Option<&'static str>,
+    /// Whether the rest of the machine is to be idle; no, where a server may work on it.
+    pub(crate) is_alone: bool,
+}
+
+/// Words of the doubt whether a rate is too near to what the generator reaches alone.
+pub(crate) struct Alone {
+    pub(crate) rule: &'static str,
+    /// Who reaches what: `the load generator reaches without a device`.
+    pub(crate) reaches: &'static str,
+    pub(crate) remedy: &'static str,
+}
+
+/// Names and values.
+pub(crate) type Facts = Vec<(String, String)>;
+
+/// A column of a trial's seconds.
+pub(crate) struct Second {
+    pub(crate) head: &'static str,
+    /// Of the operations that a trial is about, and an interval.
+    pub(crate) value: fn(&Main, &Sample) -> Option<f64>,
+    pub(crate) print: fn(f64) -> String,
+}
