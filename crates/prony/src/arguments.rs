@@ -109,7 +109,7 @@ pub(crate) struct Disk {
     pub(crate) paths: Vec<PathBuf>,
 
     /// A bundle of tests: quick, cdm3, cdm8, sqlserver, sweep, steady [default: the one test the options describe]
-    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names())]
+    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names(&::study::DISK_PROFILES))]
     pub(crate) profile: Option<String>,
 
     /// Times that each test is measured [default: 1, or the profile's]
@@ -176,7 +176,7 @@ pub(crate) struct Historian {
     pub(crate) quick: bool,
 
     /// A published test: flush-rows, real-project [default: the one test the options describe]
-    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = historian_profile_names())]
+    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names(&::study::HISTORIAN_PROFILES))]
     pub(crate) profile: Option<String>,
 
     /// Times that each test is measured [default: 1]
@@ -402,18 +402,11 @@ pub(crate) struct Format {
     pub(crate) csv: bool,
 }
 
-fn profile_names() -> clap::builder::PossibleValuesParser {
-    ::study::profiles()
-        .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
-        .to_vec()
-        .into()
-}
-
-fn historian_profile_names() -> clap::builder::PossibleValuesParser {
-    ::study::historian_profiles()
-        .map(|profile| clap::builder::PossibleValue::new(profile.name).help(profile.answers))
-        .to_vec()
-        .into()
+fn profile_names(profiles: &[::study::ReadyStudy]) -> clap::builder::PossibleValuesParser {
+    let value = |profile: &::study::ReadyStudy| {
+        clap::builder::PossibleValue::new(profile.name).help(profile.answers())
+    };
+    profiles.iter().map(value).collect::<Vec<_>>().into()
 }
 
 /// What may cost somebody data is asked for each time, never by a variable that was set long ago.

@@ -112,12 +112,10 @@ mod tests {
     use super::*;
     use load::Span;
     use record::{Interval, Latency, OperationInterval, Pauses, Phase, Workload};
-    use study::{Plan, Study, profiles};
+    use study::{Plan, ReadyStudy};
 
     fn plan(profile: &str) -> Plan {
-        let profile = profiles().into_iter().find(|known| known.name == profile).unwrap();
-        let study: Study = profile.study(vec!["/data".into()]);
-        Plan::of(&study).unwrap()
+        Plan::of(&ReadyStudy::named(profile).unwrap().study(false).unwrap()).unwrap()
     }
 
     /// A window of one second with so many operations of a latency; in an open loop also with a lag.

@@ -24,16 +24,6 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis over a parameter of a workload.
-    pub(crate) fn of<W: Workload>(key: &str, levels: impl IntoIterator<Item = Value>) -> Self {
-        Self {
-            key: format!("workload.{}.{key}", W::NAME),
-            levels: levels.into_iter().collect(),
-            names: Vec::new(),
-            reference: None,
-        }
-    }
-
     /// Name under which trials tell their level: the last part of the key.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,28 +1,49 @@
-//! The published studies, ready to run: each a study file and a page on it.
+//! Studies that are ready to run, each a file in `studies/`: profiles of one workload, and what others published.
 
-/// A study that others published, as a file of ours.
+use crate::file::{Mistake, StudyFile};
+use crate::mistake::{StudyError, StudyErrors};
+use crate::study::Study;
+
+/// A study that is ready to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PublishedStudy {
+pub struct ReadyStudy {
     /// Name on the command line.
     pub name: &'static str,
     /// The study file.
     pub file: &'static str,
-    /// What it answers, what it needs and how to adapt it.
-    pub page: &'static str,
+    /// What it needs and how to adapt it; none of a profile, whose file says it all.
+    pub page: Option<&'static str>,
 }
 
-macro_rules! published {
-    ($($name:literal),* $(,)?) => {
-        [$(PublishedStudy {
+macro_rules! profiles {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        [$(ReadyStudy {
             name: $name,
-            file: include_str!(concat!("../../../studies/", $name, ".toml")),
-            page: include_str!(concat!("../../../studies/", $name, ".md")),
+            file: include_str!(concat!("../../../studies/", $folder, "/", $name, ".toml")),
+            page: None,
         }),*]
     };
 }
 
-/// All of them.
-pub const PUBLISHED_STUDIES: [PublishedStudy; 7] = published![
+macro_rules! published {
+    ($($name:literal),* $(,)?) => {
+        [$(ReadyStudy {
+            name: $name,
+            file: include_str!(concat!("../../../studies/", $name, ".toml")),
+            page: Some(include_str!(concat!("../../../studies/", $name, ".md"))),
+        }),*]
+    };
+}
+
+/// Profiles of a disk.
+pub const DISK_PROFILES: [ReadyStudy; 6] =
+    profiles!["disk": "quick", "cdm3", "cdm8", "sqlserver", "sweep", "steady"];
+
+/// Profiles of a historian.
+pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
+
+/// Studies that others published.
+pub const PUBLISHED_STUDIES: [ReadyStudy; 7] = published![
     "hds-flush-rows",
     "hds-real-project",
     "hds-sqlio",
@@ -32,17 +53,40 @@ pub const PUBLISHED_STUDIES: [PublishedStudy; 7] = published![
     "sqlio-expectation",
 ];
 
-impl PublishedStudy {
+impl ReadyStudy {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        DISK_PROFILES.iter().chain(&HISTORIAN_PROFILES).chain(&PUBLISHED_STUDIES)
+    }
+
     /// The study of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
-        PUBLISHED_STUDIES.iter().find(|study| study.name == name)
+        Self::all().find(|study| study.name == name)
     }
 
-    /// What it answers, in one line: the first one of its page after the heading.
+    /// What it answers, in one line: the first one of its page after the heading, or of its file.
     #[must_use]
     pub fn answers(&self) -> &'static str {
-        let mut lines = self.page.lines().skip(1).map(str::trim);
-        lines.find(|line| !line.is_empty()).unwrap_or_default()
+        let first = |text: &'static str| text.lines().map(str::trim).find(|line| !line.is_empty());
+        let of_page = |page: &'static str| first(page.split_once('\n')?.1);
+        let answers = self.page.map_or_else(|| first(self.file), of_page).unwrap_or_default();
+        answers.trim_start_matches("# ")
+    }
+
+    /// The study with its places as they are by default. Quick: with shorter times, and it says so.
+    ///
+    /// # Errors
+    /// When the file is wrong, which would be our own mistake.
+    pub fn study(&self, quick: bool) -> Result<Study, StudyErrors> {
+        let file = StudyFile { name: self.name, text: self.file, quick, ..StudyFile::default() };
+        file.study().map_err(|mistakes| {
+            let error = |mistake: Mistake| StudyError { place: mistake.place, problem: mistake.problem };
+            StudyErrors(mistakes.into_iter().map(error).collect())
+        })
     }
 }
+
+#[cfg(test)]
+#[path = "library_tests.rs"]
+mod tests;

@@ -318,7 +318,6 @@ fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::profiles;
     use crate::study::Configuration;
     use proptest::prelude::*;
 
@@ -384,15 +383,18 @@ mod tests {
         assert!(empty.contains("no levels"), "{empty}");
     }
 
+    fn profile(name: &str) -> Study {
+        crate::ReadyStudy::named(name).unwrap().study(false).unwrap()
+    }
+
     #[test]
     fn a_flag_narrows_an_axis_and_may_not_belie_a_name() {
-        let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
-        let mut sweep = profile("sweep").study(vec!["/data".into()]);
+        let mut sweep = profile("sweep");
         let eight: disk::Settings = toml::from_str("block_size = \"64KiB\"\noutstanding = 4").unwrap();
         sweep.narrow(&eight).unwrap();
         assert_eq!(Plan::of(&sweep).unwrap().trials.len(), 4, "four scenarios at one point");
 
-        let mut cdm = profile("cdm8").study(vec!["/data".into()]);
+        let mut cdm = profile("cdm8");
         let message = cdm.narrow(&eight).unwrap_err().to_string();
         assert!(message.contains("block_size") && message.contains("cdm8"), "{message}");
         let shorter: disk::Settings = toml::from_str("duration = \"1s\"").unwrap();
@@ -427,21 +429,19 @@ mod tests {
 
     #[test]
     fn what_only_writes_heed_is_refused_where_nothing_is_written() {
-        let profile = |name: &str| profiles().into_iter().find(|profile| profile.name == name).unwrap();
         let through: disk::Settings = toml::from_str("write_through = true\noverwrite = true").unwrap();
         let mut reads = plain("");
         reads.narrow(&through).unwrap();
         let message = Plan::of(&reads).unwrap_err().to_string();
         assert!(message.contains("write_through") && message.contains("overwrite"), "{message}");
-        let mut quick = profile("quick").study(vec!["/data".into()]);
+        let mut quick = profile("quick");
         quick.narrow(&through).unwrap();
         assert!(Plan::of(&quick).is_ok(), "some of its trials write");
     }
 
     #[test]
     fn rounds_of_another_block_size_are_tracked_by_it() {
-        let steady = profiles().into_iter().find(|profile| profile.name == "steady").unwrap();
-        let mut study = steady.study(vec!["/data".into()]);
+        let mut study = profile("steady");
         study.narrow::<disk::Settings>(&toml::from_str("block_size = \"8KiB\"").unwrap()).unwrap();
         let plan = Plan::of(&study).unwrap();
         assert_eq!(plan.trials.iter().filter(|trial| trial.tracked).count(), 25);
@@ -449,8 +449,7 @@ mod tests {
 
     #[test]
     fn rounds_track_one_trial_each() {
-        let steady = profiles().into_iter().find(|profile| profile.name == "steady").unwrap();
-        let plan = Plan::of(&steady.study(vec!["/data".into()])).unwrap();
+        let plan = Plan::of(&profile("steady")).unwrap();
         assert_eq!(plan.trials.len(), 25 * 56);
         assert_eq!(plan.trials.iter().filter(|trial| trial.tracked).count(), 25);
         assert_eq!(plan.stop, Stop::WhenSteady);
@@ -578,8 +577,10 @@ mod tests {
             let mut study = plain("");
             study.blocks = blocks;
             study.order = if passes { Order::Given } else { Order::Repeats };
-            study.axis =
-                vec![crate::axis::Axis::of::<disk::Settings>("outstanding", depths.iter().map(|&depth| i64::from(depth).into()))];
+            let levels: Vec<&u32> = depths.iter().collect();
+            study.axis = vec![
+                toml::from_str(&format!("key = \"workload.disk.outstanding\"\nlevels = {levels:?}")).unwrap(),
+            ];
             let plan = Plan::of(&study).unwrap();
             prop_assert_eq!(plan.trials.len(), depths.len() * blocks as usize);
             for (position, trial) in plan.trials.iter().enumerate() {

@@ -1,8 +1,7 @@
 //! `prony check`: the main job, with nothing to decide.
 
-use anyhow::anyhow;
 use disk::Settings;
-use study::{Study, profiles};
+use study::Study;
 
 use crate::arguments::Check;
 use crate::exit::{Exit, Failure};
@@ -18,9 +17,8 @@ pub(crate) fn run(check: &Check) -> Result<Exit, Failure> {
 
 /// The quick profile on the directory's disk, then a historian and an order store on SQLite there.
 pub(crate) fn study(check: &Check) -> Result<Study, Failure> {
-    let quick = profiles().into_iter().find(|profile| profile.name == "quick");
-    let quick = quick.ok_or_else(|| Failure::runtime(anyhow!("there is no profile called quick")))?;
-    let mut study = quick.study(vec![check.path.clone()]);
+    let mut study = super::profile("quick", false)?;
+    study.target.paths = vec![check.path.clone()];
     study.title = "Check".to_owned();
     study.slug = "check".to_owned();
     let given = Settings { file_size: check.file_size, duration: check.duration, ..Settings::default() };

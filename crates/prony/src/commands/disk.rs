@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use disk::EngineChoice;
-use study::{Study, profiles};
+use study::Study;
 
 use crate::arguments::Disk;
 use crate::exit::{Exit, Failure};
@@ -16,11 +16,11 @@ pub(crate) fn run(disk: &Disk) -> Result<Exit, Failure> {
 pub(crate) fn study(disk: &Disk) -> Result<Study, Failure> {
     let mut study = match &disk.profile {
         None => Study::of_disk(disk.paths.clone()),
-        Some(name) => profiles()
-            .into_iter()
-            .find(|profile| profile.name == name)
-            .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?
-            .study(disk.paths.clone()),
+        Some(name) => {
+            let mut study = super::profile(name, false)?;
+            study.target.paths.clone_from(&disk.paths);
+            study
+        }
     };
     if let Some(expect) = &disk.expect {
         // Refused here, not in the report of a run that took an hour.

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use database::Url;
-use study::{Existing, Study, historian_profiles};
+use study::{Existing, Study};
 use workload::historian::{Rate, SourceChoice};
 
 use crate::arguments::Historian;
@@ -18,11 +18,11 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
     // Read here and not by clap, whose message would show a password.
     let target: Url = historian.target.parse().map_err(Failure::usage)?;
     let mut study = match &historian.profile {
-        Some(name) => historian_profiles()
-            .into_iter()
-            .find(|profile| profile.name == name)
-            .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?
-            .study(target.clone(), historian.quick),
+        Some(name) => {
+            let mut study = super::profile(name, historian.quick)?;
+            study.target.url = Some(target.clone());
+            study
+        }
         None => one(historian, target.clone()),
     };
     if let Some(name) = &historian.database {

@@ -14,10 +14,19 @@ mod run_orders;
 mod store;
 mod study;
 
+use anyhow::anyhow;
+
 use crate::arguments::{Arguments, Command, Orders, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
+
+/// The study of a profile, for places as it names them itself.
+fn profile(name: &str, quick: bool) -> Result<::study::Study, Failure> {
+    let ready = ::study::ReadyStudy::named(name)
+        .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?;
+    ready.study(quick).map_err(Failure::usage)
+}
 
 pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
     crate::spelling::set(&arguments.command);

@@ -1,11 +1,11 @@
-//! `prony study`: study files, and the published studies.
+//! `prony study`: study files, and the studies that are ready to run.
 
 use std::path::Path;
 
 use anyhow::anyhow;
 use load::Size;
 use record::Lines;
-use study::{PUBLISHED_STUDIES, PublishedStudy, Study, StudyFile};
+use study::{ReadyStudy, Study, StudyFile};
 use workload::given_file;
 
 use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy};
@@ -27,16 +27,22 @@ pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
 
 /// A line a study: its name and what it answers.
 pub(crate) fn list() -> Result<Exit, Failure> {
-    let width = PUBLISHED_STUDIES.iter().map(|study| study.name.len()).max().unwrap_or(0);
-    let lines = PUBLISHED_STUDIES.iter().map(|study| format!("{:<width$}  {}", study.name, study.answers()));
+    let width = ReadyStudy::all().map(|study| study.name.len()).max().unwrap_or(0);
+    let lines = ReadyStudy::all().map(|study| format!("{:<width$}  {}", study.name, study.answers()));
     let remark = "prony study show NAME prints its file, --page what it needs; prony study run NAME --quick is a short look.";
     terminal::print(&Lines::each(lines.chain([String::new(), remark.to_owned()])))?;
     Ok(Exit::Pass)
 }
 
 pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
-    let study = PublishedStudy::named(&show.name).ok_or_else(|| Failure::usage(unknown(&show.name)))?;
-    let text = if show.page { study.page } else { study.file };
+    let study = ReadyStudy::named(&show.name).ok_or_else(|| Failure::usage(unknown(&show.name)))?;
+    let text = if show.page {
+        study.page.ok_or_else(|| {
+            Failure::usage(anyhow!("{0} has no page; prony study show {0} prints its file", study.name))
+        })?
+    } else {
+        study.file
+    };
     terminal::print_file(text.as_bytes())?;
     Ok(Exit::Pass)
 }
@@ -44,9 +50,9 @@ pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
 /// The study that the arguments name, as they change it.
 fn study(given: &GivenStudy) -> Result<Study, Failure> {
     let path = Path::new(&given.study);
-    let (name, text) = match PublishedStudy::named(&given.study) {
-        // A file of this name is what is meant: published studies can be adapted.
-        Some(published) if !path.is_file() => (published.name.to_owned(), published.file.to_owned()),
+    let (name, text) = match ReadyStudy::named(&given.study) {
+        // A file of this name is what is meant: ready studies can be adapted.
+        Some(ready) if !path.is_file() => (ready.name.to_owned(), ready.file.to_owned()),
         _ => (stem(path), read(path)?),
     };
     let mut set: Vec<(String, toml::Value)> =
@@ -86,13 +92,10 @@ fn read(path: &Path) -> Result<String, Failure> {
 }
 
 fn unknown(name: &str) -> anyhow::Error {
-    let nearest = PUBLISHED_STUDIES
-        .iter()
-        .max_by(|a, b| strsim::jaro_winkler(a.name, name).total_cmp(&strsim::jaro_winkler(b.name, name)));
+    let likeness = |study: &ReadyStudy| strsim::jaro_winkler(study.name, name);
+    let nearest = ReadyStudy::all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     let nearest = nearest.map_or("", |study| study.name);
-    anyhow!(
-        "there is no file and no published study {name}; did you mean {nearest}? prony study list names them"
-    )
+    anyhow!("there is no file and no ready study {name}; did you mean {nearest}? prony study list names them")
 }
 
 /// A value as a study file would spell it; what is none there is a text, so that `5s` needs no quotes.

@@ -388,3 +388,31 @@ fn a_password_is_stored_nowhere() {
         assert!(!text.contains("secret"), "{file} holds a password");
     }
 }
+
+#[test]
+fn profiles_are_studies_that_are_listed_and_planned_alike() {
+    let bench = Workbench::new();
+    let list = bench.run(&["study", "list"]).ended_with(0).stdout;
+    let document = |arguments: &[&str]| bench.run(arguments).ended_with(0).stdout;
+    for (name, by_option) in [
+        ("sqlserver", &["plan", "disk", ".", "--profile", "sqlserver", "--json"][..]),
+        (
+            "flush-rows",
+            &[
+                "plan",
+                "historian",
+                "--target",
+                "sqlite:prony-historian.sqlite",
+                "--profile",
+                "flush-rows",
+                "--json",
+            ],
+        ),
+    ] {
+        assert!(list.contains(name), "{name} is not in:\n{list}");
+        assert_eq!(document(&["study", "plan", name, "--json"]), document(by_option), "{name}");
+        let file = document(&["study", "show", name]);
+        assert!(file.contains(&format!("profile = \"{name}\"")), "{file}");
+        bench.run(&["study", "show", name, "--page"]).ended_with(2).says("has no page");
+    }
+}
