@@ -13,7 +13,7 @@ pub const OUTSTANDING_MAX: u32 = 4096;
 /// Outstanding I/Os a thread that an open loop may have where nothing else is said.
 const OUTSTANDING_OPEN_LOOP: u32 = 128;
 /// Largest I/O.
-pub const BLOCK_BYTES_MAX: u64 = 256 << 20;
+pub(crate) const BLOCK_BYTES_MAX: u64 = 256 << 20;
 /// Smallest unit of a block size.
 pub const SECTOR_BYTES: u64 = 512;
 

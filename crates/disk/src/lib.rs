@@ -5,12 +5,16 @@
 
 mod affinity;
 mod buffer;
+mod choice;
+mod describe;
 mod engine;
+mod error;
 mod job;
+mod lacking;
 mod memory;
 mod pattern;
+mod play;
 mod settings;
-mod setup;
 mod target;
 mod thread;
 mod trial;
@@ -18,11 +22,13 @@ mod worker;
 mod workload;
 
 pub use affinity::usable_cpus;
-pub use job::{BLOCK_BYTES_MAX, Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
+pub use error::TrialError;
+pub use job::{Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use memory::machine_memory_bytes;
+pub use play::Outcome;
 pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
-pub use trial::{Outcome, TrialError, run};
+pub use trial::run;
 
 /// A parameter of this workload, where a sentence names it.
 pub(crate) fn parameter(name: &str) -> record::Parameter<'static> {

@@ -10,19 +10,15 @@ use load::{Arrivals, Meter, ThreadInterval, intervals_max};
 use crate::affinity::{pin, usable_cpus, wake_on_time};
 use crate::buffer::{Buffers, Content};
 use crate::engine::{Engine, kinds, null::Null, psync::Psync, simulated::Simulated, uring, uring::Uring};
+use crate::error::TrialError;
 use crate::job::Job;
 use crate::pattern::{Blocks, Random};
 use crate::settings::{EngineChoice, Pattern};
-use crate::setup::no_ring;
 use crate::target::{Access, Region, Target};
-use crate::trial::TrialError;
 use crate::worker::{Course, Done, FileWalk, Worker, WorkerError};
 
 /// Streams of random numbers from here on are those of arrivals; below are those of patterns and payloads.
 const ARRIVAL_STREAMS: u64 = 1 << 41;
-
-/// How buffers are described that the ring knows.
-pub(crate) const REGISTERED: &str = "registered";
 
 /// What a thread tells the controller.
 pub(crate) enum Message {
@@ -160,7 +156,7 @@ impl Thread<'_> {
             kernel_submission: self.job.kernel_submission,
         };
         let (ring, granted) =
-            Uring::new(buffers, self.open_files()?, options).map_err(|error| no_ring(&error))?;
+            Uring::new(buffers, self.open_files()?, options).map_err(|error| uring::refused(&error))?;
         Ok((ring, Ready { features: granted.features, buffers: granted.buffers }))
     }
 
@@ -218,10 +214,12 @@ impl Ready {
     /// What all threads got: of the buffers the worst, with the number of threads that it is true of.
     pub(crate) fn least(all: Vec<Self>) -> Self {
         let threads = all.len();
-        let without = all.iter().filter(|ready| ready.buffers != REGISTERED).count();
+        let without = all.iter().filter(|ready| ready.buffers != uring::REGISTERED).count();
         let mut least = Self::default();
         for ready in all {
-            if least.buffers.is_empty() || (least.buffers == REGISTERED && ready.buffers != REGISTERED) {
+            if least.buffers.is_empty()
+                || (least.buffers == uring::REGISTERED && ready.buffers != uring::REGISTERED)
+            {
                 least = ready;
             }
         }

@@ -1,50 +1,21 @@
-//! Runs one trial: makes the threads, starts them at one moment, and puts their intervals together.
+//! Runs one trial: decides the engine, measures what the generator itself costs, and plays the load.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
-use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
-use record::Setup;
+use load::{Go, Pacing, Phases, Progress, Span};
+use record::Calibration;
 
-use crate::engine::kinds;
+use crate::choice::{Resolved, resolve};
+use crate::error::TrialError;
 use crate::job::Job;
+use crate::play::{Outcome, play};
 use crate::settings::EngineChoice;
-use crate::setup;
-use crate::target::{Target, TargetError};
-use crate::thread::{self, Message, Ready, Thread};
+use crate::target::Target;
+use crate::thread;
 
-/// How a trial ended that ran to its end, or until it was told to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Operations that fell due in the measured window; open loop only.
-    pub due: u64,
-    /// Operations that were sent.
-    pub sent: u64,
-    /// Operations that were due and not sent; open loop only.
-    pub unsent: u64,
-    /// Operations that fell due while every slot was in flight, and waited for one; open loop only.
-    pub capped: u64,
-}
-
-/// Why a trial did not run, or not to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// The target cannot be used as asked.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The engine cannot be had.
-    #[error("{0}")]
-    Engine(String),
-    /// An I/O failed.
-    #[error("{path}: {problem}")]
-    Io {
-        /// File.
-        path: String,
-        /// What happened to which I/O.
-        problem: String,
-    },
-}
+/// How long a calibration of the generator runs.
+const CALIBRATION: Phases =
+    Phases { warm_up: Span::microseconds(2_000), measure: Span::microseconds(20_000) };
 
 /// Runs a job against a target until its end, an error, `stop`, or until `on_progress` says so.
 ///
@@ -54,180 +25,50 @@ pub fn run(
     job: &Job,
     target: &Target,
     stop: &AtomicBool,
-    mut on_progress: impl FnMut(Progress) -> Go,
+    on_progress: impl FnMut(Progress) -> Go,
 ) -> Result<Outcome, TrialError> {
-    let resolved = setup::resolve(job)?;
+    let resolved = resolve(job)?;
     let threads = thread::assign(&resolved.job, target)?;
     if resolved.job.cache.uses_file_cache() {
         target.forget_cached();
     }
-    let calibration = setup::calibrate(&resolved.job)?;
-    let give_up = AtomicBool::new(false);
-    let (to_controller, messages) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let controls = threads
-            .iter()
-            .map(|thread| start_thread(scope, thread, &to_controller, &give_up))
-            .collect::<Result<Vec<_>, _>>()?;
-        drop(to_controller);
-        let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
-        let ready = controller.await_ready()?;
-        let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup::describe(
-            &resolved,
-            target,
-            &threads,
-            &ready,
-            calibration,
-        )))));
-        give_up.store(go == Go::Stop, Ordering::Relaxed);
-        let begin = controller.start();
-        let watch = watch(controller.job, begin).inspect_err(|_| give_up.store(true, Ordering::Relaxed))?;
-        controller.collect(watch.as_ref(), &mut on_progress)
-    })
+    let calibration = calibrate(&resolved.job)?;
+    play(&resolved, target, &threads, calibration, stop, on_progress)
 }
 
-/// The watch over pauses of this process; none in virtual time, which stands still with it.
-fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
-    if job.engine == EngineChoice::Simulated {
+/// Measures what the generator itself costs: the same job on one thread against the null engine.
+///
+/// # Errors
+/// When the job's buffers cannot be had.
+fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
+    if matches!(job.engine, EngineChoice::Null | EngineChoice::Simulated) {
         return Ok(None);
     }
-    let watch = PauseWatch::start(begin).map_err(|error| {
-        TrialError::Engine(format!(
-            "cannot start the thread that watches the clock: {error}; let this user have more threads (`ulimit -u`)"
-        ))
+    let idle = Job {
+        engine: EngineChoice::Null,
+        threads: 1,
+        phases: CALIBRATION,
+        pacing: Pacing::Closed { think_time: Span::ZERO },
+        pools: Vec::new(),
+        affinity: None,
+        ..job.clone()
+    };
+    let target = Target::imaginary(1, (1 << 30).max(job.block_bytes + job.offset_bytes));
+    let idle = Resolved { job: Job { region_bytes: None, ..idle }, fallback: None };
+    let threads = thread::assign(&idle.job, &target)?;
+    let (mut operations, mut seconds) = (0, 0.0);
+    play(&idle, &target, &threads, None, &AtomicBool::new(false), |progress| {
+        if let Progress::Interval(interval) = progress
+            && interval.phase == record::Phase::Measure
+        {
+            operations += interval.operations.values().map(|operation| operation.count).sum::<u64>();
+            // CPU time: a moment in which something else ran would make the generator look slow.
+            seconds += interval.generator_cpu_us as f64 / 1e6;
+        }
+        Go::On
     })?;
-    Ok(Some(watch))
-}
-
-/// What is said of a thread that ended without a word.
-const THREAD_GONE: &str = "a load thread ended unexpectedly; this is a mistake of prony's";
-
-/// Tells the controller if a thread panics, which would wait for it for ever.
-struct LastWords<'a>(&'a dyn Fn(Message));
-
-impl Drop for LastWords<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            (self.0)(Message::Ended(Err(TrialError::Engine(THREAD_GONE.to_owned()))));
-        }
-    }
-}
-
-/// The controller's ends of a thread's channels. A thread whose channel closes before it was started ends.
-struct Control {
-    start: Sender<Instant>,
-    recycle: Sender<ThreadInterval>,
-}
-
-fn start_thread<'scope, 'env>(
-    scope: &'scope std::thread::Scope<'scope, 'env>,
-    thread: &'env Thread<'env>,
-    to_controller: &Sender<(usize, Message)>,
-    give_up: &'env AtomicBool,
-) -> Result<Control, TrialError> {
-    let (start, started) = mpsc::channel();
-    let (recycle, spare) = mpsc::channel();
-    let to_controller = to_controller.clone();
-    let number = thread.number;
-    std::thread::Builder::new()
-        .name(format!("load-{number}"))
-        .spawn_scoped(scope, move || {
-            // The controller outlives its threads; when it gave up, nobody needs the message.
-            let tell = |message| {
-                let _ = to_controller.send((number, message));
-            };
-            let _last_words = LastWords(&tell);
-            thread.run(&started, spare, give_up, &tell);
-        })
-        .map_err(|error| {
-            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads, or let this user have more (`ulimit -u`)", number + 1))
-        })?;
-    Ok(Control { start, recycle })
-}
-
-struct Controller<'a> {
-    job: &'a Job,
-    controls: Vec<Control>,
-    messages: Receiver<(usize, Message)>,
-    stop: &'a AtomicBool,
-    give_up: &'a AtomicBool,
-}
-
-impl Controller<'_> {
-    /// Awaits every thread's engine. On an error all threads end, because their channels close.
-    fn await_ready(&self) -> Result<Ready, TrialError> {
-        let mut all = Vec::with_capacity(self.controls.len());
-        for _ in &self.controls {
-            match self.messages.recv() {
-                Ok((_, Message::Ready(ready))) => all.push(ready?),
-                Ok((_, Message::Ended(Err(error)))) => return Err(error),
-                _ => return Err(TrialError::Engine(THREAD_GONE.to_owned())),
-            }
-        }
-        Ok(Ready::least(all))
-    }
-
-    fn start(&self) -> Instant {
-        let start = Instant::now();
-        for control in &self.controls {
-            let _ = control.start.send(start);
-        }
-        start
-    }
-
-    fn collect(
-        self,
-        watch: Option<&PauseWatch>,
-        on_progress: &mut impl FnMut(Progress) -> Go,
-    ) -> Result<Outcome, TrialError> {
-        let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
-        let mut outcome = Outcome::default();
-        let mut result = Ok(());
-        let mut running = self.controls.len();
-        while running > 0 {
-            if self.stop.load(Ordering::Relaxed) {
-                self.give_up.store(true, Ordering::Relaxed);
-            }
-            let (number, message) = match self.messages.recv_timeout(Duration::from_millis(100)) {
-                Ok(received) => received,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return result.and(Err(TrialError::Engine(THREAD_GONE.to_owned())));
-                }
-            };
-            match message {
-                Message::Ready(_) => {}
-                Message::Interval(mut interval) => {
-                    merge.add(number, &interval);
-                    interval.clear();
-                    let _ = self.controls[number].recycle.send(interval);
-                }
-                Message::Ended(ended) => {
-                    running -= 1;
-                    merge.finished(number);
-                    match ended {
-                        Ok(done) => {
-                            outcome.due += done.due;
-                            outcome.unsent += done.unsent;
-                            outcome.sent += done.sent;
-                            outcome.capped += done.capped;
-                        }
-                        Err(error) => {
-                            self.give_up.store(true, Ordering::Relaxed);
-                            result = result.and(Err(error));
-                        }
-                    }
-                }
-            }
-            while let Some(mut interval) = merge.next_whole() {
-                interval.generator_pauses = watch.map(|watch| watch.of(&interval));
-                if on_progress(Progress::Interval(interval)) == Go::Stop {
-                    self.give_up.store(true, Ordering::Relaxed);
-                }
-            }
-        }
-        result.map(|()| outcome)
-    }
+    Ok((operations > 0 && seconds > 0.0)
+        .then(|| Calibration { generator_ns_per_operation: seconds * 1e9 / operations as f64 }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tests of whole trials: on simulated devices in virtual time, and on real files.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use record::{Interval, Phase};
@@ -228,7 +228,7 @@ fn a_stop_drains_and_keeps_what_was_measured() {
 fn a_kernel_that_forbids_io_uring_gets_threads_instead_and_says_so() {
     let job = job(r#"{"outstanding": 8, "threads": 2}"#);
     let refused = std::io::Error::from_raw_os_error(libc::EPERM);
-    let resolved = crate::setup::without_ring(&job, &refused).unwrap();
+    let resolved = crate::choice::without_ring(&job, &refused).unwrap();
     assert_eq!((resolved.job.threads, resolved.job.outstanding), (16, 1));
     assert_eq!(resolved.job.engine, crate::settings::EngineChoice::Psync);
     assert!(resolved.fallback.unwrap().contains("16 threads"));

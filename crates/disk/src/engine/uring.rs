@@ -14,7 +14,7 @@ use load::{Clock, MonotonicClock};
 
 use super::{Completion, Engine, Kind, Operation, Wait};
 use crate::buffer::Buffers;
-use crate::thread::REGISTERED;
+use crate::error::TrialError;
 
 /// How a ring is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,9 @@ pub(crate) struct Granted {
     pub(crate) features: Vec<String>,
     pub(crate) buffers: String,
 }
+
+/// How buffers are described that the ring knows.
+pub(crate) const REGISTERED: &str = "registered";
 
 /// Sets of ring flags, best first. A kernel refuses with EINVAL what it does not know.
 const FLAG_SETS: [&[&str]; 4] = [
@@ -220,6 +223,15 @@ impl Engine for Uring {
 pub(crate) fn probe() -> io::Result<()> {
     let options = Options { registered_buffers: false, poll: false, kernel_submission: false };
     build(1, options).map(drop)
+}
+
+/// The message where a ring cannot be had and nothing else was permitted.
+pub(crate) fn refused(error: &io::Error) -> TrialError {
+    TrialError::Engine(format!(
+        "cannot make an io_uring: {error}. Allow it (a container's seccomp profile or the sysctl \
+         kernel.io_uring_disabled may forbid it), or use {} with one outstanding I/O a thread",
+        crate::parameter("engine").of("psync")
+    ))
 }
 
 /// A ring with the best set of flags that the kernel takes, and their names.

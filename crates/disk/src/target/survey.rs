@@ -54,7 +54,7 @@ impl Survey {
         if !jobs.iter().any(Job::needs_files) {
             return Ok(survey);
         }
-        if let Some(lacking) = jobs.iter().find_map(crate::setup::lacking) {
+        if let Some(lacking) = jobs.iter().find_map(crate::lacking::lacking) {
             return Err(TargetError::machine(lacking));
         }
         check_distinct(&named)?;

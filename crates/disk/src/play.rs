@@ -1,0 +1,205 @@
+//! Makes a trial's threads, starts them at one moment, and puts their intervals together.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
+use record::{Calibration, Setup};
+
+use crate::choice::Resolved;
+use crate::describe::describe;
+use crate::engine::kinds;
+use crate::error::TrialError;
+use crate::job::Job;
+use crate::settings::EngineChoice;
+use crate::target::Target;
+use crate::thread::{Message, Ready, Thread};
+
+/// How a trial ended that ran to its end, or until it was told to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Operations that fell due in the measured window; open loop only.
+    pub due: u64,
+    /// Operations that were sent.
+    pub sent: u64,
+    /// Operations that were due and not sent; open loop only.
+    pub unsent: u64,
+    /// Operations that fell due while every slot was in flight, and waited for one; open loop only.
+    pub capped: u64,
+}
+
+/// Loads a target with threads that were assigned to it.
+///
+/// # Errors
+/// When a thread could not begin, or an I/O failed. What was measured before was told by `on_progress`.
+pub(crate) fn play(
+    resolved: &Resolved,
+    target: &Target,
+    threads: &[Thread<'_>],
+    calibration: Option<Calibration>,
+    stop: &AtomicBool,
+    mut on_progress: impl FnMut(Progress) -> Go,
+) -> Result<Outcome, TrialError> {
+    let give_up = AtomicBool::new(false);
+    let (to_controller, messages) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let controls = threads
+            .iter()
+            .map(|thread| start_thread(scope, thread, &to_controller, &give_up))
+            .collect::<Result<Vec<_>, _>>()?;
+        drop(to_controller);
+        let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
+        let ready = controller.await_ready()?;
+        let setup = describe(resolved, target, threads, &ready, calibration);
+        let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup))));
+        give_up.store(go == Go::Stop, Ordering::Relaxed);
+        let begin = controller.start();
+        let watch = watch(controller.job, begin).inspect_err(|_| give_up.store(true, Ordering::Relaxed))?;
+        controller.collect(watch.as_ref(), &mut on_progress)
+    })
+}
+
+/// The watch over pauses of this process; none in virtual time, which stands still with it.
+fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
+    if job.engine == EngineChoice::Simulated {
+        return Ok(None);
+    }
+    let watch = PauseWatch::start(begin).map_err(|error| {
+        TrialError::Engine(format!(
+            "cannot start the thread that watches the clock: {error}; let this user have more threads (`ulimit -u`)"
+        ))
+    })?;
+    Ok(Some(watch))
+}
+
+/// What is said of a thread that ended without a word.
+const THREAD_GONE: &str = "a load thread ended unexpectedly; this is a mistake of prony's";
+
+/// Tells the controller if a thread panics, which would wait for it for ever.
+struct LastWords<'a>(&'a dyn Fn(Message));
+
+impl Drop for LastWords<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0)(Message::Ended(Err(TrialError::Engine(THREAD_GONE.to_owned()))));
+        }
+    }
+}
+
+/// The controller's ends of a thread's channels. A thread whose channel closes before it was started ends.
+struct Control {
+    start: Sender<Instant>,
+    recycle: Sender<ThreadInterval>,
+}
+
+fn start_thread<'scope, 'env>(
+    scope: &'scope std::thread::Scope<'scope, 'env>,
+    thread: &'env Thread<'env>,
+    to_controller: &Sender<(usize, Message)>,
+    give_up: &'env AtomicBool,
+) -> Result<Control, TrialError> {
+    let (start, started) = mpsc::channel();
+    let (recycle, spare) = mpsc::channel();
+    let to_controller = to_controller.clone();
+    let number = thread.number;
+    std::thread::Builder::new()
+        .name(format!("load-{number}"))
+        .spawn_scoped(scope, move || {
+            // The controller outlives its threads; when it gave up, nobody needs the message.
+            let tell = |message| {
+                let _ = to_controller.send((number, message));
+            };
+            let _last_words = LastWords(&tell);
+            thread.run(&started, spare, give_up, &tell);
+        })
+        .map_err(|error| {
+            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads, or let this user have more (`ulimit -u`)", number + 1))
+        })?;
+    Ok(Control { start, recycle })
+}
+
+struct Controller<'a> {
+    job: &'a Job,
+    controls: Vec<Control>,
+    messages: Receiver<(usize, Message)>,
+    stop: &'a AtomicBool,
+    give_up: &'a AtomicBool,
+}
+
+impl Controller<'_> {
+    /// Awaits every thread's engine. On an error all threads end, because their channels close.
+    fn await_ready(&self) -> Result<Ready, TrialError> {
+        let mut all = Vec::with_capacity(self.controls.len());
+        for _ in &self.controls {
+            match self.messages.recv() {
+                Ok((_, Message::Ready(ready))) => all.push(ready?),
+                Ok((_, Message::Ended(Err(error)))) => return Err(error),
+                _ => return Err(TrialError::Engine(THREAD_GONE.to_owned())),
+            }
+        }
+        Ok(Ready::least(all))
+    }
+
+    fn start(&self) -> Instant {
+        let start = Instant::now();
+        for control in &self.controls {
+            let _ = control.start.send(start);
+        }
+        start
+    }
+
+    fn collect(
+        self,
+        watch: Option<&PauseWatch>,
+        on_progress: &mut impl FnMut(Progress) -> Go,
+    ) -> Result<Outcome, TrialError> {
+        let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
+        let mut outcome = Outcome::default();
+        let mut result = Ok(());
+        let mut running = self.controls.len();
+        while running > 0 {
+            if self.stop.load(Ordering::Relaxed) {
+                self.give_up.store(true, Ordering::Relaxed);
+            }
+            let (number, message) = match self.messages.recv_timeout(Duration::from_millis(100)) {
+                Ok(received) => received,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return result.and(Err(TrialError::Engine(THREAD_GONE.to_owned())));
+                }
+            };
+            match message {
+                Message::Ready(_) => {}
+                Message::Interval(mut interval) => {
+                    merge.add(number, &interval);
+                    interval.clear();
+                    let _ = self.controls[number].recycle.send(interval);
+                }
+                Message::Ended(ended) => {
+                    running -= 1;
+                    merge.finished(number);
+                    match ended {
+                        Ok(done) => {
+                            outcome.due += done.due;
+                            outcome.unsent += done.unsent;
+                            outcome.sent += done.sent;
+                            outcome.capped += done.capped;
+                        }
+                        Err(error) => {
+                            self.give_up.store(true, Ordering::Relaxed);
+                            result = result.and(Err(error));
+                        }
+                    }
+                }
+            }
+            while let Some(mut interval) = merge.next_whole() {
+                interval.generator_pauses = watch.map(|watch| watch.of(&interval));
+                if on_progress(Progress::Interval(interval)) == Go::Stop {
+                    self.give_up.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        result.map(|()| outcome)
+    }
+}
