@@ -21,23 +21,28 @@ mod functions;
 mod names;
 mod source;
 mod test_code;
+mod workload_names;
 
 /// Where the tolerated long functions are listed, relative to the root.
 const LONG_FUNCTIONS: &str = "crates/xtask/long-functions.txt";
+
+/// Where it is listed how many lines of shared files name a workload, relative to the root.
+const WORKLOAD_NAMES: &str = "crates/xtask/workload-names.txt";
 
 /// Runs all checks and prints what they find.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     let root = workspace.root();
     let (sources, mut findings) = source::read_all(root)?;
-    let long_functions = std::fs::read_to_string(root.join(LONG_FUNCTIONS))
-        .with_context(|| format!("cannot read {LONG_FUNCTIONS}"))?;
+    let list =
+        |path: &str| std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"));
 
     findings.extend(dependencies::check(&dependencies::crates(&workspace.metadata)));
     findings.extend(documentation::check(&sources));
-    findings.extend(functions::check(&sources, &long_functions));
+    findings.extend(functions::check(&sources, &list(LONG_FUNCTIONS)?));
     findings.extend(fences::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(test_code::check(&sources));
+    findings.extend(workload_names::check(&sources, &list(WORKLOAD_NAMES)?));
     findings.extend(check_texts(root)?);
 
     conclude(&sources, findings)

@@ -1,0 +1,158 @@
+//! A workload is named in its own files, and elsewhere in fewer and fewer lines.
+//!
+//! Shared code that names one workload has to be found and changed for the next one. The list says how many lines of which
+//! shared files do; it only shrinks. Test code may name what it likes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::source::{Source, Token};
+use super::{Finding, WORKLOAD_NAMES};
+
+/// Workloads, as their folders are called and as their types are.
+const WORKLOADS: [(&str, &str); 3] = [("disk", "Disk"), ("historian", "Historian"), ("orders", "Orders")];
+
+/// These checks have to name them.
+const SELF: &str = "crates/xtask/src/tree/";
+
+/// `listed` is the text of the list: a number of lines and a path a line, `#` before remarks.
+pub(crate) fn check(sources: &[Source], listed: &str) -> Vec<Finding> {
+    let lines = listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let (mut allowed, mut findings) = (BTreeMap::new(), Vec::new());
+    for line in lines {
+        match line.split_once(' ').and_then(|(number, path)| Some((number.parse::<usize>().ok()?, path))) {
+            Some((number, path)) => drop(allowed.insert(path, number)),
+            None => {
+                findings.push(Finding::new(WORKLOAD_NAMES, 0, format!("`{line}` is no number and a path")))
+            }
+        }
+    }
+    for source in sources {
+        let found = lines_with_names(source);
+        let allowed = allowed.remove(source.path.as_str()).unwrap_or(0);
+        findings.extend(judge(source, &found, allowed));
+    }
+    let gone = |path: &str| Finding::new(WORKLOAD_NAMES, 0, format!("`{path}` is gone: remove its line"));
+    findings.extend(allowed.into_keys().map(gone));
+    findings
+}
+
+fn judge(source: &Source, found: &BTreeSet<usize>, allowed: usize) -> Option<Finding> {
+    let number = found.len();
+    let message = if number > allowed {
+        format!(
+            "{number} lines name a workload, and {allowed} are listed in {WORKLOAD_NAMES}, which only shrinks: ask the \
+             workload, or let its own file say it"
+        )
+    } else if number < allowed {
+        format!("{number} lines name a workload and {allowed} are listed: write {number} in {WORKLOAD_NAMES}")
+    } else {
+        return None;
+    };
+    Some(Finding::new(&source.path, found.last().copied().unwrap_or(0), message))
+}
+
+/// Lines of a file that name a workload which the file is not of.
+fn lines_with_names(source: &Source) -> BTreeSet<usize> {
+    if source.path.starts_with(SELF) {
+        return BTreeSet::new();
+    }
+    let others: Vec<_> = WORKLOADS.iter().filter(|(name, _)| !is_of(&source.path, name)).collect();
+    let tokens = &source.tokens;
+    let names = |index: usize| {
+        let around = (index.checked_sub(1).map(|before| &tokens[before]), tokens.get(index + 1));
+        others.iter().any(|(name, of_type)| names(&tokens[index], around, name, of_type))
+    };
+    let named = (0..tokens.len()).filter(|&index| !tokens[index].in_test && names(index));
+    named.map(|index| tokens[index].line).collect()
+}
+
+/// Whether a file is a workload's own: it, a folder of it, or its crate is called so.
+fn is_of(path: &str, workload: &str) -> bool {
+    let parts = path.trim_end_matches(".rs").split('/').skip(1);
+    parts.flat_map(|part| part.split('_')).any(|word| word == workload)
+}
+
+/// Whether a token names a workload: as a type, a variant, a module, a field or a text. A variable of this name does not.
+fn names(token: &Token, around: (Option<&Token>, Option<&Token>), name: &str, of_type: &str) -> bool {
+    let is = |token: Option<&Token>, text: &str| token.is_some_and(|token| token.text == text);
+    let text = token.text.as_str();
+    if let Some(rest) = text.strip_prefix(of_type) {
+        return rest.is_empty() || rest.starts_with(|next: char| next.is_uppercase());
+    }
+    if text.ends_with('"') {
+        let spoken = text.trim_matches('"');
+        return spoken == name || spoken.strip_prefix("workload.").is_some_and(|key| key.starts_with(name));
+    }
+    text == name && (is(around.0, ":") || is(around.0, ".") || is(around.1, ":"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: &str = "crates/study/src/plan.rs";
+
+    fn findings(path: &str, text: &str, listed: &str) -> Vec<String> {
+        check(&[Source::parse(path, text).unwrap()], listed).iter().map(ToString::to_string).collect()
+    }
+
+    #[track_caller]
+    fn assert_one(found: &[String], part: &str) {
+        assert!(found.len() == 1 && found[0].contains(part), "{part}: {found:?}");
+    }
+
+    #[test]
+    fn shared_code_that_names_a_workload_is_found() {
+        for text in [
+            "fn a() { Workload::Orders; }",
+            "fn a() { orders::run(); }",
+            "fn a() { b(workload::orders); }",
+            "fn a() { b.historian.is_some(); }",
+            "fn a() { b(\"disk\"); }",
+            "fn a() { b(\"workload.orders.run_time\"); }",
+            "struct A { setup: HistorianSetup }",
+            "struct A { orders: u32 }",
+        ] {
+            assert_one(&findings(SHARED, text, ""), "1 lines name a workload, and 0 are listed");
+        }
+    }
+
+    #[test]
+    fn a_workloads_own_files_name_it_and_no_other() {
+        for path in [
+            "crates/disk/src/job.rs",
+            "crates/report/src/disk/table.rs",
+            "crates/record/src/disk.rs",
+            "crates/prony/src/commands/run_disk.rs",
+        ] {
+            assert_eq!(findings(path, "fn a() { Setup::Disk; }", ""), [""; 0], "{path}");
+            assert_one(&findings(path, "fn a() { Setup::Orders; }", ""), path);
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_names_pass() {
+        for text in [
+            "fn a() { let orders = 5; b(orders, disk); }",
+            "fn a() { b(\"orders a minute\"); }",
+            "struct Diskette;",
+            "/// Workload::Orders\nfn a() {}",
+            "#[cfg(test)]\nmod tests { fn a() { Workload::Orders; } }",
+        ] {
+            assert_eq!(findings(SHARED, text, ""), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_listed_is_tolerated_and_has_to_be_true() {
+        let text = "fn a() {\n Work::Disk;\n Work::Orders;\n}";
+        assert_eq!(findings(SHARED, text, &format!("# remark\n\n2 {SHARED}\n")), [""; 0]);
+        assert_one(
+            &findings(SHARED, text, &format!("1 {SHARED}")),
+            "2 lines name a workload, and 1 are listed",
+        );
+        assert_one(&findings(SHARED, text, &format!("3 {SHARED}")), "write 2");
+        assert_one(&findings(SHARED, "", "1 crates/study/src/gone.rs"), "is gone");
+        assert_one(&findings(SHARED, "", SHARED), "is no number and a path");
+    }
+}
