@@ -84,6 +84,7 @@ impl FakeServer {
         &self.0.fake
     }
 
+    #[cfg(test)]
     pub(crate) fn rows(&self) -> u64 {
         self.state().rows
     }

@@ -195,8 +195,8 @@ impl Url {
     }
 
     /// Rows that a fake has committed, those included that it threw away.
-    #[must_use]
-    pub fn fake_rows(&self) -> Option<u64> {
+    #[cfg(test)]
+    pub(crate) fn fake_rows(&self) -> Option<u64> {
         match &self.0 {
             Address::Fake(server) => Some(server.rows()),
             _ => None,

@@ -102,12 +102,6 @@ impl Latency {
         self.0.value_at_quantile(quantile) as f64 / 1e3
     }
 
-    /// Share (0–1) of the samples at or below the latency; none of an empty histogram.
-    #[must_use]
-    pub fn share_at_or_below_us(&self, latency_us: f64) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.quantile_below((latency_us * 1e3).round().max(0.0) as u64))
-    }
-
     /// The non-empty cells in rising order: first and last latency of the cell in microseconds, and its count.
     pub fn cells(&self) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
         self.0.iter_recorded().map(|cell| {

@@ -3,6 +3,8 @@
 //! The judgement itself is `stats::sustained`; here is only the one place that says which numbers go into it, for the
 //! search while it runs and for a report long after.
 
+use stats::Step;
+
 use crate::{HistorianOutcome, HistorianSetup, Latency, Loop, OperationInterval, Phase, Sample};
 
 /// Gauge: mean of the pending records over an interval.
@@ -13,94 +15,57 @@ pub const PENDING_MIN: &str = "pending_min_records";
 pub const PENDING_MAX: &str = "pending_max_records";
 
 /// Gauge: events due in an interval.
-const OFFERED: &str = "offered_records";
+pub const OFFERED: &str = "offered_records";
 /// Gauge: events of an interval that were not accepted.
-const REFUSED: &str = "refused_records";
+pub const REFUSED: &str = "refused_records";
 /// Cycles of a step without maintenance: as many as there are lengths of this in it.
 const CYCLE_S: f64 = 10.0;
 /// A step has at least so many cycles, if it has so many samples.
 const CYCLES_MIN: f64 = 5.0;
 
-/// What a step of a historian came to. All but the drain is of the measured window.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IngestStep {
-    /// End of each interval, in seconds since the load began.
-    pub end_s: Vec<f64>,
-    /// Mean of the pending records in each interval.
-    pub pending: Vec<f64>,
-    /// Fewest pending records in each interval, without those that wait to be sorted.
-    pub pending_min: Vec<f64>,
-    /// Length of a cycle in seconds: from maintenance to maintenance, or ten seconds or a fifth of the step; at least the
-    /// time after which a flush is due.
-    pub cycle_s: f64,
-    /// Events that were due.
-    pub offered: u64,
-    /// Rows committed.
-    pub committed: u64,
-    /// Rows by which `committed` may be off by chance: those of one flush of each writer.
-    pub flush_slack: u64,
-    /// Length of the window in seconds.
-    pub measured_s: f64,
-    /// See [`HistorianOutcome::drain_s`].
-    pub drain_s: Option<f64>,
-    /// See [`HistorianOutcome::drain_limit_s`].
-    pub drain_limit_s: f64,
-    /// See [`HistorianOutcome::rows_expected`].
-    pub rows_expected: u64,
-    /// See [`HistorianOutcome::rows_found`].
-    pub rows_found: Option<u64>,
-    /// Events that were not accepted.
-    pub refused: u64,
-    /// 99th percentile from event to commit, in milliseconds, if there were enough.
-    pub p99_ms: Option<f64>,
-    /// What it must keep.
-    pub p99_limit_ms: Option<f64>,
-}
-
-impl IngestStep {
-    /// The figures of a trial; none of a closed loop, which offers whatever is taken.
-    #[must_use]
-    pub fn of(
-        setup: &HistorianSetup,
-        outcome: &HistorianOutcome,
-        samples: &[Sample],
-        record: Option<&OperationInterval>,
-    ) -> Option<Self> {
-        let Loop::Open { .. } = setup.pacing else { return None };
-        let window: Vec<&Sample> = samples.iter().filter(|sample| sample.phase == Phase::Measure).collect();
-        let gauge = |name: &str| -> Vec<f64> {
-            window.iter().map(|sample| sample.gauges.get(name).copied().unwrap_or(f64::NAN)).collect()
-        };
-        let sum = |name: &str| window.iter().filter_map(|sample| sample.gauges.get(name)).sum::<f64>() as u64;
-        let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
-        let committed = window.iter().filter_map(|sample| sample.operations.get("record"));
-        let offered = sum(OFFERED);
-        // Events that wait to be sorted are pending by order.
-        let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;
-        Some(Self {
-            end_s: window.iter().map(|sample| sample.end_s).collect(),
-            pending: gauge(PENDING),
-            pending_min: gauge(PENDING_MIN).into_iter().map(|least| (least - sorting).max(0.0)).collect(),
-            cycle_s: cycle_s(setup, measured_s),
-            offered,
-            committed: committed.map(|operation| operation.count).sum(),
-            flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
-            measured_s,
-            drain_s: outcome.drain_s,
-            drain_limit_s: outcome.drain_limit_s,
-            rows_expected: outcome.rows_expected,
-            rows_found: outcome.rows_found,
-            refused: sum(REFUSED),
-            p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
-            p99_limit_ms: setup.p99_limit_ms,
-        })
-    }
+/// The figures of a trial that was a step; none of a closed loop, which offers whatever is taken.
+#[must_use]
+pub fn ingest_step(
+    setup: &HistorianSetup,
+    outcome: &HistorianOutcome,
+    samples: &[Sample],
+    record: Option<&OperationInterval>,
+) -> Option<Step> {
+    let Loop::Open { .. } = setup.pacing else { return None };
+    let window: Vec<&Sample> = samples.iter().filter(|sample| sample.phase == Phase::Measure).collect();
+    let gauge = |name: &str| -> Vec<f64> {
+        window.iter().map(|sample| sample.gauges.get(name).copied().unwrap_or(f64::NAN)).collect()
+    };
+    let sum = |name: &str| window.iter().filter_map(|sample| sample.gauges.get(name)).sum::<f64>() as u64;
+    let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
+    let committed = window.iter().filter_map(|sample| sample.operations.get("record"));
+    let offered = sum(OFFERED);
+    // Events that wait to be sorted are pending by order.
+    let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;
+    Some(Step {
+        end_s: window.iter().map(|sample| sample.end_s).collect(),
+        pending: gauge(PENDING),
+        pending_min: gauge(PENDING_MIN).into_iter().map(|least| (least - sorting).max(0.0)).collect(),
+        cycle_s: cycle_s(setup, measured_s),
+        offered,
+        committed: committed.map(|operation| operation.count).sum(),
+        flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
+        measured_s,
+        drain_s: outcome.drain_s,
+        drain_limit_s: outcome.drain_limit_s,
+        rows_expected: outcome.rows_expected,
+        rows_found: outcome.rows_found,
+        refused: sum(REFUSED),
+        p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
+        p99_limit_ms: setup.p99_limit_ms,
+    })
 }
 
 fn p99_ms(latency: &Latency) -> Option<f64> {
     latency.percentile_us(99.0).map(|us| us / 1e3)
 }
 
+/// From maintenance to maintenance, or ten seconds or a fifth of the step; at least the time after which a flush is due.
 fn cycle_s(setup: &HistorianSetup, measured_s: f64) -> f64 {
     match &setup.maintenance {
         Some(maintenance) if maintenance.interval_s * 2.0 <= measured_s => maintenance.interval_s,

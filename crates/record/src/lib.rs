@@ -39,7 +39,7 @@ pub use event::Event;
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
 pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
-pub use ingest::{IngestStep, PENDING, PENDING_MAX, PENDING_MIN};
+pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
 pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
 pub use measured::{MeasuredTrial, StudyRecord};
 pub use mention::{Command, Mention, Parameter, spelled};

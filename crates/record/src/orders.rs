@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Loop, Offered, Outage, Server};
 
+/// Seconds of a minute, in which orders are counted as DVD Store does.
+pub const MINUTE_S: f64 = 60.0;
+
 /// Kind of operation: one customer's whole visit, from the login to the purchase. Time to think is not part of it.
 pub const ORDER: &str = "order";
 /// Kind of operation: a login with its history.

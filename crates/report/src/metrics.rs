@@ -14,9 +14,6 @@ pub(crate) const SUSTAINED: &str = "sustained_per_s";
 /// Share of the operations that failed.
 pub(crate) const ERROR_SHARE: &str = "error_share";
 
-/// Share of the offered rate from which on it was held.
-const ACHIEVED_SHARE: f64 = 0.995;
-
 /// What open loops can differ in: the highest percentile that all trials support, or the mean.
 const LATENCIES: [&str; 4] = ["p99_ms", "p95_ms", "p50_ms", "mean_ms"];
 
@@ -87,7 +84,7 @@ fn latency(trials: &[&Trial]) -> &'static str {
 fn achieved(trial: &Trial) -> bool {
     let offered = trial.shown().offered_per_s(trial);
     let achieved = trial.main().and_then(|figures| figures.per_s);
-    offered.zip(achieved).is_some_and(|(offered, achieved)| achieved >= offered * ACHIEVED_SHARE)
+    offered.zip(achieved).is_some_and(|(offered, achieved)| achieved >= offered * stats::ACHIEVED_SHARE_MIN)
 }
 
 impl Report {

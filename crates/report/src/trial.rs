@@ -398,8 +398,7 @@ fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, core
         busiest_share: weighted_mean(seconds),
         all_cores_share: all_cores_us.map(|all_us| cpu_us as f64 / all_us),
         calibrated_per_s: calibration
-            .filter(|(calibration, _)| calibration.generator_ns_per_operation > 0.0)
-            .map(|(calibration, threads)| 1e9 / calibration.generator_ns_per_operation * f64::from(threads)),
+            .and_then(|(calibration, threads)| Some(calibration.per_s()? * f64::from(threads))),
         ..Generator::default()
     }
 }

@@ -23,7 +23,7 @@ impl Unit {
     }
 
     pub(crate) const fn a_minute(short: &'static str, long: &'static str, counted: &'static str) -> Self {
-        Self { short, long, counted, length_s: 60.0 }
+        Self { short, long, counted, length_s: record::orders::MINUTE_S }
     }
 
     /// A rate a second in this unit.

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Claim, Error, Own, RunId};
 use load::{Go, Progress, Tell};
-use record::{HistorianOutcome, HistorianSetup, IngestStep, Sample, Window};
-use stats::{Step, events_late, sustained, thread_busy};
+use record::{HistorianOutcome, HistorianSetup, Sample, Window, ingest_step};
+use stats::{CALIBRATED_SHARE_MAX, events_late, sustained, thread_busy};
 use study::Target;
 use tokio::runtime::Runtime;
 use workload::historian::{self, Job};
@@ -15,9 +15,6 @@ use workload::{TrialError, waiting};
 use crate::run::RunError;
 
 use crate::rules::{client_limited, stood_still};
-
-/// Share of the calibrated rate that may be claimed.
-const CALIBRATED_SHARE: f64 = 0.5;
 
 /// A database of our own, and the runtime that its connection lives on.
 pub(crate) struct Home {
@@ -98,25 +95,8 @@ pub(crate) fn not_held_because(
     samples: &[Sample],
     measured: &Window,
 ) -> Option<Vec<String>> {
-    let figures = IngestStep::of(setup, outcome, samples, measured.kind(record::historian::RECORD))?;
-    let reasons = sustained(&Step {
-        end_s: &figures.end_s,
-        pending: &figures.pending,
-        pending_min: &figures.pending_min,
-        cycle_s: figures.cycle_s,
-        offered: figures.offered,
-        committed: figures.committed,
-        refused: figures.refused,
-        flush_slack: figures.flush_slack,
-        measured_s: figures.measured_s,
-        drain_s: figures.drain_s,
-        drain_limit_s: figures.drain_limit_s,
-        rows_expected: figures.rows_expected,
-        rows_found: figures.rows_found,
-        p99_ms: figures.p99_ms,
-        p99_limit_ms: figures.p99_limit_ms,
-    });
-    Some(reasons.iter().map(ToString::to_string).collect())
+    let step = ingest_step(setup, outcome, samples, measured.kind(record::historian::RECORD))?;
+    Some(sustained(&step).iter().map(ToString::to_string).collect())
 }
 
 /// A closed loop has no rate that would not be held: that it stood still makes its figure a wrong one.
@@ -150,14 +130,12 @@ pub(crate) fn invalid_because(
     let signs =
         [stood_still(measured), lag_ms.and_then(events_late), measured.busiest_share().and_then(thread_busy)];
     let mut reasons: Vec<String> = signs.into_iter().flatten().map(|sign| sign.to_string()).collect();
-    if let Some(calibration) = setup.calibration {
-        let limit_per_s = CALIBRATED_SHARE * 1e9 / calibration.generator_ns_per_operation.max(1e-3);
-        if rate_per_s > limit_per_s {
-            reasons.push(format!(
-                "{rate_per_s:.0} records/s are more than half of what this machine can collect and buffer \
-                 ({limit_per_s:.0})"
-            ));
-        }
+    let limit_per_s =
+        setup.calibration.and_then(|calibration| Some(calibration.per_s()? * CALIBRATED_SHARE_MAX));
+    if let Some(limit_per_s) = limit_per_s.filter(|&limit_per_s| rate_per_s > limit_per_s) {
+        reasons.push(format!(
+            "{rate_per_s:.0} records/s are more than half of what this machine can collect and buffer ({limit_per_s:.0})"
+        ));
     }
     client_limited(&reasons)
 }

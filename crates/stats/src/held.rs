@@ -11,8 +11,8 @@ pub const IO_UNSENT_SHARE_MAX: f64 = 0.005;
 /// Share of the due orders of an order store that may be left unsent: they are few.
 pub const ORDERS_UNSENT_SHARE_MAX: f64 = 0.01;
 
-/// Share of what was due that must be answered.
-const ANSWERED_SHARE_MIN: f64 = 0.995;
+/// Share of what was due or offered that must be answered or written for a rate to be held.
+pub const ACHIEVED_SHARE_MIN: f64 = 0.995;
 
 /// Growth of the arrears that is allowed, as a share of the rate; in an open loop the mean response time grows by as many
 /// seconds a second (Little's law).
@@ -65,7 +65,7 @@ pub fn held(of: &OpenLoop<'_>) -> Option<Result<(), NotHeld>> {
         return None;
     }
     let due = of.due as f64;
-    let behind = ((of.answered + of.slots) as f64) < due * ANSWERED_SHARE_MIN;
+    let behind = ((of.answered + of.slots) as f64) < due * ACHIEVED_SHARE_MIN;
     // Of few operations one may fall due in the very moment in which the window ends.
     let unsent = of.unsent as f64 > (due * of.unsent_share_max).max(1.0);
     let growth = growth(of);

@@ -10,7 +10,7 @@ use crate::Effect;
 use crate::student::t_two_sided;
 
 /// Smallest effect that matters, as a share: 3 %. A choice; smaller ones rarely decide between two servers.
-pub const SMALLEST_EFFECT: f64 = 0.03;
+const SMALLEST_EFFECT: f64 = 0.03;
 
 /// Fewest blocks of a verdict. Below, the exact signed-rank interval cannot have a confidence of 95 %.
 pub const BLOCKS_MIN: usize = 6;
@@ -138,7 +138,7 @@ fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32>
 /// multiplied by m, the next by m − 1 and so on, and none may become less than one before it. What is not a
 /// number counts as 1.
 #[must_use]
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
+fn holm(p_values: &[f64]) -> Vec<f64> {
     let usable = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let p_values: Vec<f64> = p_values.iter().copied().map(usable).collect();
     let mut order: Vec<usize> = (0..p_values.len()).collect();

@@ -28,21 +28,21 @@ mod warm_up;
 pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use effect::{Effect, effect, unpaired_effect};
-pub use held::{IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
+pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
-pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, SMALLEST_EFFECT, holm, judge, smallest_effect};
+pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, judge, smallest_effect};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
-    ClientLimit, Stood, events_late, pause_seen, paused, sent_late, target_was_behind, thread_busy,
+    CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, pause_seen, paused, sent_late,
+    target_was_behind, thread_busy,
 };
 pub use queue::mean_in_flight;
 pub use resample::bootstrap;
 pub use scalability::{NoScalability, Scalability, usl};
-pub use slope::theil_sen;
-pub use spread::{
-    coefficient_of_variation, mean, median, scatter_by_chance, standard_deviation, variability,
-};
-pub use steady::{PTS_ROUNDS_MAX, PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
+pub(crate) use slope::theil_sen;
+pub(crate) use spread::standard_deviation;
+pub use spread::{coefficient_of_variation, mean, median, scatter_by_chance, variability};
+pub use steady::{PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};

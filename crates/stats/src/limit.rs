@@ -13,6 +13,9 @@ const LAG_SHARE_MAX: f64 = 0.10;
 /// Busiest thread's share of a core above which it is short of time.
 const THREAD_SHARE_MAX: f64 = 0.80;
 
+/// Share of the rate that a client reaches without a target up to which that rate can be trusted.
+pub const CALIBRATED_SHARE_MAX: f64 = 0.50;
+
 /// Share of operations that may wait for a slot: as many as lie beyond the percentile by which the lag is judged. From here
 /// on, late sendings are the target's.
 const WAITED_SHARE_MAX: f64 = 0.01;
@@ -116,6 +119,12 @@ pub fn thread_busy(busiest_thread_share: f64) -> Option<ClientLimit> {
     (busiest_thread_share > THREAD_SHARE_MAX).then_some(ClientLimit::ThreadBusy { busiest_thread_share })
 }
 
+/// Whether load threads that used this share of all cores were together short of time.
+#[must_use]
+pub fn cores_busy(all_cores_share: f64) -> bool {
+    all_cores_share > THREAD_SHARE_MAX
+}
+
 /// That operations were sent late, whyever: the lag and the response time are their p99 and p50 in microseconds. An unknown
 /// response allows 1 ms of lag.
 #[must_use]
@@ -152,6 +161,11 @@ mod tests {
 
     fn stood(longest_ms: f64, sum_ms: f64, window_s: f64) -> Stood {
         Stood { longest_ms, sum_ms, window_s }
+    }
+
+    #[test]
+    fn four_fifths_of_all_cores_are_too_much() {
+        assert_eq!([0.80, 0.81].map(cores_busy), [false, true]);
     }
 
     #[test]

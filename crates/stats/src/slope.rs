@@ -18,7 +18,7 @@ const POINTS_MAX: usize = 1000;
 /// their bin. Points beyond the shorter of the two series are left out. None where no two points differ in `x` or
 /// where a value is not finite.
 #[must_use]
-pub fn theil_sen(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) fn theil_sen(x: &[f64], y: &[f64]) -> Option<f64> {
     let length = x.len().min(y.len());
     let (x, y) = (&x[..length], &y[..length]);
     if length <= POINTS_MAX {

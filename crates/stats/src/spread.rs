@@ -14,7 +14,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 /// Standard deviation of the population that the sample was drawn from (divisor n − 1), in the values' unit.
 /// None of fewer than two values, or where one or the sum of squares is not finite.
 #[must_use]
-pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+pub(crate) fn standard_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }

@@ -12,7 +12,7 @@ use crate::mean;
 pub const PTS_WINDOW: usize = 5;
 
 /// Rounds after which the specification gives up: no steady state.
-pub const PTS_ROUNDS_MAX: usize = 25;
+const PTS_ROUNDS_MAX: usize = 25;
 
 /// Greatest allowed max − min of the values, as a share of their mean.
 const RANGE_SHARE_MAX: f64 = 0.20;

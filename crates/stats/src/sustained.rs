@@ -4,6 +4,7 @@
 //! alarm at 80 to 98 % of what the queue can do, and each excess of 1 % found within five minutes. Nothing here cuts off
 //! a warm-up or searches a rate.
 
+use crate::held::ACHIEVED_SHARE_MIN;
 use crate::theil_sen;
 
 /// Growth of the pending records that is allowed, as a share of the offered rate.
@@ -15,21 +16,18 @@ const LOW_S: f64 = 0.1;
 /// Share of the cycles in which pending records must fall so low.
 const LOW_CYCLES_SHARE_MIN: f64 = 0.80;
 
-/// Share of the offered records that must be committed.
-const ACHIEVED_SHARE_MIN: f64 = 0.995;
-
 /// Intervals without which there is no growth to speak of.
 const INTERVALS_MIN: usize = 3;
 
 /// What was measured of one step. Series are of equal length, one value an interval of the measured window.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
     /// End of each interval in seconds.
-    pub end_s: &'a [f64],
+    pub end_s: Vec<f64>,
     /// Mean of the pending records in each interval.
-    pub pending: &'a [f64],
+    pub pending: Vec<f64>,
     /// Fewest pending records in each interval.
-    pub pending_min: &'a [f64],
+    pub pending_min: Vec<f64>,
     /// Length of a cycle (checkpoint, purge) in seconds.
     pub cycle_s: f64,
     /// Records that were offered.
@@ -119,7 +117,7 @@ pub enum Unstable {
 /// The conditions of a stable step that were not met; none of them: the step is stable. A step that is too short to
 /// be judged is not stable.
 #[must_use]
-pub fn sustained(step: &Step<'_>) -> Vec<Unstable> {
+pub fn sustained(step: &Step) -> Vec<Unstable> {
     let offered_per_s = step.offered as f64 / step.measured_s;
     if step.offered == 0 || !(offered_per_s.is_finite() && offered_per_s > 0.0) {
         return vec![Unstable::NothingOffered];
@@ -136,17 +134,17 @@ pub fn sustained(step: &Step<'_>) -> Vec<Unstable> {
 }
 
 /// Whether pending records grew, or that too little is known to say so.
-fn growth(step: &Step<'_>, offered_per_s: f64) -> Result<Option<Unstable>, Unstable> {
-    let series = step.end_s.iter().zip(step.pending).zip(step.pending_min);
+fn growth(step: &Step, offered_per_s: f64) -> Result<Option<Unstable>, Unstable> {
+    let series = step.end_s.iter().zip(&step.pending).zip(&step.pending_min);
     let intervals =
         series.filter(|((end, mean), min)| end.is_finite() && mean.is_finite() && min.is_finite()).count();
-    let slope = theil_sen(step.end_s, step.pending).filter(|_| intervals >= INTERVALS_MIN);
+    let slope = theil_sen(&step.end_s, &step.pending).filter(|_| intervals >= INTERVALS_MIN);
     let slope_per_s = slope.ok_or(Unstable::TooShort { intervals })?;
     let limit_per_s = offered_per_s * SLOPE_SHARE_MAX;
     Ok((slope_per_s > limit_per_s).then_some(Unstable::Growing { slope_per_s, limit_per_s }))
 }
 
-fn never_low(step: &Step<'_>, offered_per_s: f64) -> Option<Unstable> {
+fn never_low(step: &Step, offered_per_s: f64) -> Option<Unstable> {
     let lowest = lowest_of_cycles(step);
     let (cycles, nearly_nothing) = (lowest.len(), offered_per_s * LOW_S);
     let low = lowest.into_iter().filter(|&lowest| lowest <= nearly_nothing).count();
@@ -158,12 +156,12 @@ fn never_low(step: &Step<'_>, offered_per_s: f64) -> Option<Unstable> {
 /// Fewest pending records of each cycle, counted from the begin of the window. An interval belongs to the cycle that
 /// its middle lies in; what is left at the end is a cycle of its own from half a cycle on, and else belongs to the
 /// one before.
-fn lowest_of_cycles(step: &Step<'_>) -> Vec<f64> {
+fn lowest_of_cycles(step: &Step) -> Vec<f64> {
     let begin_s = step.end_s.last().map_or(0.0, |end_s| end_s - step.measured_s);
     let cycles = ((step.measured_s / step.cycle_s).round() as usize).max(1);
     let mut lowest: Vec<(usize, f64)> = Vec::new();
     let mut from_s = begin_s;
-    for (&end_s, &pending_min) in step.end_s.iter().zip(step.pending_min) {
+    for (&end_s, &pending_min) in step.end_s.iter().zip(&step.pending_min) {
         let middle_s = f64::midpoint(from_s, end_s) - begin_s;
         let cycle = ((middle_s / step.cycle_s).max(0.0) as usize).min(cycles - 1);
         match lowest.last_mut() {
@@ -175,7 +173,7 @@ fn lowest_of_cycles(step: &Step<'_>) -> Vec<f64> {
     lowest.into_iter().map(|(_, least)| least).collect()
 }
 
-fn behind(step: &Step<'_>) -> Option<Unstable> {
+fn behind(step: &Step) -> Option<Unstable> {
     // What was refused is behind for good; no flush that is under way makes up for it.
     let accepted = step.offered.saturating_sub(step.refused);
     let committed = step.committed.saturating_add(step.flush_slack).min(accepted);
@@ -184,17 +182,17 @@ fn behind(step: &Step<'_>) -> Option<Unstable> {
     (!enough).then(|| Unstable::Behind { achieved_share: achieved as f64 / step.offered as f64 })
 }
 
-fn not_drained(step: &Step<'_>) -> Option<Unstable> {
+fn not_drained(step: &Step) -> Option<Unstable> {
     let in_time = step.drain_s.is_some_and(|drain_s| drain_s <= step.drain_limit_s);
     (!in_time).then_some(Unstable::NotDrained { drain_s: step.drain_s, limit_s: step.drain_limit_s })
 }
 
-fn rows_differ(step: &Step<'_>) -> Option<Unstable> {
+fn rows_differ(step: &Step) -> Option<Unstable> {
     let (expected, found) = (step.rows_expected, step.rows_found);
     (found != Some(expected)).then_some(Unstable::RowsDiffer { expected, found })
 }
 
-fn too_slow(step: &Step<'_>) -> Option<Unstable> {
+fn too_slow(step: &Step) -> Option<Unstable> {
     let limit_ms = step.p99_limit_ms?;
     let kept = step.p99_ms.is_some_and(|p99_ms| p99_ms <= limit_ms);
     (!kept).then_some(Unstable::Slow { p99_ms: step.p99_ms, limit_ms })

@@ -4,55 +4,43 @@ use super::*;
 use crate::random::SplitMix64;
 
 /// A minute at 1,000 records a second that holds in every respect.
-struct Made {
-    end_s: Vec<f64>,
-    pending: Vec<f64>,
-    pending_min: Vec<f64>,
-    step: Step<'static>,
-}
+struct Made(Step);
 
 impl Made {
     fn new(pending: impl Fn(f64) -> f64, pending_min: impl Fn(f64) -> f64) -> Self {
         let end_s: Vec<f64> = (1..=60).map(|second| 40.0 + f64::from(second)).collect();
-        Self {
+        Self(Step {
             pending: end_s.iter().map(|end| pending(end - 40.0)).collect(),
             pending_min: end_s.iter().map(|end| pending_min(end - 40.0)).collect(),
             end_s,
-            step: Step {
-                end_s: &[],
-                pending: &[],
-                pending_min: &[],
-                cycle_s: 10.0,
-                offered: 60_000,
-                committed: 59_990,
-                refused: 0,
-                flush_slack: 40,
-                measured_s: 60.0,
-                drain_s: Some(0.2),
-                drain_limit_s: 12.0,
-                rows_expected: 5_000,
-                rows_found: Some(5_000),
-                p99_ms: Some(30.0),
-                p99_limit_ms: Some(200.0),
-            },
-        }
+            cycle_s: 10.0,
+            offered: 60_000,
+            committed: 59_990,
+            refused: 0,
+            flush_slack: 40,
+            measured_s: 60.0,
+            drain_s: Some(0.2),
+            drain_limit_s: 12.0,
+            rows_expected: 5_000,
+            rows_found: Some(5_000),
+            p99_ms: Some(30.0),
+            p99_limit_ms: Some(200.0),
+        })
     }
 
     fn steady() -> Self {
         Self::new(|_| 20.0, |_| 0.0)
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Step<'static>)) -> Self {
-        change(&mut self.step);
+    fn with(mut self, change: impl FnOnce(&mut Step)) -> Self {
+        change(&mut self.0);
         self
     }
 
     /// The clauses that this step is given.
     #[track_caller]
     fn check(self, clauses: &[&str]) {
-        let step =
-            Step { end_s: &self.end_s, pending: &self.pending, pending_min: &self.pending_min, ..self.step };
-        let found: Vec<String> = sustained(&step).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = sustained(&self.0).iter().map(ToString::to_string).collect();
         assert_eq!(found, clauses);
     }
 }
@@ -68,7 +56,7 @@ fn a_step_that_meets_all_conditions_is_stable() {
 fn growing_pending_records_are_told_with_what_is_allowed() {
     Made::new(|second| 312.0 * second, |_| 0.0).check(&["pending records grew by 312 a second (5 allowed)"]);
     Made::new(|second| 5.01 * second, |_| 0.0).check(&["pending records grew by 5.1 a second (5 allowed)"]);
-    let large = |step: &mut Step<'_>| (step.offered, step.committed) = (612_000, 612_000);
+    let large = |step: &mut Step| (step.offered, step.committed) = (612_000, 612_000);
     Made::new(|second| 2_312.0 * second, |_| 0.0)
         .with(large)
         .check(&["pending records grew by 2,312 a second (51 allowed)"]);
@@ -81,7 +69,7 @@ fn pending_records_must_come_down_in_four_of_five_cycles() {
         |until: f64| Made::new(|_| 900.0, move |second| if second <= until { 100.0 } else { 101.0 });
     low_until(50.0).check(&[]);
     low_until(40.0).check(&["pending records fell to nearly nothing in 4 of 6 cycles"]);
-    let in_fives = |step: &mut Step<'_>| step.cycle_s = 12.0;
+    let in_fives = |step: &mut Step| step.cycle_s = 12.0;
     low_until(48.0).with(in_fives).check(&[]);
     low_until(36.0).with(in_fives).check(&["pending records fell to nearly nothing in 3 of 5 cycles"]);
     // One low second is enough for a cycle.
@@ -153,11 +141,11 @@ fn several_reasons_are_all_told() {
 #[test]
 fn too_little_to_judge_is_never_stable() {
     let mut short = Made::steady();
-    (short.step.measured_s, short.step.offered, short.step.committed) = (2.0, 2_000, 2_000);
-    short.end_s.truncate(2);
+    (short.0.measured_s, short.0.offered, short.0.committed) = (2.0, 2_000, 2_000);
+    short.0.end_s.truncate(2);
     short.check(&["too few measured intervals to judge: 2, at least 3 are needed"]);
     let mut unknown = Made::steady();
-    unknown.pending[7] = f64::NAN;
+    unknown.0.pending[7] = f64::NAN;
     unknown.check(&["too few measured intervals to judge: 59, at least 3 are needed"]);
     Made::steady().with(|step| step.offered = 0).check(&["no records were offered"]);
     Made::steady().with(|step| step.measured_s = 0.0).check(&["no records were offered"]);
@@ -188,9 +176,9 @@ fn simulated(share: f64, seed: u64) -> Vec<Unstable> {
         lowest.push(least);
     }
     sustained(&Step {
-        end_s: &ends,
-        pending: &means,
-        pending_min: &lowest,
+        end_s: ends,
+        pending: means,
+        pending_min: lowest,
         cycle_s: 10.0,
         offered: offered as u64,
         committed: committed as u64,

@@ -76,7 +76,7 @@ fn names_of_ready_studies_are_their_own() {
 #[test]
 fn the_real_project_purges_three_times_after_its_first_hour() {
     let plan = Plan::of(&ReadyStudy::named("real-project").unwrap().study(false).unwrap()).unwrap();
-    let job = plan.trials[1].work.historian().unwrap();
+    let job = plan.trials[1].work.job::<workload::historian::Settings>().unwrap();
     let maintenance = job.maintenance.unwrap();
     assert_eq!(job.phases.measure.ns / maintenance.interval.ns, 3);
     assert_eq!(maintenance.purge_rows, Some(60_000));

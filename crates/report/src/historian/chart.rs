@@ -1,7 +1,7 @@
 //! The course of a historian: pending records, offered and written records, screens and sizes over the seconds of a
 //! trial, with purges and outages marked as spans.
 
-use record::{PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
+use record::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
 
 use crate::chart::Chart;
 use crate::chart::canvas::Ink;
@@ -9,7 +9,7 @@ use crate::chart::frame::{Axis, Frame, HEIGHT, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::scale::Scale;
 use crate::format::{self, plain_latency};
-use crate::historian::{DATABASE_BYTES, LOG_BYTES, OFFERED};
+use crate::historian::{DATABASE_BYTES, LOG_BYTES};
 use crate::trial::Trial;
 use record::historian::{COMMIT, LATEST, RECORD, TREND};
 

@@ -14,13 +14,14 @@ mod table;
 
 use record::historian::{COMMIT, KINDS, RECORD};
 use record::{
-    Calibration, Main, MeasuredTrial, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
+    Calibration, Main, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State,
+    Workload,
 };
 use serde::Serialize;
 
 pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use model::mean_gauge;
-pub(crate) use model::{DATABASE_BYTES, LOG_BYTES, OFFERED};
+pub(crate) use model::{DATABASE_BYTES, LOG_BYTES};
 pub use model::{Historian, Maintenance, Reads, Storage};
 pub use published::{
     FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,

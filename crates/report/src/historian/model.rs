@@ -2,16 +2,13 @@
 
 use record::historian::{COMMIT, LATEST, RECORD, TREND};
 use record::{
-    HistorianOutcome, HistorianSetup, IngestStep, Loop, MaintenanceRun, MeasuredTrial, OperationInterval,
-    Outage, Outcome, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary,
+    HistorianOutcome, HistorianSetup, Loop, MaintenanceRun, MeasuredTrial, OFFERED, OperationInterval,
+    Outage, Outcome, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary, ingest_step,
 };
 use serde::Serialize;
-use stats::{Estimate, Step, Unstable};
+use stats::{Estimate, Unstable};
 
 use crate::workloads::Common;
-
-/// Gauge: events due in an interval.
-pub(crate) const OFFERED: &str = "offered_records";
 /// Gauge: size of the database.
 pub(crate) const DATABASE_BYTES: &str = "database_bytes";
 /// Gauge: size of the server's log.
@@ -216,24 +213,8 @@ fn is_too_short(reasons: &[Unstable]) -> bool {
 fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unstable>> {
     let record = &measured.trial;
     let outcome = record.outcome.as_ref().filter(|_| record.state == State::Complete)?.historian()?;
-    let step = IngestStep::of(setup, outcome, &measured.samples, measured.measured.get(RECORD))?;
-    Some(stats::sustained(&Step {
-        end_s: &step.end_s,
-        pending: &step.pending,
-        pending_min: &step.pending_min,
-        cycle_s: step.cycle_s,
-        offered: step.offered,
-        committed: step.committed,
-        refused: step.refused,
-        flush_slack: step.flush_slack,
-        measured_s: step.measured_s,
-        drain_s: step.drain_s,
-        drain_limit_s: step.drain_limit_s,
-        rows_expected: step.rows_expected,
-        rows_found: step.rows_found,
-        p99_ms: step.p99_ms,
-        p99_limit_ms: step.p99_limit_ms,
-    }))
+    let step = ingest_step(setup, outcome, &measured.samples, measured.measured.get(RECORD))?;
+    Some(stats::sustained(&step))
 }
 
 /// Mean of a gauge over the seconds in which it was read.

@@ -11,15 +11,6 @@ use crate::report::Report;
 use crate::trial::Trial;
 use crate::workloads::{self, Alone, Limits};
 
-/// More than this share of the calibrated rate and the generator may have been in the way.
-const CALIBRATED_SHARE_MAX: f64 = 0.5;
-
-/// Share of the due operations that may be unsent at the end of a window: a rate is held from 99.5 % on.
-const UNSENT_SHARE_MAX: f64 = 0.005;
-
-/// Share of all cores from which load threads together are short of time.
-const GENERATOR_SHARE_MAX: f64 = 0.80;
-
 /// Share of all cores that others may use while a trial runs.
 const OTHERS_SHARE_MAX: f64 = 0.25;
 
@@ -64,7 +55,7 @@ fn is_alone(trial: &Trial) -> bool {
 fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
         let share = trial.generator.all_cores_share?;
-        (share > GENERATOR_SHARE_MAX && is_alone(trial)).then_some(share)
+        (stats::cores_busy(share) && is_alone(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share).verdict(format::per_cent, |share| {
         format!(
@@ -90,7 +81,7 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
 fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
     let Alone { rule, reaches, remedy } = limits.alone.as_ref()?;
     let share = |trial: &Trial| {
-        let share = trial.generator.calibrated_share.filter(|&share| share > CALIBRATED_SHARE_MAX)?;
+        let share = trial.generator.calibrated_share.filter(|&share| share > stats::CALIBRATED_SHARE_MAX)?;
         (trial.is(workload) && trial.shown().is_loaded(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, rule, trials, share).verdict(format::per_cent, |share| {
@@ -105,7 +96,7 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     // An invalid trial has said why already, and one whose rate could be judged says whether it was held.
     let unsent = |trial: &Trial| {
         let due = trial.main()?.operations + trial.unsent;
-        let missed = trial.unsent as f64 / due as f64 > UNSENT_SHARE_MAX;
+        let missed = trial.unsent as f64 / due as f64 > stats::IO_UNSENT_SHARE_MAX;
         let told = trial.offered_rate.is_some() || trial.state == State::Invalid;
         (missed && !told && trial.shown().unsent_share_max().is_some()).then_some(trial.unsent as f64)
     };

@@ -190,8 +190,8 @@ impl<'a> Controller<'a> {
         set(record::PENDING, gauge.pending.mean());
         set(record::PENDING_MIN, gauge.pending.min as f64);
         set(record::PENDING_MAX, gauge.pending.max as f64);
-        set("offered_records", gauge.offered as f64);
-        set("refused_records", gauge.refused as f64);
+        set(record::OFFERED, gauge.offered as f64);
+        set(record::REFUSED, gauge.refused as f64);
     }
 
     fn tell(&mut self, mut interval: Interval, now_ns: u64) {

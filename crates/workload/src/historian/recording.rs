@@ -150,12 +150,14 @@ impl Recording {
     }
 
     /// Earliest time, in microseconds since 1970.
-    pub fn first_us(&self) -> i64 {
+    #[cfg(test)]
+    fn first_us(&self) -> i64 {
         self.first_ns.div_euclid(1_000)
     }
 
     /// Latest time, in microseconds since 1970.
-    pub fn last_us(&self) -> i64 {
+    #[cfg(test)]
+    fn last_us(&self) -> i64 {
         self.last_ns.div_euclid(1_000)
     }
 

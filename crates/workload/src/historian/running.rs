@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use database::{Connection, Error, Own, Session, Sizes};
 use load::{Counted, Kind, Phases, Recorder};
+use record::historian as names;
 
 use super::buffer::Buffer;
 use super::job::Job;
@@ -25,7 +26,8 @@ pub(crate) const TREND: usize = 4;
 pub(crate) const LATEST: usize = 5;
 
 /// Names of the kinds, in the order of their numbers.
-pub(crate) const KINDS: [&str; 6] = ["record", "commit", "purge", "shrink", "trend", "latest"];
+pub(crate) const KINDS: [&str; 6] =
+    [names::RECORD, names::COMMIT, names::PURGE, names::SHRINK, names::TREND, names::LATEST];
 
 /// Everything that the roles share.
 #[derive(Debug)]

@@ -100,7 +100,10 @@ impl Job {
         let mut job = Self {
             n_threads: settings.n_threads.unwrap_or(1),
             ramp_rate: settings.ramp_rate.unwrap_or(RAMP_RATE),
-            pacing: match (settings.rate.map(|a_minute| a_minute / 60.0), settings.poisson) {
+            pacing: match (
+                settings.rate.map(|a_minute| a_minute / record::orders::MINUTE_S),
+                settings.poisson,
+            ) {
                 (None, _) => Pacing::Closed { think_time },
                 (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
                 (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },

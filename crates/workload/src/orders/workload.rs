@@ -44,7 +44,7 @@ impl Workload for Settings {
             (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => format!("{stores}{clients}"),
             (None, Pacing::Closed { think_time }) => format!("{stores}{clients}, {think_time} to think"),
             (None, Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s }) => {
-                format!("{} orders/min due", rate_per_s * 60.0)
+                format!("{} orders/min due", rate_per_s * record::orders::MINUTE_S)
             }
         }
     }
@@ -54,7 +54,7 @@ impl Workload for Settings {
         let pace = match job.pacing {
             Pacing::Closed { think_time } => format!("{think_time} to think"),
             Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
-                format!("{} orders/min", rate_per_s * 60.0)
+                format!("{} orders/min", rate_per_s * record::orders::MINUTE_S)
             }
         };
         format!("{:>5} {clients} a target  {pace}", job.n_threads)

@@ -12,7 +12,7 @@ use super::Finding;
 /// Crate, and the crates of the workspace that it may depend on. ARCHITECTURE.md gives the reasons.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("stats", &[]),
-    ("record", &[]),
+    ("record", &["stats"]),
     ("ownership", &[]),
     ("load", &["record"]),
     ("disk", &["load", "ownership", "record"]),
