@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::workspace::{Workspace, run as run_command};
+use crate::workspace::Workspace;
 use crate::{study_runs, tree};
 
+mod licences;
 mod packages;
 mod python;
 mod servers;
+mod watch;
 
 /// One step. The text is its line in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
@@ -31,7 +33,7 @@ pub(crate) enum Step {
     Tree,
     /// Short studies with the release binary, as a user would run them
     Study,
-    /// Licences, bans and sources of dependencies, by cargo-deny where it is installed
+    /// Licences of all dependencies against deny.toml; bans and sources by cargo-deny, where it is installed
     Deny,
 }
 
@@ -120,21 +122,25 @@ impl Step {
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
-    run_command(&mut workspace.cargo(arguments))?;
+    watch::run_within(watch::LIMIT, workspace.cargo(arguments))?;
     Ok(Outcome::Passed)
 }
 
 /// Snapshots that differ fail and leave nothing in the tree.
 fn test(workspace: &Workspace) -> Result<Outcome> {
-    run_command(workspace.cargo(&["test", "--workspace"]).env("INSTA_UPDATE", "no"))?;
+    let mut command = workspace.cargo(&["test", "--workspace"]);
+    command.env("INSTA_UPDATE", "no");
+    watch::run_within(watch::LIMIT, command)?;
     Ok(Outcome::Passed)
 }
 
 fn deny(workspace: &Workspace) -> Result<Outcome> {
+    licences::check(workspace)?;
     let installed = workspace.cargo(&["deny", "--version"]).output()?.status.success();
     if !installed {
         return Ok(Outcome::NotRun(
-            "cargo-deny is not installed; `cargo install --locked cargo-deny` brings it".to_owned(),
+            "bans and sources, for cargo-deny is not installed; `cargo install --locked cargo-deny` brings it"
+                .to_owned(),
         ));
     }
     cargo(workspace, &["deny", "check", "licenses", "bans", "sources"])

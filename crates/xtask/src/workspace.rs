@@ -18,6 +18,7 @@ impl Workspace {
             std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let metadata = MetadataCommand::new()
             .manifest_path(Path::new(&manifest_directory).join("Cargo.toml"))
+            .no_deps()
             .exec()
             .context("cannot read the workspace; try `cargo metadata`")?;
         Ok(Self { metadata })
