@@ -1,7 +1,8 @@
 //! Bare loops: rows written with nothing around them, as peers of the historian in `cargo xtask bench historian`.
 //!
 //! `bare URL ROWS SECONDS [STATEMENT]` empties the table `samples` that a historian left in the database of URL, writes
-//! transactions of ROWS rows into it for so long, and prints rows a second. Every row was encoded before the clock started.
+//! transactions of ROWS rows into it for so long, and prints rows a second and the CPU time of a row in microseconds. Every row
+//! was encoded before the clock started.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -31,7 +32,7 @@ fn main() {
     let (url, rows, seconds) = (&arguments[1], arguments[2].parse().unwrap(), arguments[3].parse().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let length = Duration::from_secs(seconds);
-    let rows_per_s = match url.split_once(':').unwrap() {
+    let written = match url.split_once(':').unwrap() {
         ("sqlite", file) => sqlite(file, rows, length),
         ("postgres", _) => runtime.block_on(postgres(url, rows, length)),
         ("mysql", _) => {
@@ -40,7 +41,7 @@ fn main() {
         }
         (scheme, _) => panic!("no bare loop for {scheme}"),
     };
-    println!("{rows_per_s}");
+    println!("{} {}", written.rows_per_s, written.cpu_us_per_row);
 }
 
 /// Random tags in the order of time, as a plant's changes come.
@@ -60,7 +61,18 @@ struct Speed {
     begin: Instant,
     length: Duration,
     rows: usize,
-    counted_from: Option<Instant>,
+    /// The moment, and the CPU time that this process had used by then.
+    counted_from: Option<(Instant, Duration)>,
+}
+
+struct Written {
+    rows_per_s: f64,
+    cpu_us_per_row: f64,
+}
+
+/// CPU time of all threads of this process.
+fn cpu() -> Duration {
+    rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).try_into().unwrap()
 }
 
 impl Speed {
@@ -73,18 +85,22 @@ impl Speed {
         let now = Instant::now();
         match self.counted_from {
             Some(_) => self.rows += rows,
-            None if now - self.begin >= Duration::from_secs(1) => self.counted_from = Some(now),
+            None if now - self.begin >= Duration::from_secs(1) => self.counted_from = Some((now, cpu())),
             None => {}
         }
         now - self.begin < self.length + Duration::from_secs(1)
     }
 
-    fn rows_per_s(&self) -> f64 {
-        self.rows as f64 / self.counted_from.unwrap().elapsed().as_secs_f64()
+    fn written(&self) -> Written {
+        let ((begin, cpu_before), rows) = (self.counted_from.unwrap(), self.rows as f64);
+        Written {
+            rows_per_s: rows / begin.elapsed().as_secs_f64(),
+            cpu_us_per_row: (cpu() - cpu_before).as_secs_f64() * 1e6 / rows,
+        }
     }
 }
 
-async fn postgres(url: &str, rows: usize, length: Duration) -> f64 {
+async fn postgres(url: &str, rows: usize, length: Duration) -> Written {
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     client.batch_execute("TRUNCATE samples").await.unwrap();
@@ -100,11 +116,11 @@ async fn postgres(url: &str, rows: usize, length: Duration) -> f64 {
             break;
         }
     }
-    let rows_per_s = speed.rows_per_s();
+    let written = speed.written();
     client.batch_execute("TRUNCATE samples").await.unwrap();
     drop(client);
     connection.await.unwrap().unwrap();
-    rows_per_s
+    written
 }
 
 fn binary(batch: &[Row]) -> Bytes {
@@ -127,7 +143,7 @@ fn binary(batch: &[Row]) -> Bytes {
     bytes.freeze()
 }
 
-fn sqlite(file: &str, rows: usize, length: Duration) -> f64 {
+fn sqlite(file: &str, rows: usize, length: Duration) -> Written {
     // On a connection of its own, so that the log begins small, as it does for a program that is started.
     rusqlite::Connection::open(file).unwrap().execute("DELETE FROM samples", []).unwrap();
     let mut connection = rusqlite::Connection::open(file).unwrap();
@@ -151,12 +167,12 @@ fn sqlite(file: &str, rows: usize, length: Duration) -> f64 {
             break;
         }
     }
-    let rows_per_s = speed.rows_per_s();
+    let written = speed.written();
     connection.execute("DELETE FROM samples", []).unwrap();
-    rows_per_s
+    written
 }
 
-async fn mysql(url: &str, rows: usize, length: Duration, load_data: bool) -> f64 {
+async fn mysql(url: &str, rows: usize, length: Duration, load_data: bool) -> Written {
     let options = mysql_async::Opts::from_url(url).unwrap();
     let mut connection = mysql_async::Conn::new(options).await.unwrap();
     connection.query_drop("TRUNCATE samples").await.unwrap();
@@ -179,10 +195,10 @@ async fn mysql(url: &str, rows: usize, length: Duration, load_data: bool) -> f64
             break;
         }
     }
-    let rows_per_s = speed.rows_per_s();
+    let written = speed.written();
     connection.query_drop("TRUNCATE samples").await.unwrap();
     connection.disconnect().await.unwrap();
-    rows_per_s
+    written
 }
 
 fn lines(batch: &[Row]) -> Bytes {

@@ -8,8 +8,16 @@ use crate::workspace::line_of;
 
 /// The number that a program prints.
 pub(super) fn number(command: &mut Command) -> Result<f64> {
+    let [number] = numbers(command)?;
+    Ok(number)
+}
+
+/// The numbers that a program prints, which are as many as are wanted.
+pub(super) fn numbers<const COUNT: usize>(command: &mut Command) -> Result<[f64; COUNT]> {
     let text = output(command)?;
-    text.trim().parse().with_context(|| format!("`{}` printed `{}`", line_of(command), text.trim()))
+    let numbers: Option<Vec<f64>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    let wanted = numbers.and_then(|numbers| numbers.try_into().ok());
+    wanted.with_context(|| format!("`{}` printed `{}`", line_of(command), text.trim()))
 }
 
 /// What a program that succeeds prints.
