@@ -14,7 +14,7 @@ mod licences;
 mod packages;
 mod python;
 mod servers;
-mod watch;
+pub(crate) mod watch;
 
 /// One step. The text is its line in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
@@ -31,7 +31,7 @@ pub(crate) enum Step {
     Test,
     /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
     Tree,
-    /// Short studies with the release binary, as a user would run them
+    /// Short studies with the program that the tests have built, as a user would run it
     Study,
     /// Licences of all dependencies against deny.toml; bans and sources by cargo-deny, where it is installed
     Deny,

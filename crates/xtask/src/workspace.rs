@@ -40,6 +40,11 @@ impl Workspace {
         command
     }
 
+    /// Where `cargo test` leaves the program that its tests run.
+    pub(crate) fn tested_prony(&self) -> PathBuf {
+        self.target_directory().join("debug/prony")
+    }
+
     /// Builds the program as users do and returns its path.
     pub(crate) fn build_prony(&self) -> Result<PathBuf> {
         run(&mut self.cargo(&["build", "--release", "--package", "prony"]))?;

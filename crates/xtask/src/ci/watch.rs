@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use crate::workspace::line_of;
 
 /// A command of a step that takes longer hangs: the longest one takes a third of this on a busy machine.
-pub(super) const LIMIT: Duration = Duration::from_secs(30 * 60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Between two looks whether the command has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs a command with its output shown; an exit code other than 0 is an error, and so is a time over the limit.
-pub(super) fn run_within(limit: Duration, mut command: Command) -> Result<()> {
+pub(crate) fn run_within(limit: Duration, mut command: Command) -> Result<()> {
     let line = line_of(&command);
     println!("$ {line}");
     let (output, input) = pipe()?;

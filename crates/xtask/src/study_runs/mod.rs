@@ -1,5 +1,6 @@
-//! Short studies with the release binary, in an empty directory, judged by what a user would see: exit code,
-//! output, report, and that nothing is left behind. Figures are not judged; a second measures nothing.
+//! Short studies with the program that the tests have built, in an empty directory, judged by what a user would see: exit
+//! code, output, report, and that nothing is left behind. Figures are not judged; a second measures nothing, and so a second
+//! build of everything, optimized, would be for nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::ci::Outcome;
+use crate::ci::{Outcome, watch};
 use crate::workspace::{Workspace, line_of};
 
 mod page;
@@ -114,7 +115,9 @@ const SECONDS_MAX: &str = "180";
 
 /// Runs all of them; each failure is printed, and all of them fail the step.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
-    let program = workspace.build_prony()?;
+    // Together with the tests, or else cargo would build what they have in common once more, with fewer features.
+    watch::run_within(watch::LIMIT, workspace.cargo(&["test", "--workspace", "--no-run"]))?;
+    let program = workspace.tested_prony();
     let directory = tempfile::Builder::new()
         .prefix("study-")
         .tempdir_in(workspace.target_directory())
