@@ -11,6 +11,7 @@ use crate::workspace::Workspace;
 use crate::{study_runs, tree};
 
 mod licences;
+mod memory;
 mod packages;
 mod python;
 mod servers;
@@ -130,6 +131,10 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
 fn test(workspace: &Workspace) -> Result<Outcome> {
     let mut command = workspace.cargo(&["test", "--workspace"]);
     command.env("INSTA_UPDATE", "no");
+    let memory = memory::directory()?;
+    if let Some(directory) = &memory {
+        command.env("TMPDIR", directory.path());
+    }
     watch::run_within(watch::LIMIT, command)?;
     Ok(Outcome::Passed)
 }
