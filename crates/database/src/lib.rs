@@ -22,7 +22,7 @@ mod url;
 
 pub use error::Error;
 pub use fake::Fake;
-pub use own::{Held, Own};
+pub use own::{Held, Holder, Lease, Own};
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};

@@ -6,6 +6,7 @@
 
 mod file;
 mod keeper;
+mod lease;
 mod mark;
 mod mysql;
 mod postgres;
@@ -13,6 +14,8 @@ mod server;
 
 #[cfg(test)]
 mod tests;
+
+pub use lease::{Holder, Lease};
 
 use std::sync::Arc;
 
@@ -22,6 +25,7 @@ use record::Parameter;
 use crate::fake::FakeServer;
 use crate::url::Address;
 use crate::{Claim, Error, Session, Url};
+use serde::{Deserialize, Serialize};
 
 /// A database of our own. While any clone of this is there, no other can be made of the same database.
 #[derive(Clone, Debug)]
@@ -42,7 +46,8 @@ enum Hold {
 }
 
 /// Whether a database is still this run's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Held {
     /// Nobody else can have taken it.
     Held,
@@ -96,6 +101,16 @@ impl Own {
         self.was_there
     }
 
+    /// What those who work in it need.
+    #[must_use]
+    pub fn lease(&self) -> Lease {
+        let file = match &*self.hold {
+            Hold::File(hold) => Some(hold.leased()),
+            Hold::Server(_) | Hold::Fake(_) => None,
+        };
+        Lease::new(&self.url, &self.name, &self.claim.run, file)
+    }
+
     /// A session in it, and not in one that has taken its name.
     ///
     /// # Errors
@@ -103,7 +118,7 @@ impl Own {
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
             Hold::File(hold) => hold.session(&self.url, &self.claim.run).await,
-            Hold::Server(hold) => hold.session(&self.claim.run).await,
+            Hold::Server(_) => server::session(&self.url, &self.name, &self.claim.run).await,
             Hold::Fake(_) => Session::open(&self.url).await,
         }
     }

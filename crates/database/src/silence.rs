@@ -7,6 +7,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
 use crate::error::{Attempt, Doing};
@@ -23,7 +24,7 @@ const REMEDY: &str = "whether this was done is not known: see whether the server
                       swallows what it says, and then start again";
 
 /// How long a server may say nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Silence(pub(crate) Duration);
 
 impl Default for Silence {

@@ -3,6 +3,7 @@
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
 
 mod parse;
+pub(crate) mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Attempt;
 use crate::fake::FakeServer;
@@ -80,7 +83,8 @@ pub enum Dialect {
 pub struct Url(pub(crate) Address);
 
 /// What an address says.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Address {
     /// File of an SQLite database.
     Sqlite(PathBuf),
@@ -93,7 +97,7 @@ pub(crate) enum Address {
 }
 
 /// Where a server is, and who logs in to what.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServerAddress {
     pub(crate) host: Host,
     pub(crate) user: Option<String>,
@@ -105,7 +109,8 @@ pub(crate) struct ServerAddress {
 }
 
 /// Where a server listens.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Host {
     /// Name or number, and port.
     Tcp { name: String, port: u16 },
@@ -114,7 +119,8 @@ pub(crate) enum Host {
 }
 
 /// How a connection is encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Encryption {
     /// Not at all.
     Disable,

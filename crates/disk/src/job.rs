@@ -2,6 +2,7 @@
 
 use load::{JobError, Pacing, Phases, Problems, Size, Span};
 use record::CacheMode;
+use serde::{Deserialize, Serialize};
 
 use crate::parameter;
 use crate::settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing};
@@ -18,7 +19,7 @@ pub(crate) const BLOCK_BYTES_MAX: u64 = 256 << 20;
 pub const SECTOR_BYTES: u64 = 512;
 
 /// One disk test, complete and without contradiction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Bytes of one I/O.
     pub block_bytes: u64,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
 use record::{Calibration, Setup};
+use serde::{Deserialize, Serialize};
 
 use crate::choice::Resolved;
 use crate::describe::describe;
@@ -17,7 +18,7 @@ use crate::target::Target;
 use crate::thread::{Message, Ready, Thread};
 
 /// How a trial ended that ran to its end, or until it was told to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Operations that fell due in the measured window; open loop only.
     pub due: u64,

@@ -3,11 +3,13 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Loop;
+use serde::{Deserialize, Serialize};
 
 use crate::Span;
 
 /// How a load thread paces itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pacing {
     /// The next operation after the answer and a think time.
     Closed {

@@ -1,6 +1,7 @@
 //! The phases of a trial and the intervals they are cut into.
 
 use record::Phase;
+use serde::{Deserialize, Serialize};
 
 use crate::Span;
 
@@ -8,7 +9,7 @@ use crate::Span;
 const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// A warm-up that does not count, a measured window, and what drains after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
     /// Length of the warm-up.
     pub warm_up: Span,

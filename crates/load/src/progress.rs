@@ -1,12 +1,14 @@
 //! What a workload tells while a trial runs, and what it is told in return.
 
 use record::{Interval, Preparation, Setup};
+use serde::{Deserialize, Serialize};
 
 /// Hears how far something is that takes long.
 pub type Tell<'a> = dyn FnMut(Preparation) + 'a;
 
 /// What is told while a trial runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// What comes before the load or after it, and how far it is. The answer is not looked at.
     Preparing(Preparation),
@@ -17,7 +19,8 @@ pub enum Progress {
 }
 
 /// Whether a trial goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Go {
     /// It does.
     On,

@@ -151,6 +151,12 @@ impl Identity {
         self.kind
     }
 
+    /// Number of the device that it is on.
+    #[must_use]
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+
     /// Its inode, as `/proc/PID/maps` has it too.
     #[must_use]
     pub fn inode(&self) -> u64 {

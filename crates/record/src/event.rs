@@ -1,9 +1,12 @@
 //! What the runner tells while a study runs. Whoever shows progress or stores results listens to these.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Environment, Interval, Manifest, Placed, Preparation, Resources, Setup, TrialRecord};
 
 /// One step of a study, in the order in which they happen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a few events a second; boxing would only hide them")]
 pub enum Event {
     /// The study begins: databases and stores are there, no file of a disk test was touched yet.

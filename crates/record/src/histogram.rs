@@ -6,6 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
 
 /// Longest latency that is told apart; longer ones count as this one. One hour, in nanoseconds.
 const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -14,13 +15,28 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 const SAMPLES_BEYOND_PERCENTILE: f64 = 10.0;
 
 /// Distribution of latencies in nanoseconds, of constant size whatever the number of samples.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Latency(hdrhistogram::Histogram<u64>);
 
 /// A stored histogram that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("not a histogram in the HdrHistogram V2 form: {0}")]
 pub struct HistogramError(String);
+
+impl From<Latency> for String {
+    fn from(latency: Latency) -> Self {
+        latency.to_base64()
+    }
+}
+
+impl TryFrom<String> for Latency {
+    type Error = HistogramError;
+
+    fn try_from(text: String) -> Result<Self, HistogramError> {
+        Self::from_base64(&text)
+    }
+}
 
 impl Default for Latency {
     fn default() -> Self {
@@ -196,6 +212,8 @@ mod tests {
                 histogram.cells().collect::<Vec<_>>(),
                 again.cells().collect::<Vec<_>>()
             );
+            let json = serde_json::to_string(&histogram).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Latency>(&json).unwrap(), histogram);
         }
 
         #[test]

@@ -19,7 +19,7 @@ pub enum Phase {
 }
 
 /// One interval of one operation kind, with its histograms.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationInterval {
     /// Operations completed without error.
     pub count: u64,
@@ -63,7 +63,7 @@ fn merge_optional(into: &mut Option<Latency>, from: Option<&Latency>) {
 }
 
 /// One interval of a trial, all load threads together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// End of the interval, in seconds since the load began.
     pub end_s: f64,

@@ -14,6 +14,7 @@ use ownership::{
     Action, Directory, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action, may_remove,
 };
 use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
 
 use super::{Held, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
@@ -81,7 +82,53 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     Ok((Hold { place, database, made: Some(mark), lock: Mutex::new(lock) }, false))
 }
 
+/// Which file a run holds, for those who work in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Leased {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Leased {
+    /// A session in the file, if it is still this one, and this run's.
+    pub(super) async fn session(&self, url: &Url, run: &RunId) -> Result<Session, Error> {
+        self.check(url)?;
+        let session = SqliteSession::open_own(&self.path, url.to_string(), APPLICATION_ID).await?;
+        self.check(url)?;
+        let mut session = Session::of_sqlite(session);
+        match mark::is_held_by(&mut session, run).await? {
+            true => Ok(session),
+            false => Err(Error::NoDatabase(format!(
+                "{} is not this run's own any more: another run took it up",
+                url.file().unwrap_or(&self.path).display()
+            ))),
+        }
+    }
+
+    fn check(&self, url: &Url) -> Result<(), Error> {
+        let now = Place::of(&self.path)?.look()?;
+        let is_same = |now: &Identity| (now.device(), now.inode()) == (self.device, self.inode);
+        if now.as_ref().is_some_and(is_same) {
+            return Ok(());
+        }
+        let shown = url.file().unwrap_or(&self.path).display().to_string();
+        Err(Error::NoDatabase(another(&shown, now.as_ref())))
+    }
+}
+
+/// What is said where a file is not the one that is held.
+fn another(shown: &str, now: Option<&Identity>) -> String {
+    let found = if now.is_some() { "another file has its name now" } else { "it is not there any more" };
+    format!("{shown}: somebody removed or renamed the file: {found}")
+}
+
 impl Hold {
+    /// What those who work in the file need.
+    pub(super) fn leased(&self) -> Leased {
+        Leased { path: self.place.path.clone(), device: self.database.device(), inode: self.database.inode() }
+    }
+
     /// A session in the file that was checked.
     pub(super) async fn session(&self, url: &Url, run: &RunId) -> Result<Session, Error> {
         self.check_held(run).await?;
@@ -102,12 +149,7 @@ impl Hold {
     pub(super) async fn is_held(&self, run: &RunId) -> Result<Held, Error> {
         let now = self.place.look()?;
         if now.as_ref() != Some(&self.database) {
-            let found =
-                if now.is_some() { "another file has its name now" } else { "it is not there any more" };
-            return Ok(Held::Lost(format!(
-                "{}: somebody removed or renamed the file: {found}",
-                self.place.shown
-            )));
+            return Ok(Held::Lost(another(&self.place.shown, now.as_ref())));
         }
         if self.lock().is_seen()? {
             return Ok(Held::Held);

@@ -60,7 +60,7 @@ impl Place {
     }
 
     pub(super) fn shown(&self) -> String {
-        format!("the database `{}` on {}", self.name, self.url.host().unwrap_or_default())
+        shown(&self.url, &self.name)
     }
 
     /// The statement that removes it.
@@ -274,6 +274,22 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
     Ok((Hold::take(place).await?.ok_or_else(|| in_use(&shown))?, false))
 }
 
+/// A session in a database, looked at by its mark: the name alone may be another's by now.
+pub(super) async fn session(own: &Url, name: &str, run: &RunId) -> Result<Session, Error> {
+    let mut session = Session::open(own).await?;
+    match mark::is_held_by(&mut session, run).await? {
+        true => Ok(session),
+        false => Err(Error::NoDatabase(format!(
+            "{} is not this run's own any more: somebody took it up, or made another in its place",
+            shown(own, name)
+        ))),
+    }
+}
+
+fn shown(url: &Url, name: &str) -> String {
+    format!("the database `{name}` on {}", url.host().unwrap_or_default())
+}
+
 /// A database that is held.
 #[derive(Debug)]
 pub(super) struct Hold {
@@ -287,18 +303,6 @@ impl Hold {
     async fn take(place: Place) -> Result<Option<Self>, Error> {
         let keeper = Keeper::start(&place.own()).await?;
         Ok(keeper.map(|keeper| Self { place, keeper: Mutex::new(Some(keeper)) }))
-    }
-
-    /// A session in the database, looked at by its mark: the name alone may be another's by now.
-    pub(super) async fn session(&self, run: &RunId) -> Result<Session, Error> {
-        let mut session = Session::open(&self.place.own()).await?;
-        match mark::is_held_by(&mut session, run).await? {
-            true => Ok(session),
-            false => Err(Error::NoDatabase(format!(
-                "{} is not this run's own any more: somebody took it up, or made another in its place",
-                self.place.shown()
-            ))),
-        }
     }
 
     /// Whether nobody else can have taken it; a lock that was lost is taken again. The mark is asked as well: on some servers

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::check_name;
+use super::{Lease, check_name};
 use crate::samples::{SAMPLES, claim, make_sql, plain_rows};
 use crate::{Claim, Dialect, Error, Existing, Held, Own, RunId, Session, Url, WriteMethod};
 
@@ -213,7 +213,9 @@ async fn a_file_that_took_the_name_is_left() {
     fs::write(&theirs, "theirs").unwrap();
     fs::rename(&theirs, place.file()).unwrap();
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
-    assert!(own.session().await.unwrap_err().to_string().contains("another file has its name now"));
+    for refused in [own.session().await, own.lease().session().await] {
+        assert!(refused.unwrap_err().to_string().contains("another file has its name now"));
+    }
     let left = own.remove().await.unwrap_err().to_string();
     assert!(left.contains("is not the one that this run made"), "{left}");
     assert_eq!(fs::read_to_string(place.file()).unwrap(), "theirs");
@@ -229,6 +231,9 @@ async fn a_database_whose_lock_was_removed_is_left_to_whoever_took_it_up() {
     fs::remove_file(place.beside("-prony")).unwrap();
     let other = place.make(Existing::Reuse).await.unwrap();
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
+    let refused = own.lease().session().await.unwrap_err().to_string();
+    assert!(refused.contains("another run took it up"), "{refused}");
+    other.lease().session().await.unwrap();
     drop(other);
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)), "kept by the other one");
     let left = own.remove().await.unwrap_err().to_string();
@@ -252,6 +257,25 @@ async fn what_another_run_made_or_took_up_is_left() {
     fs::remove_file(place.file()).unwrap();
     drop(Own::make(&place.url(), "unused", &this).await.unwrap());
     assert!(!Own::make(&place.url(), "unused", &this).await.unwrap().was_there());
+}
+
+/// Who works in another process opens sessions by what was told over a pipe, in which the password is; it is in nothing that is
+/// shown.
+#[tokio::test]
+async fn a_lease_travels_whole_and_is_shown_without_its_password() {
+    let place = Place::new();
+    let own = place.make(Existing::Refuse).await.unwrap();
+    fill(&own).await;
+    let told = serde_json::to_string(&own.lease()).unwrap();
+    let lease: Lease = serde_json::from_str(&told).unwrap();
+    assert_eq!(lease, own.lease());
+    let rows = lease.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await;
+    assert_eq!(rows, Ok(7));
+    let url: Url = "postgres://ann:Hush77@h/x?sslmode=disable".parse().unwrap();
+    let lease = Lease::new(&url, "x", &RunId::new().unwrap(), None);
+    let told = serde_json::to_string(&lease).unwrap();
+    assert!(told.contains("Hush77") && !format!("{lease:?} {}", lease.url()).contains("Hush77"));
+    assert_eq!(serde_json::from_str::<Lease>(&told).unwrap(), lease);
 }
 
 /// Nodes, sockets and links were unlinked, since their length is 0.

@@ -143,6 +143,10 @@ proptest! {
             server.password = None;
         }
         prop_assert_eq!(parsed(&given.to_string()), without_password);
+        let mut written = Vec::new();
+        super::whole::serialize(&given, &mut serde_json::Serializer::new(&mut written)).unwrap();
+        let again = super::whole::deserialize(&mut serde_json::Deserializer::from_slice(&written)).unwrap();
+        prop_assert_eq!(again, given);
     }
 
     #[test]

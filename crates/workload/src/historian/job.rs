@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use load::{JobError, Pacing, Phases, Problems, Span};
+use serde::{Deserialize, Serialize};
 
 use super::parameter;
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
@@ -24,7 +25,7 @@ const DURATION: Span = Span::seconds(80);
 const MAINTENANCE_INTERVAL: Span = Span::seconds(3600);
 
 /// One historian, complete and without contradiction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Tags.
     pub tags: u32,
@@ -59,7 +60,8 @@ pub struct Job {
 }
 
 /// Where events come from, and when.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Each tag is a counter that steps once a second: as many events a second as there are tags.
     Counters,
@@ -82,7 +84,7 @@ pub enum Source {
 }
 
 /// Screens that read while rows are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Readers {
     /// Screens that are opened in turn.
     pub screens: u32,
@@ -97,7 +99,7 @@ pub struct Readers {
 }
 
 /// Purge and shrink.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Maintenance {
     /// Time between two purges.
     pub interval: Span,

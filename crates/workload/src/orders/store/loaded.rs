@@ -1,9 +1,10 @@
 //! The row that says what was loaded into the store.
 
 use database::{Column, Error, Kind, Rows, Session, Table, Value, WriteMethod};
+use serde::{Deserialize, Serialize};
 
 /// What was loaded. While a load runs, the figures are those that it will come to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// Size as it was asked for, such as `10MB`.
     pub size: String,
@@ -22,7 +23,8 @@ pub struct Loaded {
 }
 
 /// What became of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// It runs, or was broken off.
     Loading,
