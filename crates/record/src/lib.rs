@@ -3,6 +3,7 @@
 //! A record is plain data. It knows neither the engine that made it nor the report that reads it, so
 //! that an old record stays readable and a better method can judge it again. This crate does no I/O.
 
+pub mod clients;
 mod csv_field;
 mod design;
 pub mod disk;

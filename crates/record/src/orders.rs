@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use crate::{Loop, Offered, Outage, Server};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
@@ -27,15 +28,8 @@ pub const KINDS: [&str; 6] = [ORDER, LOGIN, NEW_CUSTOMER, BROWSE, PRICES, PURCHA
 pub const ROLLBACKS: &str = "rolled_back_orders";
 /// Gauge: operations of an interval that were tried again after a deadlock or a serialization failure.
 pub const RETRIES: &str = "retried_operations";
-/// Gauge: clients that were driving at the end of an interval.
-pub const ACTIVE_CLIENTS: &str = "active_clients";
 /// Gauge: longest of the last 100 orders at the end of an interval, in milliseconds.
 pub const LAST_100_MAX: &str = "order_last_100_max_ms";
-/// Gauge: share (0–1) of this machine's CPU time that the load itself did not use; only where the server is here.
-pub const SERVER_CPU: &str = "server_cpu_share";
-/// Gauge: the same as CPU time in seconds, all of its processors together.
-pub const SERVER_CPU_S: &str = "server_cpu_s";
-
 /// Gauge: orders of an interval that a target finished, rollbacks included. Targets count from 1.
 #[must_use]
 pub fn target_orders(number: usize) -> String {

@@ -60,7 +60,7 @@ impl Home {
         on_progress: &mut dyn FnMut(Progress) -> Go,
     ) -> Result<HistorianOutcome, TrialError> {
         let fresh = std::mem::replace(&mut self.fresh, true);
-        historian::run(job, &self.own, fresh, stop, on_progress)
+        historian::run(job, &self.own.lease(), &self.own.clone().into(), fresh, stop, on_progress)
     }
 
     /// Removes the database unless it is to be kept, or was there before. Gives what is left of it and why, if something is.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, Own, RunId};
+use database::{Claim, Error, Holder, Own, RunId};
 use load::{Go, Progress, Tell};
 use record::{OrdersOutcome, Outage, Preparation, Window};
 use stats::thread_busy;
@@ -29,7 +29,8 @@ pub(crate) struct Stores {
 /// A store that is held.
 struct Open {
     place: String,
-    in_use: StoreInUse,
+    own: Own,
+    loaded: Loaded,
     /// Whether it was loaded for the study.
     loaded_here: bool,
     /// Where its data lies, if that is on this machine and the server tells.
@@ -84,8 +85,7 @@ impl Stores {
             }
         };
         let data_directory = self.runtime.block_on(data_directory(&own, stop));
-        let in_use = StoreInUse { own, loaded };
-        Ok(Open { place: store.place(), in_use, loaded_here: store.load.is_some(), data_directory })
+        Ok(Open { place: store.place(), own, loaded, loaded_here: store.load.is_some(), data_directory })
     }
 
     /// Where the data of the first one lies, if that is on this machine and the server tells.
@@ -102,17 +102,22 @@ impl Stores {
         on_progress: &mut dyn FnMut(Progress) -> Go,
     ) -> Result<OrdersOutcome, TrialError> {
         let held = |store: &Store| self.open.iter().find(|open| open.place == store.place());
-        let driven: Vec<StoreInUse> =
-            stores.iter().filter_map(held).map(|open| open.in_use.clone()).collect();
+        let in_use = |open: &Open| {
+            (
+                StoreInUse { lease: open.own.lease(), loaded: open.loaded.clone() },
+                Holder::from(open.own.clone()),
+            )
+        };
+        let (driven, holders): (Vec<_>, Vec<_>) = stores.iter().filter_map(held).map(in_use).unzip();
         assert_eq!(driven.len(), stores.len(), "a store was not taken up before the first trial");
-        orders::run(job, &driven, stop, on_progress)
+        orders::run(job, &driven, &holders, stop, on_progress)
     }
 
     /// Removes the stores that were loaded for the study, and lets go of the others.
     pub(crate) fn leave(self, stop: &AtomicBool) -> Result<(), Error> {
         let mut result = Ok(());
         for open in self.open.into_iter().filter(|open| open.loaded_here) {
-            result = result.and(self.runtime.block_on(waiting::remove(open.in_use.own, stop)));
+            result = result.and(self.runtime.block_on(waiting::remove(open.own, stop)));
         }
         result
     }

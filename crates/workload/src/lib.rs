@@ -6,7 +6,9 @@
 mod backoff;
 #[cfg(test)]
 mod claims;
+mod clients;
 mod clock;
+mod ending;
 mod error;
 mod generator_cpu;
 pub mod given_file;
@@ -16,6 +18,7 @@ pub mod orders;
 mod outages;
 pub mod plc;
 mod signal;
+mod threads;
 pub mod waiting;
 
 pub use error::TrialError;

@@ -2,25 +2,23 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use load::{Go, PauseWatch, Progress};
 use record::Interval;
 
 use super::pending::Gauge;
 use super::reconcile::Drain;
-use super::roles::{Message, Name, Roles};
+use super::roles::Name;
 use super::running::{KINDS, LATEST, Measured, PURGE, Running, SHRINK, TREND};
 use crate::TrialError;
 use crate::clock::Clock;
+use crate::ending::Ending;
 use crate::generator_cpu::GeneratorCpu;
+use crate::threads::{LoadThreads, Threads};
 
-/// Time between two looks at what the user wants.
-const LOOK_NS: u64 = 100_000_000;
 /// A drain is waited for at least so long.
 const DRAIN_NS_MIN: u64 = 60_000_000_000;
-/// A drain that the user asked for is waited for so long.
-const STOPPED_DRAIN_NS: u64 = 10_000_000_000;
 /// Time within which a stable step drains, at least.
 const DRAIN_LIMIT_NS_MIN: u64 = 10_000_000_000;
 /// Reads and purges that go on after the drain are waited for so long.
@@ -29,28 +27,24 @@ const OTHERS_NS: u64 = 30_000_000_000;
 /// Conducts one trial.
 pub(crate) struct Controller<'a> {
     running: &'a Arc<Running>,
+    makers: LoadThreads,
     clock: Clock,
     /// None in simulated time.
     watch: Option<PauseWatch>,
-    stop: &'a AtomicBool,
+    ending: Ending<'a>,
     on_progress: &'a mut dyn FnMut(Progress) -> Go,
     cpu: GeneratorCpu,
     /// Intervals whose gauges are not known yet.
     closed: VecDeque<Interval>,
     gauges: VecDeque<Gauge>,
-    /// End of the load, as planned or as it came.
-    load_end_ns: u64,
     drain_limit_ns: u64,
-    /// When what is left is left.
-    give_up_ns: u64,
-    /// Whether the user, or a source that failed, ended the load.
-    stopped: bool,
     result: Result<(), TrialError>,
 }
 
 impl<'a> Controller<'a> {
     pub(crate) fn new(
         running: &'a Arc<Running>,
+        makers: LoadThreads,
         (clock, watch): (Clock, Option<PauseWatch>),
         stop: &'a AtomicBool,
         on_progress: &'a mut dyn FnMut(Progress) -> Go,
@@ -59,47 +53,43 @@ impl<'a> Controller<'a> {
         let drain_limit_ns = DRAIN_LIMIT_NS_MIN.max(load_end_ns / 10);
         Self {
             running,
+            makers,
             clock,
             watch,
-            stop,
+            ending: Ending::new(clock, stop, load_end_ns, drain_limit_ns.max(DRAIN_NS_MIN)),
             on_progress,
             cpu: GeneratorCpu::default(),
             closed: VecDeque::new(),
             gauges: VecDeque::new(),
-            load_end_ns,
             drain_limit_ns,
-            give_up_ns: load_end_ns + drain_limit_ns.max(DRAIN_NS_MIN),
-            stopped: false,
             result: Ok(()),
         }
     }
 
     /// Conducts until all roles have ended.
-    pub(crate) async fn conduct(mut self, roles: &mut Roles) -> Result<Drain, TrialError> {
+    pub(crate) async fn conduct(mut self, threads: &mut Threads<Name>) -> Result<Drain, TrialError> {
         let mut others_until_ns = None;
-        let mut next_ns = 0;
-        while !roles.all_ended() {
-            tokio::select! {
-                message = roles.messages.recv() => self.heard(message, roles),
-                () = self.clock.until(next_ns) => {}
+        while !threads.all_ended() {
+            let (now_ns, ended) = self.ending.look(threads).await;
+            if let Some((_, Err(error))) = ended {
+                self.stop(now_ns);
+                self.result = std::mem::replace(&mut self.result, Ok(())).and(Err(error));
             }
-            let now_ns = self.clock.now_ns();
-            next_ns = (now_ns / LOOK_NS + 1) * LOOK_NS;
-            if self.stop.load(Ordering::Relaxed) {
+            if self.ending.is_wanted() {
                 self.stop(now_ns);
             }
-            if now_ns >= self.load_end_ns {
+            if self.ending.is_over(now_ns) {
                 self.running.load_over.set();
             }
             if self.running.taken.is_set() {
                 self.stop(now_ns);
-                self.give_up_ns = now_ns;
+                self.ending.give_up(now_ns);
             }
-            if now_ns >= self.give_up_ns {
+            if self.ending.is_given_up(now_ns) {
                 self.running.give_up.set();
             }
             self.hand_over(now_ns);
-            if !roles.runs(Name::Writer) && now_ns >= *others_until_ns.get_or_insert(now_ns + OTHERS_NS) {
+            if !threads.runs(&Name::Writer) && now_ns >= *others_until_ns.get_or_insert(now_ns + OTHERS_NS) {
                 self.running.over.set();
             }
         }
@@ -109,35 +99,22 @@ impl<'a> Controller<'a> {
                 .running
                 .buffer
                 .drained_ns()
-                .map(|drained_ns| drained_ns.saturating_sub(self.load_end_ns) as f64 / 1e9),
+                .map(|drained_ns| drained_ns.saturating_sub(self.ending.load_end_ns()) as f64 / 1e9),
             limit_s: self.drain_limit_ns as f64 / 1e9,
         })
     }
 
     /// Ends the load before its time.
     pub(crate) fn stop(&mut self, now_ns: u64) {
-        if std::mem::replace(&mut self.stopped, true) {
+        if !self.ending.stop(now_ns) {
             return;
         }
-        self.give_up_ns = self.give_up_ns.min(now_ns + STOPPED_DRAIN_NS);
-        if now_ns < self.load_end_ns {
-            self.load_end_ns = now_ns;
+        if self.ending.end_load(now_ns) {
             self.running.recorder.end_load(now_ns);
             self.running.buffer.end_load(now_ns);
         }
         self.running.stopped.set();
         self.running.load_over.set();
-    }
-
-    fn heard(&mut self, message: Option<Message>, roles: &mut Roles) {
-        let Some(Message::Ended(name, result)) = message else { return };
-        roles.ended(name);
-        if let Err(error) = result {
-            self.stop(self.clock.now_ns());
-            if self.result.is_ok() {
-                self.result = Err(error);
-            }
-        }
     }
 
     /// Tells every interval that is whole by now.
@@ -196,12 +173,10 @@ impl<'a> Controller<'a> {
 
     fn tell(&mut self, mut interval: Interval, now_ns: u64) {
         interval.generator_pauses = self.watch.as_ref().map(|watch| watch.of(&interval));
+        let used = self.cpu.take(&self.makers.lock(), now_ns);
+        interval.generator_cpu_us = used.cpu_us;
+        interval.generator_busiest_share = used.busiest_share;
         let mut measured = self.running.measured();
-        if !measured.threads.is_empty() {
-            let used = self.cpu.take(&measured.threads, now_ns);
-            interval.generator_cpu_us = used.cpu_us;
-            interval.generator_busiest_share = used.busiest_share;
-        }
         measured.add_to(&mut interval, self.running.job.maintenance.is_some());
         drop(measured);
         self.leave_out_kinds(&mut interval);

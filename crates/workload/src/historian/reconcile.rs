@@ -50,7 +50,7 @@ pub(crate) async fn outcome(
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> HistorianOutcome {
-    let counting = Preparation::waiting(format!("counting and reading the rows in {}", running.own.name()));
+    let counting = Preparation::waiting(format!("counting and reading the rows in {}", running.lease.name()));
     let counting = telling(tell, counting, counted(running, stop));
     let counted = with_grace(stop, STOPPED_PATIENCE, counting).await;
     let found = match counted.unwrap_or_else(|| Err(not_counted())) {
@@ -101,7 +101,7 @@ pub(crate) async fn outcome(
 
 /// Whether another run may have changed what is in the database.
 async fn lock_lost(running: &Running) -> bool {
-    match running.own.is_held().await {
+    match running.holder.is_held().await {
         Ok(Held::Lost(found)) => {
             running.ledger.note(found);
             true
@@ -128,7 +128,7 @@ fn not_counted() -> Error {
 }
 
 async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
-    let mut session = running.own.session().await?;
+    let mut session = running.lease.session().await?;
     let given_up = running.measured().given_up.clone();
     if let Some(connection) = given_up {
         session.end(&connection).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use database::{Connection, Error, Own, Session, Sizes};
+use database::{Connection, Error, Holder, Lease, Session, Sizes};
 use load::{Counted, Kind, Phases, Recorder};
 use record::historian as names;
 
@@ -33,7 +33,10 @@ pub(crate) const KINDS: [&str; 6] =
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) job: Job,
-    pub(crate) own: Own,
+    /// Where the database is.
+    pub(crate) lease: Lease,
+    /// Whom to ask whether it is still this run's own.
+    pub(crate) holder: Holder,
     pub(crate) store: Store,
     /// Warm-up and window, which are shorter than the job's if a recording ends before.
     pub(crate) phases: Phases,
@@ -62,8 +65,6 @@ pub(crate) struct Measured {
     pub(crate) sizes: Vec<(u64, Sizes)>,
     /// Begin and end of each purge with its shrink; the last one may go on.
     pub(crate) maintenance_ns: Vec<(u64, Option<u64>)>,
-    /// Kernel's numbers of the threads that make the load.
-    pub(crate) threads: Vec<i32>,
     /// Flushes that were under way when their writer had to stop.
     pub(crate) unfinished: Vec<super::writer::Unfinished>,
     /// Connection of maintenance that was under way when everything had to stop.
@@ -77,7 +78,7 @@ impl Running {
 
     /// A session for a role. Its load is measured, and the controller ends what takes too long.
     pub(crate) async fn session(&self) -> Result<Session, Error> {
-        Ok(self.own.session().await?.without_limit())
+        Ok(self.lease.session().await?.without_limit())
     }
 
     /// Has everything stop at once.

@@ -78,19 +78,20 @@ fn ran(
         runtime().block_on(Own::make(&url.parse().unwrap(), "historian", &claim(Existing::Replace))).unwrap();
     let mut intervals = Vec::new();
     let job = Job::of(settings).unwrap();
-    let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
-        match progress {
-            Progress::SetUp(Setup::Historian(setup)) => assert!(!setup.server.version.is_empty()),
-            Progress::SetUp(other) => panic!("{other:?}"),
-            Progress::Preparing(_) => {}
-            Progress::Interval(interval) => {
-                on_interval(&interval);
-                intervals.push(interval);
+    let outcome =
+        run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
+            match progress {
+                Progress::SetUp(Setup::Historian(setup)) => assert!(!setup.server.version.is_empty()),
+                Progress::SetUp(other) => panic!("{other:?}"),
+                Progress::Preparing(_) => {}
+                Progress::Interval(interval) => {
+                    on_interval(&interval);
+                    intervals.push(interval);
+                }
             }
-        }
-        Go::On
-    })
-    .unwrap();
+            Go::On
+        })
+        .unwrap();
     runtime().block_on(own.remove()).unwrap();
     assert_eq!(outcome.rows_compared.as_ref().map(|rows| rows.rows), outcome.rows_found);
     (outcome, intervals)
@@ -105,19 +106,20 @@ fn a_database_that_another_run_took_up_is_told_and_left() {
     let inside = own.url().clone();
     let job = Job::of(&settings(Rate::PerSecond(100.0), 2_000)).unwrap();
     let mut ended = false;
-    let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
-        if matches!(progress, Progress::Interval(_)) && !std::mem::replace(&mut ended, true) {
-            let (inside, url) = (inside.clone(), url.clone());
-            let take_up = async move {
-                let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
-                Session::open(&inside).await.unwrap().script(end).await.unwrap();
-                drop(Own::make(&url, "historian", &claim(Existing::Reuse)).await.unwrap());
-            };
-            std::thread::spawn(|| runtime().block_on(take_up)).join().unwrap();
-        }
-        Go::On
-    })
-    .unwrap();
+    let outcome =
+        run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
+            if matches!(progress, Progress::Interval(_)) && !std::mem::replace(&mut ended, true) {
+                let (inside, url) = (inside.clone(), url.clone());
+                let take_up = async move {
+                    let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+                    Session::open(&inside).await.unwrap().script(end).await.unwrap();
+                    drop(Own::make(&url, "historian", &claim(Existing::Reuse)).await.unwrap());
+                };
+                std::thread::spawn(|| runtime().block_on(take_up)).join().unwrap();
+            }
+            Go::On
+        })
+        .unwrap();
     assert!(outcome.lock_lost && outcome.notes.iter().any(|note| note.contains("took it up")), "{outcome:?}");
     let left = runtime().block_on(own.remove()).unwrap_err().to_string();
     assert!(left.contains("is left as it is"), "{left}");

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use database::{Engine, Error, Own, Session, Sizes};
+use database::{Engine, Error, Holder, Lease, Session, Sizes};
 use load::{Phases, Recorder, Tell};
 use record::{HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
 
@@ -40,7 +40,8 @@ pub(crate) struct Prepared {
 /// When the source cannot be read, or the database cannot be used as asked.
 pub(crate) async fn prepare(
     job: &Job,
-    own: &Own,
+    lease: &Lease,
+    holder: &Holder,
     fresh: bool,
     now_us: i64,
     simulated: bool,
@@ -49,9 +50,9 @@ pub(crate) async fn prepare(
     let source = Source::open(job)?;
     let notes = source.notes(job);
     let job = &source.job(job);
-    let store = store(job, own.url().engine())?;
-    let mut session = own.session().await?;
-    let name = own.name();
+    let store = store(job, lease.url().engine())?;
+    let mut session = lease.session().await?;
+    let name = lease.name();
     let waiting = |what: &str| Preparation::waiting(format!("{what} {name}"));
     telling(tell, waiting("making the tables of"), store.make(&mut session, fresh)).await?;
     let tags = |done| {
@@ -64,7 +65,7 @@ pub(crate) async fn prepare(
     let length_us = (job.phases.end_ns() / 1_000) as i64;
     store.add_partitions(&mut session, epoch_us, epoch_us + length_us).await?;
     let sizes = session.sizes().await?;
-    let setup = describe(job, own, &mut session, rows_before, &source, simulated).await?;
+    let setup = describe(job, lease, &mut session, rows_before, &source, simulated).await?;
     let ledger = Ledger::new(epoch_us);
     notes.into_iter().for_each(|note| ledger.note(note));
     if epoch_us > now_us {
@@ -79,7 +80,8 @@ pub(crate) async fn prepare(
         ledger,
         phases: job.phases,
         job: job.clone(),
-        own: own.clone(),
+        lease: lease.clone(),
+        holder: holder.clone(),
         store,
         epoch_us,
         measured: Mutex::new(Measured::default()),
@@ -143,16 +145,16 @@ fn length(phases: Phases) -> load::Span {
 
 async fn describe(
     job: &Job,
-    own: &Own,
+    lease: &Lease,
     session: &mut Session,
     rows_before: u64,
     source: &Source,
     simulated: bool,
 ) -> Result<HistorianSetup, Error> {
     Ok(HistorianSetup {
-        target: own.url().to_string(),
-        engine: own.url().engine().name().to_owned(),
-        database: own.name().to_owned(),
+        target: lease.url().to_string(),
+        engine: lease.url().engine().name().to_owned(),
+        database: lease.name().to_owned(),
         server: session.server().await?,
         source: job.source.name(),
         tags: job.tags,

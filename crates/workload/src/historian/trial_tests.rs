@@ -92,8 +92,14 @@ fn run_until(
 ) -> Result<Ran, TrialError> {
     let job = Job::of(settings).unwrap();
     let (mut setup, mut intervals) = (None, Vec::new());
-    let outcome =
-        run_from(&job, own, fresh, now_us, &AtomicBool::new(false), &mut |progress| match progress {
+    let outcome = run_from(
+        &job,
+        &own.lease(),
+        &own.clone().into(),
+        fresh,
+        now_us,
+        &AtomicBool::new(false),
+        &mut |progress| match progress {
             Progress::SetUp(record::Setup::Historian(told)) => {
                 assert!(setup.replace(*told).is_none(), "told once");
                 Go::On
@@ -105,7 +111,8 @@ fn run_until(
                 intervals.push(interval);
                 go
             }
-        })?;
+        },
+    )?;
     Ok(Ran { outcome, setup: setup.unwrap(), intervals })
 }
 
@@ -392,10 +399,19 @@ fn a_stop_from_outside_is_heeded_before_anything_is_written() {
     let job = Job::of(&settings(1_000.0, 60)).unwrap();
     let stop = AtomicBool::new(false);
     stop.store(true, Ordering::Relaxed);
-    let ended = run_from(&job, &own, false, NOW_US, &stop, &mut |progress| match progress {
-        Progress::Preparing(_) => Go::On,
-        began => panic!("{began:?}"),
-    });
+    let ended =
+        run_from(
+            &job,
+            &own.lease(),
+            &own.clone().into(),
+            false,
+            NOW_US,
+            &stop,
+            &mut |progress| match progress {
+                Progress::Preparing(_) => Go::On,
+                began => panic!("{began:?}"),
+            },
+        );
     assert!(matches!(ended, Err(crate::TrialError::Interrupted)), "{ended:?}");
 }
 
@@ -630,7 +646,8 @@ fn a_file_of_sqlite_is_shorter_after_a_shrink() {
         ..settings(20_000.0, 10)
     };
     let job = Job::of(&settings).unwrap();
-    let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |_| Go::On).unwrap();
+    let outcome =
+        run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |_| Go::On).unwrap();
     assert_eq!(outcome.rows_found, Some(outcome.rows_expected));
     let [run] = outcome.maintenance.as_slice() else { panic!("{outcome:?}") };
     assert_eq!(run.error, None);
@@ -647,9 +664,11 @@ fn the_threads_of_a_load_end_when_its_conductor_leaves() {
     std::thread::spawn(move || {
         let conducted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let job = Job::of(&settings(100.0, 3600)).unwrap();
-            run(&job, &own, true, &AtomicBool::new(false), &mut |progress| match progress {
-                Progress::Preparing(_) | Progress::SetUp(_) => Go::On,
-                Progress::Interval(_) => panic!("leaves the load in its first second"),
+            run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
+                match progress {
+                    Progress::Preparing(_) | Progress::SetUp(_) => Go::On,
+                    Progress::Interval(_) => panic!("leaves the load in its first second"),
+                }
             })
         }));
         let _ = ended.send(conducted.is_err());
@@ -670,7 +689,9 @@ fn a_file_that_is_emptied_gives_its_pages_back() {
         ..settings(1.0, 10)
     };
     let job = Job::of(&settings).unwrap();
-    let trial = || run(&job, &own, true, &AtomicBool::new(false), &mut |_| Go::On).unwrap();
+    let trial = || {
+        run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |_| Go::On).unwrap()
+    };
     let (first, second) = (trial(), trial());
     assert_eq!(second.database_bytes_before, first.database_bytes_before);
     assert!(second.database_bytes_after.unwrap() > 20 * second.database_bytes_before.unwrap(), "{second:?}");
@@ -785,13 +806,14 @@ fn files_of_sqlite_hold_what_was_acknowledged() {
         };
         let job = Job::of(&settings).unwrap();
         let mut intervals = Vec::new();
-        let outcome = run(&job, &own, true, &AtomicBool::new(false), &mut |progress| {
-            if let Progress::Interval(interval) = progress {
-                intervals.push(interval);
-            }
-            Go::On
-        })
-        .unwrap();
+        let outcome =
+            run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
+                if let Progress::Interval(interval) = progress {
+                    intervals.push(interval);
+                }
+                Go::On
+            })
+            .unwrap();
         assert!(outcome.acknowledged > 0, "{outcome:?}");
         assert_eq!(outcome.rows_found, Some(outcome.acknowledged), "{method:?}");
         assert_eq!(outcome.rows_after, Some(outcome.acknowledged), "{method:?}");

@@ -135,7 +135,7 @@ impl Writer {
 
     /// Looks whether the database is this run's own still. If it is not, no try will succeed where it should.
     async fn look_whose(&self) {
-        if let Ok(Held::Lost(_)) = self.running.own.is_held().await {
+        if let Ok(Held::Lost(_)) = self.running.holder.is_held().await {
             self.running.taken.set();
         }
     }

@@ -1,9 +1,11 @@
 //! A load on order stores that can be run: settings with every default filled in and every contradiction refused.
 
 use load::{JobError, Pacing, Phases, Problems, Span};
+use serde::{Deserialize, Serialize};
 
 use super::settings::{Procedures, Settings};
 use super::size::StoreSize;
+use crate::clients::Schedule;
 
 /// Most clients of a target.
 const CLIENTS_MAX: u32 = 100_000;
@@ -17,7 +19,7 @@ const WARMUP_TIME: Span = Span::seconds(60);
 const RAMP_RATE: f64 = 10.0;
 
 /// One load on order stores, complete and without contradiction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// Clients of each target.
     pub n_threads: u32,
@@ -40,7 +42,7 @@ pub struct Job {
 }
 
 /// What customers do.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Habits {
     /// Share of orders of customers who are new, 0–100.
     pub pct_newcustomers: f64,
@@ -81,18 +83,19 @@ impl Job {
     /// When the last client begins.
     #[must_use]
     pub fn ramp(&self) -> Span {
-        if self.pacing.is_open() || self.cpu_target.is_some() {
-            return Span::ZERO;
-        }
-        Span { ns: self.begins_ns(self.n_threads - 1) }
+        self.schedule().ramp()
     }
 
-    /// When a client begins, by its number from 0.
-    pub(crate) fn begins_ns(&self, client: u32) -> u64 {
-        if self.pacing.is_open() || self.cpu_target.is_some() {
-            return 0;
+    /// When clients load, and how many.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule {
+            clients: self.n_threads,
+            ramp_rate_per_s: self.ramp_rate,
+            pacing: self.pacing,
+            cpu_target: self.cpu_target,
+            phases: self.phases,
+            seed: self.seed,
         }
-        (f64::from(client) / self.ramp_rate * 1e9) as u64
     }
 
     fn defaulted(settings: &Settings) -> Self {
@@ -195,7 +198,7 @@ mod tests {
     fn the_warm_up_is_as_long_as_the_ramp() {
         let many = job("n_threads = 1001").unwrap();
         assert_eq!(many.phases.warm_up, Span::seconds(100));
-        assert_eq!(many.begins_ns(15), 1_500_000_000);
+        assert_eq!(many.schedule().begins_ns(15), 1_500_000_000);
         let refused = job("n_threads = 1001\nwarmup_time = \"30s\"").unwrap_err();
         assert!(refused.contains("1m40s") && refused.contains("30s"), "{refused}");
         assert!(

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use database::{Own, Rows, Session, WriteMethod};
+use database::{Lease, Rows, Session, WriteMethod};
 use load::Tell;
 use record::{Preparation, Unit};
 use tokio::time::Instant;
@@ -68,12 +68,12 @@ pub enum RestoreError {
 /// # Errors
 /// When it differs from what was loaded in a way that no run makes it, the database refuses something, or `stop` was set.
 pub async fn restore(
-    own: &Own,
+    lease: &Lease,
     loaded: &Loaded,
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> Result<Option<Restored>, RestoreError> {
-    restore_at(own, loaded, &mut Pace { block_rows: BLOCK_ROWS, stop, tell }).await
+    restore_at(lease, loaded, &mut Pace { block_rows: BLOCK_ROWS, stop, tell }).await
 }
 
 /// How much is done between two looks at whether to stop.
@@ -102,17 +102,17 @@ impl Pace<'_, '_> {
 }
 
 async fn restore_at(
-    own: &Own,
+    lease: &Lease,
     loaded: &Loaded,
     pace: &mut Pace<'_, '_>,
 ) -> Result<Option<Restored>, RestoreError> {
     let begin = Instant::now();
     let different = |differences: String| RestoreError::Different {
-        place: own.url().to_string(),
+        place: lease.url().to_string(),
         size: loaded.size.clone(),
         differences,
     };
-    let mut session = own.session().await?;
+    let mut session = lease.session().await?;
     match read_loaded(&mut session).await?.map(|now| now.state) {
         Some(State::Loaded) if has_loaded_ids(&mut session, loaded).await? => return Ok(None),
         Some(State::Loaded | State::Used) => store::mark_used(&mut session).await?,
@@ -120,7 +120,7 @@ async fn restore_at(
     }
     let size: StoreSize = loaded.size.parse().map_err(|error| different(format!("{error}")))?;
     let data = StoreData::new(size, loaded.seed);
-    let name = own.name();
+    let name = lease.name();
     let removed = undo(&mut session, loaded, &data, name, pace).await?;
     let clearing = Preparation::waiting(format!("clearing up {name}"));
     pace.step(clearing, store::finish_undo(&mut session)).await?;

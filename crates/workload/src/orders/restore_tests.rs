@@ -1,6 +1,6 @@
 //! Runs on a loaded store, what is found of them, and the way back, on SQLite and on throwaway servers.
 
-use database::{Existing, Url, Value};
+use database::{Existing, Own, Url, Value};
 use instance::{MariaDb, Options, Postgres};
 
 use super::*;
@@ -27,7 +27,7 @@ async fn opened(url: &Url) -> (Own, Loaded) {
 }
 
 async fn restored(own: &Own, loaded: &Loaded) -> Result<Option<Restored>, RestoreError> {
-    restore(own, loaded, &AtomicBool::new(false), &mut |_| {}).await
+    restore(&own.lease(), loaded, &AtomicBool::new(false), &mut |_| {}).await
 }
 
 /// The inventory that was loaded, as a database gives it.
@@ -227,7 +227,7 @@ async fn break_off_everywhere(own: &Own, loaded: &Loaded) {
         };
         // By then the orders are gone, and there would be hundreds of pieces of the inventory.
         let block_rows = if looks > 6 { 300 } else { 2 };
-        let result = restore_at(own, loaded, &mut Pace { block_rows, stop: &stop, tell }).await;
+        let result = restore_at(&own.lease(), loaded, &mut Pace { block_rows, stop: &stop, tell }).await;
         if !matches!(result, Err(RestoreError::Interrupted)) {
             assert!(result.unwrap().is_some());
             break;

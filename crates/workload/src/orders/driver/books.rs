@@ -4,7 +4,6 @@ use database::Connection;
 
 use crate::orders::reconcile::Acknowledged;
 use crate::orders::store::Loaded;
-use crate::outages::Outages;
 
 /// Most notes that are told.
 const NOTES_MAX: usize = 1_000;
@@ -20,9 +19,6 @@ pub(super) struct Books {
     pub(super) unanswered: u64,
     /// Connections on which these were under way: they may still go on.
     pub(super) left: Vec<Connection>,
-    pub(super) outages: Outages,
-    /// Clients that stopped before the end, and why.
-    pub(super) stopped: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
@@ -35,8 +31,6 @@ impl Books {
             rollbacks: 0,
             unanswered: 0,
             left: Vec::new(),
-            outages: Outages::default(),
-            stopped: Vec::new(),
             notes: Vec::new(),
         }
     }

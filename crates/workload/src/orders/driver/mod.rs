@@ -1,47 +1,46 @@
 //! Drives order stores: clients on load threads, each ordering on a connection of its own, and what became of their orders.
 
 mod books;
-mod controller;
-mod cpu;
-mod last_100;
 mod outcome;
 mod running;
 mod setup;
-mod threads;
 mod user;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use database::Own;
+use database::{Holder, Lease};
 use load::{Go, Progress};
 use record::{OrdersOutcome, Setup};
+use serde::{Deserialize, Serialize};
 
 use super::job::Job;
 use super::store::Loaded;
 use crate::TrialError;
+use crate::clients::{Drive, MachineCpu, ServerCpu};
 use crate::waiting::unless_stopped;
-use controller::Controller;
-use threads::Threads;
+use setup::Prepared;
+use user::User;
 
 pub use setup::check;
 
-/// A loaded store that is to be driven.
-#[derive(Clone, Debug)]
+/// A loaded store that is to be driven. Written out it has the address whole, see [`Lease`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreInUse {
     /// Its database.
-    pub own: Own,
+    pub lease: Lease,
     /// What was loaded into it.
     pub loaded: Loaded,
 }
 
 /// Drives stores until the end of the job, `stop`, or until `on_progress` says so. What runs added before is removed first.
+/// The locks on them are the caller's, or somebody's in another process: `holders` know, one for each store.
 ///
 /// # Errors
 /// When the load could not begin. A database that goes away is no error: it is an outage.
 pub fn run(
     job: &Job,
     stores: &[StoreInUse],
+    holders: &[Holder],
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<OrdersOutcome, TrialError> {
@@ -51,22 +50,19 @@ pub fn run(
         .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
     runtime.block_on(async {
         let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
-        let preparing = setup::prepare(job, stores, stop, tell);
-        let (running, setup) = unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
-        let running = Arc::new(running);
-        let mut threads = Threads::start(&running)?;
-        threads.connected(stop).await?;
-        let go = on_progress(Progress::SetUp(Setup::Orders(Box::new(setup))));
-        let clock = threads.begin();
-        let watch = clock.watch(false)?;
-        let mut controller = Controller::new(&running, (clock, watch), stop, &mut *on_progress);
-        if go == Go::Stop {
-            controller.stop(0);
-        }
-        let conducted = controller.conduct(&mut threads).await;
-        drop(threads);
+        let preparing = setup::prepare(job, stores, holders, stop, tell);
+        let Prepared { running, clients, setup } =
+            unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
+        let is_here = running.stores.iter().all(|store| store.lease.url().is_local());
+        let server_cpu = is_here
+            .then(MachineCpu::begin)
+            .flatten()
+            .map(|mut cpu| -> ServerCpu { Box::new(move |load_us| cpu.others(load_us)) });
+        let drive =
+            Drive { clients: &clients, server_cpu, simulated: false, stop, on_progress: &mut *on_progress };
+        let conducted = drive.run::<User>(&running, Setup::Orders(Box::new(setup))).await?;
         let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
-        Ok(outcome::outcome(&running, &conducted, stop, tell).await)
+        Ok(outcome::outcome(&running, &clients, &conducted, stop, tell).await)
     })
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use database::{Error, Held};
 use load::Tell;
-use record::{Offered, OrdersOutcome, Preparation, TargetOutcome, orders};
+use record::{OrdersOutcome, Preparation, TargetOutcome, orders};
 use tokio::time::{Instant, timeout};
 
-use super::controller::{Conducted, Measured};
-use super::running::{Driven, Running, lock};
+use super::running::{Driven, Running};
 use crate::backoff::Backoff;
+use crate::clients::{Clients, Conducted, Measured, Part};
 use crate::orders::reconcile::{Found, reconcile};
 use crate::waiting::{telling, with_grace};
 
@@ -24,20 +24,21 @@ const COUNT_LIMIT: Duration = Duration::from_secs(600);
 /// The outcome of a trial whose clients have ended.
 pub(super) async fn outcome(
     running: &Running,
+    clients: &Clients,
     conducted: &Conducted,
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> OrdersOutcome {
     let mut outcome = OrdersOutcome::default();
     let begin = Instant::now();
-    for (store, measured) in running.stores.iter().zip(&conducted.measured) {
-        let counting = Preparation::waiting(format!("counting the orders in {}", store.own.name()));
+    for ((store, part), measured) in running.stores.iter().zip(clients.parts()).zip(&conducted.measured) {
+        let counting = Preparation::waiting(format!("counting the orders in {}", store.lease.name()));
         let counted = telling(tell, counting, found(store, begin, stop)).await;
         let found = counted.map_err(|error| {
-            store.books().note(format!("what is in {} could not be counted: {error}", store.own.url()));
+            store.books().note(format!("what is in {} could not be counted: {error}", store.lease.url()));
         });
-        let mut target = target(store, measured, found.ok());
-        match with_grace(stop, STOPPED_PATIENCE, store.own.is_held()).await {
+        let mut target = target(store, part, measured, found.ok());
+        match with_grace(stop, STOPPED_PATIENCE, store.holder.is_held()).await {
             Some(Ok(Held::Lost(found))) => {
                 target.lock_lost = true;
                 outcome.notes.push(found);
@@ -46,57 +47,37 @@ pub(super) async fn outcome(
             Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) => {}
             None => outcome.notes.push(format!(
                 "whether the lock on {} was held to the end is not known: interrupted",
-                store.own.url()
+                store.lease.url()
             )),
         }
         outcome.targets.push(target);
         outcome.notes.append(&mut store.books().notes);
-        if let Some(due) = &store.due {
-            outcome.unsent += lock(due).clone().untaken_before(conducted.load_end_ns);
-        }
     }
-    outcome.offered = offered(running, conducted.load_end_ns);
+    outcome.unsent = clients.unsent(conducted.load_end_ns);
+    outcome.offered = clients.offered(conducted.load_end_ns);
     outcome
 }
 
-/// What was due in the window that ended so; none of a closed loop.
-fn offered(running: &Running, load_end_ns: u64) -> Option<Offered> {
-    let from_ns = running.job.phases.warm_up.ns.min(load_end_ns);
-    let mut offered = Offered {
-        slots: u64::from(running.job.n_threads) * running.stores.len() as u64,
-        ..Offered::default()
-    };
-    for store in &running.stores {
-        let all = store.all_due.as_ref()?;
-        let before = |moment_ns| all.clone().untaken_before(moment_ns);
-        offered.due += before(load_end_ns).saturating_sub(before(from_ns));
-    }
-    Some(offered)
-}
-
-fn target(store: &Driven, measured: &Measured, found: Option<Found>) -> TargetOutcome {
-    let mut books = store.books();
+fn target(store: &Driven, part: &Part, measured: &Measured, found: Option<Found>) -> TargetOutcome {
+    let books = store.books();
     let order_mean_us = measured.window.kind(orders::ORDER).and_then(|order| order.latency().mean_us());
     TargetOutcome {
-        orders_by_client: store
-            .orders_by_client
-            .iter()
-            .map(|orders| orders.load(Ordering::Relaxed))
-            .collect(),
+        orders_by_client: part.turns_by_client(),
         rollbacks: measured.counted(orders::ROLLBACKS),
         retries: measured.counted(orders::RETRIES),
         order_mean_ms: order_mean_us.map(|us| us / 1e3),
         purchases_from_start: books.purchases,
         rollbacks_from_start: books.rollbacks,
-        unanswered: books.unanswered,
+        // What a client that ended by a mistake was doing is not known.
+        unanswered: books.unanswered + u64::from(part.ended_by_mistake()),
         orders_found: found.map(|found| found.orders_found),
         acknowledged_lost: found.map(|found| found.acknowledged_lost),
         quantity_found: found.map(|found| found.quantity_found),
         sales_risen: found.map(|found| found.sales_risen),
         orders_changed: found.map(|found| found.changed.orders),
         lines_changed: found.map(|found| found.changed.lines),
-        stopped: std::mem::take(&mut books.stopped),
-        outages: std::mem::take(&mut books.outages.all),
+        stopped: part.take_stopped(),
+        outages: part.take_outages(),
         lock_lost: false,
     }
 }
@@ -124,7 +105,7 @@ fn took_longer(why: &str, limit: Duration) -> Error {
 }
 
 async fn count(store: &Driven) -> Result<Found, Error> {
-    let mut session = store.own.session().await?;
+    let mut session = store.lease.session().await?;
     let left = store.books().left.clone();
     for connection in &left {
         session.end(connection).await?;

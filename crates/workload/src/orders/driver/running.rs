@@ -1,18 +1,14 @@
-//! What the clients of a running trial share: the stores with their books, and the signals.
+//! What the clients of a running trial share: the stores with their books.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use database::{Engine, Error, Own};
-use load::{Arrivals, Counted, Kind, Recorder};
+use database::{Engine, Error, Holder, Lease};
+use load::{Counted, Kind};
 use record::orders;
-use tokio::sync::watch;
 
 use super::books::Books;
-use super::last_100::Last100;
 use crate::orders::job::Job;
 use crate::orders::store::{Client, Loaded, Style};
-use crate::signal::Signal;
 
 /// Kind of operation: a whole visit.
 pub(super) const ORDER: usize = 0;
@@ -48,31 +44,16 @@ pub(super) fn counted(open: bool) -> Counted {
 pub(super) struct Running {
     pub(super) job: Job,
     pub(super) stores: Vec<Driven>,
-    /// Clients of each store that order.
-    pub(super) active: watch::Sender<u32>,
-    pub(super) last_100: Mutex<Last100>,
-    /// Kernel's numbers of the load threads.
-    pub(super) threads: Mutex<Vec<i32>>,
-    /// The load is over: no new order begins.
-    pub(super) load_over: Signal,
-    /// Clients stop, whatever they are doing.
-    pub(super) over: Signal,
 }
 
 /// A store while it is driven.
 #[derive(Debug)]
 pub(super) struct Driven {
-    pub(super) own: Own,
+    pub(super) lease: Lease,
+    pub(super) holder: Holder,
     pub(super) loaded: Loaded,
     pub(super) style: Style,
-    pub(super) recorder: Recorder,
     pub(super) books: Mutex<Books>,
-    /// When its orders are due; none in a closed loop.
-    pub(super) due: Option<Mutex<Arrivals>>,
-    /// The same from the beginning, to count them by.
-    pub(super) all_due: Option<Arrivals>,
-    /// Orders that each client finished in the measured window.
-    pub(super) orders_by_client: Vec<AtomicU64>,
 }
 
 /// Page caches of all clients of a file of SQLite together, in KiB, where a client's own would be more: each has one.
@@ -83,8 +64,8 @@ const CACHE_KIB: u32 = 64 << 10;
 impl Driven {
     /// One of so many clients, connected.
     pub(super) async fn client(&self, clients: u32) -> Result<Client, Error> {
-        let mut session = self.own.session().await?;
-        if self.own.url().engine() == Engine::Sqlite && clients > CACHES_KIB / CACHE_KIB {
+        let mut session = self.lease.session().await?;
+        if self.lease.url().engine() == Engine::Sqlite && clients > CACHES_KIB / CACHE_KIB {
             let cache_kib = (CACHES_KIB / clients).max(1_024);
             session.script(&format!("PRAGMA cache_size = -{cache_kib}")).await?;
         }
@@ -92,12 +73,8 @@ impl Driven {
         Client::new(session.without_limit(), self.style)
     }
 
+    // A client that panicked left counts that are whole: each is one addition.
     pub(super) fn books(&self) -> MutexGuard<'_, Books> {
-        lock(&self.books)
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-// A client that panicked left counts that are whole: each is one addition.
-pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

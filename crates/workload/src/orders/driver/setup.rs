@@ -1,24 +1,22 @@
 //! What is settled before the load begins.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
-use database::Engine;
-use load::{Arrivals, Recorder, Tell};
-use record::{OrdersSetup, StoreTarget};
-use tokio::sync::watch;
+use database::{Engine, Holder};
+use load::Tell;
+use record::{OrdersSetup, StoreTarget, Workload, orders};
 
 use super::StoreInUse;
 use super::books::Books;
-use super::cpu::MachineCpu;
-use super::last_100::Last100;
 use super::running::{Driven, Running, counted};
 use crate::TrialError;
+use crate::clients::{Clients, MachineCpu, Names};
 use crate::orders::job::Job;
+use crate::orders::parameter;
 use crate::orders::restore::{RestoreError, restore};
 use crate::orders::settings::CpuTarget;
 use crate::orders::store::{Style, mark_used};
-use crate::signal::Signal;
 
 /// Refuses what can be known to be wrong without a database: procedures where an engine has none, the CPU of a server that
 /// is elsewhere.
@@ -41,13 +39,21 @@ pub fn check(job: &Job, targets: &[database::Url]) -> Result<(), TrialError> {
     Ok(())
 }
 
+/// Everything that a trial needs to begin.
+pub(super) struct Prepared {
+    pub(super) running: Arc<Running>,
+    pub(super) clients: Arc<Clients>,
+    pub(super) setup: OrdersSetup,
+}
+
 /// Brings the stores back to what was loaded, and describes what is driven.
 pub(super) async fn prepare(
     job: &Job,
     stores: &[StoreInUse],
+    holders: &[Holder],
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
-) -> Result<(Running, OrdersSetup), TrialError> {
+) -> Result<Prepared, TrialError> {
     if let Some(target) = job.cpu_target.filter(|_| MachineCpu::begin().is_none()) {
         return Err(TrialError::Load(format!(
             "cpu_target cannot be {}: this machine does not tell how much of its CPU is used (/proc/stat)",
@@ -56,15 +62,16 @@ pub(super) async fn prepare(
     }
     let mut targets = Vec::with_capacity(stores.len());
     let mut driven = Vec::with_capacity(stores.len());
-    for (number, store) in stores.iter().enumerate() {
-        let restored = restore(&store.own, &store.loaded, stop, tell).await?;
-        let mut session = store.own.session().await?;
+    assert_eq!(stores.len(), holders.len(), "each store has somebody who holds it");
+    for (store, holder) in stores.iter().zip(holders) {
+        let restored = restore(&store.lease, &store.loaded, stop, tell).await?;
+        let mut session = store.lease.session().await?;
         mark_used(&mut session).await?;
-        let driving = drive(job, store, number as u32, stores.len() as u32);
+        let driving = drive(job, store, holder);
         targets.push(StoreTarget {
-            target: store.own.url().to_string(),
-            engine: store.own.url().engine().name().to_owned(),
-            database: store.own.name().to_owned(),
+            target: store.lease.url().to_string(),
+            engine: store.lease.url().engine().name().to_owned(),
+            database: store.lease.name().to_owned(),
             server: session.server().await?,
             size: store.loaded.size.clone(),
             seed: store.loaded.seed,
@@ -73,35 +80,29 @@ pub(super) async fn prepare(
         });
         driven.push(driving);
     }
-    let (active, _) = watch::channel(if job.cpu_target.is_some() { 1 } else { job.n_threads });
-    let running = Running {
-        job: job.clone(),
-        stores: driven,
-        active,
-        last_100: Mutex::new(Last100::default()),
-        threads: Mutex::default(),
-        load_over: Signal::new(),
-        over: Signal::new(),
+    let names = Names {
+        clients: parameter("n_threads").to_string(),
+        turns: Workload::Orders.main(),
+        last_100_max: orders::LAST_100_MAX,
+        turns_of_part: orders::target_orders,
     };
-    Ok((running, describe(job, targets)))
+    let clients = Clients::new(job.schedule(), stores.len() as u32, &counted(job.pacing.is_open()), names);
+    let running = Running { job: job.clone(), stores: driven };
+    Ok(Prepared { running: Arc::new(running), clients: Arc::new(clients), setup: describe(job, targets) })
 }
 
-fn drive(job: &Job, store: &StoreInUse, number: u32, stores: u32) -> Driven {
+fn drive(job: &Job, store: &StoreInUse, holder: &Holder) -> Driven {
     let style = match job.procedures {
         Some(false) => Style::Statements,
         Some(true) => Style::Procedures,
-        None => Style::of(store.own.url().engine().dialect()),
+        None => Style::of(store.lease.url().engine().dialect()),
     };
-    let due = Arrivals::of(job.pacing, number, stores, job.seed.wrapping_add(u64::from(number)));
     Driven {
-        own: store.own.clone(),
+        lease: store.lease.clone(),
+        holder: holder.clone(),
         loaded: store.loaded.clone(),
         style,
-        recorder: Recorder::new(counted(job.pacing.is_open()), job.phases),
         books: Mutex::new(Books::of(&store.loaded)),
-        all_due: due.clone(),
-        due: due.map(Mutex::new),
-        orders_by_client: (0..job.n_threads).map(|_| AtomicU64::new(0)).collect(),
     }
 }
 

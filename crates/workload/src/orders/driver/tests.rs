@@ -3,13 +3,26 @@
 use ::load::{Pacing, Span};
 use std::time::Instant;
 
-use database::{Engine, Existing, Session, Url, Value};
+use database::{Engine, Existing, Own, Session, Url, Value};
 use instance::{MariaDb, Options, Postgres};
 use record::{Interval, OrdersSetup, Phase, orders};
 
 use super::*;
 use crate::claims::{claim, run_id};
 use crate::orders::{Settings, StoreData, StoreSize, load, open_store};
+
+/// A store that is held.
+struct Store {
+    own: Own,
+    loaded: Loaded,
+}
+
+fn in_use(stores: &[Store]) -> (Vec<StoreInUse>, Vec<Holder>) {
+    let in_use = |store: &Store| {
+        (StoreInUse { lease: store.own.lease(), loaded: store.loaded.clone() }, store.own.clone().into())
+    };
+    stores.iter().map(in_use).unzip()
+}
 
 /// What a trial told and left.
 struct Ran {
@@ -36,11 +49,11 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A store of 1 MB in a database of this name.
-fn loaded(url: &Url, name: &str) -> StoreInUse {
+fn loaded(url: &Url, name: &str) -> Store {
     let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
     load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
     let (own, loaded) = block_on(open_store(url, name, None, &run_id())).unwrap();
-    StoreInUse { own, loaded }
+    Store { own, loaded }
 }
 
 fn job(text: &str) -> Job {
@@ -50,9 +63,10 @@ fn job(text: &str) -> Job {
     Job::of(&settings).unwrap()
 }
 
-fn run_with(job: &Job, stores: &[StoreInUse], mut hear: impl FnMut(&Progress) -> Go) -> Ran {
+fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) -> Ran {
     let (mut setup, mut intervals) = (None, Vec::new());
-    let outcome = run(job, stores, &AtomicBool::new(false), &mut |progress| {
+    let (stores, holders) = in_use(stores);
+    let outcome = run(job, &stores, &holders, &AtomicBool::new(false), &mut |progress| {
         let go = hear(&progress);
         match progress {
             Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
@@ -66,7 +80,7 @@ fn run_with(job: &Job, stores: &[StoreInUse], mut hear: impl FnMut(&Progress) ->
     Ran { setup: setup.unwrap(), intervals, outcome }
 }
 
-fn ran(job: &Job, stores: &[StoreInUse]) -> Ran {
+fn ran(job: &Job, stores: &[Store]) -> Ran {
     run_with(job, stores, |_| Go::On)
 }
 
@@ -158,11 +172,14 @@ fn orders_for_which_no_client_was_free_are_counted() {
 fn many_clients_of_a_file_share_the_memory_for_its_pages() {
     let directory = tempfile::tempdir().unwrap();
     let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
-    let stores = [loaded(&url, "")];
+    let held = [loaded(&url, "")];
+    let (stores, holders) = in_use(&held);
     let cache_kib = |clients: u32| {
         block_on(async {
-            let (running, _) =
-                setup::prepare(&job(""), &stores, &AtomicBool::new(false), &mut |_| {}).await.unwrap();
+            let Prepared { running, .. } =
+                setup::prepare(&job(""), &stores, &holders, &AtomicBool::new(false), &mut |_| {})
+                    .await
+                    .unwrap();
             let mut client = running.stores[0].client(clients).await.unwrap();
             let rows = client.session().query("PRAGMA cache_size", &[]).await.unwrap();
             let [[Value::I64(kib)]] = rows.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] else {

@@ -1,11 +1,11 @@
-//! The longest of the last 100 orders, as DVD Store tells it.
+//! The longest of the last 100 turns, as DVD Store tells it of orders.
 
 use record::Phase;
 
-/// Orders that are looked at.
-const ORDERS: usize = 100;
+/// Turns that are looked at.
+const TURNS: usize = 100;
 
-/// Response times of the last orders.
+/// Response times of the last turns.
 #[derive(Debug, Default)]
 pub(super) struct Last100 {
     ns: Vec<u64>,
@@ -14,22 +14,22 @@ pub(super) struct Last100 {
 }
 
 impl Last100 {
-    /// Adds an order. Those of the warm-up are forgotten when it ends.
+    /// Adds a turn. Those of the warm-up are forgotten when it ends.
     pub(super) fn add(&mut self, phase: Phase, ns: u64) {
         if phase == Phase::Measure && self.phase == Some(Phase::WarmUp) {
             self.ns.clear();
             self.next = 0;
         }
         self.phase = Some(phase);
-        if self.ns.len() < ORDERS {
+        if self.ns.len() < TURNS {
             self.ns.push(ns);
         } else {
             self.ns[self.next] = ns;
         }
-        self.next = (self.next + 1) % ORDERS;
+        self.next = (self.next + 1) % TURNS;
     }
 
-    /// In nanoseconds; none before the first order.
+    /// In nanoseconds; none before the first turn.
     pub(super) fn longest_ns(&self) -> Option<u64> {
         self.ns.iter().copied().max()
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_forgotten_after_a_hundred_others() {
+    fn a_turn_is_forgotten_after_a_hundred_others() {
         let mut last = Last100::default();
         assert_eq!(last.longest_ns(), None);
         last.add(Phase::Measure, 900);

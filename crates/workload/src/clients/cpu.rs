@@ -8,7 +8,7 @@ const TICKS_MIN: u64 = 20;
 
 /// Reads how much of this machine's CPU time was used, over all its processors.
 #[derive(Debug)]
-pub(super) struct MachineCpu {
+pub(crate) struct MachineCpu {
     last: Option<Ticks>,
     /// What the load used since then.
     load_us: u64,
@@ -16,11 +16,11 @@ pub(super) struct MachineCpu {
 
 /// CPU that others than the load used.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Others {
+pub(crate) struct Others {
     /// Share (0–1) of all processors' time.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// Time in seconds, all processors together.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// Ticks of all processors since the machine began.
@@ -30,7 +30,7 @@ struct Ticks {
     all: u64,
 }
 
-/// Adjusts the number of clients that order until the server's CPU is at a level.
+/// Adjusts the number of active clients until the server's CPU is at a level.
 #[derive(Debug)]
 pub(super) struct Governor {
     target_share: f64,
@@ -41,13 +41,13 @@ pub(super) struct Governor {
 
 impl MachineCpu {
     /// Begins to count. None where the kernel does not tell.
-    pub(super) fn begin() -> Option<Self> {
+    pub(crate) fn begin() -> Option<Self> {
         Some(Self { last: Some(now()?), load_us: 0 })
     }
 
     /// What others than the load used since the last reading; the load took so many microseconds since it was told last.
     /// None if there was hardly any time between.
-    pub(super) fn others(&mut self, load_us: u64) -> Option<Others> {
+    pub(crate) fn others(&mut self, load_us: u64) -> Option<Others> {
         self.load_us += load_us;
         let (now, last) = (now()?, self.last?);
         let all = now.all.saturating_sub(last.all);

@@ -1,0 +1,108 @@
+//! Many clients, each on a connection of its own, that do something again and again until the load is over.
+//!
+//! Here is when they do it: the ramp, turns that are due at a rate or come after a time to think, how many are active, the
+//! end and the drain. What a turn is is said by a [`Client`].
+
+mod controller;
+mod cpu;
+mod last_100;
+mod schedule;
+mod shared;
+mod threads;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use database::Error;
+use load::{Go, Progress, Recorder};
+use record::Setup;
+
+use crate::TrialError;
+use crate::clock::Clock;
+use crate::waiting::unless_stopped;
+use controller::Controller;
+
+pub(crate) use controller::{Conducted, Measured};
+pub(crate) use cpu::{MachineCpu, Others};
+pub(crate) use schedule::Schedule;
+pub(crate) use shared::{Clients, Names, Part};
+
+/// What one client does.
+pub(crate) trait Client: Sized + 'static {
+    /// What all clients of a trial share.
+    type Load: Send + Sync + 'static;
+    /// What is done at a turn.
+    type Turn;
+
+    /// Connects one.
+    async fn connect(load: &Arc<Self::Load>, place: Place) -> Result<Self, Error>;
+
+    /// What it does next, and of which kind that is. It is drawn before the time of the turn begins.
+    fn next(&mut self) -> (usize, Self::Turn);
+
+    /// Does it. What it consists of is counted here; the turn itself is counted by whoever asks for it, together with the
+    /// counter that is given back.
+    async fn once(&mut self, turn: Self::Turn, counting: Counting<'_>) -> Result<Option<usize>, Error>;
+
+    /// Its connection is lost or given up. What was sent over it may yet be done.
+    fn lost(&mut self);
+
+    /// Connects again.
+    async fn connect_again(&mut self) -> Result<(), Error>;
+}
+
+/// Which client it is: of which part, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) part: usize,
+    pub(crate) client: u32,
+}
+
+/// Where a client counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counting<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) clock: Clock,
+}
+
+/// Reads what others than the load used of this machine's CPU since the last reading, given what the load used, in
+/// microseconds.
+pub(crate) type ServerCpu = Box<dyn FnMut(u64) -> Option<Others>>;
+
+/// A load that is about to be driven.
+pub(crate) struct Drive<'a> {
+    pub(crate) clients: &'a Arc<Clients>,
+    /// None where a server is elsewhere.
+    pub(crate) server_cpu: Option<ServerCpu>,
+    /// Whether all clients run on this thread, in a time that runs ahead.
+    pub(crate) simulated: bool,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) on_progress: &'a mut dyn FnMut(Progress) -> Go,
+}
+
+impl Drive<'_> {
+    /// Connects all clients and drives them until the end of the load, `stop`, or until `on_progress` says so.
+    ///
+    /// # Errors
+    /// When the load could not begin, or threads could not be had. A client that stops is no error.
+    pub(crate) async fn run<C: Client>(
+        self,
+        load: &Arc<C::Load>,
+        setup: Setup,
+    ) -> Result<Conducted, TrialError> {
+        let mut threads = threads::start::<C>(load, self.clients, self.simulated)?;
+        unless_stopped(self.stop, threads.ready()).await.unwrap_or(Err(TrialError::Interrupted))?;
+        let go = (self.on_progress)(Progress::SetUp(setup));
+        let clock = threads.begin();
+        let watch = clock.watch(self.simulated)?;
+        let mut controller = Controller::new(self, threads.makers(), (clock, watch));
+        if go == Go::Stop {
+            controller.stop(0);
+        }
+        controller.conduct(&mut threads).await
+    }
+}

@@ -1,0 +1,153 @@
+//! What the clients of a trial share with whoever conducts them: the signals, and what each part has done.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use load::{Arrivals, Counted, Recorder};
+use record::{Main, Offered, Outage};
+use tokio::sync::watch;
+
+use super::last_100::Last100;
+use super::schedule::Schedule;
+use crate::outages::Outages;
+use crate::signal::Signal;
+
+/// All clients of a trial.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    pub(super) schedule: Schedule,
+    /// Each has as many clients as the schedule says.
+    pub(super) parts: Vec<Part>,
+    pub(super) names: Names,
+    /// Clients of each part that may begin a turn.
+    pub(super) active: watch::Sender<u32>,
+    pub(super) last_100: Mutex<Last100>,
+    /// No new turn begins.
+    pub(super) load_over: Signal,
+    /// Clients stop, whatever they are doing.
+    pub(super) over: Signal,
+}
+
+/// What is told under which names.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// The parameter that gives the number of clients.
+    pub(crate) clients: String,
+    /// Kinds that are whole turns; others are what a turn consists of.
+    pub(crate) turns: Main,
+    /// Gauge: longest of the last 100 turns, in milliseconds.
+    pub(crate) last_100_max: &'static str,
+    /// Gauge: turns of a part, counted from 1.
+    pub(crate) turns_of_part: fn(usize) -> String,
+}
+
+/// Clients that load the same, such as one database of several.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(super) recorder: Recorder,
+    /// When its turns are due; none in a closed loop.
+    pub(super) due: Option<Mutex<Arrivals>>,
+    /// The same from the beginning, to count them by.
+    all_due: Option<Arrivals>,
+    outages: Mutex<Outages>,
+    stopped: Mutex<Vec<String>>,
+    ended_by_mistake: AtomicU32,
+    /// Turns that each client finished in the measured window.
+    pub(super) turns_by_client: Vec<AtomicU64>,
+}
+
+impl Clients {
+    /// Of so many parts, each counting the same.
+    pub(crate) fn new(schedule: Schedule, parts: u32, counted: &Counted, names: Names) -> Self {
+        let active = if schedule.cpu_target.is_some() { 1 } else { schedule.clients };
+        Self {
+            parts: (0..parts).map(|number| Part::new(&schedule, (number, parts), counted.clone())).collect(),
+            schedule,
+            names,
+            active: watch::Sender::new(active),
+            last_100: Mutex::default(),
+            load_over: Signal::new(),
+            over: Signal::new(),
+        }
+    }
+
+    /// The parts, in their order.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Turns that were due before the load ended and of which none began.
+    pub(crate) fn unsent(&self, load_end_ns: u64) -> u64 {
+        let due = self.parts.iter().filter_map(|part| part.due.as_ref());
+        due.map(|due| lock(due).clone().untaken_before(load_end_ns)).sum()
+    }
+
+    /// What was due in the window that ended so; none of a closed loop.
+    pub(crate) fn offered(&self, load_end_ns: u64) -> Option<Offered> {
+        let from_ns = self.schedule.phases.warm_up.ns.min(load_end_ns);
+        let slots = u64::from(self.schedule.clients) * self.parts.len() as u64;
+        let mut offered = Offered { slots, ..Offered::default() };
+        for part in &self.parts {
+            let all = part.all_due.as_ref()?;
+            let before = |moment_ns| all.clone().untaken_before(moment_ns);
+            offered.due += before(load_end_ns).saturating_sub(before(from_ns));
+        }
+        Some(offered)
+    }
+}
+
+impl Part {
+    fn new(schedule: &Schedule, (number, parts): (u32, u32), counted: Counted) -> Self {
+        let seed = schedule.seed.wrapping_add(u64::from(number));
+        let due = Arrivals::of(schedule.pacing, number, parts, seed);
+        Self {
+            recorder: Recorder::new(counted, schedule.phases),
+            all_due: due.clone(),
+            due: due.map(Mutex::new),
+            outages: Mutex::default(),
+            stopped: Mutex::default(),
+            ended_by_mistake: AtomicU32::new(0),
+            turns_by_client: (0..schedule.clients).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Turns that each client finished in the measured window.
+    pub(crate) fn turns_by_client(&self) -> Vec<u64> {
+        self.turns_by_client.iter().map(|turns| turns.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Times in which clients had no connection.
+    pub(crate) fn take_outages(&self) -> Vec<Outage> {
+        std::mem::take(&mut self.outages().all)
+    }
+
+    /// Clients that stopped before the end, and why.
+    pub(crate) fn take_stopped(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.stopped))
+    }
+
+    /// Clients of which it is not known what they were doing when they stopped.
+    pub(crate) fn ended_by_mistake(&self) -> u32 {
+        self.ended_by_mistake.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn outages(&self) -> MutexGuard<'_, Outages> {
+        lock(&self.outages)
+    }
+
+    /// A client stopped before the end.
+    pub(super) fn stopped(&self, client: u32, why: &str) {
+        lock(&self.stopped).push(format!("client {}: {why}", client + 1));
+    }
+
+    /// A client panicked.
+    pub(super) fn panicked(&self, client: u32, panic: &tokio::task::JoinError) {
+        lock(&self.stopped).push(format!("client {} ended by a mistake of prony's: {panic}", client + 1));
+        self.ended_by_mistake.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// A client that panicked left counts that are whole: each is one addition.
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
