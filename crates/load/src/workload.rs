@@ -90,6 +90,10 @@ pub enum TargetNeeds {
         who: &'static str,
         /// Most that it takes at once, if there is a most.
         most: Option<usize>,
+        /// What one is called where nothing else is said.
+        name: &'static str,
+        /// Whether one that was loaded before is driven where nothing else is said; else one is made.
+        loaded: bool,
         /// An address, for whoever gave none.
         such_as: &'static str,
     },

@@ -2,6 +2,8 @@
 //!
 //! Everything is decided here and nothing is looked up: who asks has read the mark, holds the lock, and says what it found.
 
+use serde::{Deserialize, Serialize};
+
 use crate::RunId;
 
 /// What stands under a name.
@@ -29,7 +31,8 @@ pub struct Mark {
 }
 
 /// What is to be done with something of the wanted name that exists already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Existing {
     /// It is an error, unless this very run made it and was interrupted.
     #[default]
@@ -40,6 +43,8 @@ pub enum Existing {
     Reuse,
     /// If it is ours and nobody uses it, it is removed and made anew: the user said so for it by name.
     Replace,
+    /// It must be there. It is taken up as by [`Existing::Reuse`], and whoever uses it refuses one that had to be made.
+    Use,
 }
 
 /// What a run wants of a name.
@@ -121,7 +126,7 @@ pub fn action(standing: &Standing, claim: &Claim) -> Result<Action, Refusal> {
         Standing::Ours(mark) => mark,
     };
     let replace = match claim.existing {
-        Existing::Reuse => return Ok(Action::TakeUp),
+        Existing::Reuse | Existing::Use => return Ok(Action::TakeUp),
         Existing::Replace => true,
         Existing::Leftover => mark.is_transient || mark.is_of(&claim.run),
         // This run made it before it was interrupted.
@@ -152,10 +157,11 @@ mod tests {
         Standing::Ours(Mark { made_by: run(made_by), held_by: run(held_by), is_transient })
     }
 
-    /// What run 1 does, by what is asked for: refuse, leftover, reuse, replace.
+    /// What run 1 does, by what is asked for: refuse, leftover, reuse, replace. To use is to reuse.
     fn actions(standing: &Standing) -> [Result<Action, Refusal>; 4] {
-        [Existing::Refuse, Existing::Leftover, Existing::Reuse, Existing::Replace]
-            .map(|existing| action(standing, &Claim::new(RunId::from(1), existing)))
+        let asked = |existing| action(standing, &Claim::new(RunId::from(1), existing));
+        assert_eq!(asked(Existing::Use), asked(Existing::Reuse));
+        [Existing::Refuse, Existing::Leftover, Existing::Reuse, Existing::Replace].map(asked)
     }
 
     #[test]

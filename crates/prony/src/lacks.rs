@@ -41,8 +41,7 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
 fn places(plan: &Plan) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> =
         plan.disk_tests().into_iter().flat_map(|(paths, _)| paths.to_vec()).collect();
-    let urls = plan.databases().into_iter().filter_map(|target| target.url.clone());
-    let urls = urls.chain(plan.stores().into_iter().map(|(store, _)| store.url.clone()));
+    let urls = plan.databases().into_iter().map(|(database, _)| database.url);
     places.extend(urls.filter_map(|url| url.file().map(directory_of)));
     places.sort();
     places.dedup();

@@ -23,7 +23,7 @@ pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
         let disk = trial.work.job::<disk::Settings>().map_or(0, |job| u64::from(job.threads));
         let historian = trial.work.job::<historian::Settings>().map_or(0, |job| u64::from(job.writers));
         // A client of a server is no thread.
-        let files = trial.target.store.iter().filter(|store| store.url.file().is_some()).count() as u64;
+        let files = trial.databases().iter().filter(|database| database.url.file().is_some()).count() as u64;
         let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
         disk + historian + orders
     };

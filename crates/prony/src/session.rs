@@ -12,7 +12,6 @@ use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError};
 use study::{Plan, Study};
-use workload::{historian, orders};
 
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
@@ -35,6 +34,7 @@ pub(crate) fn run_with(
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
     let survey = survey(&plan)?;
+    plan.notes.iter().for_each(|note| tell!("{note}"));
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
@@ -210,16 +210,7 @@ impl Surveyed {
 
 /// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here.
 pub(crate) fn survey(plan: &Plan) -> Result<Surveyed, Failure> {
-    for trial in &plan.trials {
-        if let (Some(job), Some(url)) = (trial.work.job::<historian::Settings>(), &trial.target.url) {
-            historian::check(job, url.engine()).map_err(Failure::usage)?;
-        }
-        if let Some(job) = trial.work.job::<orders::Settings>() {
-            let stores: Vec<database::Url> =
-                trial.target.store.iter().map(|store| store.url.clone()).collect();
-            orders::check(job, &stores).map_err(Failure::usage)?;
-        }
-    }
+    runner::check(plan).map_err(Failure::usage)?;
     let mut surveyed = Surveyed::default();
     for (paths, jobs) in plan.disk_tests() {
         surveyed.surveys.push((Survey::of(paths, &jobs)?, jobs));

@@ -1,91 +1,28 @@
-//! The database of a study: made before the first trial, removed after the last, and one historian run in it.
+//! A historian: its run in a database that is held, and whether it is valid and held its rate.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, Own, RunId};
-use load::{Go, Progress, Tell};
+use load::{Go, Progress};
 use record::{HistorianOutcome, HistorianSetup, Sample, Window, ingest_step};
 use stats::{CALIBRATED_SHARE_MAX, events_late, sustained, thread_busy};
-use study::Target;
-use tokio::runtime::Runtime;
+use workload::TrialError;
 use workload::historian::{self, Job};
-use workload::{TrialError, waiting};
-
-use crate::run::RunError;
 
 use crate::rules::{client_limited, stood_still};
+use crate::targets::Held;
 
-/// A database of our own, and the runtime that its connection lives on.
-pub(crate) struct Home {
-    runtime: Runtime,
-    own: Own,
-    keep: bool,
-    /// Whether the next trial makes the tables anew.
-    fresh: bool,
-    /// Where its data lies, if that is on this machine and the server tells.
-    place: Option<PathBuf>,
-}
-
-impl Home {
-    /// Makes the database that a target asks for.
-    pub(crate) fn make(
-        target: &Target,
-        run: &RunId,
-        stop: &AtomicBool,
-        tell: &mut Tell<'_>,
-    ) -> Result<Self, RunError> {
-        let Some(url) = &target.url else { unreachable!("the plan has no historian without an address") };
-        let runtime = runtime()?;
-        let name = target.database.as_deref().unwrap_or("prony_historian");
-        let claim = Claim { is_transient: !target.keep, ..Claim::new(run.clone(), target.existing.into()) };
-        let own = runtime.block_on(waiting::make(url, name, &claim, stop, tell)).ok_or_else(|| {
-            RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
-        })??;
-        let fresh = !own.was_there();
-        let place = runtime.block_on(data_directory(&own, stop));
-        Ok(Self { runtime, own, keep: target.keep, fresh, place })
-    }
-
-    /// Where its data lies, if that is on this machine and the server tells.
-    pub(crate) fn place(&self) -> Option<PathBuf> {
-        self.place.clone()
-    }
-
-    /// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
-    pub(crate) fn run(
-        &mut self,
-        job: &Job,
-        stop: &AtomicBool,
-        on_progress: &mut dyn FnMut(Progress) -> Go,
-    ) -> Result<HistorianOutcome, TrialError> {
-        let fresh = std::mem::replace(&mut self.fresh, true);
-        historian::run(job, &self.own.lease(), &self.own.clone().into(), fresh, stop, on_progress)
-    }
-
-    /// Removes the database unless it is to be kept, or was there before. Gives what is left of it and why, if something is.
-    pub(crate) fn leave(self, stop: &AtomicBool) -> Result<(), Error> {
-        let stays = self.keep || self.own.was_there();
-        if stays { Ok(()) } else { self.runtime.block_on(waiting::remove(self.own, stop)) }
-    }
-}
-
-/// What connections live on.
-pub(crate) fn runtime() -> Result<Runtime, Error> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))
-}
-
-/// Where the data of a database lies, if that is on this machine and the server tells.
-pub(crate) async fn data_directory(own: &Own, stop: &AtomicBool) -> Option<PathBuf> {
-    if let Some(file) = own.url().file() {
-        return Some(file.to_owned());
-    }
-    let asked = async { own.session().await?.server().await };
-    let server = waiting::unless_stopped(stop, asked).await?.ok()?;
-    server.data_directory.map(PathBuf::from).filter(|_| own.url().is_local())
+/// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
+pub(crate) fn run(
+    job: &Job,
+    databases: Vec<&mut Held>,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<HistorianOutcome, TrialError> {
+    let Ok([held]) = <[&mut Held; 1]>::try_from(databases) else {
+        unreachable!("the plan has no historian without one database")
+    };
+    let fresh = std::mem::replace(&mut held.fresh, true);
+    historian::run(job, &held.own.lease(), &held.own.clone().into(), fresh, stop, on_progress)
 }
 
 /// The conditions of a held rate that a trial did not meet; none of a closed loop, which has no rate to hold.

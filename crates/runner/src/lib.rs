@@ -4,10 +4,10 @@
 
 mod command;
 mod environment;
+mod error;
 mod historian;
 mod orders;
 mod placed;
-mod places;
 mod preparing;
 mod resources;
 mod resume;
@@ -15,8 +15,12 @@ mod rules;
 mod run;
 mod search;
 mod steps;
+mod targets;
 mod trial;
+mod workloads;
 
 pub use command::CommandError;
+pub use error::{Listener, RunError};
 pub use resume::{Resume, ResumeError};
-pub use run::{Context, Listener, RunError, run};
+pub use run::{Context, run};
+pub use workloads::check;

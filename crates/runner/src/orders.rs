@@ -1,147 +1,69 @@
-//! The order stores of a study: taken up before the first trial, or loaded for it, and driven.
+//! Orders: stores are taken up before the first trial, or loaded for it, and driven; and whether that is valid.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, Holder, Own, RunId};
+use database::{Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
 use record::{OrdersOutcome, Outage, Preparation, Window};
 use stats::thread_busy;
-use study::{Plan, Store};
-use tokio::runtime::Runtime;
+use study::WantedDatabase;
 use workload::orders::store::Loaded;
 use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
 use workload::{TrialError, waiting};
 
-use crate::historian::{data_directory, runtime};
+use crate::error::RunError;
 use crate::rules::{LOCK_LOST, client_limited, stood_still};
-use crate::run::RunError;
+use crate::targets::{Asked, Held};
 
 /// Seed of the rows of a store that is loaded for a study.
 const STORE_SEED: u64 = 42;
 
-/// Stores that a study drives.
-pub(crate) struct Stores {
-    runtime: Runtime,
-    open: Vec<Open>,
-}
-
-/// A store that is held.
-struct Open {
-    place: String,
-    own: Own,
-    loaded: Loaded,
-    /// Whether it was loaded for the study.
-    loaded_here: bool,
-    /// Where its data lies, if that is on this machine and the server tells.
-    data_directory: Option<PathBuf>,
-}
-
-impl Stores {
-    /// Takes up or loads the stores that a plan asks for; none if no trial drives one.
-    pub(crate) fn open(
-        plan: &Plan,
-        run: &RunId,
-        stop: &AtomicBool,
-        tell: &mut Tell<'_>,
-    ) -> Result<Option<Self>, RunError> {
-        let wanted = plan.stores();
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let mut stores = Self { runtime: runtime()?, open: Vec::new() };
-        for (store, size) in wanted {
-            match stores.take_up(store, size, run, stop, tell) {
-                Ok(open) => stores.open.push(open),
-                Err(error) => {
-                    // The error that led here is what is told.
-                    let _ = stores.leave(stop);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(Some(stores))
-    }
-
-    fn take_up(
-        &self,
-        store: &Store,
-        wanted: Option<StoreSize>,
-        run: &RunId,
-        stop: &AtomicBool,
-        tell: &mut Tell<'_>,
-    ) -> Result<Open, RunError> {
-        let (own, loaded) = match store.load {
-            Some(size) => load(store, size, wanted, run, stop, tell)?,
-            None => {
-                let opening = orders::open_store(&store.url, &store.database, wanted, run);
-                let opening = waiting::telling(
-                    tell,
-                    Preparation::waiting(format!("taking up {}", store.place())),
-                    opening,
-                );
-                let opened = self.runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
-                opened.ok_or_else(|| RunError::Interrupted(String::new()))??
-            }
-        };
-        let data_directory = self.runtime.block_on(data_directory(&own, stop));
-        Ok(Open { place: store.place(), own, loaded, loaded_here: store.load.is_some(), data_directory })
-    }
-
-    /// Where the data of the first one lies, if that is on this machine and the server tells.
-    pub(crate) fn place(&self) -> Option<PathBuf> {
-        self.open.first()?.data_directory.clone()
-    }
-
-    /// Drives some of them once, in the order given.
-    pub(crate) fn run(
-        &self,
-        stores: &[Store],
-        job: &Job,
-        stop: &AtomicBool,
-        on_progress: &mut dyn FnMut(Progress) -> Go,
-    ) -> Result<OrdersOutcome, TrialError> {
-        let held = |store: &Store| self.open.iter().find(|open| open.place == store.place());
-        let in_use = |open: &Open| {
-            (
-                StoreInUse { lease: open.own.lease(), loaded: open.loaded.clone() },
-                Holder::from(open.own.clone()),
-            )
-        };
-        let (driven, holders): (Vec<_>, Vec<_>) = stores.iter().filter_map(held).map(in_use).unzip();
-        assert_eq!(driven.len(), stores.len(), "a store was not taken up before the first trial");
-        orders::run(job, &driven, &holders, stop, on_progress)
-    }
-
-    /// Removes the stores that were loaded for the study, and lets go of the others.
-    pub(crate) fn leave(self, stop: &AtomicBool) -> Result<(), Error> {
-        let mut result = Ok(());
-        for open in self.open.into_iter().filter(|open| open.loaded_here) {
-            result = result.and(self.runtime.block_on(waiting::remove(open.own, stop)));
-        }
-        result
-    }
-}
-
-/// Loads a store for a study.
-fn load(
-    store: &Store,
-    size: StoreSize,
-    wanted: Option<StoreSize>,
-    run: &RunId,
-    stop: &AtomicBool,
+/// Takes up the store that a job drives, or loads it.
+pub(crate) fn ready(
+    job: &Job,
+    asked: &Asked<'_>,
     tell: &mut Tell<'_>,
-) -> Result<(Own, Loaded), RunError> {
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != size) {
-        return Err(RunError::Database(Error::NoDatabase(format!(
-            "{}: a store of {size} is to be loaded, and one of {wanted} to be driven: leave out one of them",
-            store.place()
-        ))));
+) -> Result<(Own, Option<Loaded>), RunError> {
+    let Asked { wanted, claim, runtime, stop } = asked;
+    let (own, loaded) = if wanted.existing == Existing::Use {
+        let opening = orders::open_store(&wanted.url, &wanted.name, job.size, &claim.run);
+        let what = Preparation::waiting(format!("taking up {}", wanted.place()));
+        let opening = waiting::telling(tell, what, opening);
+        let opened = runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
+        opened.ok_or_else(|| RunError::Interrupted(String::new()))??
+    } else {
+        let data = StoreData::new(size(wanted, job.size)?, STORE_SEED);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        orders::load_held((&wanted.url, &wanted.name), claim, &data, threads, stop, tell)?
+    };
+    Ok((own, Some(loaded)))
+}
+
+/// Size of a store that is loaded: the workload's, if not the database's.
+fn size(wanted: &WantedDatabase, of_job: Option<StoreSize>) -> Result<StoreSize, RunError> {
+    let own: Option<StoreSize> = wanted.load.as_ref().and_then(|load| load.parse().ok());
+    match (own, of_job) {
+        (Some(own), Some(asked)) if own != asked => Err(RunError::Database(Error::NoDatabase(format!(
+            "{}: a store of {own} is to be loaded, and one of {asked} to be driven: leave out one of them",
+            wanted.place()
+        )))),
+        (own, of_job) => Ok(own.or(of_job).unwrap_or(StoreSize::DEFAULT)),
     }
-    let data = StoreData::new(size, STORE_SEED);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let claim = Claim::new(run.clone(), store.existing.into()).transient();
-    Ok(orders::load_held((&store.url, &store.database), &claim, &data, threads, stop, tell)?)
+}
+
+/// Drives stores once, in the order given.
+pub(crate) fn run(
+    job: &Job,
+    databases: &[&mut Held],
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<OrdersOutcome, TrialError> {
+    let in_use = |held: &&mut Held| {
+        let Some(loaded) = held.loaded.clone() else { unreachable!("a store was taken up or loaded") };
+        (StoreInUse { lease: held.own.lease(), loaded }, Holder::from(held.own.clone()))
+    };
+    let (driven, holders): (Vec<_>, Vec<_>) = databases.iter().map(in_use).unzip();
+    orders::run(job, &driven, &holders, stop, on_progress)
 }
 
 /// What was found in the databases and should not be: the trial failed.

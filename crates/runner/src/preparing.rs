@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use record::{Event, Preparation};
 
-use crate::run::{Listener, RunError};
+use crate::error::{Listener, RunError};
 
 /// How often the same work is told.
 const TOLD_EVERY: Duration = Duration::from_millis(100);

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use database::RunId;
-use disk::TargetError;
 use jiff::Timestamp;
 use load::Span;
 use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
 use study::{Plan, Study, Target, Trial, Work};
 
-use crate::command::{self, CommandError, When};
+use crate::command::{self, When};
 use crate::environment;
-use crate::places::Places;
+use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::rules::Rules;
+use crate::targets::Targets;
 use crate::trial::planned;
 
 /// How often a pause looks whether it is to end.
@@ -35,32 +35,6 @@ pub struct Context {
     pub run: RunId,
 }
 
-/// Why a run ended before its plan did. What was measured was told in events.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The target could not be made ready.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The database could not be made ready.
-    #[error(transparent)]
-    Database(#[from] database::Error),
-    /// The user ended it before the first trial.
-    #[error("interrupted before the first trial{0}")]
-    Interrupted(String),
-    /// A store could not be loaded.
-    #[error(transparent)]
-    Load(#[from] workload::orders::LoadError),
-    /// A command of the study failed.
-    #[error(transparent)]
-    Command(#[from] CommandError),
-    /// Whoever listens to the events could not take one.
-    #[error("{0}")]
-    Listener(#[source] Box<dyn std::error::Error + Send + Sync>),
-}
-
-/// Takes events. An error ends the run.
-pub type Listener<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
-
 /// Runs all trials of a plan, in order, until the end or until `stop`; of a study that is taken up again those that are left.
 /// Gives the final state of the study.
 ///
@@ -78,15 +52,15 @@ pub fn run(
     let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
     let run = begun_as.as_ref().unwrap_or(&context.run);
     let has_trials = resume.is_none_or(Resume::has_trials);
-    let places =
-        if has_trials { Places::open(plan, run, stop, listen)? } else { Places::left(plan, run, stop)? };
-    let place = place(plan, &places);
+    let targets =
+        if has_trials { Targets::open(plan, run, stop, listen)? } else { Targets::left(plan, run, stop)? };
+    let place = place(plan, &targets);
     let environment =
         environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
-    let devices = devices(plan, &places, &environment);
+    let devices = devices(plan, &targets, &environment);
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
-    let mut run = Run { stop, listen, devices, places, number };
+    let mut run = Run { stop, listen, devices, targets, number };
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context),
@@ -95,9 +69,9 @@ pub fn run(
     manifest.run.get_or_insert_with(|| context.run.to_string());
     let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun
-        .and_then(|()| if has_trials { run.places.prepare_files(plan, stop, run.listen) } else { Ok(()) })
+        .and_then(|()| if has_trials { run.targets.prepare_files(plan, stop, run.listen) } else { Ok(()) })
         .and_then(|()| run.trials(study, plan, resume));
-    let left = run.places.leave(stop);
+    let left = run.targets.leave(stop);
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
         (Err(error), _) => (State::Failed, Some(error.to_string())),
@@ -150,21 +124,21 @@ fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
 }
 
 /// The path whose file system a study's figures are about, where it is on this machine.
-fn place(plan: &Plan, places: &Places) -> Option<PathBuf> {
+fn place(plan: &Plan, targets: &Targets) -> Option<PathBuf> {
     let named = plan.disk_tests().first().and_then(|(paths, _)| paths.first().cloned());
     let is_disk = plan.trials.iter().any(|trial| matches!(trial.work, Work::Disk(_)));
-    named.or_else(|| places.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
+    named.or_else(|| targets.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
 }
 
 /// The device of each target: that of its own path, or the study's where it is a database.
-fn devices(plan: &Plan, places: &Places, of_study: &Environment) -> Vec<(Target, Option<String>)> {
+fn devices(plan: &Plan, targets: &Targets, of_study: &Environment) -> Vec<(Target, Option<String>)> {
     let mut devices: Vec<(Target, Option<String>)> = Vec::new();
     for trial in &plan.trials {
         if devices.iter().any(|(target, _)| *target == trial.target) {
             continue;
         }
         let place = trial.work.job::<disk::Settings>().and_then(|_| trial.target.paths.first().cloned());
-        let device = match place.or_else(|| places.data_directory_of(trial)) {
+        let device = match place.or_else(|| targets.data_directory_of(trial)) {
             Some(path) => environment::device_of(&path),
             None => of_study.device.known().map(|device| device.name.clone()),
         };
@@ -175,9 +149,7 @@ fn devices(plan: &Plan, places: &Places, of_study: &Environment) -> Vec<(Target,
 
 /// Whether the servers of a study are on this machine.
 fn is_local(plan: &Plan) -> bool {
-    let databases =
-        plan.databases().into_iter().filter_map(|target| target.url.as_ref()).all(database::Url::is_local);
-    databases && plan.stores().iter().all(|(store, _)| store.url.is_local())
+    plan.databases().iter().all(|(database, _)| database.url.is_local())
 }
 
 /// A study while it runs.
@@ -187,7 +159,7 @@ pub(crate) struct Run<'a, 'b> {
     /// Kernel names of the targets' devices.
     devices: Vec<(Target, Option<String>)>,
     /// What trials are run against.
-    pub(crate) places: Places,
+    pub(crate) targets: Targets,
     /// Number of the last trial.
     number: u32,
 }

@@ -10,12 +10,13 @@ use record::{
 };
 use study::{Trial, Work};
 
+use crate::error::RunError;
 use crate::placed::placed;
 use crate::preparing::Pace;
 use crate::resources::Meter;
 use crate::rules::invalid_because;
-use crate::run::{Run, RunError};
-use crate::{historian, orders};
+use crate::run::Run;
+use crate::{historian, orders, workloads};
 
 /// A trial that ran.
 pub(crate) struct Ran {
@@ -50,7 +51,7 @@ impl Run<'_, '_> {
         let mut begin = Instant::now();
         let mut told = Ok(());
         let mut pace = Pace::default();
-        let (listen, places) = (&mut *self.listen, &mut self.places);
+        let (listen, targets) = (&mut *self.listen, &mut self.targets);
         let mut on_progress = |progress| {
             let events = match progress {
                 Progress::Preparing(at) => {
@@ -80,7 +81,7 @@ impl Run<'_, '_> {
             }
             if told.is_ok() { Go::On } else { Go::Stop }
         };
-        let result = places.run(trial, work, self.stop, &mut on_progress);
+        let result = workloads::run(trial, work, targets, self.stop, &mut on_progress);
         told.map_err(RunError::Listener)?;
         conclude(&mut record, result, &measured, self.stopped());
         self.tell(&Event::TrialFinished(record.clone()))?;

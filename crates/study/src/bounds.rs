@@ -7,26 +7,28 @@ use toml::Value;
 use crate::check::mistake;
 use crate::mistake::StudyError;
 use crate::study::Study;
+use crate::target::Database;
 
 /// Most of what a study lists. More would be read and compared for minutes, and run for years.
 const AXES_MAX: usize = 100;
 const LEVELS_MAX: usize = 10_000;
 const CONFIGURATIONS_MAX: usize = 10_000;
 const THRESHOLDS_MAX: usize = 1_000;
-const STORES_MAX: usize = 1_000;
+const DATABASES_MAX: usize = 1_000;
 
 /// What is listed so often that nothing else of the study is looked at.
 pub(crate) fn too_many(study: &Study) -> Vec<StudyError> {
     let own = study.configuration.iter().flat_map(|configuration| &configuration.axis);
     let levels = study.axis.iter().chain(own).map(|axis| axis.levels.len().max(axis.names.len()));
     let targets = study.configuration.iter().map(|configuration| &configuration.target);
-    let stores = targets.chain([&study.target]).map(|target| target.store.len());
+    let count = |database: &Database| database.count.unwrap_or(1) as usize;
+    let databases = targets.chain([&study.target]).map(|target| target.database.iter().map(count).sum());
     let listed = [
         ("axis", "axes", study.axis.len(), AXES_MAX),
         ("axis.levels", "levels of an axis", levels.max().unwrap_or(0), LEVELS_MAX),
         ("configuration", "configurations", study.configuration.len(), CONFIGURATIONS_MAX),
         ("thresholds", "thresholds", study.thresholds.len(), THRESHOLDS_MAX),
-        ("target.store", "stores of a target", stores.max().unwrap_or(0), STORES_MAX),
+        ("target.database", "databases of a target", databases.max().unwrap_or(0), DATABASES_MAX),
     ];
     let many = listed.into_iter().filter(|&(.., number, most)| number > most);
     many.map(|(place, what, number, most)| {

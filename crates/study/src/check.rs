@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use load::TargetNeeds;
 use record::{GAIN, METRICS, Metric, Threshold, holds_password};
 use toml::Value;
 
@@ -13,9 +12,9 @@ use crate::axis::{Axis, TARGET, text_of};
 use crate::expand::Point;
 use crate::file::{self, Unfit};
 use crate::mistake::StudyError;
-use crate::orders::check_stores;
 use crate::study::{Order, Study};
-use crate::target::{Existing, Target};
+use crate::target::Target;
+use crate::target_check;
 use crate::work::{Given, NAMES, Work};
 
 /// Most times that a study measures every combination.
@@ -45,12 +44,6 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     errors.extend(check_compared(study));
     errors.extend(check_number(study));
     errors.extend(check_thresholds(study));
-    errors.extend(study.target.instances().flat_map(|(key, instance)| {
-        instance
-            .impossible()
-            .into_iter()
-            .map(move |(limit, problem)| mistake(format!("{key}.{limit}"), problem))
-    }));
     errors
 }
 
@@ -368,9 +361,9 @@ fn unknown_level(study: &Study, threshold: &Threshold) -> Option<StudyError> {
 
 /// Mistakes of the combinations and of what they are run against.
 pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
-    let mut errors: Vec<StudyError> = points.iter().flat_map(|point| check_target(study, point)).collect();
+    let mut errors = target_check::points(study, points);
+    errors.extend(check_search(study, points));
     errors.extend(check_prices(study, points));
-    errors.extend(check_reuse(study, points));
     errors.extend(check_effect(study, points));
     errors.extend(check_metrics(study, points));
     errors.extend(check_published(study, points));
@@ -386,58 +379,11 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
     told
 }
 
-/// What a combination lacks of a target.
-fn check_target(study: &Study, point: &Point) -> Vec<StudyError> {
-    let target = &point.target;
-    let mut errors = check_instances(target);
-    let managed = !errors.is_empty();
-    match (point.work.any().needs(), &point.work) {
-        (TargetNeeds::Databases { .. }, Work::Historian(_)) if target.url.is_none() && !managed => {
-            errors.push(mistake(
-                "target.url",
-                "is missing; give the address of a database, such as sqlite:historian.db",
-            ));
-        }
-        (TargetNeeds::Databases { .. }, Work::Orders(_)) if target.store.is_empty() && !managed => {
-            errors.push(mistake(
-                "target.store",
-                "is missing; give a store that was loaded by prony orders load, such as url = \"sqlite:orders.db\"",
-            ));
-        }
-        (TargetNeeds::Paths, _) if target.paths.is_empty() => {
-            errors.push(mistake(
-                "target.paths",
-                "is missing; give directories, files or devices, such as [\"/data\"]",
-            ));
-        }
-        _ => {}
-    }
-    if study.search.is_some() && point.work.any().searched().is_none() {
-        errors.push(mistake(
-            "search",
-            "is of a historian's rate, and there is a trial of something else; leave one of them out",
-        ));
-    }
-    if let Err(crate::StudyErrors(more)) = check_stores(&target.store) {
-        errors.extend(more);
-    }
-    errors
-}
-
-fn check_instances(target: &Target) -> Vec<StudyError> {
-    let instances: Vec<&str> = target.instances().map(|(key, _)| key).collect();
-    match instances.as_slice() {
-        [] => Vec::new(),
-        [_] if target.url.is_some() => {
-            vec![mistake("target.url", format!("and {} are two servers: give one of them", instances[0]))]
-        }
-        [key] => vec![mistake(
-            *key,
-            "is understood but cannot be run yet, since this version of prony starts no servers: start it yourself and give \
-             its address as target.url",
-        )],
-        _ => vec![mistake(instances[1], format!("and {} are two servers: give one of them", instances[0]))],
-    }
+/// A search of what has no rate to hold.
+fn check_search(study: &Study, points: &[Point]) -> Option<StudyError> {
+    let is_other = |point: &Point| point.work.any().searched().is_none();
+    let problem = "is of a historian's rate, and there is a trial of something else; leave one of them out";
+    (study.search.is_some() && points.iter().any(is_other)).then(|| mistake("search", problem))
 }
 
 /// Refuses prices that come to nothing, or that nothing is set against.
@@ -449,16 +395,6 @@ fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
         return vec![mistake("prices", "have no effect where there are no orders: leave them out")];
     }
     prices.check().into_iter().map(|wrong| mistake("prices", wrong.to_string())).collect()
-}
-
-/// A database that is taken up has one trial: the next one would begin with empty tables.
-fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
-    let reused = points.iter().filter(|point| matches!(point.work, Work::Historian(_)));
-    let reused = reused.filter(|point| point.target.existing == Existing::Reuse).count();
-    let trials = reused * study.blocks.max(1) as usize;
-    let problem = "is taken up again by one trial only, since every further one begins with empty tables: leave out \
-                   --reuse, or measure one rate";
-    (trials > 1 || (trials == 1 && study.search.is_some())).then(|| mistake("target.existing", problem))
 }
 
 /// Refuses what no trial heeds: it would be ignored in silence.

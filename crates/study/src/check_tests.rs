@@ -114,7 +114,7 @@ fn workloads_of_no_trial_and_blocks_out_of_range_are_told() {
     told("blocks = 0", &["blocks: cannot be 0"]);
     told(
         "[workload.disk]\nthreads = 2\n[workload.historian]\nrate = 10",
-        &["workload.disk: is the workload of no trial", "target.url: is missing"],
+        &["workload.disk: is the workload of no trial", "target.database: is missing"],
     );
 }
 
@@ -124,19 +124,129 @@ fn a_server_that_would_have_to_be_started_is_refused_with_the_remedy() {
         let text = format!("workload.historian.rate = 10\n{target}");
         Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string()
     };
-    let managed = target("[target.postgres]\ndata = \"/data\"\nmemory = \"32GiB\"\ncpus = 4");
-    assert!(managed.contains("target.postgres: is understood but cannot be run yet"), "{managed}");
-    let two = target("[target]\nurl = \"sqlite:x\"\n[target.postgres]\ndata = \"/data\"");
-    assert!(two.contains("and target.postgres are two servers"), "{two}");
-    let little = target("[target.mariadb]\nmemory = \"1MiB\"\ncpus = 0.0\nread_iops = 0");
-    assert!(
-        ["memory", "cpus", "read_iops"]
-            .iter()
-            .all(|limit| little.contains(&format!("target.mariadb.{limit}"))),
-        "{little}"
+    let managed =
+        target("[target.server.pg]\nengine = \"postgres\"\ndata = \"/data\"\nmemory = \"32GiB\"\ncpus = 4");
+    assert!(managed.contains("target.server.pg: is understood but cannot be run yet"), "{managed}");
+    assert_eq!(managed.lines().count(), 1, "{managed}");
+    let little = target(
+        "[target.server.pg]\nmemory = \"1MiB\"\ncpus = 0.0\nread_iops = 0\npair = \"sync\"\ninstances = 3",
     );
-    let axis = target("axis = [{ key = \"target.postgres.memory\", levels = [\"8GiB\", \"a lot\"] }]");
-    assert!(axis.contains("a lot"), "{axis}");
+    for key in ["engine", "memory", "cpus", "read_iops", "pair"] {
+        assert!(little.contains(&format!("target.server.pg.{key}: ")), "{key} in {little}");
+    }
+    let cluster = target(
+        "[target.cluster.prod]\npatroni = \"http://pg1:8008\"\nswitchover = \"patronictl switchover\"",
+    );
+    assert!(cluster.contains("target.cluster.prod: is understood but cannot be used yet"), "{cluster}");
+    let older = target("[target.mariadb]\nmemory = \"1MiB\"");
+    assert!(older.contains("target.server.mariadb.memory: is too little"), "{older}");
+}
+
+/// Any key of a target is an axis: it is expanded before servers are refused, and a level that cannot be is told by itself.
+#[test]
+fn any_key_of_a_target_is_an_axis() {
+    let study = |key: &str, levels: &str, target: &str| {
+        Study::from_toml(&format!(
+            "blocks = 1\norder = \"given\"\nworkload.historian.rate = 10\naxis = [{{ key = \"target.{key}\", levels = [{levels}] }}]\n{target}"
+        ))
+        .unwrap()
+    };
+    let refused = |key: &str, levels: &str, target: &str| {
+        Plan::of(&study(key, levels, target)).unwrap_err().to_string()
+    };
+    let server = "[target]\ndatabase = \"pg\"\n[target.server.pg]\nengine = \"postgres\"";
+    for (key, levels) in [
+        ("server.pg.memory", "\"8GiB\", \"32GiB\""),
+        ("server.pg.settings.work_mem", "\"4MB\", \"64MB\""),
+        ("server.pg.pair", "\"sync\""),
+        ("postgres.memory", "\"8GiB\""),
+    ] {
+        let told = refused(key, levels, server);
+        assert!(told.starts_with("target.server.") && told.contains("cannot be run yet"), "{key}: {told}");
+    }
+    let unfit = refused("server.pg.memory", "\"8GiB\", \"a lot\"", server);
+    assert!(unfit.contains("target.server.pg.memory: its level a lot"), "{unfit}");
+    let places = |key: &str, levels: &str, target: &str| -> Vec<String> {
+        let plan = Plan::of(&study(key, levels, target)).unwrap();
+        plan.trials.iter().flat_map(|trial| trial.databases()).map(|database| database.place()).collect()
+    };
+    let files = "\"sqlite:/a\", \"sqlite:/b\"";
+    assert_eq!(places("database", files, ""), ["/a", "/b"]);
+    assert_eq!(places("url", files, "[target]\nurl = \"sqlite:/x\""), ["/a", "/b"], "of an older spelling");
+    let postgres = "target.database = { at = \"postgres://me@h/x\", name = \"kept\" }";
+    let named = places("database", "\"postgres://me@h1/x\", \"postgres://me@h2/x\"", postgres);
+    assert!(named.iter().all(|place| place.starts_with("kept of postgres://me@h")), "{named:?}");
+    let named = places("database.name", "\"a\", \"b\"", postgres);
+    assert!(named[0].starts_with("a of ") && named[1].starts_with("b of "), "{named:?}");
+    let two = refused("database.keep", "true, false", postgres);
+    assert!(two.contains("is asked for in two ways"), "{two}");
+}
+
+/// What a workload needs of a target is said by the workload, and checked by one rule.
+#[test]
+fn a_target_has_what_a_workload_needs_and_no_more() {
+    let told = |workload: &str, target: &str| {
+        let text = format!("blocks = 1\n[workload.{workload}]\n[target]\n{target}");
+        Plan::of(&Study::from_toml(&text).unwrap())
+            .map_or_else(|errors| errors.to_string(), |_| String::new())
+    };
+    let two = "database = [\"sqlite:/a\", { at = \"sqlite:/b\" }]";
+    assert_eq!(told("historian", two), "target.database: are 2 databases, and a historian takes one");
+    assert_eq!(told("orders", two), "");
+    let counted = "database = { at = \"postgres://me@h/x\", count = 3 }";
+    assert_eq!(told("historian", counted), "target.database: are 3 databases, and a historian takes one");
+    assert_eq!(told("orders", counted), "");
+    for (workload, target, problem) in [
+        ("orders", "database = [\"sqlite:/a\", \"sqlite:/a\"]", "/a is given twice"),
+        ("orders", "database = \"pg\"", "`pg` is no address and no server of the study"),
+        ("orders", "database = { at = \"sqlite:/a\", count = 2 }", "target.database.count: has no meaning"),
+        ("orders", "database = { name = \"a\" }", "target.database.at: is missing"),
+        ("orders", "database = { at = \"sqlite:/a\", existing = \"reuse\" }", "give \"use\""),
+        ("historian", "database = { at = \"sqlite:/a\", existing = \"use\" }", "give \"reuse\""),
+        ("disk", "database = \"sqlite:/a\"", "target.paths: is missing"),
+        ("historian", "paths = [\"/a\"]", "target.database: is missing"),
+    ] {
+        let told = told(workload, target);
+        assert!(told.contains(problem) && told.lines().count() == 1, "{target}: {told}");
+    }
+}
+
+/// The spellings of before are read, and a note shows how they are written now.
+#[test]
+fn an_older_spelling_is_read_and_shown_as_it_is_now() {
+    let notes =
+        |text: &str| Plan::of(&Study::from_toml(&format!("blocks = 1\n{text}")).unwrap()).unwrap().notes;
+    let historian =
+        "[workload.historian]\n[target]\nurl = \"postgres://me:secret@h/x\"\ndatabase = \"a\"\nkeep = true";
+    let told = notes(historian);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with("target.url, target.keep is an older spelling: write [target] database = {")
+            && ["name = \"a\"", "keep = true", "postgres://me@h"].iter().all(|part| told[0].contains(part))
+            && !told[0].contains("secret"),
+        "{told:?}"
+    );
+    let stores = "[workload.orders]\n[[target.store]]\nurl = \"sqlite:/a\"\nload = \"1MB\"\n[[target.store]]\nurl = \"sqlite:/b\"\nload = \"1MB\"";
+    let study = Study::from_toml(&format!("blocks = 1\n{stores}")).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let wanted = plan.trials[0].databases();
+    assert_eq!(wanted.iter().map(|database| database.place()).collect::<Vec<_>>(), ["/a", "/b"]);
+    assert!(
+        wanted
+            .iter()
+            .all(|database| database.existing == database::Existing::Refuse && database.is_transient())
+    );
+    assert!(plan.notes[0].starts_with("target.store is an older spelling"), "{:?}", plan.notes);
+    let again = Study::from_toml(&study.to_toml().unwrap()).unwrap();
+    let again = Plan::of(&again).unwrap();
+    assert_eq!(
+        (again.trials[0].databases(), again.notes.len()),
+        (wanted, 0),
+        "what is stored is spelled as now"
+    );
+    assert_eq!(notes("[workload.historian]\n[target]\ndatabase = \"sqlite:/a\""), [""; 0]);
+    let axis = "workload.historian.rate = 1\naxis = [{ key = \"target.url\", levels = [\"sqlite:/a\"] }]";
+    assert_eq!(notes(axis), ["target.url is an older spelling of the axis target.database"]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn point(
     let mut name = match study.search {
         _ if is_named => configuration.name.clone(),
         Some(_) => workload.to_owned(),
-        None => work.any().describe(target.store.len()),
+        None => work.any().describe(target.wanted(work.any().needs()).len()),
     };
     if work.any().tells_levels(is_named) {
         name = with_levels(&name, &levels);

@@ -1,16 +1,13 @@
 //! The study of one historian, and what makes a search or a quick look of it.
 
-use database::Url;
+use database::{Existing, Url};
 use load::Span;
 use workload::historian::{Rate, Settings};
 
 use crate::search::Search;
 use crate::study::{Configuration, Study};
-use crate::target::{Existing, Target};
+use crate::target::{Database, Target};
 use crate::work::Given;
-
-/// Name of the database that is made where nothing else is said.
-pub(crate) const DATABASE: &str = "prony_historian";
 
 impl Study {
     /// A study of one historian with default parameters.
@@ -19,7 +16,7 @@ impl Study {
         let mut study = Self::of_disk(Vec::new());
         study.title = "Historian".to_owned();
         study.slug = "historian".to_owned();
-        study.target = Target { url: Some(url), database: Some(DATABASE.to_owned()), ..Target::default() };
+        study.target = Target::of_databases(vec![Database::at(url)]);
         study.workload.historian = Some(Settings::default());
         study
     }
@@ -51,11 +48,11 @@ impl Study {
             duration: Some(duration.unwrap_or(Span::seconds(8))),
             ..Settings::default()
         };
-        self.target.url = Some(url);
-        self.target.existing = Existing::Leftover;
+        let database = Database { existing: Some(Existing::Leftover), ..Database::at(url) };
+        let target = Target::of_databases(vec![database]);
         let workload = Given { historian: Some(settings), ..Given::default() };
         let name = "historian on SQLite".to_owned();
-        self.configuration.push(Configuration { name, workload, ..Configuration::default() });
+        self.configuration.push(Configuration { name, target, workload, ..Configuration::default() });
     }
 }
 

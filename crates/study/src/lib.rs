@@ -19,15 +19,15 @@ mod settings;
 mod single;
 mod study;
 mod target;
+mod target_check;
 mod work;
 
 pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
 pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
 pub use mistake::{StudyError, StudyErrors, toml_problem};
-pub use orders::Store;
 pub use plan::{Plan, Stop, Trial};
 pub use search::Search;
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
-pub use target::{Existing, Instance, Target};
+pub use target::{At, Cluster, Database, Engine, Pair, Pristine, Server, Target, WantedDatabase};
 pub use work::{AnyWork, Asked, Given, Known, Work};

@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use load::Span;
+use load::{Span, TargetNeeds};
 use record::{Design, DesignAxis, PlannedTrial, SearchRules};
-use workload::orders::StoreSize;
 
 use crate::axis::Axis;
 use crate::bounds;
 use crate::check;
 use crate::expand::{self, Point};
 use crate::mistake::StudyErrors;
-use crate::orders::Store;
 use crate::study::{Order, Study};
-use crate::target::Target;
+use crate::target::{Target, WantedDatabase};
 use crate::work::Work;
 
 /// The trials of a study.
@@ -26,6 +24,8 @@ pub struct Plan {
     pub stop: Stop,
     /// What is compared with what; none if nothing is.
     pub design: Option<Design>,
+    /// What a user should read of how the study is written.
+    pub notes: Vec<String>,
 }
 
 /// When trials are left out.
@@ -60,15 +60,24 @@ impl Trial {
     /// What of its target it uses, for a list.
     #[must_use]
     pub fn places(&self) -> Vec<String> {
-        let Target { paths, url, store, .. } = &self.target;
-        match &self.work {
-            Work::Disk(asked) if !asked.job.pools.is_empty() => {
+        match (self.work.any().needs(), &self.work) {
+            (TargetNeeds::Databases { most: Some(1), .. }, _) => {
+                self.databases().iter().map(|database| database.url.to_string()).collect()
+            }
+            (TargetNeeds::Databases { .. }, _) => {
+                self.databases().iter().map(WantedDatabase::place).collect()
+            }
+            (_, Work::Disk(asked)) if !asked.job.pools.is_empty() => {
                 asked.job.pools.iter().map(|pool| pool.path.display().to_string()).collect()
             }
-            Work::Disk(_) => paths.iter().map(|path| path.display().to_string()).collect(),
-            Work::Historian(_) => url.iter().map(ToString::to_string).collect(),
-            Work::Orders(_) => store.iter().map(Store::place).collect(),
+            _ => self.target.paths.iter().map(|path| path.display().to_string()).collect(),
         }
+    }
+
+    /// Databases that it uses.
+    #[must_use]
+    pub fn databases(&self) -> Vec<WantedDatabase> {
+        self.target.wanted(self.work.any().needs())
     }
 
     /// The rules of its search, if it is one.
@@ -117,7 +126,7 @@ impl Plan {
             (None, Some(tolerance)) => Stop::PastLatency(tolerance),
             (None, None) => Stop::Never,
         };
-        Ok(Self { trials, stop, design })
+        Ok(Self { trials, stop, design, notes: study.notes() })
     }
 
     /// The disk tests, by the paths that they load.
@@ -136,32 +145,18 @@ impl Plan {
         tests
     }
 
-    /// Targets whose databases historians are run in, each database once.
+    /// Databases that trials use, each once, with the first trial that does.
     #[must_use]
-    pub fn databases(&self) -> Vec<&Target> {
-        let mut databases: Vec<&Target> = Vec::new();
-        for trial in self.trials.iter().filter(|trial| matches!(trial.work, Work::Historian(_))) {
-            if !databases.iter().any(|other| other.is_same_database(&trial.target)) {
-                databases.push(&trial.target);
-            }
-        }
-        databases
-    }
-
-    /// Stores that orders are run against, each once, with the size that is asked of it.
-    #[must_use]
-    pub fn stores(&self) -> Vec<(&Store, Option<StoreSize>)> {
-        let mut stores: Vec<(&Store, Option<StoreSize>)> = Vec::new();
+    pub fn databases(&self) -> Vec<(WantedDatabase, &Trial)> {
+        let mut databases: Vec<(WantedDatabase, &Trial)> = Vec::new();
         for trial in &self.trials {
-            let Some(job) = trial.work.job::<workload::orders::Settings>() else { continue };
-            for store in &trial.target.store {
-                match stores.iter_mut().find(|(other, _)| other.place() == store.place()) {
-                    Some((_, size)) => *size = size.or(job.size),
-                    None => stores.push((store, job.size)),
+            for database in trial.databases() {
+                if !databases.iter().any(|(known, _)| known.is_same(&database)) {
+                    databases.push((database, trial));
                 }
             }
         }
-        stores
+        databases
     }
 
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.

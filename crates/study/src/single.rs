@@ -39,7 +39,7 @@ impl Study {
             places: BTreeMap::new(),
             needs: Needs::default(),
             published: None,
-            target: Target { paths, ..Target::default() },
+            target: Target::of_paths(paths),
             workload: Given::default(),
             configuration: Vec::new(),
             axis: Vec::new(),

@@ -8,11 +8,11 @@ use record::{Prices, Published, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, TARGET};
 use crate::mistake::{StudyError, StudyErrors, one_error, toml_problem};
 use crate::search::Search;
 use crate::settings;
-use crate::target::Target;
+use crate::target::{self, Target};
 use crate::work::{Given, Known};
 
 /// A study. As a file it is TOML; `prony study list` names some that are ready to run.
@@ -228,6 +228,20 @@ impl Study {
             self.seed = seed as u64;
         }
         Ok(())
+    }
+
+    /// How what stands in an older spelling is written now.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let targets =
+            self.configuration.iter().map(|configuration| &configuration.target).chain([&self.target]);
+        let mut notes: Vec<String> = targets.filter_map(Target::older_spelling).collect();
+        let keys = self.axis.iter().filter_map(|axis| axis.key.strip_prefix(TARGET));
+        notes.extend(
+            keys.filter_map(|key| Some((key, target::key_now(key)?)))
+                .map(|(key, now)| format!("target.{key} is an older spelling of the axis target.{now}")),
+        );
+        notes.dedup();
+        notes
     }
 
     /// Whether the outstanding I/Os are varied.

@@ -1,8 +1,8 @@
 //! `prony historian`: the record rate of a database, of one test, a search, or a published study.
 
 use anyhow::anyhow;
-use database::Url;
-use study::{Existing, Study};
+use database::{Existing, Url};
+use study::{Database, Study, Target};
 use workload::historian::{Rate, SourceChoice};
 
 use crate::arguments::Historian;
@@ -20,7 +20,7 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
     let mut study = match &historian.profile {
         Some(name) => {
             let mut study = super::profile(name, historian.quick)?;
-            study.target.url = Some(target.clone());
+            study.target = Target::of_databases(vec![Database::at(target.clone())]);
             study
         }
         None => one(historian, target.clone()),
@@ -31,13 +31,14 @@ pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
                 "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
             )));
         }
-        study.target.database = Some(name.clone());
+        study.target.database_mut().name = Some(name.clone());
     }
-    study.target.keep = historian.keep;
-    study.target.existing = match (historian.reuse, historian.replace) {
-        (true, _) => Existing::Reuse,
-        (false, true) => Existing::Replace,
-        (false, false) => Existing::Refuse,
+    let database = study.target.database_mut();
+    database.keep = historian.keep.then_some(true);
+    database.existing = match (historian.reuse, historian.replace) {
+        (true, _) => Some(Existing::Reuse),
+        (false, true) => Some(Existing::Replace),
+        (false, false) => None,
     };
     study.blocks = historian.repeats.unwrap_or(study.blocks);
     study.cool_down = historian.pause.unwrap_or(study.cool_down);

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use anyhow::anyhow;
+use database::Existing;
 use record::{Lines, SearchRules};
-use study::{Order, Plan, Stop, Study, Target};
+use study::{Order, Plan, Stop, Study, Trial, WantedDatabase, Work};
 use workload::historian;
+use workload::orders::StoreSize;
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -20,6 +22,7 @@ pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
     }
     let plan = Plan::of(study).map_err(Failure::usage)?;
     let survey = session::survey(&plan)?;
+    plan.notes.iter().for_each(|note| tell!("{note}"));
     if format.json {
         let document = json(study, &plan, &survey);
         terminal::print_json(&(serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"))?;
@@ -45,6 +48,7 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
     serde_json::json!({
         "title": study.title,
         "targets": targets(plan),
+        "notes": plan.notes,
         "search": search_rules(study, plan),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
@@ -122,46 +126,49 @@ fn search_time(rules: SearchRules, searches: usize) -> String {
 fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
     let mut parts = written_to_disk(plan, survey);
     parts.extend(written_to_databases(study, plan));
-    parts.extend(written_to_stores(plan));
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
 }
 
-/// What historians write, as rows: how many bytes that is depends on the engine.
+/// What is written to databases, each once.
 fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
-    plan.databases().into_iter().map(|target| written_to_database(study, plan, target)).collect()
+    let mut parts = Vec::new();
+    let mut drives_stores = false;
+    for (database, trial) in plan.databases() {
+        match &trial.work {
+            Work::Disk(_) => {}
+            Work::Historian(_) => parts.push(rows_written(study, plan, &database)),
+            Work::Orders(_) if database.existing == Existing::Use => drives_stores = true,
+            Work::Orders(asked) => parts.push(store_loaded(&database, asked.job.size)),
+        }
+    }
+    if drives_stores {
+        parts.push("orders into the stores, which the next run removes".to_owned());
+    }
+    parts
 }
 
-fn written_to_database(study: &Study, plan: &Plan, target: &Target) -> String {
-    let fate = if target.keep { "which stays" } else { "which is removed at the end" };
-    let name = match (target.url.as_ref().and_then(database::Url::file), &target.database) {
-        (Some(file), _) => file.display().to_string(),
-        (None, Some(name)) => name.clone(),
-        (None, None) => "a database".to_owned(),
-    };
-    let trials = plan.trials.iter().filter(|trial| trial.target.is_same_database(target));
-    let jobs = trials.filter_map(|trial| trial.work.job::<historian::Settings>());
+/// What becomes of a database that is made.
+fn fate(database: &WantedDatabase) -> &'static str {
+    if database.keep { "which stays" } else { "which is removed at the end" }
+}
+
+/// What historians write, as rows: how many bytes that is depends on the engine.
+fn rows_written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String {
+    let uses = |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
+    let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<historian::Settings>());
     let rows = |job: &historian::Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
     let known: Option<f64> = jobs.map(rows).sum();
     let amount = match known.filter(|_| study.search.is_none()) {
         Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
         None => "rows as fast as they are taken".to_owned(),
     };
-    format!("{amount} into {name}, {fate}")
+    let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());
+    format!("{amount} into {name}, {}", fate(database))
 }
 
-/// What orders add to stores.
-fn written_to_stores(plan: &Plan) -> Vec<String> {
-    let stores = plan.stores().into_iter().map(|(store, _)| store);
-    let (loaded, there): (Vec<_>, Vec<_>) = stores.partition(|store| store.load.is_some());
-    let mut parts = Vec::new();
-    for store in loaded {
-        let size = store.load.map(|size| size.to_string()).unwrap_or_default();
-        parts.push(format!("an order store of {size} to {}, which is removed at the end", store.place()));
-    }
-    if !there.is_empty() {
-        parts.push("orders into the stores, which the next run removes".to_owned());
-    }
-    parts
+fn store_loaded(database: &WantedDatabase, size: Option<StoreSize>) -> String {
+    let size = database.load.clone().unwrap_or_else(|| size.unwrap_or_default().to_string());
+    format!("an order store of {size} to {}, {}", database.place(), fate(database))
 }
 
 /// Everything that trials are run against, each once.

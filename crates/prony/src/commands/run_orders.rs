@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use database::Url;
 use load::Size;
 use record::Prices;
-use study::{Store, Study};
+use study::{Database, Study};
 use workload::given_file;
 
 use crate::arguments::RunOrders;
@@ -47,7 +47,7 @@ fn read_prices(path: &Path) -> Result<Prices, Failure> {
 }
 
 /// The stores that are meant: a database for each address, or several databases at one address.
-fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Store>, Failure> {
+fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Database>, Failure> {
     // Read here and not by clap, whose message would show a password.
     let address = |(number, text): (usize, &str)| {
         text.parse::<Url>().map_err(|error| anyhow!("target {}: {error}", number + 1))
@@ -60,7 +60,7 @@ fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Store>, Failure>
             "database `{names}` has no meaning for {file}, where the address names the file; leave out --database"
         )));
     }
-    let store = |(url, name): (&Url, Option<&str>)| Store::new(url.clone(), name);
+    let store = |(url, name): (&Url, Option<&str>)| Database::at(url.clone()).named(name);
     match (urls.as_slice(), names.as_slice()) {
         (urls, []) => Ok(urls.iter().map(|url| store((url, None))).collect()),
         (urls, [name]) => Ok(urls.iter().map(|url| store((url, Some(name)))).collect()),
@@ -79,10 +79,11 @@ fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Store>, Failure>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use study::Plan;
 
     fn places(targets: &str, databases: Option<&str>) -> Result<Vec<String>, String> {
         let stores = stores(targets, databases).map_err(|failure| failure.message())?;
-        Ok(stores.iter().map(Store::place).collect())
+        Ok(Plan::of(&Study::of_orders(stores)).unwrap().trials[0].places())
     }
 
     #[test]

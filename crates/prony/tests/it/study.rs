@@ -39,7 +39,7 @@ warm_up = "2s"
 duration = "20s"
 screens = 0
 [target]
-url = "fake:?append=20ms&row=1ms"
+database = "fake:?append=20ms&row=1ms"
 [[axis]]
 key = "workload.historian.flush_rows"
 levels = [10, 40]
@@ -227,7 +227,7 @@ fn a_killed_study_of_a_real_database_goes_on_and_leaves_nothing_behind() {
     bench.write(
         "study.toml",
         "blocks = 2\nworkload.historian = { rate = 200, warm_up = \"0s\", duration = \"1s\", screens = 0 }\n\
-         target.url = \"sqlite:historian.db\"\naxis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
+         target.database = \"sqlite:historian.db\"\naxis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
     );
     let mut running = Running::start(&bench, &["study", "run", "study.toml"]);
     running.wait_until("the third trial", || {

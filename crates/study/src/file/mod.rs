@@ -78,12 +78,12 @@ impl StudyFile<'_> {
         if let Some(look) = quick_look.clone() {
             // Read whether it is used or not: a mistake in it is one.
             let mut layered = tree.clone();
-            layered.lay(look);
+            lay(&mut layered, look);
             self.read(layered, &mut mistakes);
         }
         if self.quick {
             match quick_look {
-                Some(look) => tree.lay(look),
+                Some(look) => lay(&mut tree, look),
                 None => self.hasten(&mut tree),
             }
             tree.lay(Node::at_key("quick", Value::Boolean(true)));
@@ -150,7 +150,7 @@ impl StudyFile<'_> {
             }
             let narrowed = tree.get_mut("axis").is_some_and(|axes| narrow(axes, key, value));
             if !narrowed {
-                tree.lay(Node::at_key(key, value.clone()));
+                lay(tree, Node::at_key(key, value.clone()));
             }
         }
         mistakes
@@ -252,6 +252,21 @@ impl StudyFile<'_> {
         };
         unknown.map(mistake).collect()
     }
+}
+
+/// Lays a layer over a study.
+fn lay(tree: &mut Node, upper: Node) {
+    let says_more =
+        upper.at("target.database").is_some_and(|database| matches!(database.kind, Kind::Table(_)));
+    // Of a database that is written as its place alone.
+    if says_more
+        && let Some(database) = tree.get_mut("target").and_then(|target| target.get_mut("database"))
+        && database.text().is_some()
+    {
+        let place = database.clone();
+        database.kind = Kind::Table(vec![("at".to_owned(), place)]);
+    }
+    tree.lay(upper);
 }
 
 /// Mistakes that are told; more are the same one again and again, or no study at all.

@@ -14,7 +14,7 @@ rate = 5100
 duration = "2m"
 
 [target]
-url = "sqlite:$data/historian.db"
+database = "sqlite:$data/historian.db"
 
 [places.data]
 what = "a directory on the disk that is to hold the database"
@@ -47,7 +47,7 @@ fn told(text: &str, expected: &[&str]) {
 fn a_study_file_is_read_with_its_places() {
     let study = StudyFile { places: places("/mnt/raid"), ..file(FLUSH_ROWS) }.study().unwrap();
     assert_eq!((study.slug.as_str(), study.blocks, study.order), ("flush-rows", 8, Order::Abba));
-    assert_eq!(study.target.url.as_ref().unwrap().to_string(), "sqlite:/mnt/raid/historian.db");
+    assert_eq!(study.target.database[0].url().unwrap().to_string(), "sqlite:/mnt/raid/historian.db");
     assert_eq!(study.axis[0].reference, Some(Value::from(40)));
     assert!(!study.quick);
     let plan = Plan::of(&study).unwrap();
@@ -165,12 +165,23 @@ fn a_place_stands_at_the_begin_of_a_path_alone() {
     assert_eq!(filled("/x/$data"), "/x/$data");
 }
 
+/// More is said of a database that the file names by its place alone.
+#[test]
+fn a_layer_says_more_of_a_database() {
+    let text = "workload.historian.rate = 1\ntarget.database = \"sqlite:/x\"\nquick_look.target.database.keep = true";
+    let set = vec![("target.database.existing".to_owned(), Value::from("leftover"))];
+    let study = StudyFile { quick: true, set, ..file(text) }.study().unwrap();
+    let database = &study.target.database[0];
+    assert_eq!(database.url().unwrap().to_string(), "sqlite:/x");
+    assert_eq!((database.existing, database.keep), (Some(database::Existing::Leftover), Some(true)));
+}
+
 #[test]
 fn the_examples_of_the_manual_are_studies() {
     let manual = include_str!("../../../../docs/study-file.md");
     let examples: Vec<&str> =
         manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         file(example).study().unwrap();
     }

@@ -26,6 +26,9 @@ mod trial;
 mod workload;
 mod writer;
 
+/// Name of the database that is made where nothing else is said.
+pub const DATABASE: &str = "prony_historian";
+
 pub use job::{Job, Maintenance, Readers, Source};
 pub use pipeline::{PipelineSpeed, pipeline_events_per_s, pipeline_only};
 pub use settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};

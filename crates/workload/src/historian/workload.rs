@@ -2,7 +2,7 @@
 
 use load::{JobError, Phases, Searched, Span, TargetNeeds, Workload};
 
-use super::{Job, Rate, Settings, Source, SourceChoice};
+use super::{DATABASE, Job, Rate, Settings, Source, SourceChoice};
 
 /// Time between two purges in a quick look, so that some fit into it.
 const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
@@ -34,7 +34,13 @@ impl Workload for Settings {
     }
 
     fn needs(_: &Job) -> TargetNeeds {
-        TargetNeeds::Databases { who: "a historian", most: Some(1), such_as: "sqlite:historian.db" }
+        TargetNeeds::Databases {
+            who: "a historian",
+            most: Some(1),
+            name: DATABASE,
+            loaded: false,
+            such_as: "sqlite:historian.db",
+        }
     }
 
     /// `random 5100/s`, `counters of 5000 tags`.

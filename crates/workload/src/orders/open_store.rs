@@ -47,7 +47,7 @@ pub async fn open_store(
 
 /// A store in whatever state; none if there is no database of this name, and then none is left.
 pub(super) async fn take_up(url: &Url, name: &str, run: &RunId) -> Result<Option<(Own, Loaded)>, Error> {
-    let own = Own::make(url, name, &Claim::new(run.clone(), Existing::Reuse)).await?;
+    let own = Own::make(url, name, &Claim::new(run.clone(), Existing::Use)).await?;
     if !own.was_there() {
         return own.remove().await.map(|()| None);
     }

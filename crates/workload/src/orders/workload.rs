@@ -2,7 +2,7 @@
 
 use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
-use super::{CpuTarget, Job, Settings};
+use super::{CpuTarget, DATABASE, Job, Settings};
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Orders;
@@ -31,7 +31,13 @@ impl Workload for Settings {
     }
 
     fn needs(_: &Job) -> TargetNeeds {
-        TargetNeeds::Databases { who: "a load of orders", most: None, such_as: "sqlite:orders.db" }
+        TargetNeeds::Databases {
+            who: "a load of orders",
+            most: None,
+            name: DATABASE,
+            loaded: true,
+            such_as: "sqlite:orders.db",
+        }
     }
 
     /// `32 clients, 20ms to think`, `6000 orders/min due`.

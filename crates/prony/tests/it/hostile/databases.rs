@@ -290,7 +290,7 @@ fn a_database_that_was_kept_after_the_kill_is_not_what_the_study_left() {
     bench.write(
         "study.toml",
         "blocks = 2\nworkload.historian = { rate = 200, warm_up = \"0s\", duration = \"1s\", screens = 0 }\n\
-         target.url = \"sqlite:there\"\naxis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
+         target.database = \"sqlite:there\"\naxis = [{ key = \"workload.historian.flush_rows\", levels = [10, 40] }]\n",
     );
     let mut running = Running::start(&bench, &["study", "run", "study.toml"]);
     running.wait_for_samples(&bench);

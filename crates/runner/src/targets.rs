@@ -1,0 +1,200 @@
+//! What the trials of a study are run against: all of it is made ready before the first trial, so that no trial waits for it,
+//! and left as it was found after the last. A database is held once, whoever uses it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use database::{Claim, Error, Existing, Own, RunId};
+use load::Tell;
+use record::{Preparation, Unit};
+use study::{Plan, Trial, WantedDatabase};
+use tokio::runtime::Runtime;
+use workload::orders::store::Loaded;
+use workload::waiting;
+
+use crate::error::{Listener, RunError};
+use crate::preparing::Preparing;
+use crate::workloads;
+
+/// Files and databases of a study.
+pub(crate) struct Targets {
+    /// Files and devices of the disk tests, by the paths that were given.
+    files: Vec<(Vec<PathBuf>, disk::Target)>,
+    databases: Vec<Held>,
+    /// What their connections live on.
+    runtime: Runtime,
+}
+
+/// A database of our own that is held.
+pub(crate) struct Held {
+    wanted: WantedDatabase,
+    pub(crate) own: Own,
+    /// What was loaded into it, where that is known.
+    pub(crate) loaded: Option<Loaded>,
+    /// Whether the next trial finds it as it was made.
+    pub(crate) fresh: bool,
+    /// Where its data lies, if that is on this machine and the server tells.
+    data_directory: Option<PathBuf>,
+}
+
+impl Targets {
+    fn new() -> Result<Self, RunError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
+        Ok(Self { files: Vec::new(), databases: Vec::new(), runtime })
+    }
+
+    /// Makes, loads or takes up the databases of a plan.
+    pub(crate) fn open(
+        plan: &Plan,
+        run: &RunId,
+        stop: &AtomicBool,
+        listen: &mut Listener<'_>,
+    ) -> Result<Self, RunError> {
+        let mut targets = Self::new()?;
+        let mut preparing = Preparing::new(listen);
+        let mut tell = |at| preparing.tell(at);
+        let opened = plan
+            .databases()
+            .into_iter()
+            .try_for_each(|(wanted, trial)| targets.hold(wanted, run, stop, Some(trial), &mut tell));
+        match opened.and(preparing.end()) {
+            Ok(()) => Ok(targets),
+            Err(error) => Err(match (error, targets.leave(stop)) {
+                (RunError::Interrupted(why), Err(left)) => RunError::Interrupted(format!("{why}; {left}")),
+                // The error that led here is what is told.
+                (error, _) => error,
+            }),
+        }
+    }
+
+    /// What a study that was killed after its last trial had made for itself, so that it is removed with it.
+    pub(crate) fn left(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
+        let mut targets = Self::new()?;
+        for (wanted, _) in plan.databases().into_iter().filter(|(wanted, _)| wanted.is_transient()) {
+            // Whatever the study asks for: only what it made itself is to go.
+            let wanted = WantedDatabase { existing: Existing::Refuse, ..wanted };
+            match targets.hold(wanted, run, stop, None, &mut |_| {}) {
+                Ok(()) | Err(RunError::Database(Error::NoDatabase(_))) => {}
+                Err(error) => {
+                    // The error that led here is what is told.
+                    let _ = targets.leave(stop);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Holds a database as the work of a trial wants it; without a trial it is made, or taken up, as it is.
+    fn hold(
+        &mut self,
+        wanted: WantedDatabase,
+        run: &RunId,
+        stop: &AtomicBool,
+        trial: Option<&Trial>,
+        tell: &mut Tell<'_>,
+    ) -> Result<(), RunError> {
+        let claim = Claim { is_transient: !wanted.keep, ..Claim::new(run.clone(), wanted.existing) };
+        let asked = Asked { wanted: &wanted, claim: &claim, runtime: &self.runtime, stop };
+        let (own, loaded) = match trial {
+            Some(trial) => workloads::ready(&trial.work, &asked, tell)?,
+            None => (asked.make(tell)?, None),
+        };
+        let fresh = !own.was_there();
+        let data_directory = self.runtime.block_on(data_directory(&own, stop));
+        self.databases.push(Held { wanted, own, loaded, fresh, data_directory });
+        if stop.load(Ordering::Relaxed) { Err(RunError::Interrupted(String::new())) } else { Ok(()) }
+    }
+
+    /// Makes and fills test files.
+    pub(crate) fn prepare_files(
+        &mut self,
+        plan: &Plan,
+        stop: &AtomicBool,
+        listen: &mut Listener<'_>,
+    ) -> Result<(), RunError> {
+        for (paths, jobs) in plan.disk_tests() {
+            let mut preparing = Preparing::new(listen);
+            let target = disk::Target::prepare(paths, &jobs, stop, |done_bytes, total_bytes| {
+                preparing.tell(Preparation::new("writing test files", done_bytes, total_bytes, Unit::Bytes));
+            })?;
+            preparing.end()?;
+            self.files.push((paths.to_vec(), target));
+        }
+        Ok(())
+    }
+
+    /// Where the data of the first database lies, if that is on this machine and the server tells.
+    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
+        self.databases.first()?.data_directory.clone()
+    }
+
+    /// Where the data of a trial's first database lies; none of anything else.
+    pub(crate) fn data_directory_of(&self, trial: &Trial) -> Option<PathBuf> {
+        let wanted = trial.databases().into_iter().next()?;
+        self.databases.iter().find(|held| held.wanted.is_same(&wanted))?.data_directory.clone()
+    }
+
+    /// The files of a trial.
+    pub(crate) fn files_of(&self, trial: &Trial) -> &disk::Target {
+        let files = self.files.iter().find(|(paths, _)| *paths == trial.target.paths);
+        let Some((_, files)) = files else { unreachable!("files were made ready before the first trial") };
+        files
+    }
+
+    /// The databases of a trial, in the order given.
+    pub(crate) fn databases_of(&mut self, trial: &Trial) -> Vec<&mut Held> {
+        let wanted = trial.databases();
+        let order = |held: &Held| wanted.iter().position(|wanted| held.wanted.is_same(wanted));
+        let mut held: Vec<(usize, &mut Held)> =
+            self.databases.iter_mut().filter_map(|held| Some((order(held)?, held))).collect();
+        assert_eq!(held.len(), wanted.len(), "a database was not made ready before the first trial");
+        held.sort_by_key(|(order, _)| *order);
+        held.into_iter().map(|(_, held)| held).collect()
+    }
+
+    /// Leaves databases as they were found: what is to be kept or was there before stays. Gives what is left and why, if
+    /// something is that should not be.
+    pub(crate) fn leave(&mut self, stop: &AtomicBool) -> Result<(), String> {
+        let mut result = Ok(());
+        for Held { wanted, own, .. } in self.databases.drain(..) {
+            if !wanted.keep && !own.was_there() {
+                let removed = self.runtime.block_on(waiting::remove(own, stop));
+                result = result.and(removed.map_err(|error| error.to_string()));
+            }
+        }
+        result
+    }
+}
+
+/// A database that is to be made ready.
+pub(crate) struct Asked<'a> {
+    pub(crate) wanted: &'a WantedDatabase,
+    pub(crate) claim: &'a Claim,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Asked<'_> {
+    /// Makes it, or takes it up.
+    pub(crate) fn make(&self, tell: &mut Tell<'_>) -> Result<Own, RunError> {
+        let WantedDatabase { url, name, .. } = self.wanted;
+        let made = self.runtime.block_on(waiting::make(url, name, self.claim, self.stop, tell));
+        let made = made.ok_or_else(|| {
+            RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
+        })?;
+        Ok(made?)
+    }
+}
+
+/// Where the data of a database lies, if that is on this machine and the server tells.
+async fn data_directory(own: &Own, stop: &AtomicBool) -> Option<PathBuf> {
+    if let Some(file) = own.url().file() {
+        return Some(file.to_owned());
+    }
+    let asked = async { own.session().await?.server().await };
+    let server = waiting::unless_stopped(stop, asked).await?.ok()?;
+    server.data_directory.map(PathBuf::from).filter(|_| own.url().is_local())
+}

@@ -1,0 +1,64 @@
+//! The workloads that there are: how each makes its databases ready, runs, and what can be said of it beforehand.
+
+use std::sync::atomic::AtomicBool;
+
+use database::Own;
+use load::{Go, Progress, Tell};
+use study::{Plan, Trial, Work};
+use workload::orders::store::Loaded;
+
+use crate::error::RunError;
+use crate::targets::{Asked, Targets};
+use crate::trial::Ended;
+use crate::{historian, orders};
+
+/// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against.
+///
+/// # Errors
+/// The first that is wrong: it names the parameter, its value and the remedy.
+pub fn check(plan: &Plan) -> Result<(), workload::TrialError> {
+    for trial in &plan.trials {
+        let urls: Vec<database::Url> = trial.databases().into_iter().map(|database| database.url).collect();
+        match &trial.work {
+            Work::Disk(_) => {}
+            Work::Historian(asked) => {
+                urls.iter().try_for_each(|url| workload::historian::check(&asked.job, url.engine()))?;
+            }
+            Work::Orders(asked) => workload::orders::check(&asked.job, &urls)?,
+        }
+    }
+    Ok(())
+}
+
+/// Makes a database ready for a work.
+pub(crate) fn ready(
+    work: &Work,
+    database: &Asked<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(Own, Option<Loaded>), RunError> {
+    match work {
+        Work::Disk(_) | Work::Historian(_) => Ok((database.make(tell)?, None)),
+        Work::Orders(asked) => orders::ready(&asked.job, database, tell),
+    }
+}
+
+/// Runs a trial's work where it belongs.
+pub(crate) fn run(
+    trial: &Trial,
+    work: &Work,
+    targets: &mut Targets,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<Ended, String> {
+    match work {
+        Work::Disk(asked) => disk::run(&asked.job, targets.files_of(trial), stop, on_progress)
+            .map(Ended::Disk)
+            .map_err(|error| error.to_string()),
+        Work::Historian(asked) => historian::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(|outcome| Ended::Historian(Box::new(outcome)))
+            .map_err(|error| error.to_string()),
+        Work::Orders(asked) => orders::run(&asked.job, &targets.databases_of(trial), stop, on_progress)
+            .map(|outcome| Ended::Orders(Box::new(outcome)))
+            .map_err(|error| error.to_string()),
+    }
+}

@@ -1,0 +1,196 @@
+//! Servers that are started for a study, and clusters that somebody else runs. This version reads and checks them, and runs none.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use database::Url;
+use load::Size;
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+/// A database server that is started, placed and limited for a study.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// What is started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Directory of its data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// Directory of its log, if that is apart from the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
+    /// Directories of tablespaces, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tablespaces: BTreeMap<String, PathBuf>,
+    /// Memory that it may use, its part of the file cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Size>,
+    /// Processors that it may use; parts count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+    /// The processors that it runs on, such as `0-3,8`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_set: Option<String>,
+    /// Reads a second that its disks answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_iops: Option<u64>,
+    /// Writes a second that its disks answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_iops: Option<u64>,
+    /// Bytes a second that are read from its disks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<Size>,
+    /// Bytes a second that are written to its disks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Size>,
+    /// Settings of the server, by their own names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Value>,
+    /// How many of it are started, each with its part of the databases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u32>,
+    /// Whether a second one stands by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
+    /// What happens to its data between trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between_trials: Option<Pristine>,
+}
+
+/// What is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// PostgreSQL.
+    Postgres,
+    /// MariaDB.
+    Mariadb,
+    /// MySQL.
+    Mysql,
+    /// SQL Server.
+    Sqlserver,
+}
+
+/// A server that stands by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pair {
+    /// A commit is answered when both have it.
+    Sync,
+}
+
+/// What happens to a server's data between trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pristine {
+    /// It stays.
+    Keep,
+    /// It is what it was before the first trial.
+    Restore,
+    /// It is made anew.
+    Recreate,
+}
+
+/// A cluster that somebody else runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cluster {
+    /// Addresses of its servers.
+    #[serde(skip_serializing_if = "Vec::is_empty", with = "addresses")]
+    pub attach: Vec<Url>,
+    /// Address of Patroni's own interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patroni: Option<String>,
+    /// Command by which another server becomes the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switchover: Option<String>,
+    /// Commands by which something breaks, by names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fault: BTreeMap<String, String>,
+}
+
+/// Addresses as texts.
+mod addresses {
+    use database::Url;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(urls: &[Url], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(urls.iter().map(ToString::to_string))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Url>, D::Error> {
+        let texts: Vec<String> = Vec::deserialize(deserializer)?;
+        texts.iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
+    }
+}
+
+/// Less memory than any server starts in.
+const MEMORY_MIN_BYTES: u64 = 64 << 20;
+/// Most servers of one kind that a study starts.
+const INSTANCES_MAX: u32 = 1_000;
+
+impl Server {
+    /// This one where it says something, else the lower one.
+    pub(super) fn over(&self, lower: &Self) -> Self {
+        let (mut settings, mut tablespaces) = (lower.settings.clone(), lower.tablespaces.clone());
+        settings.extend(self.settings.clone());
+        tablespaces.extend(self.tablespaces.clone());
+        Self {
+            engine: self.engine.or(lower.engine),
+            data: self.data.clone().or_else(|| lower.data.clone()),
+            log: self.log.clone().or_else(|| lower.log.clone()),
+            tablespaces,
+            memory: self.memory.or(lower.memory),
+            cpus: self.cpus.or(lower.cpus),
+            cpu_set: self.cpu_set.clone().or_else(|| lower.cpu_set.clone()),
+            read_iops: self.read_iops.or(lower.read_iops),
+            write_iops: self.write_iops.or(lower.write_iops),
+            read_rate: self.read_rate.or(lower.read_rate),
+            write_rate: self.write_rate.or(lower.write_rate),
+            settings,
+            instances: self.instances.or(lower.instances),
+            pair: self.pair.or(lower.pair),
+            between_trials: self.between_trials.or(lower.between_trials),
+        }
+    }
+
+    /// What of it cannot be, by the keys below its own.
+    pub(crate) fn impossible(&self) -> Vec<(&'static str, &'static str)> {
+        let no_limit = "cannot be 0: leave it out for no limit";
+        let zero = |limit: Option<u64>| limit == Some(0);
+        let size = |limit: Option<Size>| limit.map(|limit| limit.0);
+        let wrong = [
+            (
+                "memory",
+                self.memory.is_some_and(|memory| memory.0 < MEMORY_MIN_BYTES),
+                "is too little for a server: give at least 64MiB",
+            ),
+            (
+                "cpus",
+                self.cpus.is_some_and(|cpus| !(0.05..=4096.0).contains(&cpus)),
+                "must be a number of processors from 0.05 to 4096",
+            ),
+            ("read_iops", zero(self.read_iops), no_limit),
+            ("write_iops", zero(self.write_iops), no_limit),
+            ("read_rate", zero(size(self.read_rate)), no_limit),
+            ("write_rate", zero(size(self.write_rate)), no_limit),
+            (
+                "instances",
+                self.instances.is_some_and(|number| !(1..=INSTANCES_MAX).contains(&number)),
+                "must be a number of servers from 1 to 1000",
+            ),
+            (
+                "pair",
+                self.pair.is_some() && self.instances.is_some_and(|number| number > 1),
+                "is of one server with one that stands by: leave out instances",
+            ),
+        ];
+        wrong
+            .into_iter()
+            .filter(|&(_, is_wrong, _)| is_wrong)
+            .map(|(key, _, problem)| (key, problem))
+            .collect()
+    }
+}
