@@ -13,13 +13,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use record::Server;
 use rusqlite::Connection as Database;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing, remedy};
-use crate::sqlite::statements;
-use crate::{Error, Rows, Sizes, Table, WriteMethod};
+use crate::sqlite::{SqliteSession, statements};
+use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,8 +185,59 @@ impl FakeSession {
         Ok(Self { server: server.clone(), target, crashes, is_lost: false, turn: None })
     }
 
+    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        self.run(Doing::Run(sql), |database, attempt| statements::script(database, sql, attempt)).await
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let work =
+            |database: &_, attempt: Attempt<'_>| statements::execute(database, sql, parameters, attempt);
+        self.run(Doing::Run(sql), work).await
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
+        let work = |database: &_, attempt: Attempt<'_>| statements::query(database, sql, parameters, attempt);
+        self.run(Doing::Run(sql), work).await
+    }
+
+    pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        let work =
+            |database: &_, attempt: Attempt<'_>| statements::count_rows(database, sql, parameters, attempt);
+        self.run(Doing::Run(sql), work).await
+    }
+
+    pub(crate) async fn fold<T>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        state: T,
+        add: fn(&mut T, &[Value]),
+    ) -> Result<T, Error> {
+        let work = |database: &_, attempt: Attempt<'_>| {
+            statements::fold(database, sql, parameters, (state, add), attempt)
+        };
+        self.run(Doing::Run(sql), work).await
+    }
+
+    /// It is an SQLite database underneath.
+    pub(crate) fn statement_name(method: WriteMethod) -> &'static str {
+        SqliteSession::statement_name(method)
+    }
+
+    #[expect(clippy::unused_self, reason = "as of every session")]
+    pub(crate) fn server(&self) -> Server {
+        Server {
+            version: "fake".to_owned(),
+            durability: "nothing is written: this is a fake in memory".to_owned(),
+            is_durable: false,
+            settings: Vec::new(),
+            data_directory: None,
+            log_directory: None,
+        }
+    }
+
     /// Runs something in the database when the server has had its time for it.
-    pub(crate) async fn run<T>(
+    async fn run<T>(
         &mut self,
         doing: Doing<'_>,
         work: impl FnOnce(&Database, Attempt<'_>) -> Result<T, Error>,

@@ -3,6 +3,7 @@
 //! Callers write SQL per [`Dialect`] and know nothing else of an engine. Nothing here knows a workload, makes up SQL for
 //! one, or measures time.
 
+mod engine;
 mod error;
 mod fake;
 mod mysql;
@@ -20,6 +21,7 @@ mod sqlite;
 mod transaction;
 mod url;
 
+pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;
 pub use own::{Held, Holder, Lease, Own};
@@ -27,4 +29,4 @@ pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use transaction::Transaction;
-pub use url::{Dialect, Engine, Url, UrlError};
+pub use url::{Url, UrlError};

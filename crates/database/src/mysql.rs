@@ -2,6 +2,7 @@
 //!
 //! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
 
+mod administration;
 mod fault;
 mod other;
 mod transaction;
@@ -10,20 +11,19 @@ mod values;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Opts, OptsBuilder, Statement};
 use record::{Server, ServerSetting};
-use tokio::time::timeout;
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::resolve;
+use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 
-/// How long a connection is silent before the other machine is asked whether it is there.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) use administration::ADMINISTRATION;
+
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;
 /// Prepared statements that are kept; each takes memory on the server.
@@ -54,9 +54,7 @@ impl MysqlSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let limit = address.silence.connect();
-        let conn = timeout(limit, connect(address, attempt)).await;
-        let conn = conn.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
+        let conn = address.silence.let_in(attempt, connect(address, attempt)).await?;
         let mut session = Self {
             conn,
             target,
@@ -95,6 +93,17 @@ impl MysqlSession {
         match self.query(sql, &[Value::I64(id)]).await?.first().map(Vec::as_slice) {
             Some([Value::Text(host)]) => Ok(Some(host.clone())),
             _ => Ok(None),
+        }
+    }
+
+    /// What rows are appended with.
+    pub(crate) fn statement_name(method: WriteMethod) -> &'static str {
+        match method {
+            WriteMethod::Bulk => {
+                "prepared INSERT … VALUES of up to 1000 rows, in one transaction (faster than LOAD DATA)"
+            }
+            WriteMethod::Batch => "prepared INSERT of one row, in one transaction",
+            WriteMethod::MultiRow => "prepared INSERT … VALUES of many rows",
         }
     }
 
@@ -402,7 +411,7 @@ fn options(address: &ServerAddress, addresses: Option<Vec<IpAddr>>) -> Opts {
         .pass(password)
         .db_name(address.database.clone())
         .prefer_socket(false)
-        .tcp_keepalive(Some(SILENCE))
+        .tcp_keepalive(Some(UNACKNOWLEDGED))
         .stmt_cache_size(0)
         .init(vec![SETTINGS]);
     let options = match &address.host {
@@ -424,7 +433,7 @@ fn number(value: &Value) -> Option<i64> {
         Value::I64(number) => Some(*number),
         Value::F64(number) => Some(*number as i64),
         Value::Text(text) => text.parse().ok(),
-        _ => None,
+        Value::Null | Value::I16(_) | Value::I32(_) => None,
     }
 }
 
@@ -433,7 +442,7 @@ fn text(value: &Value) -> String {
         Value::Text(text) => text.clone(),
         Value::I64(number) => number.to_string(),
         Value::F64(number) => number.to_string(),
-        _ => "unknown".to_owned(),
+        Value::Null | Value::I16(_) | Value::I32(_) => "unknown".to_owned(),
     }
 }
 

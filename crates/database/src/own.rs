@@ -4,12 +4,13 @@
 //! is held, and how it is made and removed so that a kill at any moment leaves something that the next run knows. No other
 //! module removes a database.
 
+mod administration;
+mod commenting;
 mod file;
 mod keeper;
 mod lease;
 mod mark;
-mod mysql;
-mod postgres;
+mod renaming;
 mod server;
 
 #[cfg(test)]
@@ -21,11 +22,15 @@ use std::sync::Arc;
 
 use ownership::{Action, Mark, Refusal, Standing, action};
 use record::Parameter;
+use serde::{Deserialize, Serialize};
 
 use crate::fake::FakeServer;
 use crate::url::Address;
-use crate::{Claim, Error, Session, Url};
-use serde::{Deserialize, Serialize};
+use crate::{Claim, Error, Session, Url, mysql, postgres};
+
+pub(crate) use administration::{Administration, Commenting, Renaming, Way};
+pub(crate) use mark::{MarkSql, STANDARD_ADD_COLUMN, STANDARD_MAKE};
+pub(crate) use server::hash;
 
 /// A database of our own. While any clone of this is there, no other can be made of the same database.
 #[derive(Clone, Debug)]
@@ -73,11 +78,8 @@ impl Own {
                 let (hold, was_there) = make_fake(url, server, claim).await?;
                 (name.to_owned(), was_there, Hold::Fake(hold))
             }
-            Address::Postgres(_) | Address::Mysql(_) => {
-                check_name(name)?;
-                let (hold, was_there) = server::make(url, name, claim).await?;
-                (name.to_owned(), was_there, Hold::Server(hold))
-            }
+            Address::Postgres(_) => on_server(&postgres::ADMINISTRATION, url, name, claim).await?,
+            Address::Mysql(_) => on_server(&mysql::ADMINISTRATION, url, name, claim).await?,
         };
         let url = url.with_database(&name);
         Ok(Self { url, name, was_there, claim: claim.clone(), hold: Arc::new(hold) })
@@ -150,6 +152,17 @@ impl Own {
             Hold::Server(hold) => hold.remove(&self.claim.run).await,
         }
     }
+}
+
+async fn on_server(
+    administration: &'static Administration,
+    url: &Url,
+    name: &str,
+    claim: &Claim,
+) -> Result<(String, bool, Hold), Error> {
+    check_name(name)?;
+    let (hold, was_there) = server::make(administration, url, name, claim).await?;
+    Ok((name.to_owned(), was_there, Hold::Server(hold)))
 }
 
 /// A name that can stand in a statement as it is.
@@ -233,7 +246,7 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
     }
     let hold = FakeHold { server: server.clone() };
     let mut session = Session::open(url).await?;
-    let mark = mark::read(&mut session, mark::SQLITE_TABLES).await?;
+    let mark = mark::read(&mut session).await?;
     // A fake is made empty and belongs to this process: what has no mark is nothing yet.
     let standing = mark.map_or(Standing::Absent, Standing::Ours);
     match action(&standing, claim).map_err(|refusal| refused(refusal, &place, "", "a new address"))? {
@@ -244,6 +257,6 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
         Action::Replace(_) => server.clear(),
         Action::Make => {}
     }
-    session.script(&mark::make(&ownership::Mark::of(claim))).await?;
+    session.script(&file::MARK.make(mark::TABLE, &Mark::of(claim))).await?;
     Ok((hold, false))
 }

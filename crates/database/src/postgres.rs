@@ -1,5 +1,6 @@
 //! Sessions of PostgreSQL. What the server promises of a commit is left as it is set there.
 
+mod administration;
 mod copy;
 mod fault;
 mod other;
@@ -9,24 +10,23 @@ mod values;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::pin::{Pin, pin};
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{MaybeDone, maybe_done, poll_immediate};
 use futures_util::{SinkExt as _, StreamExt as _};
 use record::{Server, ServerSetting};
-use tokio::time::timeout;
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::error::{Attempt, Doing};
 use crate::resolve;
+use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
 
-/// How long data may stay unacknowledged by the other machine before the connection counts as lost.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) use administration::ADMINISTRATION;
+
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;
 /// Rows of a batch that are under way at once: each takes some hundred bytes here.
@@ -60,9 +60,7 @@ impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         address.check_encryption(attempt)?;
-        let limit = address.silence.connect();
-        let client = timeout(limit, connect(address, attempt)).await;
-        let client = client.unwrap_or_else(|_| Err(fault::no_answer(limit, attempt)))?;
+        let client = address.silence.let_in(attempt, connect(address, attempt)).await?;
         let mut session = Self {
             client,
             target,
@@ -89,6 +87,15 @@ impl PostgresSession {
                 Ok(Connection { id: u64::try_from(*pid).ok(), since: since.clone() })
             }
             _ => Ok(Connection { id: None, since: String::new() }),
+        }
+    }
+
+    /// What rows are appended with.
+    pub(crate) fn statement_name(method: WriteMethod) -> &'static str {
+        match method {
+            WriteMethod::Bulk => "COPY … FROM STDIN (FORMAT binary)",
+            WriteMethod::Batch => "prepared INSERT of one row, pipelined in one transaction",
+            WriteMethod::MultiRow => "prepared INSERT … VALUES of many rows",
         }
     }
 
@@ -380,10 +387,10 @@ impl PostgresSession {
     /// One number, or none if this login may not see it.
     async fn bytes(&mut self, sql: &str) -> Result<Option<u64>, Error> {
         match self.query(sql, &[]).await {
-            Ok(rows) => Ok(match rows.first().and_then(|row| row.first()) {
-                Some(Value::I64(bytes)) => u64::try_from(*bytes).ok(),
-                _ => None,
-            }),
+            Ok(rows) => {
+                let bytes = rows.first().and_then(|row| row.first()).and_then(Value::integer);
+                Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()))
+            }
             Err(error) if error.is_lost() => Err(error),
             Err(_) => Ok(None),
         }
@@ -472,8 +479,8 @@ async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Client
         .dbname(address.database.as_deref().unwrap_or("postgres"))
         .application_name("prony")
         .connect_timeout(address.silence.connect())
-        .tcp_user_timeout(SILENCE)
-        .keepalives_idle(SILENCE)
+        .tcp_user_timeout(UNACKNOWLEDGED)
+        .keepalives_idle(UNACKNOWLEDGED)
         .ssl_mode(tokio_postgres::config::SslMode::Disable);
     let connected = config.connect(NoTls).await;
     let (client, connection) = connected.map_err(|error| fault::at_connect(&error, attempt))?;

@@ -17,6 +17,26 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// A whole number as a query gives it.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::I64(number) => Some(*number),
+            Self::Null | Self::I16(_) | Self::I32(_) | Self::F64(_) | Self::Text(_) => None,
+        }
+    }
+
+    /// A text as a query gives it.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Null | Self::I16(_) | Self::I32(_) | Self::I64(_) | Self::F64(_) => None,
+        }
+    }
+}
+
 /// Type of a column, as it goes over the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

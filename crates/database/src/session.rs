@@ -10,7 +10,7 @@ use crate::fake::FakeSession;
 use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
 use crate::silence::{Silence, Watch, seconds};
-use crate::sqlite::{SqliteSession, statements};
+use crate::sqlite::SqliteSession;
 use crate::url::Address;
 use crate::{Dialect, Error, Rows, Table, Transaction, Url, Value};
 
@@ -124,11 +124,7 @@ impl Session {
             Opened::Sqlite(session) => session.script(sql).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.script(sql)),
-            Opened::Fake(session) => {
-                session
-                    .run(Doing::Run(sql), |database, attempt| statements::script(database, sql, attempt))
-                    .await
-            }
+            Opened::Fake(session) => session.script(sql).await,
         }
     }
 
@@ -141,12 +137,7 @@ impl Session {
             Opened::Sqlite(session) => session.execute(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
-            Opened::Fake(session) => {
-                let work = |database: &_, attempt: Attempt<'_>| {
-                    statements::execute(database, sql, parameters, attempt)
-                };
-                session.run(Doing::Run(sql), work).await
-            }
+            Opened::Fake(session) => session.execute(sql, parameters).await,
         }
     }
 
@@ -160,12 +151,7 @@ impl Session {
             Opened::Sqlite(session) => session.query(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
-            Opened::Fake(session) => {
-                let work = |database: &_, attempt: Attempt<'_>| {
-                    statements::query(database, sql, parameters, attempt)
-                };
-                session.run(Doing::Run(sql), work).await
-            }
+            Opened::Fake(session) => session.query(sql, parameters).await,
         }
     }
 
@@ -178,12 +164,7 @@ impl Session {
             Opened::Sqlite(session) => session.count_rows(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
-            Opened::Fake(session) => {
-                let work = |database: &_, attempt: Attempt<'_>| {
-                    statements::count_rows(database, sql, parameters, attempt)
-                };
-                session.run(Doing::Run(sql), work).await
-            }
+            Opened::Fake(session) => session.count_rows(sql, parameters).await,
         }
     }
 
@@ -203,12 +184,7 @@ impl Session {
             Opened::Sqlite(session) => session.fold(sql, parameters, state, add).await,
             Opened::Postgres(session) => session.fold(sql, parameters, state, add).await,
             Opened::Mysql(session) => session.fold(sql, parameters, state, add).await,
-            Opened::Fake(session) => {
-                let work = |database: &_, attempt: Attempt<'_>| {
-                    statements::fold(database, sql, parameters, (state, add), attempt)
-                };
-                session.run(Doing::Run(sql), work).await
-            }
+            Opened::Fake(session) => session.fold(sql, parameters, state, add).await,
         }
     }
 
@@ -219,14 +195,13 @@ impl Session {
     /// # Errors
     /// Those of the database.
     pub async fn insert(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
-        if let Opened::Mysql(session) = &mut self.opened {
-            return watched!(self, Doing::Run(sql), session.insert_one(sql, parameters));
+        match &mut self.opened {
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.insert_one(sql, parameters)),
+            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::Fake(_) => {
+                let rows = self.query(sql, parameters).await?;
+                Ok(rows.first().and_then(|row| row.first()).and_then(Value::integer))
+            }
         }
-        let rows = self.query(sql, parameters).await?;
-        Ok(rows.first().and_then(|row| row.first()).and_then(|id| match id {
-            Value::I64(id) => Some(*id),
-            _ => None,
-        }))
     }
 
     /// Begins a transaction of several statements, with the isolation that the server has; on SQLite it is the only one
@@ -301,17 +276,11 @@ impl Session {
     /// What `append` sends for a method, in the words of the engine, such as `COPY … FROM STDIN (FORMAT binary)`.
     #[must_use]
     pub fn statement_name(&self, method: WriteMethod) -> &'static str {
-        match (&self.opened, method) {
-            (Opened::Postgres(_), WriteMethod::Bulk) => "COPY … FROM STDIN (FORMAT binary)",
-            (Opened::Postgres(_), WriteMethod::Batch) => {
-                "prepared INSERT of one row, pipelined in one transaction"
-            }
-            (Opened::Mysql(_), WriteMethod::Bulk) => {
-                "prepared INSERT … VALUES of up to 1000 rows, in one transaction (faster than LOAD DATA)"
-            }
-            (_, WriteMethod::Bulk) => "prepared INSERT … VALUES of 40 rows, in one transaction",
-            (_, WriteMethod::Batch) => "prepared INSERT of one row, in one transaction",
-            (_, WriteMethod::MultiRow) => "prepared INSERT … VALUES of many rows",
+        match &self.opened {
+            Opened::Sqlite(_) => SqliteSession::statement_name(method),
+            Opened::Postgres(_) => PostgresSession::statement_name(method),
+            Opened::Mysql(_) => MysqlSession::statement_name(method),
+            Opened::Fake(_) => FakeSession::statement_name(method),
         }
     }
 
@@ -328,14 +297,7 @@ impl Session {
             Opened::Mysql(session) => {
                 watched!(self, Doing::Run("the queries of its settings"), session.server())
             }
-            Opened::Fake(_) => Ok(Server {
-                version: "fake".to_owned(),
-                durability: "nothing is written: this is a fake in memory".to_owned(),
-                is_durable: false,
-                settings: Vec::new(),
-                data_directory: None,
-                log_directory: None,
-            }),
+            Opened::Fake(session) => Ok(session.server()),
         }
     }
 

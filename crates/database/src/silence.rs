@@ -10,12 +10,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
-use crate::error::{Attempt, Doing};
+use crate::error::{Attempt, Doing, remedy};
 use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
 use crate::url::Address;
 use crate::{Connection, Error, Url};
 
+/// How long data may stay unacknowledged by the other machine, and a connection be silent before that is asked whether it is
+/// there.
+pub(crate) const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
+/// How long a connection that is made to end may take to, and how often is looked.
+pub(crate) const END_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const END_INTERVAL: Duration = Duration::from_millis(10);
 /// Looks in a row at which the server does nothing for a connection before its answer counts as swallowed: one look may
 /// fall between two statements.
 const IDLE_LOOKS: u32 = 3;
@@ -37,6 +43,19 @@ impl Silence {
     /// How long a server may take to let somebody in.
     pub(crate) fn connect(self) -> Duration {
         self.0 / 2
+    }
+
+    /// What comes of a try to be let in.
+    pub(crate) async fn let_in<T>(
+        self,
+        attempt: Attempt<'_>,
+        connecting: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let limit = self.connect();
+        timeout(limit, connecting).await.unwrap_or_else(|_| {
+            let words = format!("no answer within {}", seconds(limit));
+            Err(Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)))
+        })
     }
 
     /// How long it may take to let somebody in and to say whom.

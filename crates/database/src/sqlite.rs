@@ -88,6 +88,15 @@ impl SqliteSession {
         Ok(Self { file, target, commands, thread, interrupt, patience, is_busy: false })
     }
 
+    /// What rows are appended with.
+    pub(crate) fn statement_name(method: WriteMethod) -> &'static str {
+        match method {
+            WriteMethod::Bulk => "prepared INSERT … VALUES of 40 rows, in one transaction",
+            WriteMethod::Batch => "prepared INSERT of one row, in one transaction",
+            WriteMethod::MultiRow => "prepared INSERT … VALUES of many rows",
+        }
+    }
+
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
         let sql = sql.to_owned();
         self.run(move |database, target| {

@@ -2,6 +2,7 @@
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
 
+mod form;
 mod parse;
 pub(crate) mod whole;
 
@@ -18,59 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Attempt;
 use crate::fake::FakeServer;
 use crate::silence::Silence;
-use crate::{Error, Fake};
-
-/// An engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// SQLite, in this process.
-    Sqlite,
-    /// PostgreSQL.
-    Postgres,
-    /// MySQL or MariaDB.
-    Mysql,
-    /// In memory, with a given service time; for tests.
-    Fake,
-}
-
-impl Engine {
-    /// Name as results spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-            Self::Mysql => "mysql",
-            Self::Fake => "fake",
-        }
-    }
-
-    /// The SQL that it speaks.
-    #[must_use]
-    pub fn dialect(self) -> Dialect {
-        match self {
-            Self::Sqlite | Self::Fake => Dialect::Sqlite,
-            Self::Postgres => Dialect::Postgres,
-            Self::Mysql => Dialect::Mysql,
-        }
-    }
-
-    /// Port where a server listens if nothing else is said.
-    fn default_port(self) -> u16 {
-        if self == Self::Mysql { 3306 } else { 5432 }
-    }
-}
-
-/// A way to write SQL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// SQLite's, with parameters `?1`.
-    Sqlite,
-    /// PostgreSQL's, with parameters `$1`.
-    Postgres,
-    /// MySQL's and MariaDB's, with parameters `?`.
-    Mysql,
-}
+use crate::{Engine, Error, Fake};
+use form::{Form, MYSQL, POSTGRES};
 
 /// An address. What is shown of it never holds the password.
 ///
@@ -165,7 +115,7 @@ impl Url {
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
             Address::Sqlite(file) => Some(file),
-            _ => None,
+            Address::Postgres(_) | Address::Mysql(_) | Address::Fake(_) => None,
         }
     }
 
@@ -194,25 +144,26 @@ impl Url {
     /// Speed and faults of a fake.
     #[must_use]
     pub fn fake(&self) -> Option<&Fake> {
-        match &self.0 {
-            Address::Fake(server) => Some(server.fake()),
-            _ => None,
-        }
+        self.fake_server().map(FakeServer::fake)
     }
 
     /// Rows that a fake has committed, those included that it threw away.
     #[cfg(test)]
     pub(crate) fn fake_rows(&self) -> Option<u64> {
+        self.fake_server().map(FakeServer::rows)
+    }
+
+    fn fake_server(&self) -> Option<&FakeServer> {
         match &self.0 {
-            Address::Fake(server) => Some(server.rows()),
-            _ => None,
+            Address::Fake(server) => Some(server),
+            Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) => None,
         }
     }
 
-    /// The same server, another database.
+    /// The same server, another database. A file is its database, and a fake has one.
     pub(crate) fn with_database(&self, name: &str) -> Self {
         let mut url = self.clone();
-        if let Address::Postgres(server) | Address::Mysql(server) = &mut url.0 {
+        if let Some(server) = url.server_mut() {
             server.database = Some(name.to_owned());
         }
         url
@@ -221,7 +172,7 @@ impl Url {
     /// The same server, which counts as lost when it is silent for so long instead of for ten seconds: for tests.
     #[must_use]
     pub fn with_silence(mut self, limit: Duration) -> Self {
-        if let Address::Postgres(server) | Address::Mysql(server) = &mut self.0 {
+        if let Some(server) = self.server_mut() {
             server.silence = Silence(limit);
         }
         self
@@ -229,6 +180,13 @@ impl Url {
 
     fn server(&self) -> Option<&ServerAddress> {
         match &self.0 {
+            Address::Postgres(server) | Address::Mysql(server) => Some(server),
+            Address::Sqlite(_) | Address::Fake(_) => None,
+        }
+    }
+
+    fn server_mut(&mut self) -> Option<&mut ServerAddress> {
+        match &mut self.0 {
             Address::Postgres(server) | Address::Mysql(server) => Some(server),
             Address::Sqlite(_) | Address::Fake(_) => None,
         }
@@ -278,8 +236,8 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Address::Sqlite(file) => write!(f, "sqlite:{}", file.display()),
-            Address::Postgres(server) => server.show(f, Engine::Postgres),
-            Address::Mysql(server) => server.show(f, Engine::Mysql),
+            Address::Postgres(server) => server.show(f, &POSTGRES),
+            Address::Mysql(server) => server.show(f, &MYSQL),
             Address::Fake(server) => server.fake().fmt(f),
         }
     }
@@ -292,8 +250,8 @@ impl fmt::Debug for Url {
 }
 
 impl ServerAddress {
-    fn show(&self, f: &mut fmt::Formatter<'_>, engine: Engine) -> fmt::Result {
-        write!(f, "{}://", engine.name())?;
+    fn show(&self, f: &mut fmt::Formatter<'_>, form: &Form) -> fmt::Result {
+        write!(f, "{}://", form.scheme)?;
         if let Some(user) = &self.user {
             write!(f, "{}@", Encoded(user))?;
         }
@@ -305,15 +263,14 @@ impl ServerAddress {
                 } else {
                     write!(f, "{}", Encoded(name))?
                 }
-                if *port != engine.default_port() {
+                if *port != form.default_port {
                     write!(f, ":{port}")?;
                 }
             }
             Host::Socket { path, port } => {
-                let name = if engine == Engine::Mysql { "socket" } else { "host" };
                 let path = Encoded(&path.to_string_lossy()).to_string().replace("%2F", "/");
-                options.push(format!("{name}={path}"));
-                if *port != engine.default_port() {
+                options.push(format!("{}={path}", form.socket.name()));
+                if *port != form.default_port {
                     options.push(format!("port={port}"));
                 }
             }
@@ -324,8 +281,7 @@ impl ServerAddress {
             f.write_str("/")?;
         }
         if let Some(encryption) = self.encryption {
-            let name = if engine == Engine::Mysql { "ssl-mode" } else { "sslmode" };
-            options.push(format!("{name}={}", encryption.name()));
+            options.push(format!("{}={}", form.encryption, encryption.name()));
         }
         if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }
     }

@@ -1,13 +1,10 @@
 //! What errors of MySQL and MariaDB mean to a caller, by number:
 //! <https://mariadb.com/docs/server/reference/error-codes>.
 
-use std::time::Duration;
-
 use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
-use crate::silence::seconds;
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
@@ -58,11 +55,6 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
         }
         _ => Error::Unreachable(text(remedy::UNREACHABLE)),
     }
-}
-
-/// A server that lets a connection wait.
-pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(attempt.text(format!("no answer within {}", seconds(waited)), remedy::UNREACHABLE))
 }
 
 /// 28 is ENOSPC, which the server hands on from its storage engine or file system.

@@ -1,15 +1,11 @@
 //! Other connections to the same server: what it does for them, and their end.
 
-use std::time::Duration;
-
 use tokio::time::{Instant, sleep};
 
 use super::MysqlSession;
+use crate::silence::{END_INTERVAL, END_TIMEOUT};
 use crate::{Connection, Error, Value};
 
-/// How long another connection may take to end, and how often is looked.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
-const END_INTERVAL: Duration = Duration::from_millis(10);
 /// How far two computations of a server's start may be apart: two statements can be in two seconds.
 const START_TOLERANCE_S: i64 = 2;
 

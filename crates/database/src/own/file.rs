@@ -16,11 +16,18 @@ use ownership::{
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use super::mark::MarkSql;
 use super::{Held, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{SqliteSession, beside, image, statements};
 use crate::{Claim, Error, Session, Url};
 
+/// What SQLite says about marks.
+pub(super) static MARK: MarkSql = MarkSql {
+    count_tables: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'",
+    make: mark::STANDARD_MAKE,
+    add_column: mark::STANDARD_ADD_COLUMN,
+};
 /// Marks the file as ours in its header: `PRNY`, see <https://sqlite.org/pragma.html#pragma_application_id>.
 const APPLICATION_ID: i32 = 0x5052_4e59;
 /// End of the lock's name.
@@ -75,7 +82,8 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
             return Ok((hold, true));
         }
         (Action::Replace(permit), Some(database)) => place.remove(&database, permit)?,
-        _ => {}
+        // There is nothing to be taken up or replaced.
+        (Action::Make, _) | (Action::TakeUp | Action::Replace(_), None) => {}
     }
     let mark = Mark::of(claim);
     let database = place.create(&mark)?;
@@ -243,7 +251,7 @@ impl Place {
     async fn mark(&self) -> Mark {
         let session = SqliteSession::open_own(&self.path, self.target(), APPLICATION_ID).await;
         let read = match session {
-            Ok(session) => mark::read(&mut Session::of_sqlite(session), mark::SQLITE_TABLES).await,
+            Ok(session) => mark::read(&mut Session::of_sqlite(session)).await,
             Err(error) => Err(error),
         };
         read.ok().flatten().unwrap_or(Mark { made_by: None, held_by: None, is_transient: false })
@@ -290,7 +298,7 @@ impl Place {
     fn create(&self, mark: &Mark) -> Result<Identity, Error> {
         let target = self.target();
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", mark::make(mark));
+        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", MARK.make(mark::TABLE, mark));
         let image = image(&script).map_err(|error| statements::fault(&error, attempt))?;
         self.directory.create_whole(&self.name, &image).map_err(|error| not_made(&self.shown, &error))
     }

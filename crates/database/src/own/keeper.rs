@@ -7,13 +7,15 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use super::mysql;
-use super::server::{Flavour, LINGER_INTERVAL, LINGER_LOOKS};
+use super::Administration;
+use super::administration::filled;
+use super::server::{LINGER_INTERVAL, LINGER_LOOKS};
 use crate::{Error, Session, Url, Value};
 
 /// Holds the lock of a database as long as it is there.
 #[derive(Debug)]
 pub(super) struct Keeper {
+    administration: &'static Administration,
     /// What the server calls the session that holds it.
     session: Option<u64>,
     held: Option<Held>,
@@ -27,7 +29,10 @@ struct Held {
 
 impl Keeper {
     /// Takes the lock of the database of an address; none if somebody else has it.
-    pub(super) async fn start(own: &Url) -> Result<Option<Self>, Error> {
+    pub(super) async fn start(
+        administration: &'static Administration,
+        own: &Url,
+    ) -> Result<Option<Self>, Error> {
         let (answer, answered) = oneshot::channel();
         let (end, ended) = oneshot::channel::<()>();
         let place = own.to_string();
@@ -38,7 +43,7 @@ impl Keeper {
         };
         let address = own.clone();
         let hold = |answer: oneshot::Sender<_>| async move {
-            let mut session = lock(&address).await;
+            let mut session = lock(administration, &address).await;
             let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
             let result = session.as_ref().map(id).map_err(Clone::clone);
             let is_held = matches!(result, Ok(Some(_)));
@@ -59,22 +64,13 @@ impl Keeper {
         let thread =
             std::thread::Builder::new().name("database-lock".to_owned()).spawn(run).map_err(failed)?;
         let result = answered.await.unwrap_or(Ok(None));
-        Ok(result?.map(|session| Self { session, held: Some(Held { end, thread }) }))
+        Ok(result?.map(|session| Self { administration, session, held: Some(Held { end, thread }) }))
     }
 
     /// Whether the session still has the lock.
     pub(super) async fn is_held(&self, own: &Url) -> Result<bool, Error> {
         let Some(id) = self.session else { return Ok(true) };
-        let sql = match Flavour::of(own) {
-            Flavour::Postgres => {
-                format!(
-                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}"
-                )
-            }
-            Flavour::Mysql => {
-                format!("SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)")
-            }
-        };
+        let sql = filled(self.administration.is_held, &[("id", &id.to_string())]);
         Ok(Session::open(own).await?.query(&sql, &[]).await? == [[Value::I64(1)]])
     }
 }
@@ -91,27 +87,22 @@ impl Drop for Keeper {
 }
 
 /// A session that holds the lock of its database, if nobody else does. One that has just ended is waited for.
-async fn lock(own: &Url) -> Result<Option<Session>, Error> {
+async fn lock(administration: &Administration, own: &Url) -> Result<Option<Session>, Error> {
     let mut session = Session::open(own).await?;
-    let (sql, parameters) = match Flavour::of(own) {
-        Flavour::Postgres => {
-            // Older servers do not know this setting and never end a session that is idle.
-            let _ = session.script("SET idle_session_timeout = 0").await;
-            ("SELECT pg_try_advisory_lock($1)", vec![Value::I64(ADVISORY_LOCK)])
-        }
-        Flavour::Mysql => {
-            session.script("SET SESSION wait_timeout = 31536000").await?;
-            (mysql::LOCK, Vec::new())
-        }
-    };
+    match session.script(administration.stay).await {
+        Err(_) if administration.stay_may_be_unknown => {}
+        stays => stays?,
+    }
+    Ok(take_lock(administration, &mut session).await?.then_some(session))
+}
+
+/// Takes the lock of the database of a session, which keeps it to its end; false if somebody else has it.
+pub(super) async fn take_lock(administration: &Administration, session: &mut Session) -> Result<bool, Error> {
     for _ in 0..LINGER_LOOKS {
-        if session.query(sql, &parameters).await? == [[Value::I64(1)]] {
-            return Ok(Some(session));
+        if session.query(administration.lock, &[]).await? == [[Value::I64(1)]] {
+            return Ok(true);
         }
         tokio::time::sleep(LINGER_INTERVAL).await;
     }
-    Ok(None)
+    Ok(false)
 }
-
-/// Number of the lock; PostgreSQL's are numbers of a database. These are the letters `prony`.
-const ADVISORY_LOCK: i64 = 0x70_726f_6e79;

@@ -2,42 +2,69 @@
 
 use ownership::{Mark, RunId};
 
-use crate::{Error, Session, Value};
+use super::administration::filled;
+use super::file;
+use crate::{Dialect, Error, Session, Value, mysql, postgres};
 
-/// Number of tables with the name of the mark in this database of SQLite.
-pub(super) const SQLITE_TABLES: &str =
-    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'";
-/// The same in PostgreSQL.
-pub(super) const POSTGRES_TABLES: &str = "SELECT count(*) FROM pg_tables WHERE tablename = 'prony_mark'";
-/// The same in MySQL.
-pub(super) const MYSQL_TABLES: &str = "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'prony_mark'";
+/// What a dialect says otherwise about marks. What stands in braces is put in.
+#[derive(Debug)]
+pub(crate) struct MarkSql {
+    /// Number of tables with the name of the mark in the database of a session.
+    pub(crate) count_tables: &'static str,
+    /// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`.
+    pub(crate) make: &'static str,
+    /// Adds a `{column}` to an older mark.
+    pub(crate) add_column: &'static str,
+}
+
+/// What every dialect of today takes. Each says so of itself: T-SQL's `timestamp`, for one, is none.
+pub(crate) const STANDARD_MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
+    created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, \
+    is_transient smallint NOT NULL); INSERT INTO {table} (tool, made_by, held_by, is_transient) \
+    VALUES ('prony', '{made_by}', '{held_by}', {is_transient})";
+pub(crate) const STANDARD_ADD_COLUMN: &str = "ALTER TABLE prony_mark ADD COLUMN {column}";
+
+impl MarkSql {
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        match dialect {
+            Dialect::Sqlite => &file::MARK,
+            Dialect::Postgres => &postgres::ADMINISTRATION.mark,
+            Dialect::Mysql => &mysql::ADMINISTRATION.mark,
+        }
+    }
+
+    /// The statements that make a mark, as a table of this name.
+    pub(super) fn make(&self, table: &str, mark: &Mark) -> String {
+        let is_transient = if mark.is_transient { "1" } else { "0" };
+        filled(
+            self.make,
+            &[
+                ("table", table),
+                ("made_by", text(&mark.made_by)),
+                ("held_by", text(&mark.held_by)),
+                ("is_transient", is_transient),
+            ],
+        )
+    }
+}
+
+/// The table of a mark.
+pub(super) const TABLE: &str = "prony_mark";
 
 /// What a true mark says.
 const READ: &str = "SELECT made_by, held_by, is_transient FROM prony_mark WHERE tool = 'prony'";
 /// Rows of a mark as older versions made it, which names no run.
 const COUNT_OLD: &str = "SELECT count(*) FROM prony_mark WHERE tool = 'prony'";
 
-/// Makes a mark, in every dialect.
-pub(super) fn make(mark: &Mark) -> String {
-    format!(
-        "CREATE TABLE prony_mark (tool varchar(40) NOT NULL, created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, \
-         made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, is_transient smallint NOT NULL); \
-         INSERT INTO prony_mark (tool, made_by, held_by, is_transient) VALUES ('prony', '{}', '{}', {})",
-        text(&mark.made_by),
-        text(&mark.held_by),
-        u8::from(mark.is_transient)
-    )
-}
-
 /// A run as a mark has it.
 pub(super) fn text(run: &Option<RunId>) -> &str {
     run.as_ref().map_or("", RunId::as_str)
 }
 
-/// The mark of the database of a session; none if it has none. `count_tables` tells whether there is such a table.
-pub(super) async fn read(session: &mut Session, count_tables: &str) -> Result<Option<Mark>, Error> {
+/// The mark of the database of a session; none if it has none.
+pub(super) async fn read(session: &mut Session) -> Result<Option<Mark>, Error> {
     let one = [[Value::I64(1)]];
-    if session.query(count_tables, &[]).await? != one {
+    if session.query(MarkSql::of(session.dialect()).count_tables, &[]).await? != one {
         return Ok(None);
     }
     match session.query(READ, &[]).await {
@@ -84,11 +111,13 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
     } else {
         &[]
     };
+    let add_column = MarkSql::of(session.dialect()).add_column;
     for column in columns {
-        match session.script(&format!("ALTER TABLE prony_mark ADD COLUMN {column}")).await {
-            // It may be there from a run that was killed between two of them; if it is not, the next statement says so.
-            Err(error) if error.is_lost() => return Err(error),
-            _ => {}
+        // It may be there from a run that was killed between two of them; if it is not, the next statement says so.
+        if let Err(error) = session.script(&filled(add_column, &[("column", column)])).await
+            && error.is_lost()
+        {
+            return Err(error);
         }
     }
     let sql = format!(

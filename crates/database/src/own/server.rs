@@ -9,9 +9,12 @@ use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
 
 use tokio::sync::Mutex;
 
+use super::administration::filled;
 use super::keeper::Keeper;
-use super::{Held, database_parameter, in_use, is_old, left, mark, mysql, postgres, refused};
-use crate::{Claim, Dialect, Error, Session, Url, Value};
+use super::{
+    Administration, Held, Way, commenting, database_parameter, in_use, is_old, left, mark, refused, renaming,
+};
+use crate::{Claim, Error, Session, Url, Value};
 
 /// How long what ends by itself is waited for, and how often is looked.
 pub(super) const LINGER_LOOKS: u32 = 100;
@@ -19,30 +22,13 @@ pub(super) const LINGER_INTERVAL: Duration = Duration::from_millis(10);
 /// The same of what a server goes on with after its client was killed: a statement is finished before anything is noticed.
 const FINISH_LOOKS: u32 = 500;
 
-/// A kind of server that databases are made on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flavour {
-    Postgres,
-    Mysql,
-}
-
-impl Flavour {
-    pub(super) fn of(url: &Url) -> Self {
-        match url.engine().dialect() {
-            Dialect::Postgres => Self::Postgres,
-            Dialect::Mysql => Self::Mysql,
-            Dialect::Sqlite => unreachable!("SQLite has no server"),
-        }
-    }
-}
-
 /// A name on a server.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The address that the database is made from.
     pub(super) url: Url,
     pub(super) name: String,
-    pub(super) flavour: Flavour,
+    pub(super) administration: &'static Administration,
 }
 
 /// Says of what stands in a place whether it may be removed.
@@ -70,18 +56,11 @@ impl Place {
 
     /// The name as a statement takes it, with capitals as they are.
     pub(super) fn quoted(&self) -> String {
-        match self.flavour {
-            Flavour::Postgres => format!("\"{}\"", self.name),
-            Flavour::Mysql => format!("`{}`", self.name),
-        }
+        self.administration.dialect.quoted(&self.name)
     }
 
     pub(super) async fn is_there(&self, admin: &mut Session) -> Result<bool, Error> {
-        let sql = match self.flavour {
-            Flavour::Postgres => "SELECT datname FROM pg_database WHERE datname = $1",
-            Flavour::Mysql => "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?",
-        };
-        Ok(admin.count_rows(sql, &[Value::Text(self.name.clone())]).await? > 0)
+        Ok(admin.count_rows(self.administration.exists, &[Value::Text(self.name.clone())]).await? > 0)
     }
 
     /// What stands there for whoever wants to use it: what does not let us in is not ours.
@@ -97,9 +76,9 @@ impl Place {
         if !self.is_there(admin).await? {
             return Ok(Standing::Absent);
         }
-        match self.flavour {
-            Flavour::Postgres => Ok(self.mark().await?.map_or(Standing::Foreign, Standing::Ours)),
-            Flavour::Mysql => mysql::standing(self, admin).await,
+        match &self.administration.way {
+            Way::Renaming(_) => Ok(self.mark().await?.map_or(Standing::Foreign, Standing::Ours)),
+            Way::Commenting(sql) => commenting::standing(self, sql, admin).await,
         }
     }
 
@@ -110,11 +89,7 @@ impl Place {
             Err(Error::NoDatabase(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let count_tables = match self.flavour {
-            Flavour::Postgres => mark::POSTGRES_TABLES,
-            Flavour::Mysql => mark::MYSQL_TABLES,
-        };
-        mark::read(&mut session, count_tables).await
+        mark::read(&mut session).await
     }
 
     /// Whether somebody is connected and stays so: a server notices after a while that a client has gone.
@@ -124,7 +99,7 @@ impl Place {
 
     async fn has_sessions_after(&self, admin: &mut Session, looks: u32) -> Result<bool, Error> {
         for _ in 0..looks {
-            if admin.count_rows(self.sessions(), &[Value::Text(self.name.clone())]).await? == 0 {
+            if admin.count_rows(self.administration.sessions, &[Value::Text(self.name.clone())]).await? == 0 {
                 return Ok(false);
             }
             tokio::time::sleep(LINGER_INTERVAL).await;
@@ -132,34 +107,19 @@ impl Place {
         Ok(true)
     }
 
-    /// Selects the ids of sessions in the database other than the one that asks.
-    fn sessions(&self) -> &'static str {
-        match self.flavour {
-            Flavour::Postgres => {
-                "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' \
-                 AND pid <> pg_backend_pid()"
-            }
-            Flavour::Mysql => {
-                "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> connection_id()"
-            }
-        }
-    }
-
     /// Ends the sessions in the database that do not end by themselves.
     pub(super) async fn end_sessions(&self, admin: &mut Session) -> Result<(), Error> {
         if !self.has_sessions(admin).await? {
             return Ok(());
         }
-        for row in admin.query(self.sessions(), &[Value::Text(self.name.clone())]).await? {
-            let Some(Value::I64(id)) = row.first() else { continue };
-            let sql = match self.flavour {
-                Flavour::Postgres => format!("SELECT pg_terminate_backend({id})"),
-                Flavour::Mysql => format!("KILL {id}"),
-            };
-            match admin.script(&sql).await {
-                Err(error) if error.is_lost() => return Err(error),
-                // It may be gone by now; if it is not, the next statement says so.
-                _ => {}
+        for row in admin.query(self.administration.sessions, &[Value::Text(self.name.clone())]).await? {
+            let Some(id) = row.first().and_then(Value::integer) else { continue };
+            let sql = filled(self.administration.end_session, &[("id", &id.to_string())]);
+            // It may be gone by now; if it is not, the next statement says so.
+            if let Err(error) = admin.script(&sql).await
+                && error.is_lost()
+            {
+                return Err(error);
             }
         }
         Ok(())
@@ -168,16 +128,10 @@ impl Place {
     /// A session from which databases are made and removed, while nobody else does so under this name.
     async fn admin(&self) -> Result<Session, Error> {
         let mut admin = Session::open(&self.url).await?;
-        let (sql, key) = match self.flavour {
-            Flavour::Postgres => {
-                ("SELECT pg_try_advisory_lock($1)", Value::I64(hash(&self.name).cast_signed()))
-            }
-            Flavour::Mysql => {
-                ("SELECT get_lock(concat('prony-make:', md5(?)), 0)", Value::Text(self.name.clone()))
-            }
-        };
+        let Administration { lock_name, lock_key, .. } = self.administration;
+        let key = lock_key(&self.name);
         for _ in 0..FINISH_LOOKS {
-            if admin.query(sql, std::slice::from_ref(&key)).await? == [[Value::I64(1)]] {
+            if admin.query(lock_name, std::slice::from_ref(&key)).await? == [[Value::I64(1)]] {
                 return Ok(admin);
             }
             tokio::time::sleep(LINGER_INTERVAL).await;
@@ -186,9 +140,9 @@ impl Place {
     }
 
     async fn create(&self, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
-        let made = match self.flavour {
-            Flavour::Postgres => postgres::create(self, admin, claim).await,
-            Flavour::Mysql => mysql::create(self, admin, claim).await,
+        let made = match &self.administration.way {
+            Way::Renaming(sql) => renaming::create(self, sql, admin, claim).await,
+            Way::Commenting(sql) => commenting::create(self, sql, admin, claim).await,
         };
         made.map_err(|error| match error {
             Error::Statement(words) => Error::Refused(words),
@@ -198,9 +152,18 @@ impl Place {
 
     /// Removes the database, if `decide` still permits it when nobody else has it. Nobody of us may hold its lock.
     async fn remove(&self, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
-        match self.flavour {
-            Flavour::Postgres => postgres::remove(self, admin, decide).await,
-            Flavour::Mysql => mysql::remove(self, admin, decide).await,
+        match &self.administration.way {
+            Way::Renaming(sql) => renaming::remove(self, sql, admin, decide).await,
+            Way::Commenting(sql) => commenting::remove(self, sql, admin, decide).await,
+        }
+    }
+
+    /// Clears up what a run that was killed left of making or removing a database of this name.
+    async fn clear_half_made(&self, admin: &mut Session) -> Result<(), Error> {
+        match &self.administration.way {
+            Way::Renaming(sql) => renaming::clear_half_made(self, sql, admin).await,
+            // What is half made has its name, and is judged as what stands there.
+            Way::Commenting(_) => Ok(()),
         }
     }
 }
@@ -229,15 +192,18 @@ impl From<Refusal> for Removing {
 }
 
 /// Makes or takes up a database. Tells whether it was there.
-pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, bool), Error> {
-    let place = Place { url: url.clone(), name: name.to_owned(), flavour: Flavour::of(url) };
+pub(super) async fn make(
+    administration: &'static Administration,
+    url: &Url,
+    name: &str,
+    claim: &Claim,
+) -> Result<(Hold, bool), Error> {
+    let place = Place { url: url.clone(), name: name.to_owned(), administration };
     let shown = place.shown();
     let other = format!("choose another name with {}", database_parameter());
     let refused = |refusal| refused(refusal, &shown, &other, &place.removal());
     let mut admin = place.admin().await?;
-    if place.flavour == Flavour::Postgres {
-        postgres::clear_half_made(&place, &mut admin).await?;
-    }
+    place.clear_half_made(&mut admin).await?;
     let standing = place.standing_at_first(&mut admin).await?;
     match action(&standing, claim).map_err(refused)? {
         Action::Make => {}
@@ -301,7 +267,7 @@ pub(super) struct Hold {
 impl Hold {
     /// None if somebody else holds it.
     async fn take(place: Place) -> Result<Option<Self>, Error> {
-        let keeper = Keeper::start(&place.own()).await?;
+        let keeper = Keeper::start(place.administration, &place.own()).await?;
         Ok(keeper.map(|keeper| Self { place, keeper: Mutex::new(Some(keeper)) }))
     }
 
@@ -318,7 +284,8 @@ impl Hold {
             return Ok(Held::Held);
         }
         drop(held.take());
-        let Some(keeper) = Keeper::start(&self.place.own()).await? else {
+        let keeper = Keeper::start(self.place.administration, &self.place.own()).await?;
+        let Some(keeper) = keeper else {
             return Ok(Held::Lost(format!(
                 "the server ended the session that held the lock on {}, and somebody else holds it now",
                 self.place.shown()
@@ -360,7 +327,11 @@ impl Hold {
                 Err(match error {
                     Error::Unreachable(_) => Error::Unreachable(text),
                     Error::Lost(_) => Error::Lost(text),
-                    _ => Error::Statement(text),
+                    Error::Refused(_)
+                    | Error::NoDatabase(_)
+                    | Error::Full(_)
+                    | Error::Conflict(_)
+                    | Error::Statement(_) => Error::Statement(text),
                 })
             }
         }
@@ -386,7 +357,7 @@ impl Hold {
 }
 
 /// FNV-1a of a name: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-pub(super) fn hash(name: &str) -> u64 {
+pub(crate) fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

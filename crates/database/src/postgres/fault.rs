@@ -3,13 +3,11 @@
 
 use std::error::Error as StdError;
 use std::io;
-use std::time::Duration;
 
 use tokio_postgres::error::DbError;
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
-use crate::silence::seconds;
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
@@ -55,11 +53,6 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) ->
         return Error::Refused(text("give a password with user:password@host, or as PGPASSWORD"));
     }
     Error::Unreachable(text(remedy::UNREACHABLE))
-}
-
-/// A server that lets a connection wait.
-pub(super) fn no_answer(waited: Duration, attempt: Attempt<'_>) -> Error {
-    Error::Unreachable(attempt.text(format!("no answer within {}", seconds(waited)), remedy::UNREACHABLE))
 }
 
 /// The words of the server, or of the system, without the driver's around them.

@@ -1,15 +1,10 @@
 //! Other connections to the same server: what it does for them, and their end.
 
-use std::time::Duration;
-
 use tokio::time::{Instant, sleep};
 
 use super::PostgresSession;
+use crate::silence::{END_INTERVAL, END_TIMEOUT};
 use crate::{Connection, Error, Value};
-
-/// How long another connection may take to end, and how often is looked.
-const END_TIMEOUT: Duration = Duration::from_secs(10);
-const END_INTERVAL: Duration = Duration::from_millis(10);
 
 impl PostgresSession {
     /// Whether the server works on something for another connection. One that waits for its client does not; a server that

@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{Address, Encryption, Engine, Host, ServerAddress, Url, UrlError};
-use crate::Fake;
+use super::form::{Form, MYSQL, POSTGRES, SocketOption};
+use super::{Address, Encryption, Host, ServerAddress, Url, UrlError};
 use crate::silence::Silence;
+use crate::{Engine, Fake};
 
 const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
@@ -20,17 +21,27 @@ impl FromStr for Url {
         let Some((scheme, rest)) = text.split_once(':') else {
             return Err(UrlError(format!("this is no address of a database: {FORMS}")));
         };
-        match scheme {
-            "sqlite" => file(rest).map(|file| Self(Address::Sqlite(file))),
-            "postgres" | "postgresql" => {
-                Parts::of(rest, Engine::Postgres)?.server().map(|server| Self(Address::Postgres(server)))
+        let Some(engine) = Engine::ALL.into_iter().find(|&engine| schemes(engine).contains(&scheme)) else {
+            return Err(UrlError(format!("`{scheme}:` is no kind of address that is known: {FORMS}")));
+        };
+        match engine {
+            Engine::Sqlite => file(rest).map(|file| Self(Address::Sqlite(file))),
+            Engine::Postgres => {
+                Parts::of(rest, &POSTGRES)?.server().map(|server| Self(Address::Postgres(server)))
             }
-            "mysql" | "mariadb" => {
-                Parts::of(rest, Engine::Mysql)?.server().map(|server| Self(Address::Mysql(server)))
-            }
-            "fake" => rest.parse::<Fake>().map(Self::from),
-            _ => Err(UrlError(format!("`{scheme}:` is no kind of address that is known: {FORMS}"))),
+            Engine::Mysql => Parts::of(rest, &MYSQL)?.server().map(|server| Self(Address::Mysql(server))),
+            Engine::Fake => rest.parse::<Fake>().map(Self::from),
         }
+    }
+}
+
+/// What addresses of an engine begin with.
+fn schemes(engine: Engine) -> &'static [&'static str] {
+    match engine {
+        Engine::Sqlite => &["sqlite"],
+        Engine::Postgres => &["postgres", "postgresql"],
+        Engine::Mysql => &["mysql", "mariadb"],
+        Engine::Fake => &["fake"],
     }
 }
 
@@ -49,7 +60,7 @@ fn file(path: &str) -> Result<PathBuf, UrlError> {
 
 /// An address of a server, taken apart.
 struct Parts<'a> {
-    engine: Engine,
+    form: &'static Form,
     user: Option<&'a str>,
     password: Option<&'a str>,
     host: &'a str,
@@ -59,12 +70,9 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(rest: &'a str, engine: Engine) -> Result<Self, UrlError> {
+    fn of(rest: &'a str, form: &'static Form) -> Result<Self, UrlError> {
         let Some(rest) = rest.strip_prefix("//") else {
-            return Err(UrlError(format!(
-                "`{0}:` needs two slashes: give {0}://host/database",
-                engine.name()
-            )));
+            return Err(UrlError(format!("`{0}:` needs two slashes: give {0}://host/database", form.scheme)));
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -82,31 +90,32 @@ impl<'a> Parts<'a> {
             None => (None, None),
         };
         let (host, port) = host_and_port(place)?;
-        let options = options(query, engine)?;
-        Ok(Self { engine, user, password, host, port, database, options })
+        let options = options(query, form)?;
+        Ok(Self { form, user, password, host, port, database, options })
     }
 
     fn server(&self) -> Result<ServerAddress, UrlError> {
         let port = match self.option("port").or(self.port) {
             Some(port) => port_number(port)?,
-            None => self.engine.default_port(),
+            None => self.form.default_port,
         };
         let name = decoded(self.host, "the host")?;
         let name = if name.is_empty() { "localhost".to_owned() } else { name };
-        let socket = if self.engine == Engine::Mysql { self.option("socket") } else { self.option("host") };
-        let host = match socket {
-            Some("") => {
+        let host = match (self.option(self.form.socket.name()), self.form.socket) {
+            (Some(""), SocketOption::Host(_) | SocketOption::Path(_)) => {
                 return Err(UrlError("the socket has no path: give one that begins with /".to_owned()));
             }
-            Some(path) if path.starts_with('/') => Host::Socket { path: PathBuf::from(path), port },
-            Some(_) if self.engine == Engine::Mysql => {
+            (Some(path), SocketOption::Host(_) | SocketOption::Path(_)) if path.starts_with('/') => {
+                Host::Socket { path: PathBuf::from(path), port }
+            }
+            (Some(_), SocketOption::Path(_)) => {
                 return Err(UrlError("the path of a socket begins with /".to_owned()));
             }
-            Some(host) => Host::Tcp { name: host.to_owned(), port },
-            None if name.starts_with('/') && self.engine == Engine::Postgres => {
+            (Some(host), SocketOption::Host(_)) => Host::Tcp { name: host.to_owned(), port },
+            (None, SocketOption::Host(_)) if name.starts_with('/') => {
                 Host::Socket { path: PathBuf::from(name), port }
             }
-            None => Host::Tcp { name, port },
+            (None, SocketOption::Host(_) | SocketOption::Path(_)) => Host::Tcp { name, port },
         };
         let user = match self.option("user") {
             Some(user) => Some(user.to_owned()),
@@ -156,24 +165,18 @@ fn port_number(text: &str) -> Result<u16, UrlError> {
     text.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)
 }
 
-/// Options that an engine knows.
-fn known_options(engine: Engine) -> &'static [&'static str] {
-    match engine {
-        Engine::Mysql => &["socket", "port", "user", "ssl-mode", "sslmode"],
-        _ => &["host", "port", "user", "sslmode", "ssl-mode"],
-    }
-}
-
-fn options(query: &str, engine: Engine) -> Result<Vec<(&str, String)>, UrlError> {
+fn options<'a>(query: &'a str, form: &Form) -> Result<Vec<(&'a str, String)>, UrlError> {
     let mut options: Vec<(&str, String)> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let known = known_options(engine);
         if name == "password" {
             return Err(UrlError("a password stands after the user: user:password@host".to_owned()));
         }
-        if !known.contains(&name) {
-            return Err(UrlError(format!("the option `{name}` is not known: give {}", known.join(", "))));
+        if !form.options.contains(&name) {
+            return Err(UrlError(format!(
+                "the option `{name}` is not known: give {}",
+                form.options.join(", ")
+            )));
         }
         if options.iter().any(|(given, _)| *given == name) {
             return Err(UrlError(format!("the option `{name}` is given twice")));

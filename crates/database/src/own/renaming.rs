@@ -1,4 +1,4 @@
-//! How databases of our own are made and removed on PostgreSQL.
+//! How databases of our own are made and removed where one can be given another name, as on PostgreSQL.
 //!
 //! Neither can be done in a transaction, but a name can be given in one step. A database is marked under a name that only
 //! makes sense to us before it gets its own; and it loses its own before it is removed, so that what is looked at last is what
@@ -6,14 +6,11 @@
 
 use ownership::{Mark, Permit, Refusal};
 
+use super::Renaming;
+use super::administration::filled;
 use super::mark;
 use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing, hash};
 use crate::{Claim, Error, Session, Value};
-
-/// Relations that somebody made but the mark; `template0` has none.
-const COUNT_RELATIONS: &str = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                               WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' \
-                               AND c.relname <> 'prony_mark'";
 
 impl Place {
     /// Under which it stands while it is made.
@@ -29,10 +26,10 @@ impl Place {
 
 /// Clears up what a run that was killed left of making or removing a database of this name: what was half made holds nothing
 /// and is removed; what was on its way out gets its name back, and is judged as what stands there.
-pub(super) async fn clear_half_made(place: &Place, admin: &mut Session) -> Result<(), Error> {
+pub(super) async fn clear_half_made(place: &Place, sql: &Renaming, admin: &mut Session) -> Result<(), Error> {
     let (half, out) = (place.in_the_making(), place.on_the_way_out());
     if half.is_there(admin).await? {
-        if !is_empty(&half).await? || half.has_sessions(admin).await? {
+        if !is_empty(&half, sql).await? || half.has_sessions(admin).await? {
             return Err(taken(&half));
         }
         drop_database(&half, admin).await?;
@@ -41,7 +38,7 @@ pub(super) async fn clear_half_made(place: &Place, admin: &mut Session) -> Resul
         if place.is_there(admin).await? {
             return Err(taken(&out));
         }
-        rename(&out, place, admin).await?;
+        rename(&out, place, sql, admin).await?;
     }
     Ok(())
 }
@@ -56,22 +53,27 @@ fn taken(place: &Place) -> Error {
 }
 
 /// Whether there is nothing in a database.
-async fn is_empty(place: &Place) -> Result<bool, Error> {
+async fn is_empty(place: &Place, sql: &Renaming) -> Result<bool, Error> {
     match Session::open(&place.own()).await {
-        Ok(mut session) => Ok(session.query(COUNT_RELATIONS, &[]).await? == [[Value::I64(0)]]),
+        Ok(mut session) => Ok(session.query(sql.count_relations, &[]).await? == [[Value::I64(0)]]),
         Err(error) if error.is_lost() => Err(error),
         Err(_) => Ok(false),
     }
 }
 
 /// Makes a database with its mark.
-pub(super) async fn create(place: &Place, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+pub(super) async fn create(
+    place: &Place,
+    sql: &Renaming,
+    admin: &mut Session,
+    claim: &Claim,
+) -> Result<(), Error> {
     let half = place.in_the_making();
-    // The template that nobody is connected to.
-    admin.script(&format!("CREATE DATABASE {} TEMPLATE template0", half.quoted())).await?;
+    admin.script(&filled(sql.create, &[("name", &half.quoted())])).await?;
     let marked = async {
-        Session::open(&half.own()).await?.script(&mark::make(&Mark::of(claim))).await?;
-        rename(&half, place, admin).await
+        let make = place.administration.mark.make(mark::TABLE, &Mark::of(claim));
+        Session::open(&half.own()).await?.script(&make).await?;
+        rename(&half, place, sql, admin).await
     };
     let Err(error) = marked.await else { return Ok(()) };
     // What is left of it is cleared by the next run if it cannot be now. The error that led here is what is told.
@@ -80,9 +82,14 @@ pub(super) async fn create(place: &Place, admin: &mut Session, claim: &Claim) ->
 }
 
 /// Removes a database that nobody of us holds.
-pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+pub(super) async fn remove(
+    place: &Place,
+    sql: &Renaming,
+    admin: &mut Session,
+    decide: Decision<'_>,
+) -> Result<(), Removing> {
     let out = place.on_the_way_out();
-    match rename(place, &out, admin).await {
+    match rename(place, &out, sql, admin).await {
         Err(Error::NoDatabase(_)) => return Err(Refusal::Gone.into()),
         Err(_) if place.has_sessions(admin).await? => return Err(Removing::InUse),
         renamed => renamed?,
@@ -90,11 +97,11 @@ pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<
     match out.standing(admin).await.map(|standing| decide(&standing)) {
         Ok(Ok(permit)) => remove_permitted(&out, admin, permit).await.map_err(Removing::Failed),
         Ok(Err(refusal)) => {
-            rename(&out, place, admin).await?;
+            rename(&out, place, sql, admin).await?;
             Err(refusal.into())
         }
         Err(error) => {
-            rename(&out, place, admin).await?;
+            rename(&out, place, sql, admin).await?;
             Err(error.into())
         }
     }
@@ -111,8 +118,8 @@ async fn drop_database(place: &Place, admin: &mut Session) -> Result<(), Error> 
 }
 
 /// Gives a database another name, which only works while nobody is connected to it.
-async fn rename(from: &Place, to: &Place, admin: &mut Session) -> Result<(), Error> {
-    let sql = format!("ALTER DATABASE {} RENAME TO {}", from.quoted(), to.quoted());
+async fn rename(from: &Place, to: &Place, sql: &Renaming, admin: &mut Session) -> Result<(), Error> {
+    let sql = filled(sql.rename, &[("name", &from.quoted()), ("other", &to.quoted())]);
     for _ in 0..LINGER_LOOKS {
         match admin.script(&sql).await {
             // Somebody is connected, such as a session of ours that is about to end.

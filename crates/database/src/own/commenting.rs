@@ -1,4 +1,4 @@
-//! How databases of our own are made and removed on MariaDB and MySQL.
+//! How databases of our own are made and removed where a packet is worked through, as on MariaDB and MySQL.
 //!
 //! MariaDB takes a comment in the statement that makes a database, which is its mark before there can be a table. MySQL has
 //! no such comment: there the table is made in the same packet, which the server works through whatever becomes of the client.
@@ -7,32 +7,34 @@
 
 use ownership::{Mark, Permit, Refusal, Standing};
 
-use super::mark;
-use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing};
+use super::administration::filled;
+use super::keeper::take_lock;
+use super::server::{Decision, Place, Removing};
+use super::{Commenting, mark};
 use crate::{Claim, Error, Session, Value};
 
 /// Begin of a comment that is a mark; who made it, who holds it and whether it is transient follow.
 const COMMENT: &str = "prony";
 
-/// Takes the lock of a session's database.
-pub(super) const LOCK: &str = "SELECT get_lock(concat('prony:', md5(database())), 0)";
-
 /// What stands in a place where something does.
-pub(super) async fn standing(place: &Place, admin: &mut Session) -> Result<Standing, Error> {
+pub(super) async fn standing(
+    place: &Place,
+    sql: &Commenting,
+    admin: &mut Session,
+) -> Result<Standing, Error> {
     if let Some(mark) = place.mark().await? {
         return Ok(Standing::Ours(mark));
     }
-    let Some(commented) = comment(place, admin).await? else { return Ok(Standing::Foreign) };
+    let Some(commented) = comment(place, sql, admin).await? else { return Ok(Standing::Foreign) };
     // Its table is not there yet, or is gone already because the server was killed while it removed the database.
-    let is_empty = count_tables(place, admin).await? == 0;
+    let is_empty = count_tables(place, sql, admin).await? == 0;
     Ok(if is_empty { Standing::HalfMade } else { Standing::Ours(commented) })
 }
 
 /// What the comment of a database says, if it is a mark.
-async fn comment(place: &Place, admin: &mut Session) -> Result<Option<Mark>, Error> {
-    let sql = "SELECT schema_comment FROM information_schema.schemata WHERE schema_name = ?";
-    let rows = match admin.query(sql, &[Value::Text(place.name.clone())]).await {
-        // MySQL, and MariaDB before 10.5, know no comments.
+async fn comment(place: &Place, sql: &Commenting, admin: &mut Session) -> Result<Option<Mark>, Error> {
+    let rows = match admin.query(sql.read_comment, &[Value::Text(place.name.clone())]).await {
+        // Not every server knows comments.
         Err(Error::Statement(_)) => return Ok(None),
         rows => rows?,
     };
@@ -49,33 +51,37 @@ fn parse(comment: &str) -> Option<Mark> {
     Some(Mark { made_by: run.clone(), held_by: run, is_transient: transient == "transient" })
 }
 
-async fn count_tables(place: &Place, admin: &mut Session) -> Result<u64, Error> {
-    let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?";
-    admin.count_rows(sql, &[Value::Text(place.name.clone())]).await
+async fn count_tables(place: &Place, sql: &Commenting, admin: &mut Session) -> Result<u64, Error> {
+    admin.count_rows(sql.tables, &[Value::Text(place.name.clone())]).await
 }
 
 /// Makes a database with its mark.
-pub(super) async fn create(place: &Place, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+pub(super) async fn create(
+    place: &Place,
+    sql: &Commenting,
+    admin: &mut Session,
+    claim: &Claim,
+) -> Result<(), Error> {
     let name = place.quoted();
     let kind = if claim.is_transient { "transient" } else { "kept" };
-    let comment = match has_comments(admin).await? {
-        true => format!(" COMMENT '{COMMENT} {} {kind}'", claim.run),
+    let comment = match admin.query(sql.has_comments, &[]).await? == [[Value::I64(1)]] {
+        true => filled(sql.comment, &[("text", &format!("{COMMENT} {} {kind}", claim.run))]),
         false => String::new(),
     };
-    let table = mark::make(&Mark::of(claim)).replace("prony_mark", &format!("{name}.prony_mark"));
-    admin.script(&format!("CREATE DATABASE {name} CHARACTER SET utf8mb4{comment}; {table}")).await
-}
-
-async fn has_comments(admin: &mut Session) -> Result<bool, Error> {
-    let sql = "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'information_schema' \
-               AND table_name = 'SCHEMATA' AND column_name = 'SCHEMA_COMMENT'";
-    Ok(admin.query(sql, &[]).await? == [[Value::I64(1)]])
+    let create = filled(sql.create, &[("name", &name), ("comment", &comment)]);
+    let mark = place.administration.mark.make(&format!("{name}.{}", mark::TABLE), &Mark::of(claim));
+    admin.script(&format!("{create}; {mark}")).await
 }
 
 /// Removes a database that nobody of us holds.
-pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+pub(super) async fn remove(
+    place: &Place,
+    sql: &Commenting,
+    admin: &mut Session,
+    decide: Decision<'_>,
+) -> Result<(), Removing> {
     let mut inside = Session::open(&place.own()).await?;
-    if !lock(&mut inside).await? {
+    if !take_lock(place.administration, &mut inside).await? {
         return Err(Removing::InUse);
     }
     let standing = place.standing(admin).await?;
@@ -88,20 +94,20 @@ pub(super) async fn remove(place: &Place, admin: &mut Session, decide: Decision<
         }
     };
     if place.mark().await?.is_none() {
-        inside.script(&mark::make(&mark)).await?;
+        inside.script(&place.administration.mark.make(mark::TABLE, &mark)).await?;
     }
-    remove_permitted(place, admin, &mark, permit).await?;
+    remove_permitted(place, sql, admin, &mark, permit).await?;
     if place.is_there(admin).await? { Err(Refusal::OfAnotherRun.into()) } else { Ok(()) }
 }
 
 /// Removes it in the packet that reads its mark.
 async fn remove_permitted(
     place: &Place,
+    sql: &Commenting,
     admin: &mut Session,
     mark: &Mark,
     _permit: Permit,
 ) -> Result<(), Error> {
-    let name = place.quoted();
     let of_run = match (&mark.made_by, &mark.held_by) {
         // An older mark names no run and has no columns for it.
         (None, None) => String::new(),
@@ -109,24 +115,8 @@ async fn remove_permitted(
             format!(" AND made_by = '{}' AND held_by = '{}'", mark::text(made_by), mark::text(held_by))
         }
     };
-    // Otherwise a forgotten transaction would be waited for for a day.
-    let sql = format!(
-        "SET SESSION lock_wait_timeout = 10; \
-         SET @prony = (SELECT if(count(*) = 1, 'DROP DATABASE {name}', 'DO 0') FROM {name}.prony_mark \
-         WHERE tool = 'prony'{of_run}); PREPARE prony FROM @prony; EXECUTE prony; DEALLOCATE PREPARE prony"
-    );
-    admin.script(&sql).await
-}
-
-/// Takes the lock of the database of a session, which keeps it to its end; false if somebody else has it.
-async fn lock(inside: &mut Session) -> Result<bool, Error> {
-    for _ in 0..LINGER_LOOKS {
-        if inside.query(LOCK, &[]).await? == [[Value::I64(1)]] {
-            return Ok(true);
-        }
-        tokio::time::sleep(LINGER_INTERVAL).await;
-    }
-    Ok(false)
+    let values = [("drop", &*place.removal()), ("name", &place.quoted()), ("of_run", &of_run)];
+    admin.script(&filled(sql.drop_marked, &values)).await
 }
 
 #[cfg(test)]

@@ -1,0 +1,146 @@
+//! Engines and the ways to write SQL: what a caller may know of them without a session.
+//!
+//! Every question about an engine is a match without a rest, here and elsewhere: a new one does not compile before each of
+//! them is answered.
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// SQLite, in this process.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL or MariaDB.
+    Mysql,
+    /// In memory, with a given service time; for tests.
+    Fake,
+}
+
+/// A way to write SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite's, with parameters `?1`.
+    Sqlite,
+    /// PostgreSQL's, with parameters `$1`.
+    Postgres,
+    /// MySQL's and MariaDB's, with parameters `?`.
+    Mysql,
+}
+
+impl Engine {
+    /// All of them; the match is there so that a new one is put in.
+    pub(crate) const ALL: [Self; 4] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::Fake => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Fake]
+        }
+    };
+
+    /// Name as results spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Mysql => "mysql",
+            Self::Fake => "fake",
+        }
+    }
+
+    /// The SQL that it speaks.
+    #[must_use]
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Self::Sqlite | Self::Fake => Dialect::Sqlite,
+            Self::Postgres => Dialect::Postgres,
+            Self::Mysql => Dialect::Mysql,
+        }
+    }
+
+    /// Whether it is a file of this process: one session writes at a time, and each has a cache of its own in this
+    /// process's memory.
+    #[must_use]
+    pub fn is_file(self) -> bool {
+        match self {
+            Self::Sqlite => true,
+            Self::Postgres | Self::Mysql | Self::Fake => false,
+        }
+    }
+
+    /// Whether its time is not that of any clock on a wall.
+    #[must_use]
+    pub fn is_simulated(self) -> bool {
+        match self {
+            Self::Fake => true,
+            Self::Sqlite | Self::Postgres | Self::Mysql => false,
+        }
+    }
+}
+
+impl Dialect {
+    /// All of them; the match is there so that a new one is put in.
+    pub const ALL: [Self; 3] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql => [Self::Sqlite, Self::Postgres, Self::Mysql],
+    };
+
+    /// A parameter by its number, from 1.
+    #[must_use]
+    pub fn placeholder(self, number: usize) -> String {
+        match self {
+            Self::Sqlite => format!("?{number}"),
+            Self::Postgres => format!("${number}"),
+            Self::Mysql => "?".to_owned(),
+        }
+    }
+
+    /// So many parameters from one number on, with commas between them.
+    #[must_use]
+    pub fn placeholders(self, first: usize, count: usize) -> String {
+        (first..first + count).map(|number| self.placeholder(number)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A name as a statement takes it, with capitals as they are.
+    #[must_use]
+    pub fn quoted(self, name: &str) -> String {
+        match self {
+            Self::Sqlite | Self::Postgres => format!("\"{}\"", name.replace('"', "\"\"")),
+            Self::Mysql => format!("`{}`", name.replace('`', "``")),
+        }
+    }
+
+    /// The statements of a script, for whoever has to run them one by one. No text, comment or body of a procedure in it
+    /// may hold what separates them.
+    #[must_use]
+    pub fn statements(self, script: &str) -> Vec<&str> {
+        match self {
+            Self::Sqlite | Self::Postgres | Self::Mysql => {
+                script.split(';').map(str::trim).filter(|statement| !statement.is_empty()).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_has_its_own_spelling() {
+        let spelled = Dialect::ALL.map(|dialect| {
+            (dialect.placeholder(2), dialect.placeholders(3, 2), dialect.quoted("Mixed \"`name"))
+        });
+        let expected = [
+            ("?2", "?3, ?4", "\"Mixed \"\"`name\""),
+            ("$2", "$3, $4", "\"Mixed \"\"`name\""),
+            ("?", "?, ?", "`Mixed \"``name`"),
+        ];
+        assert_eq!(spelled, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    }
+
+    #[test]
+    fn a_script_is_its_statements_without_what_separates_them() {
+        for dialect in Dialect::ALL {
+            assert_eq!(dialect.statements("VACUUM;\n\n  PRAGMA x(1) ;\n"), ["VACUUM", "PRAGMA x(1)"]);
+            assert_eq!(dialect.statements(" \n"), [""; 0]);
+        }
+    }
+}
