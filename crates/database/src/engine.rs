@@ -82,6 +82,16 @@ impl Dialect {
         Self::Sqlite | Self::Postgres | Self::Mysql => [Self::Sqlite, Self::Postgres, Self::Mysql],
     };
 
+    /// Whose it is.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+            Self::Mysql => "MySQL",
+        }
+    }
+
     /// A parameter by its number, from 1.
     #[must_use]
     pub fn placeholder(self, number: usize) -> String {

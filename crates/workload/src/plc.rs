@@ -218,6 +218,10 @@ impl Service for Registers {
     type Exception = ExceptionCode;
     type Future = std::future::Ready<Result<Response, ExceptionCode>>;
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "requests of Modbus, of which the rest are not served"
+    )]
     fn call(&self, request: Self::Request) -> Self::Future {
         std::future::ready(match request {
             Request::ReadHoldingRegisters(first, count) => {
@@ -231,6 +235,7 @@ impl Service for Registers {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::AddrInUse => "give another port, or port 0 for a free one",

@@ -7,6 +7,7 @@ use crate::Error;
 use crate::error::{Attempt, remedy};
 
 /// An error of a connection that was there.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     match error {
@@ -36,6 +37,7 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
 }
 
 /// An error while a connection was made.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     match error {
@@ -67,7 +69,7 @@ fn words(error: &Driver) -> String {
     match error {
         Driver::Server(answer) => format!("{} (error {})", answer.message, answer.code),
         Driver::Io(IoError::Io(error)) => error.to_string(),
-        other => other.to_string(),
+        Driver::Driver(_) | Driver::Url(_) | Driver::Other(_) => error.to_string(),
     }
 }
 

@@ -38,11 +38,14 @@ fn one(value: Driver, kind: ColumnType) -> Value {
         Driver::Float(number) => Value::F64(f64::from(number)),
         Driver::Double(number) => Value::F64(number),
         Driver::Bytes(bytes) => bytes_value(&bytes, kind),
-        other => Value::Text(other.as_sql(true).trim_matches('\'').to_owned()),
+        other @ (Driver::Date(..) | Driver::Time(..)) => {
+            Value::Text(other.as_sql(true).trim_matches('\'').to_owned())
+        }
     }
 }
 
 /// Decimal numbers come as text, and in the text protocol everything does.
+#[expect(clippy::wildcard_enum_match_arm, reason = "types of columns, of which the rest come as text")]
 fn bytes_value(bytes: &[u8], kind: ColumnType) -> Value {
     let text = String::from_utf8_lossy(bytes).into_owned();
     match kind {

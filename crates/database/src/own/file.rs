@@ -421,6 +421,7 @@ impl Drop for Lock {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 fn not_made(shown: &str, error: &io::Error) -> Error {
     let text = |remedy: &str| format!("cannot make {shown}: {error}; {remedy}");
     match error.kind() {

@@ -42,7 +42,7 @@ impl Keeper {
             ))
         };
         let address = own.clone();
-        let hold = |answer: oneshot::Sender<_>| async move {
+        let hold = move |answer: oneshot::Sender<_>| async move {
             let mut session = lock(administration, &address).await;
             let id = |session: &Option<Session>| session.as_ref().map(|held| held.connection().id);
             let result = session.as_ref().map(id).map_err(Clone::clone);

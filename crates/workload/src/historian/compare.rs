@@ -128,10 +128,7 @@ impl Kept {
 
 /// A row as [`Store::read_since`] reads it.
 fn row_of(row: &[Value]) -> Row {
-    let whole = |index: usize| match row.get(index) {
-        Some(Value::I64(number)) => *number,
-        _ => i64::MIN,
-    };
+    let whole = |index: usize| row.get(index).and_then(Value::integer).unwrap_or(i64::MIN);
     let value = match row.get(2) {
         Some(Value::F64(value)) => bits(*value),
         // SQLite gives a number without a fraction back as what it is declared, others may not.

@@ -147,6 +147,16 @@ impl Job {
         }
     }
 
+    /// When made-up events are due; counters step once a second.
+    pub(crate) fn pacing(&self) -> Pacing {
+        match self.source {
+            Source::Random(pacing) => pacing,
+            Source::Counters | Source::Modbus { .. } | Source::Csv { .. } => {
+                Pacing::Fixed { rate_per_s: f64::from(self.tags) }
+            }
+        }
+    }
+
     /// Whether events come as fast as the buffer takes them.
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -270,10 +270,11 @@ fn reason(error: &tokio_modbus::Error) -> String {
         tokio_modbus::Error::Transport(error) if matches!(error.raw_os_error(), Some(0 | 11)) => {
             "it was closed by the PLC".to_owned()
         }
-        other => other.to_string(),
+        tokio_modbus::Error::Transport(_) | tokio_modbus::Error::Protocol(_) => error.to_string(),
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 fn remedy(exception: ExceptionCode) -> &'static str {
     match exception {
         ExceptionCode::IllegalFunction => "it has no holding registers to read",

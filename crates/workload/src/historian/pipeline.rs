@@ -9,7 +9,7 @@ use load::{Arrivals, Clock as _, Completed, MonotonicClock, Recorder};
 use record::Calibration;
 
 use super::buffer::{Buffer, Event, Take};
-use super::job::{self, Job};
+use super::job::Job;
 use super::ledger::Ledger;
 use super::running::{COMMIT, RECORD, counted};
 use super::settings::{Rate, Settings};
@@ -83,15 +83,11 @@ struct Pipeline {
 
 impl Pipeline {
     fn new(job: &Job) -> Self {
-        let pacing = match job.source {
-            job::Source::Random(pacing) => pacing,
-            _ => load::Pacing::Fixed { rate_per_s: f64::from(job.tags) },
-        };
         // Nothing waits here, for its age or for the order of others: only what is done with an event is to count.
         let limits = super::buffer::Limits { flush_interval_ns: 0, ..setup::limits(job) };
         Self {
             generator: Generator::of(job),
-            arrivals: Arrivals::of(pacing, 0, 1, job.seed),
+            arrivals: Arrivals::of(job.pacing(), 0, 1, job.seed),
             buffer: Buffer::new(limits, job.phases),
             recorder: Recorder::new(counted(!job.is_closed()), job.phases),
             ledger: Ledger::new(0),

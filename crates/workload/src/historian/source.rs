@@ -147,7 +147,9 @@ impl Generator {
                 random: Xoshiro256PlusPlus::seed_from_u64(job.seed),
                 values: vec![0.0; job.tags as usize],
             },
-            _ => Self::Counters { tags: job.tags, tag: 0, step: 0.0 },
+            job::Source::Counters | job::Source::Modbus { .. } | job::Source::Csv { .. } => {
+                Self::Counters { tags: job.tags, tag: 0, step: 0.0 }
+            }
         }
     }
 
@@ -180,12 +182,8 @@ impl Generator {
 
 impl MadeUp {
     pub(crate) fn of(job: &Job) -> Self {
-        let pacing = match job.source {
-            job::Source::Random(pacing) => pacing,
-            _ => Pacing::Fixed { rate_per_s: f64::from(job.tags) },
-        };
         // Not the seed of the values: due times and values are not to follow from the same numbers.
-        Self { generator: Generator::of(job), pacing, seed: job.seed ^ 0xa5a5_5a5a }
+        Self { generator: Generator::of(job), pacing: job.pacing(), seed: job.seed ^ 0xa5a5_5a5a }
     }
 
     /// Offers events until the load ends.

@@ -1,11 +1,12 @@
 //! Where samples are stored: the tables, and every statement that the historian runs.
 //!
-//! SQL stands in files, one folder a dialect. Nobody else knows which dialect a database speaks; another one is one more
-//! folder and its line in [`Sql::of`].
+//! SQL stands in files, one a dialect. Nobody else knows which dialect a database speaks; another one is one more file and
+//! what it lacks.
 
 use database::{Column, Dialect, Error, Kind, Rows, Session, Table, Value};
 
 use super::buffer::Event;
+use crate::named_sql::{has, named, named_unless};
 
 /// Rows of a batch that are looked up to tell whether it was committed. A transaction is there as a whole or not at all;
 /// more than one is looked up because rows of the same tag and time may have been written before.
@@ -56,7 +57,7 @@ pub(crate) struct Layout {
     pub(crate) shrink: bool,
 }
 
-/// The statements of a dialect, each from the file of its name.
+/// The statements of a dialect, each by its name in the dialect's file.
 #[derive(Debug)]
 struct Sql {
     dialect: Dialect,
@@ -93,55 +94,60 @@ struct PartitionSql {
     count: &'static str,
 }
 
-macro_rules! sql {
-    ($folder:literal, $dialect:expr, $shrinkable:expr, $purge_session:expr, $partitions:expr) => {
-        Sql {
-            dialect: $dialect,
-            drop: include_str!(concat!("sql/", $folder, "/drop.sql")),
-            create: include_str!(concat!("sql/", $folder, "/create.sql")),
-            index: include_str!(concat!("sql/", $folder, "/index.sql")),
-            exists: include_str!(concat!("sql/", $folder, "/exists.sql")),
-            layout: include_str!(concat!("sql/", $folder, "/layout.sql")),
-            count: include_str!(concat!("sql/", $folder, "/count.sql")),
-            count_since: include_str!(concat!("sql/", $folder, "/count_since.sql")),
-            read_since: include_str!(concat!("sql/", $folder, "/read_since.sql")),
-            count_tags: include_str!(concat!("sql/", $folder, "/count_tags.sql")),
-            newest: include_str!(concat!("sql/", $folder, "/newest.sql")),
-            lookup: include_str!(concat!("sql/", $folder, "/lookup.sql")),
-            trend: include_str!(concat!("sql/", $folder, "/trend.sql")),
-            latest: include_str!(concat!("sql/", $folder, "/latest.sql")),
-            latest_without_index: include_str!(concat!("sql/", $folder, "/latest_without_index.sql")),
-            purge: include_str!(concat!("sql/", $folder, "/purge.sql")),
-            shrink: include_str!(concat!("sql/", $folder, "/shrink.sql")),
-            shrinkable: $shrinkable,
-            purge_session: $purge_session,
-            partitions: $partitions,
-        }
-    };
+/// What a dialect has no statement for: nothing to be done, or no partitions.
+const fn lacks(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Sqlite => &[
+            "purge_session",
+            "create_partitioned",
+            "partitions",
+            "partition_add",
+            "partition_drop",
+            "partition_count",
+        ],
+        Dialect::Postgres => &["shrinkable", "purge_session"],
+        Dialect::Mysql => &["shrinkable"],
+    }
 }
 
-macro_rules! partition_sql {
-    ($folder:literal) => {
-        PartitionSql {
-            create: include_str!(concat!("sql/", $folder, "/create_partitioned.sql")),
-            list: include_str!(concat!("sql/", $folder, "/partitions.sql")),
-            add: include_str!(concat!("sql/", $folder, "/partition_add.sql")),
-            drop: include_str!(concat!("sql/", $folder, "/partition_drop.sql")),
-            count: include_str!(concat!("sql/", $folder, "/partition_count.sql")),
-        }
-    };
+const fn sql(dialect: Dialect, file: &'static str) -> Sql {
+    Sql {
+        dialect,
+        drop: named(file, "drop"),
+        create: named(file, "create"),
+        index: named(file, "index"),
+        exists: named(file, "exists"),
+        layout: named(file, "layout"),
+        count: named(file, "count"),
+        count_since: named(file, "count_since"),
+        read_since: named(file, "read_since"),
+        count_tags: named(file, "count_tags"),
+        newest: named(file, "newest"),
+        lookup: named(file, "lookup"),
+        trend: named(file, "trend"),
+        latest: named(file, "latest"),
+        latest_without_index: named(file, "latest_without_index"),
+        purge: named(file, "purge"),
+        shrink: named(file, "shrink"),
+        shrinkable: named_unless(lacks(dialect), file, "shrinkable"),
+        purge_session: named_unless(lacks(dialect), file, "purge_session"),
+        partitions: if has(lacks(dialect), "partitions") { None } else { Some(partition_sql(file)) },
+    }
 }
 
-static SQLITE: Sql =
-    sql!("sqlite", Dialect::Sqlite, Some(include_str!("sql/sqlite/shrinkable.sql")), None, None);
-static POSTGRES: Sql = sql!("postgres", Dialect::Postgres, None, None, Some(partition_sql!("postgres")));
-static MYSQL: Sql = sql!(
-    "mysql",
-    Dialect::Mysql,
-    None,
-    Some(include_str!("sql/mysql/purge_session.sql")),
-    Some(partition_sql!("mysql"))
-);
+const fn partition_sql(file: &'static str) -> PartitionSql {
+    PartitionSql {
+        create: named(file, "create_partitioned"),
+        list: named(file, "partitions"),
+        add: named(file, "partition_add"),
+        drop: named(file, "partition_drop"),
+        count: named(file, "partition_count"),
+    }
+}
+
+static SQLITE: Sql = sql(Dialect::Sqlite, include_str!("sql/sqlite.sql"));
+static POSTGRES: Sql = sql(Dialect::Postgres, include_str!("sql/postgres.sql"));
+static MYSQL: Sql = sql(Dialect::Mysql, include_str!("sql/mysql.sql"));
 
 impl Sql {
     fn of(dialect: Dialect) -> &'static Self {
@@ -151,16 +157,6 @@ impl Sql {
             Dialect::Mysql => &MYSQL,
         }
     }
-
-    /// Parameters `first` to `first + count - 1` as the dialect writes them.
-    fn parameters(&self, first: usize, count: usize) -> String {
-        let one = |number: usize| match self.dialect {
-            Dialect::Sqlite => format!("?{number}"),
-            Dialect::Postgres => format!("${number}"),
-            Dialect::Mysql => "?".to_owned(),
-        };
-        (first..first + count).map(one).collect::<Vec<_>>().join(", ")
-    }
 }
 
 impl Store {
@@ -168,13 +164,13 @@ impl Store {
     pub(crate) fn new(dialect: Dialect, layout: Layout, screen_tags: usize) -> Self {
         let sql = Sql::of(dialect);
         let latest = if layout.index { sql.latest } else { sql.latest_without_index };
-        let lookup = sql.lookup.replace("{times}", &sql.parameters(1, LOOKED_UP));
+        let lookup = sql.lookup.replace("{times}", &dialect.placeholders(1, LOOKED_UP));
         Self {
             sql,
             layout,
-            trend: sql.trend.replace("{tags}", &sql.parameters(2, screen_tags)),
-            latest: latest.replace("{tags}", &sql.parameters(1, screen_tags)),
-            lookup: lookup.replace("{tags}", &sql.parameters(1 + LOOKED_UP, LOOKED_UP)),
+            trend: sql.trend.replace("{tags}", &dialect.placeholders(2, screen_tags)),
+            latest: latest.replace("{tags}", &dialect.placeholders(1, screen_tags)),
+            lookup: lookup.replace("{tags}", &dialect.placeholders(1 + LOOKED_UP, LOOKED_UP)),
         }
     }
 
@@ -202,7 +198,7 @@ impl Store {
         }
         let create = match (&self.sql.partitions, self.layout.partition_us) {
             (Some(partitions), Some(_)) => partitions.create,
-            _ => self.sql.create,
+            (None, _) | (_, None) => self.sql.create,
         };
         session.script(create).await?;
         if self.layout.index {
@@ -229,10 +225,8 @@ impl Store {
 
     async fn check_layout(&self, session: &mut Session) -> Result<(), Error> {
         let rows = session.query(self.sql.layout, &[]).await?;
-        let found = match rows.first().and_then(|row| row.first()) {
-            Some(Value::Text(text)) => text.clone(),
-            _ => "not told, because making them was broken off".to_owned(),
-        };
+        let found = rows.first().and_then(|row| row.first()).and_then(Value::text);
+        let found = found.unwrap_or("not told, because making them was broken off");
         let wanted = self.layout.to_string();
         if found == wanted {
             return Ok(());
@@ -345,7 +339,7 @@ impl Store {
     /// Gives room back to the file system.
     pub(crate) async fn shrink(&self, session: &mut Session) -> Result<(), Error> {
         // SQLite frees one page a step: a statement has to be run to its end, which a script is not.
-        for statement in self.sql.shrink.split(';') {
+        for statement in self.sql.dialect.statements(self.sql.shrink) {
             session.execute(statement, &[]).await?;
         }
         Ok(())
@@ -355,10 +349,8 @@ impl Store {
     pub(crate) async fn partitions(&self, session: &mut Session) -> Result<Vec<i64>, Error> {
         let Some(sql) = &self.sql.partitions else { return Ok(Vec::new()) };
         let rows = session.query(sql.list, &[]).await?;
-        let until_us = |row: &Vec<Value>| match row.first() {
-            Some(Value::Text(name)) => name.strip_prefix(PARTITION_NAME)?.parse().ok(),
-            _ => None,
-        };
+        let until_us =
+            |row: &Vec<Value>| row.first()?.text()?.strip_prefix(PARTITION_NAME)?.parse::<i64>().ok();
         let mut ends: Vec<i64> = rows.iter().filter_map(until_us).collect();
         ends.sort_unstable();
         Ok(ends)
@@ -451,5 +443,21 @@ fn whole(value: &Value) -> Option<i64> {
         Value::I64(number) => Some(number),
         Value::F64(number) => Some(number as i64),
         Value::Null | Value::Text(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_has_every_statement_or_is_known_to_lack_it() {
+        let files = [
+            (Dialect::Sqlite, include_str!("sql/sqlite.sql")),
+            (Dialect::Postgres, include_str!("sql/postgres.sql")),
+            (Dialect::Mysql, include_str!("sql/mysql.sql")),
+        ];
+        assert_eq!(files.map(|(dialect, _)| dialect), Dialect::ALL);
+        crate::named_sql::check_files(&files, lacks, include_str!("store.rs"));
     }
 }

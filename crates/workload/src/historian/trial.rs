@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use database::{Engine, Holder, Lease};
+use database::{Holder, Lease};
 use load::{Go, Progress};
 use record::{HistorianOutcome, Setup};
 
@@ -45,7 +45,7 @@ pub(crate) fn run_from(
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<HistorianOutcome, TrialError> {
     // A PLC answers in real time, whatever stores its values.
-    let simulated = lease.url().engine() == Engine::Fake && !matches!(job.source, Source::Modbus { .. });
+    let simulated = lease.url().engine().is_simulated() && !matches!(job.source, Source::Modbus { .. });
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all();
     if simulated {

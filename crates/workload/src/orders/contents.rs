@@ -140,10 +140,7 @@ fn digest(numbers: &[i64]) -> u32 {
 
 /// A number that is missing, such as the customer of an order whose customer is gone, is none that is sent.
 fn whole(row: &[Value], column: usize) -> i64 {
-    match row.get(column) {
-        Some(Value::I64(number)) => *number,
-        _ => i64::MIN,
-    }
+    row.get(column).and_then(Value::integer).unwrap_or(i64::MIN)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use database::{Claim, Engine, Own, Rows, Session, Url, WriteMethod};
+use database::{Claim, Own, Rows, Session, Url, WriteMethod};
 use load::Tell;
 use record::{Preparation, Unit};
 
@@ -104,7 +104,7 @@ fn fill(
     };
     runtime.block_on(unless_stopped(stop, begin)).ok_or(LoadError::Interrupted)??;
     // A file of SQLite has one writer at a time.
-    let loaders = if own.url().engine() == Engine::Sqlite { 1 } else { threads.max(1) };
+    let loaders = if own.url().engine().is_file() { 1 } else { threads.max(1) };
     let rows: u64 = loaded.rows.iter().sum();
     let mut committed = 0;
     append_all(own, data, loaders, stop, &mut |more| {

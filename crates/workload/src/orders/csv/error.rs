@@ -76,6 +76,10 @@ impl CsvError {
     }
 
     /// A file could not be written.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "kinds of errors of others, of which the rest are alike"
+    )]
     pub(super) fn write(path: &Path, written_bytes: u64, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -235,10 +235,10 @@ fn undo(named: &[Made], path: PathBuf, error: io::Error) -> CsvError {
         // What cannot be removed is whole, and the next run names it.
         let _ = made.remove();
     }
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => CsvError::Exists(vec![path]),
-        _ => CsvError::file(&path, "cannot give it its name", error),
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return CsvError::Exists(vec![path]);
     }
+    CsvError::file(&path, "cannot give it its name", error)
 }
 
 impl Drop for Unfinished {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use database::{Engine, Error, Holder, Lease};
+use database::{Error, Holder, Lease};
 use load::{Counted, Kind};
 use record::orders;
 
@@ -65,7 +65,7 @@ impl Driven {
     /// One of so many clients, connected.
     pub(super) async fn client(&self, clients: u32) -> Result<Client, Error> {
         let mut session = self.lease.session().await?;
-        if self.lease.url().engine() == Engine::Sqlite && clients > CACHES_KIB / CACHE_KIB {
+        if self.lease.url().engine().is_file() && clients > CACHES_KIB / CACHE_KIB {
             let cache_kib = (CACHES_KIB / clients).max(1_024);
             session.script(&format!("PRAGMA cache_size = -{cache_kib}")).await?;
         }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use database::{Engine, Holder};
+use database::Holder;
 use load::Tell;
 use record::{OrdersSetup, StoreTarget, Workload, orders};
 
@@ -25,9 +25,10 @@ use crate::orders::store::{Style, mark_used};
 /// Names the parameter, its value and the remedy.
 pub fn check(job: &Job, targets: &[database::Url]) -> Result<(), TrialError> {
     for url in targets {
-        if job.procedures == Some(true) && url.engine() == Engine::Sqlite {
+        if job.procedures == Some(true) && Style::of(url.engine().dialect()) == Style::Statements {
             return Err(TrialError::Load(format!(
-                "procedures cannot be on with {url}: SQLite has none; leave it out, or turn them off"
+                "procedures cannot be on with {url}: {} has none; leave it out, or turn them off",
+                url.engine().dialect().name()
             )));
         }
         if job.cpu_target.is_some() && !url.is_local() {
@@ -125,7 +126,9 @@ impl From<RestoreError> for TrialError {
     fn from(error: RestoreError) -> Self {
         match error {
             RestoreError::Database(error) => Self::Database(error),
-            error => Self::Load(error.to_string()),
+            error @ (RestoreError::Interrupted | RestoreError::Different { .. }) => {
+                Self::Load(error.to_string())
+            }
         }
     }
 }

@@ -124,12 +124,16 @@ impl Client {
     /// Those of the database.
     pub async fn new_customer(&mut self, customer: &NewCustomer) -> Result<Option<i32>, Error> {
         let (sql, parameters) = (self.statements.new_customer, customer.values());
-        if let Purchase::Steps(_) = self.statements.purchase {
-            let made = self.session.insert(sql, &parameters).await?;
-            return Ok(made.and_then(|id| i32::try_from(id).ok()));
+        match self.statements.purchase {
+            Purchase::Steps(_) => {
+                let made = self.session.insert(sql, &parameters).await?;
+                Ok(made.and_then(|id| i32::try_from(id).ok()))
+            }
+            Purchase::Call(_) => {
+                let rows = self.session.query(sql, &parameters).await?;
+                Ok(rows.first().and_then(|row| row.first()).and_then(id))
+            }
         }
-        let rows = self.session.query(sql, &parameters).await?;
-        Ok(rows.first().and_then(|row| row.first()).and_then(id))
     }
 
     /// Looks for products, receives up to `batch` of those found by rising id, and gives their number.
@@ -161,15 +165,16 @@ impl Client {
         for some in products.chunks(LINES_MAX) {
             let parameters = match self.session.dialect() {
                 Dialect::Postgres => vec![Value::Text(array(some.iter()))],
-                _ => some.iter().copied().map(Value::I32).chain(nulls()).take(LINES_MAX).collect(),
+                Dialect::Sqlite | Dialect::Mysql => {
+                    some.iter().copied().map(Value::I32).chain(nulls()).take(LINES_MAX).collect()
+                }
             };
             let rows = self.session.query(&self.statements.prices, &parameters).await?;
             for product in some {
                 let row = rows.iter().find(|row| row.first().and_then(id) == Some(*product));
-                match row.and_then(|row| row.get(1)) {
-                    Some(Value::I64(cents)) => prices.push(*cents),
-                    _ => return Err(Error::Statement(format!("the store has no product {product}"))),
-                }
+                let cents = row.and_then(|row| row.get(1)).and_then(Value::integer);
+                let unknown = || Error::Statement(format!("the store has no product {product}"));
+                prices.push(cents.ok_or_else(unknown)?);
             }
         }
         Ok(prices)
@@ -193,7 +198,7 @@ impl Client {
             Purchase::Call(sql) => {
                 let cart = match self.session.dialect() {
                     Dialect::Postgres => array(items.iter().map(|item| Pair(*item))),
-                    _ => list(items),
+                    Dialect::Sqlite | Dialect::Mysql => list(items),
                 };
                 let [net, tax, total] = money;
                 let parameters =
@@ -322,7 +327,7 @@ impl std::fmt::Display for Pair {
     }
 }
 
-/// Products and their quantities as MySQL's procedure reads them.
+/// Products and their quantities as a procedure reads them where there are no arrays.
 fn list(items: &[(i32, i16)]) -> String {
     let mut list = String::new();
     for (product, quantity) in items {
@@ -341,8 +346,5 @@ fn text(text: &str) -> Value {
 }
 
 fn id(value: &Value) -> Option<i32> {
-    match value {
-        Value::I64(id) => i32::try_from(*id).ok(),
-        _ => None,
-    }
+    value.integer().and_then(|id| i32::try_from(id).ok())
 }

@@ -130,10 +130,7 @@ pub async fn read_loaded(session: &mut Session) -> Result<Option<Loaded>, Error>
     else {
         return Ok(None);
     };
-    let number = |value: &Value| match value {
-        Value::I64(number) => number.cast_unsigned(),
-        _ => 0,
-    };
+    let number = |value: &Value| value.integer().unwrap_or(0).cast_unsigned();
     let figures: Vec<u64> = figures.iter().map(number).collect();
     let &[a, b, c, d, e, f, g, customerid, orderid, prod_id, quan_in_stock_sum, sales_sum] =
         figures.as_slice()

@@ -1,8 +1,10 @@
-//! Every statement of the store, each from the file of its name. Another dialect is one more folder and its lines here.
+//! Every statement of the store, each by its name in the dialect's file. Another dialect is one more file and what it lacks.
 
 use std::sync::LazyLock;
 
 use database::Dialect;
+
+use crate::named_sql::{has, named, named_unless};
 
 /// Lines that one statement of a purchase writes, and products that one looks up; more are done in turns.
 pub(super) const LINES_MAX: usize = 10;
@@ -69,117 +71,105 @@ pub(super) struct Steps {
     pub(super) history: Vec<String>,
 }
 
-macro_rules! schema {
-    ($folder:literal, $procedures:expr, $load_session:expr) => {
-        Schema {
-            create: include_str!(concat!("sql/", $folder, "/create.sql")),
-            keys: include_str!(concat!("sql/", $folder, "/keys.sql")),
-            drop: include_str!(concat!("sql/", $folder, "/drop.sql")),
-            statistics: include_str!(concat!("sql/", $folder, "/statistics.sql")),
-            procedures: $procedures,
-            load_session: $load_session,
-        }
-    };
+/// Everything that a dialect's file has.
+#[derive(Debug)]
+struct Sql {
+    dialect: Dialect,
+    schema: Schema,
+    undo: Undo,
+    operations: Operations,
+    order: &'static str,
+    take: &'static str,
+    lines: &'static str,
+    history: &'static str,
+    /// The operations and the purchase as calls; none where there are no procedures.
+    calls: Option<(Operations, &'static str)>,
 }
 
-static SQLITE_SCHEMA: Schema = schema!("sqlite", None, Some(include_str!("sql/sqlite/load_session.sql")));
-static POSTGRES_SCHEMA: Schema = schema!("postgres", Some(include_str!("sql/postgres/procedures.sql")), None);
-static MYSQL_SCHEMA: Schema = schema!("mysql", Some(include_str!("sql/mysql/procedures.sql")), None);
-
-macro_rules! undo {
-    ($folder:literal, $ids:expr, $finish:expr, $session:expr) => {
-        Undo {
-            history: include_str!(concat!("sql/", $folder, "/undo/history.sql")),
-            inventory: include_str!(concat!("sql/", $folder, "/undo/inventory.sql")),
-            ids: $ids,
-            finish: $finish,
-            session: $session,
-        }
-    };
+/// The operations but for the purchase.
+#[derive(Debug)]
+struct Operations {
+    login: &'static str,
+    new_customer: &'static str,
+    browse_by_category: &'static str,
+    browse_by_actor: &'static str,
+    browse_by_title: &'static str,
+    prices: &'static str,
 }
 
-static SQLITE_UNDO: Undo = undo!("sqlite", None, None, None);
-static POSTGRES_UNDO: Undo = undo!(
-    "postgres",
-    Some(include_str!("sql/postgres/undo/ids.sql")),
-    Some(include_str!("sql/postgres/undo/finish.sql")),
-    Some(include_str!("sql/postgres/undo/session.sql"))
-);
-static MYSQL_UNDO: Undo = undo!(
-    "mysql",
-    Some(include_str!("sql/mysql/undo/ids.sql")),
-    Some(include_str!("sql/mysql/undo/finish.sql")),
-    Some(include_str!("sql/mysql/undo/session.sql"))
-);
-
-macro_rules! statements {
-    ($folder:literal, $dialect:expr, $purchase:expr) => {
-        Statements {
-            login: include_str!(concat!("sql/", $folder, "/login.sql")),
-            new_customer: include_str!(concat!("sql/", $folder, "/new_customer.sql")),
-            browse_by_category: include_str!(concat!("sql/", $folder, "/browse_by_category.sql")),
-            browse_by_actor: include_str!(concat!("sql/", $folder, "/browse_by_actor.sql")),
-            browse_by_title: include_str!(concat!("sql/", $folder, "/browse_by_title.sql")),
-            prices: include_str!(concat!("sql/", $folder, "/prices.sql"))
-                .replace("{products}", &parameters($dialect, 1, LINES_MAX)),
-            purchase: $purchase,
-        }
-    };
-}
-
-macro_rules! steps {
-    ($folder:literal, $dialect:expr) => {
-        Purchase::Steps(Steps {
-            order: include_str!(concat!("sql/", $folder, "/order.sql")),
-            take: include_str!(concat!("sql/", $folder, "/take.sql")),
-            lines: with_rows($dialect, include_str!(concat!("sql/", $folder, "/lines.sql")), LINE_COLUMNS),
-            history: with_rows(
-                $dialect,
-                include_str!(concat!("sql/", $folder, "/history.sql")),
-                HISTORY_COLUMNS,
-            ),
-        })
-    };
-}
-
-static SQLITE: LazyLock<Statements> =
-    LazyLock::new(|| statements!("sqlite", Dialect::Sqlite, steps!("sqlite", Dialect::Sqlite)));
-static POSTGRES: LazyLock<Statements> =
-    LazyLock::new(|| statements!("postgres", Dialect::Postgres, steps!("postgres", Dialect::Postgres)));
-static MYSQL: LazyLock<Statements> =
-    LazyLock::new(|| statements!("mysql", Dialect::Mysql, steps!("mysql", Dialect::Mysql)));
-static POSTGRES_CALLS: LazyLock<Statements> = LazyLock::new(|| {
-    let purchase = Purchase::Call(include_str!("sql/postgres/call/purchase.sql"));
-    statements!("postgres/call", Dialect::Postgres, purchase)
-});
-static MYSQL_CALLS: LazyLock<Statements> = LazyLock::new(|| {
-    let purchase = Purchase::Call(include_str!("sql/mysql/call/purchase.sql"));
-    statements!("mysql/call", Dialect::Mysql, purchase)
-});
-
-impl Schema {
-    pub(super) fn of(dialect: Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Sqlite => &SQLITE_SCHEMA,
-            Dialect::Postgres => &POSTGRES_SCHEMA,
-            Dialect::Mysql => &MYSQL_SCHEMA,
-        }
+/// What a dialect has no statement for: nothing to be done, or no procedures.
+const fn lacks(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Sqlite => &[
+            "procedures",
+            "call_login",
+            "call_new_customer",
+            "call_browse_by_category",
+            "call_browse_by_actor",
+            "call_browse_by_title",
+            "call_prices",
+            "call_purchase",
+            "undo_session",
+            "undo_ids",
+            "undo_finish",
+        ],
+        Dialect::Postgres | Dialect::Mysql => &["load_session"],
     }
 }
 
-impl Undo {
-    pub(super) fn of(dialect: Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Sqlite => &SQLITE_UNDO,
-            Dialect::Postgres => &POSTGRES_UNDO,
-            Dialect::Mysql => &MYSQL_UNDO,
-        }
+const fn sql(dialect: Dialect, file: &'static str) -> Sql {
+    let lacks = lacks(dialect);
+    Sql {
+        dialect,
+        schema: Schema {
+            create: named(file, "create"),
+            keys: named(file, "keys"),
+            drop: named(file, "drop"),
+            statistics: named(file, "statistics"),
+            procedures: named_unless(lacks, file, "procedures"),
+            load_session: named_unless(lacks, file, "load_session"),
+        },
+        undo: Undo {
+            history: named(file, "undo_history"),
+            inventory: named(file, "undo_inventory"),
+            ids: named_unless(lacks, file, "undo_ids"),
+            finish: named_unless(lacks, file, "undo_finish"),
+            session: named_unless(lacks, file, "undo_session"),
+        },
+        operations: Operations {
+            login: named(file, "login"),
+            new_customer: named(file, "new_customer"),
+            browse_by_category: named(file, "browse_by_category"),
+            browse_by_actor: named(file, "browse_by_actor"),
+            browse_by_title: named(file, "browse_by_title"),
+            prices: named(file, "prices"),
+        },
+        order: named(file, "order"),
+        take: named(file, "take"),
+        lines: named(file, "lines"),
+        history: named(file, "history"),
+        calls: if has(lacks, "procedures") { None } else { Some(calls(file)) },
     }
 }
 
-impl Statements {
-    /// Prepared statements.
-    pub(super) fn of(dialect: Dialect) -> &'static Self {
+const fn calls(file: &'static str) -> (Operations, &'static str) {
+    let operations = Operations {
+        login: named(file, "call_login"),
+        new_customer: named(file, "call_new_customer"),
+        browse_by_category: named(file, "call_browse_by_category"),
+        browse_by_actor: named(file, "call_browse_by_actor"),
+        browse_by_title: named(file, "call_browse_by_title"),
+        prices: named(file, "call_prices"),
+    };
+    (operations, named(file, "call_purchase"))
+}
+
+static SQLITE: Sql = sql(Dialect::Sqlite, include_str!("sql/sqlite.sql"));
+static POSTGRES: Sql = sql(Dialect::Postgres, include_str!("sql/postgres.sql"));
+static MYSQL: Sql = sql(Dialect::Mysql, include_str!("sql/mysql.sql"));
+
+impl Sql {
+    fn of(dialect: Dialect) -> &'static Self {
         match dialect {
             Dialect::Sqlite => &SQLITE,
             Dialect::Postgres => &POSTGRES,
@@ -187,29 +177,100 @@ impl Statements {
         }
     }
 
+    fn prepared(&self) -> Statements {
+        let steps = Steps {
+            order: self.order,
+            take: self.take,
+            lines: with_rows(self.dialect, self.lines, LINE_COLUMNS),
+            history: with_rows(self.dialect, self.history, HISTORY_COLUMNS),
+        };
+        self.operations.with(self.dialect, Purchase::Steps(steps))
+    }
+
+    fn called(&self) -> Option<Statements> {
+        let (operations, purchase) = self.calls.as_ref()?;
+        Some(operations.with(self.dialect, Purchase::Call(purchase)))
+    }
+}
+
+impl Operations {
+    fn with(&self, dialect: Dialect, purchase: Purchase) -> Statements {
+        Statements {
+            login: self.login,
+            new_customer: self.new_customer,
+            browse_by_category: self.browse_by_category,
+            browse_by_actor: self.browse_by_actor,
+            browse_by_title: self.browse_by_title,
+            prices: self.prices.replace("{products}", &dialect.placeholders(1, LINES_MAX)),
+            purchase,
+        }
+    }
+}
+
+impl Schema {
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        &Sql::of(dialect).schema
+    }
+}
+
+impl Undo {
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        &Sql::of(dialect).undo
+    }
+}
+
+/// Prepared statements and calls of each dialect, in the order of [`Dialect::ALL`].
+static STATEMENTS: LazyLock<[(Statements, Option<Statements>); Dialect::ALL.len()]> = LazyLock::new(|| {
+    Dialect::ALL.map(|dialect| {
+        let sql = Sql::of(dialect);
+        (sql.prepared(), sql.called())
+    })
+});
+
+impl Statements {
+    /// Prepared statements.
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        &STATEMENTS[dialect as usize].0
+    }
+
     /// Calls of procedures, where there are any.
     pub(super) fn calls_of(dialect: Dialect) -> Option<&'static Self> {
-        match dialect {
-            Dialect::Sqlite => None,
-            Dialect::Postgres => Some(&POSTGRES_CALLS),
-            Dialect::Mysql => Some(&MYSQL_CALLS),
-        }
+        STATEMENTS[dialect as usize].1.as_ref()
     }
 }
 
 /// An INSERT for each number of rows up to the most.
 fn with_rows(dialect: Dialect, sql: &str, columns: usize) -> Vec<String> {
-    let row = |row: usize| format!("({})", parameters(dialect, 1 + row * columns, columns));
+    let row = |row: usize| format!("({})", dialect.placeholders(1 + row * columns, columns));
     let rows = |count| (0..count).map(row).collect::<Vec<_>>().join(", ");
     (1..=LINES_MAX).map(|count| sql.replace("{rows}", &rows(count))).collect()
 }
 
-/// Parameters `first` to `first + count - 1` as the dialect writes them.
-fn parameters(dialect: Dialect, first: usize, count: usize) -> String {
-    let one = |number: usize| match dialect {
-        Dialect::Sqlite => format!("?{number}"),
-        Dialect::Postgres => format!("${number}"),
-        Dialect::Mysql => "?".to_owned(),
-    };
-    (first..first + count).map(one).collect::<Vec<_>>().join(", ")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_has_every_statement_or_is_known_to_lack_it() {
+        let files = [
+            (Dialect::Sqlite, include_str!("sql/sqlite.sql")),
+            (Dialect::Postgres, include_str!("sql/postgres.sql")),
+            (Dialect::Mysql, include_str!("sql/mysql.sql")),
+        ];
+        assert_eq!(files.map(|(dialect, _)| dialect), Dialect::ALL);
+        crate::named_sql::check_files(&files, lacks, include_str!("statements.rs"));
+    }
+
+    #[test]
+    fn each_dialect_has_its_own_statements() {
+        for dialect in Dialect::ALL {
+            let steps = |statements: &Statements| match &statements.purchase {
+                Purchase::Steps(steps) => Some(steps.lines[1].clone()),
+                Purchase::Call(_) => None,
+            };
+            let two_lines = steps(Statements::of(dialect)).unwrap();
+            assert!(two_lines.contains(&dialect.placeholder(10)), "{two_lines}");
+            assert!(Statements::calls_of(dialect).is_none_or(|calls| steps(calls).is_none()));
+        }
+    }
 }

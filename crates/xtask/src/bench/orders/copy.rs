@@ -46,12 +46,14 @@ pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> 
 
 /// What psql runs: tables, a `\copy` of each file, keys, procedures and statistics.
 fn peer_script(root: &Path, csv: &Path) -> Result<String> {
-    let folder = root.join("crates/workload/src/orders/store/sql/postgres");
+    let path = root.join("crates/workload/src/orders/store/sql/postgres.sql");
+    let file = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let sql = |name: &str| {
-        let path = folder.join(name);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+        let mut statements = file.split("\n-- name: ").filter_map(|part| part.split_once('\n'));
+        let found = statements.find(|(given, _)| *given == name).map(|(_, statement)| statement);
+        found.with_context(|| format!("{} has no `{name}`", path.display()))
     };
-    let mut script = format!("\\set ON_ERROR_STOP on\n{};\n", sql("create.sql")?);
+    let mut script = format!("\\set ON_ERROR_STOP on\n{};\n", sql("create")?.trim());
     for table in TABLES {
         let file = csv.join(format!("{table}.csv"));
         let head = fs::File::open(&file).map(std::io::BufReader::new);
@@ -59,8 +61,8 @@ fn peer_script(root: &Path, csv: &Path) -> Result<String> {
         std::io::BufRead::read_line(&mut head.with_context(|| format!("{}", file.display()))?, &mut columns)?;
         writeln!(script, "\\copy {table} ({}) from '{}' csv header", columns.trim(), file.display())?;
     }
-    for name in ["keys.sql", "procedures.sql", "statistics.sql"] {
-        writeln!(script, "{};", sql(name)?)?;
+    for name in ["keys", "procedures", "statistics"] {
+        writeln!(script, "{};", sql(name)?.trim())?;
     }
     Ok(script)
 }

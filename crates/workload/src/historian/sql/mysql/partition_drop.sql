@@ -1,1 +1,0 @@
-ALTER TABLE samples DROP PARTITION samples_until_{until_us}

@@ -1,2 +1,0 @@
--- For InnoDB this writes the table anew.
-OPTIMIZE TABLE samples

@@ -1,1 +1,0 @@
-DROP TABLE samples_until_{until_us}

@@ -1,2 +1,0 @@
--- Writes the table anew. Nobody can read or write it meanwhile.
-VACUUM (FULL) samples

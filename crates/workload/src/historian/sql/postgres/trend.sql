@@ -1,3 +1,0 @@
-SELECT tag_id, time_us, value, quality FROM samples
-WHERE time_us >= $1 AND tag_id IN ({tags})
-ORDER BY tag_id, time_us

@@ -1,1 +1,0 @@
-SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('samples', 'tags', 'layout')

@@ -1,1 +1,0 @@
-SELECT max(time_us) FROM samples

@@ -1,1 +1,0 @@
-CALL browse_by_title(?, ?)

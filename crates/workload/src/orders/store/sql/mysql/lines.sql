@@ -1,1 +1,0 @@
-INSERT INTO orderlines (orderlineid, orderid, prod_id, quantity, orderdate_us) VALUES {rows}

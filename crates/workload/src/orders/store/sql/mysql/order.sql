@@ -1,2 +1,0 @@
-INSERT INTO orders (orderdate_us, customerid, netamount_cents, tax_cents, totalamount_cents)
-VALUES (?, ?, ?, ?, ?)

@@ -1,1 +1,0 @@
-ANALYZE TABLE customers, orders, orderlines, cust_hist, products, inventory, categories, reorder

@@ -1,2 +1,0 @@
-TRUNCATE TABLE reorder;
-TRUNCATE TABLE inventory

@@ -1,1 +1,0 @@
-SELECT prod_id, category, title, actor, price_cents, special, common_prod_id FROM browse_by_title($1, $2)

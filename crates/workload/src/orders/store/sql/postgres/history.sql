@@ -1,1 +1,0 @@
-INSERT INTO cust_hist (customerid, orderid, prod_id) VALUES {rows}

@@ -1,1 +1,0 @@
-SELECT prod_id, price_cents FROM products WHERE prod_id = ANY ($1::text::integer[])

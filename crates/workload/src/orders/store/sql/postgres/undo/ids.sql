@@ -1,2 +1,0 @@
-SELECT setval(pg_get_serial_sequence('customers', 'customerid'), {customerid_max});
-SELECT setval(pg_get_serial_sequence('orders', 'orderid'), {orderid_max})

@@ -1,2 +1,0 @@
--- Neither leaves dead rows.
-TRUNCATE reorder, inventory

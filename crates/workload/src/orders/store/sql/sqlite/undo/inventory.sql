@@ -1,2 +1,0 @@
-DELETE FROM reorder;
-DELETE FROM inventory
