@@ -146,7 +146,12 @@ impl Place {
         };
         made.map_err(|error| match error {
             Error::Statement(words) => Error::Refused(words),
-            other => other,
+            Error::Unreachable(_)
+            | Error::Refused(_)
+            | Error::NoDatabase(_)
+            | Error::Lost(_)
+            | Error::Full(_)
+            | Error::Conflict(_) => error,
         })
     }
 

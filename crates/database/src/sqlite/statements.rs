@@ -243,7 +243,6 @@ fn value(value: ValueRef<'_>) -> Value {
 }
 
 /// What an error of SQLite means to a caller.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(error, remedy);
     match error.sqlite_error_code() {

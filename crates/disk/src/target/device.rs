@@ -26,13 +26,14 @@ pub(super) fn open_to_destroy(
 ) -> Result<(File, Vec<String>), TargetError> {
     let claimed = Claimed::new(&system(), path, destroy).map_err(|error| match error {
         DeviceError::System(error) => TargetError::open(path, error, record::CacheMode::Buffered),
-        unnamed @ DeviceError::Unnamed { .. } => {
-            let destroy = crate::parameter("destroy");
-            TargetError::usage(
-                path,
-                format!("{unnamed}; to lose all it holds, add {destroy} with one of these"),
-            )
-        }
+        DeviceError::Unnamed { known } => TargetError::usage(
+            path,
+            format!(
+                "is a block device and would be overwritten; to lose all it holds, add {} with its serial number or by-id name \
+                 ({known})",
+                crate::parameter("destroy")
+            ),
+        ),
         refused => TargetError::usage(path, refused),
     })?;
     let file = claimed.into_file();

@@ -51,7 +51,10 @@ fn a_file_that_is_not_ours_is_read_and_never_written() {
     assert_eq!(target.regions(&reads).unwrap()[0], Region { file: 0, begin: 0, bytes: 1 << 20 });
 
     let message = refusal(&path, &job(r#"{"read_share": 0, "cache": "buffered"}"#));
-    assert!(message.contains("letters.mdf") && message.contains("--overwrite"), "{message}");
+    assert!(
+        message.contains("letters.mdf") && message.contains("‹workload.disk.overwrite true›"),
+        "{message}"
+    );
     assert_eq!(fs::read(&path).unwrap(), vec![7; 1 << 20], "nothing was overwritten");
     assert!(prepare(&path, &job(r#"{"read_share": 0, "overwrite": true, "cache": "buffered"}"#)).is_ok());
 }
@@ -128,7 +131,7 @@ fn a_region_must_fit_into_the_file() {
     let message = refusal(directory.path(), &job);
     assert_eq!(names_in(directory.path()), [""; 0], "nothing was made");
     assert!(
-        message.contains("1MiB") && message.contains("512KiB") && message.contains("--region"),
+        message.contains("1MiB") && message.contains("512KiB") && message.contains("‹workload.disk.region›"),
         "{message}"
     );
 }

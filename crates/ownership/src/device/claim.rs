@@ -22,7 +22,7 @@ pub enum DeviceError {
     NoDevice,
     /// Nothing says that it may be destroyed.
     #[error(
-        "is a block device and would be overwritten: it has to be named by its serial number or by-id name ({known})"
+        "is a block device and would be overwritten; it has to be named by its serial number or by-id name ({known})"
     )]
     Unnamed {
         /// What it is called.

@@ -36,7 +36,7 @@ pub(crate) const SERIES: usize = 6;
 
 impl Ink {
     const PLAIN: [(Self, &'static str); 4] =
-        [(Self::Text, "--soft"), (Self::Grid, "--grid"), (Self::Axis, "--axis"), (Self::Shade, "--shade")];
+        [(Self::Text, "soft"), (Self::Grid, "grid"), (Self::Axis, "axis"), (Self::Shade, "shade")];
 
     fn number(self) -> u8 {
         match self {
@@ -188,11 +188,12 @@ fn pixel_size(width: f64, height: f64) -> (u32, u32) {
 fn inked(body: &str) -> String {
     let mut body = body.to_owned();
     let stand_in = |ink: Ink| format!("\"#0101{:02X}\"", ink.number());
-    for (ink, variable) in Ink::PLAIN {
-        body = body.replace(&stand_in(ink), &format!("\"var({variable})\""));
+    let variable = |name: &str| format!("\"var(--{name})\"");
+    for (ink, name) in Ink::PLAIN {
+        body = body.replace(&stand_in(ink), &variable(name));
     }
     for series in 0..SERIES {
-        body = body.replace(&stand_in(Ink::Series(series)), &format!("\"var(--series-{})\"", series + 1));
+        body = body.replace(&stand_in(Ink::Series(series)), &variable(&format!("series-{}", series + 1)));
     }
     for needless in
         [" opacity=\"1\"", " font-family=\"sans-serif\"", " stroke=\"none\"", " stroke-width=\"0\""]

@@ -41,7 +41,7 @@ fn study(report: &Report) -> Option<Verdict> {
 
 /// A search says so in its own sentence.
 fn quick_look(report: &Report) -> Option<Verdict> {
-    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on; leave out --quick";
+    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on; measure without a quick look";
     (report.quick && report.searches.is_empty())
         .then(|| Verdict::new(Level::Warning, "quick", sentence.to_owned()))
 }

@@ -271,7 +271,7 @@ fn a_quick_look_is_said_to_be_one() {
     study.manifest.quick = true;
     let verdict = one(&study, "quick");
     assert_eq!(verdict.level, Level::Warning);
-    assert!(verdict.sentence.contains("leave out --quick"), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains("measure without a quick look"), "{}", verdict.sentence);
 }
 
 #[test]

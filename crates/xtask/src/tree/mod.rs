@@ -16,6 +16,7 @@ use source::Source;
 mod dependencies;
 mod documentation;
 mod fences;
+mod flags;
 mod forbidden_text;
 mod functions;
 mod names;
@@ -25,6 +26,8 @@ mod workload_names;
 
 /// Where the tolerated long functions are listed, relative to the root.
 const LONG_FUNCTIONS: &str = "crates/xtask/long-functions.txt";
+/// Where the libraries are listed that still spell flags of the program, relative to the root.
+const FLAGS: &str = "crates/xtask/flags-of-libraries.txt";
 
 /// Where it is listed how many lines of shared files name a workload, relative to the root.
 const WORKLOAD_NAMES: &str = "crates/xtask/workload-names.txt";
@@ -40,6 +43,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     findings.extend(documentation::check(&sources));
     findings.extend(functions::check(&sources, &list(LONG_FUNCTIONS)?));
     findings.extend(fences::check(&sources));
+    findings.extend(flags::check(&sources, &list(FLAGS)?));
     findings.extend(names::check(&sources));
     findings.extend(test_code::check(&sources));
     findings.extend(workload_names::check(&sources, &list(WORKLOAD_NAMES)?));
