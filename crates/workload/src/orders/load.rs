@@ -142,7 +142,11 @@ fn outcome(data: &StoreData, threads: usize, stop: &AtomicBool) -> Option<Loaded
     let totals = data.count(threads, stop)?;
     let rows = |table| match table {
         StoreTable::OrderLines | StoreTable::CustHist => totals.lines,
-        table => data.expected_rows(table),
+        StoreTable::Categories
+        | StoreTable::Products
+        | StoreTable::Inventory
+        | StoreTable::Customers
+        | StoreTable::Orders => data.expected_rows(table),
     };
     let last = |table| u64::from(data.numbers(table).end - 1);
     let mut stock = StockSum::default();
