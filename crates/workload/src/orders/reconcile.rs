@@ -4,7 +4,7 @@ use database::{Error, Session, Value};
 
 use super::contents::{self, Changed, Contents, Digest};
 use super::number::query_number;
-use super::store::Loaded;
+use super::store::{Loaded, orders_after};
 
 /// Orders that are read at once.
 const PAGE_ROWS: usize = 50_000;
@@ -105,8 +105,7 @@ async fn count_orders(
     let (mut found, mut acknowledged_found) = (0, 0);
     let mut last = acknowledged.orderid_loaded.cast_signed();
     loop {
-        let sql =
-            format!("SELECT orderid FROM orders WHERE orderid > {last} ORDER BY orderid LIMIT {page_rows}");
+        let sql = orders_after(session.dialect(), last, page_rows);
         let page = session.query(&sql, &[]).await?;
         for row in &page {
             let Some(&Value::I64(orderid)) = row.first() else {

@@ -16,6 +16,7 @@ pub use client::{Amounts, By, Client, NewCustomer, Purchased, Style};
 pub(super) use loaded::mark;
 pub use loaded::{Loaded, State, mark_used, read_loaded, write_loaded};
 pub use schema::{after_load, create_tables, drop_tables, prepare_load};
+pub(super) use statements::orders_after;
 pub(super) use undo::{
     Removed, empty_inventory, finish_undo, prepare_undo, remove_customers, remove_orders, reset_ids,
 };

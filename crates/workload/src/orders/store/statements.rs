@@ -28,6 +28,8 @@ pub(super) struct Schema {
 /// Scripts that undo what clients did, where dialects differ.
 #[derive(Debug)]
 pub(super) struct Undo {
+    /// The last of the first `{most}` of a `{table}`'s `{id}` beyond `{after}`.
+    pub(super) last: &'static str,
     /// One statement, with `{after}` and `{last}`: the orders between these ids.
     pub(super) history: &'static str,
     pub(super) inventory: &'static str,
@@ -82,6 +84,8 @@ struct Sql {
     take: &'static str,
     lines: &'static str,
     history: &'static str,
+    /// The first `{most}` orders beyond `{after}`, by rising id.
+    orders_after: &'static str,
     /// The operations and the purchase as calls; none where there are no procedures.
     calls: Option<(Operations, &'static str)>,
 }
@@ -130,6 +134,7 @@ const fn sql(dialect: Dialect, file: &'static str) -> Sql {
             load_session: named_unless(lacks, file, "load_session"),
         },
         undo: Undo {
+            last: named(file, "undo_last"),
             history: named(file, "undo_history"),
             inventory: named(file, "undo_inventory"),
             ids: named_unless(lacks, file, "undo_ids"),
@@ -148,6 +153,7 @@ const fn sql(dialect: Dialect, file: &'static str) -> Sql {
         take: named(file, "take"),
         lines: named(file, "lines"),
         history: named(file, "history"),
+        orders_after: named(file, "orders_after"),
         calls: if has(lacks, "procedures") { None } else { Some(calls(file)) },
     }
 }
@@ -217,6 +223,12 @@ impl Undo {
     pub(super) fn of(dialect: Dialect) -> &'static Self {
         &Sql::of(dialect).undo
     }
+}
+
+/// Selects the first so many orders beyond an id, by rising id.
+pub(in crate::orders) fn orders_after(dialect: Dialect, after: i64, most: usize) -> String {
+    let sql = Sql::of(dialect).orders_after;
+    sql.replace("{after}", &after.to_string()).replace("{most}", &most.to_string())
 }
 
 /// Prepared statements and calls of each dialect, in the order of [`Dialect::ALL`].

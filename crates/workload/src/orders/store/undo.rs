@@ -34,8 +34,9 @@ pub(in crate::orders) async fn remove_orders(
     most: u32,
 ) -> Result<Option<Removed>, Error> {
     let history = Undo::of(session.dialect()).history;
+    let of_orders = last_of_first(session, "orders", "orderid", after, most);
     let mut transaction = session.begin().await?;
-    let last = last_of_first(&mut transaction, "orders", "orderid", after, most).await?;
+    let last = last_of(&mut transaction, &of_orders).await?;
     if last == 0 {
         return transaction.rollback().await.map(|()| None);
     }
@@ -55,8 +56,9 @@ pub(in crate::orders) async fn remove_customers(
     after: u64,
     most: u32,
 ) -> Result<Option<Removed>, Error> {
+    let of_customers = last_of_first(session, "customers", "customerid", after, most);
     let mut transaction = session.begin().await?;
-    let last = last_of_first(&mut transaction, "customers", "customerid", after, most).await?;
+    let last = last_of(&mut transaction, &of_customers).await?;
     if last == 0 {
         return transaction.rollback().await.map(|()| None);
     }
@@ -89,17 +91,15 @@ pub(in crate::orders) async fn reset_ids(
     session.script(&script).await
 }
 
-/// The last of the first so many ids beyond one; 0 if there are none.
-async fn last_of_first(
-    transaction: &mut Transaction<'_>,
-    table: &str,
-    id: &str,
-    after: u64,
-    most: u32,
-) -> Result<u64, Error> {
-    let sql = format!(
-        "SELECT max(id) FROM (SELECT {id} AS id FROM {table} WHERE {id} > {after} ORDER BY {id} LIMIT {most}) AS first_ids"
-    );
-    let rows = transaction.query(&sql, &[]).await?;
-    number(&sql, &rows).map(i64::cast_unsigned)
+/// Selects the last of the first so many ids beyond one.
+fn last_of_first(session: &Session, table: &str, id: &str, after: u64, most: u32) -> String {
+    [("{table}", table), ("{id}", id), ("{after}", &after.to_string()), ("{most}", &most.to_string())]
+        .into_iter()
+        .fold(Undo::of(session.dialect()).last.to_owned(), |sql, (name, value)| sql.replace(name, value))
+}
+
+/// The id that such a query answers with; 0 if there is none.
+async fn last_of(transaction: &mut Transaction<'_>, sql: &str) -> Result<u64, Error> {
+    let rows = transaction.query(sql, &[]).await?;
+    number(sql, &rows).map(i64::cast_unsigned)
 }

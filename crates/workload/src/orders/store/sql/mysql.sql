@@ -326,6 +326,12 @@ CALL purchase(?, ?, ?, ?, ?, ?)
 -- A forgotten transaction would be waited for for a day.
 SET SESSION lock_wait_timeout = 60
 
+-- name: orders_after
+SELECT orderid FROM orders WHERE orderid > {after} ORDER BY orderid LIMIT {most}
+
+-- name: undo_last
+SELECT max(id) FROM (SELECT {id} AS id FROM {table} WHERE {id} > {after} ORDER BY {id} LIMIT {most}) AS first_ids
+
 -- name: undo_history
 -- No index has orderid: the rows are found through the customers of the orders, in this order whatever the optimizer thinks.
 DELETE h FROM orders o STRAIGHT_JOIN cust_hist h ON h.customerid = o.customerid AND h.orderid = o.orderid

@@ -323,6 +323,12 @@ CALL purchase(NULL, $1, $2, $3, $4, $5, $6::text::integer[])
 -- A forgotten transaction would be waited for for ever.
 SET lock_timeout = '60s'
 
+-- name: orders_after
+SELECT orderid FROM orders WHERE orderid > {after} ORDER BY orderid LIMIT {most}
+
+-- name: undo_last
+SELECT max(id) FROM (SELECT {id} AS id FROM {table} WHERE {id} > {after} ORDER BY {id} LIMIT {most}) AS first_ids
+
 -- name: undo_history
 -- No index has orderid: the rows are found through the customers of the orders.
 DELETE FROM cust_hist h USING orders o

@@ -186,6 +186,12 @@ INSERT INTO orderlines (orderlineid, orderid, prod_id, quantity, orderdate_us) V
 -- name: history
 INSERT INTO cust_hist (customerid, orderid, prod_id) VALUES {rows}
 
+-- name: orders_after
+SELECT orderid FROM orders WHERE orderid > {after} ORDER BY orderid LIMIT {most}
+
+-- name: undo_last
+SELECT max(id) FROM (SELECT {id} AS id FROM {table} WHERE {id} > {after} ORDER BY {id} LIMIT {most}) AS first_ids
+
 -- name: undo_history
 -- No index has orderid: the rows are found through the customers of the orders.
 DELETE FROM cust_hist
