@@ -117,13 +117,23 @@ impl Dialect {
         }
     }
 
-    /// The statements of a script, for whoever has to run them one by one. No text, comment or body of a procedure in it
-    /// may hold what separates them.
+    /// The statements of a script, for whoever runs them one by one, each with what ends it. From the first on that has
+    /// statements in itself, such as a trigger, they are one. No text or comment may hold what ends a statement and a line.
     #[must_use]
     pub fn statements(self, script: &str) -> Vec<&str> {
         match self {
             Self::Sqlite | Self::Postgres | Self::Mysql => {
-                script.split(';').map(str::trim).filter(|statement| !statement.is_empty()).collect()
+                let bodies = ["\nCREATE TRIGGER", "\nCREATE FUNCTION", "\nCREATE PROCEDURE"];
+                let body = bodies.into_iter().filter_map(|begin| script.find(begin)).min();
+                // With the comment above it.
+                let body =
+                    body.map_or(script.len(), |body| script[..body].rfind(";\n").map_or(0, |end| end + 2));
+                let (plain, body) = script.split_at(body);
+                plain
+                    .split_inclusive(";\n")
+                    .chain([body])
+                    .filter(|statement| !statement.trim().is_empty())
+                    .collect()
             }
         }
     }
@@ -147,10 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_its_statements_without_what_separates_them() {
+    fn a_script_is_its_statements_up_to_one_that_has_some_itself() {
+        let trigger =
+            "-- Why; how.\nCREATE TRIGGER t\nBEGIN\n  DELETE FROM a;\n  DELETE FROM b;\nEND;\nSELECT 1";
         for dialect in Dialect::ALL {
-            assert_eq!(dialect.statements("VACUUM;\n\n  PRAGMA x(1) ;\n"), ["VACUUM", "PRAGMA x(1)"]);
+            assert_eq!(dialect.statements("VACUUM;\n\nPRAGMA x(1)"), ["VACUUM;\n", "\nPRAGMA x(1)"]);
             assert_eq!(dialect.statements(" \n"), [""; 0]);
+            let script = format!("CREATE INDEX i;\n{trigger}");
+            assert_eq!(dialect.statements(&script), ["CREATE INDEX i;\n", trigger]);
         }
     }
 }

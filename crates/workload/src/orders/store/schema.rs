@@ -26,18 +26,8 @@ pub async fn prepare_load(session: &mut Session) -> Result<(), Error> {
 #[must_use]
 pub fn after_load(dialect: Dialect) -> Vec<&'static str> {
     let schema = Schema::of(dialect);
-    let steps = steps(schema.keys).into_iter().chain(schema.procedures);
+    let steps = dialect.statements(schema.keys).into_iter().chain(schema.procedures);
     steps.chain([schema.statistics]).collect()
-}
-
-/// The statements of a script, one by one up to the first that has statements in itself: it and all after it are one.
-fn steps(script: &str) -> Vec<&str> {
-    let body =
-        ["\nCREATE TRIGGER", "\nCREATE FUNCTION"].into_iter().filter_map(|begin| script.find(begin)).min();
-    // With the comment above it.
-    let body = body.map_or(script.len(), |body| script[..body].rfind(";\n").map_or(0, |end| end + 2));
-    let (plain, body) = script.split_at(body);
-    plain.split_inclusive(";\n").chain([body]).filter(|step| !step.trim().is_empty()).collect()
 }
 
 /// Removes tables and procedures, if they are there.
@@ -64,7 +54,7 @@ mod tests {
     fn each_index_is_a_step_and_no_word_is_lost() {
         for (dialect, indexes) in [(Dialect::Sqlite, 8), (Dialect::Postgres, 16), (Dialect::Mysql, 7)] {
             let schema = Schema::of(dialect);
-            let steps = steps(schema.keys);
+            let steps = dialect.statements(schema.keys);
             assert_eq!(steps.concat(), schema.keys);
             let makes =
                 |step: &&&str| step.contains("INDEX") || step.contains("ADD ") || step.contains("VIRTUAL");
