@@ -173,6 +173,8 @@ impl Made {
         record.started = Some(format!("2026-11-21T07:{:02}:00Z", number % 60));
         record.setup = Some(Setup::Disk(Box::new(self.setup.clone())));
         record.outcome = Some(Outcome::Disk(self.outcome.clone()));
+        record.parameters["block_size"] = self.setup.block_bytes.into();
+        record.parameters["outstanding"] = self.setup.outstanding.into();
         let mut chance = Chance(u64::from(number));
         let samples = self.samples(&mut chance);
         let measured = self.measured(&samples, &mut chance);

@@ -21,6 +21,16 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// A number as a whole one.
+pub(crate) fn whole(value: f64) -> String {
+    grouped(value.round() as u64)
+}
+
+/// `yes` or `no`.
+pub(crate) fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "no" }.to_owned()
+}
+
 /// A measured figure with three significant digits, four above a thousand: more would be noise.
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {

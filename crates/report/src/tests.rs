@@ -32,11 +32,10 @@ pub(crate) fn sweep() -> StudyRecord {
     let skipped = trials.split_off(trials.len() - 1).remove(0);
     let (number, name) = (skipped.trial.number, skipped.trial.name.clone());
     let reason = "the series had passed the latency tolerance of 20 ms";
-    let skipped = Made::read(&name).level("workload.disk.outstanding", "256").unmeasured(
-        number,
-        State::Skipped,
-        reason,
-    );
+    let skipped = Made::read(&name)
+        .with(|setup| (setup.block_bytes, setup.outstanding) = (262_144, 256))
+        .level("workload.disk.outstanding", "256")
+        .unmeasured(number, State::Skipped, reason);
     trials.push(skipped);
     let mut study = fixture::study("sweep", trials);
     study.manifest.latency_tolerance_ms = Some(20.0);

@@ -355,6 +355,11 @@ pub(crate) fn per_s(about: &Main, sample: &Sample) -> Option<f64> {
     (sample.length_s > 0.0).then(|| sample.count_of(about) as f64 / sample.length_s)
 }
 
+/// Mean of a gauge over the seconds in which it was read.
+pub(crate) fn gauge_mean(window: &[&Sample], name: &str) -> Option<f64> {
+    stats::weighted_mean(window.iter().filter_map(|s| Some((s.gauges.get(name).copied()?, s.length_s))))
+}
+
 fn stability_of(rates: &[f64], cuts_warm_up: bool) -> Stability {
     Stability {
         coefficient_of_variation: stats::coefficient_of_variation(rates),
@@ -395,7 +400,7 @@ fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, core
     let all_cores_us = cores.map(|cores| f64::from(cores) * window_s * 1e6).filter(|&us| us > 0.0);
     Generator {
         cpu_us_per_operation: (operations > 0 && cpu_us > 0).then(|| cpu_us as f64 / operations as f64),
-        busiest_share: weighted_mean(seconds),
+        busiest_share: stats::weighted_mean(seconds),
         all_cores_share: all_cores_us.map(|all_us| cpu_us as f64 / all_us),
         calibrated_per_s: calibration
             .and_then(|(calibration, threads)| Some(calibration.per_s()? * f64::from(threads))),
@@ -415,7 +420,7 @@ fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, gene
     let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
     let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
     let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
-    let busy_share = weighted_mean(during.iter().map(|r| busy(&r)));
+    let busy_share = stats::weighted_mean(during.iter().map(|r| busy(&r)));
     let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
     Machine {
         // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
@@ -424,13 +429,7 @@ fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, gene
             .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
         others_share: busy_share.zip(generator.all_cores_share).map(|(all, ours)| all - ours),
         busy_share,
-        steal_share: weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
-        device_queue_depth: weighted_mean(queue),
+        steal_share: stats::weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
+        device_queue_depth: stats::weighted_mean(queue),
     }
-}
-
-/// Mean of values over the seconds that each of them stands for.
-fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (sum, seconds) = values.fold((0.0, 0.0), |(sum, total), (value, s)| (sum + value * s, total + s));
-    (seconds > 0.0).then(|| sum / seconds)
 }

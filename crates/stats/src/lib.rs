@@ -41,7 +41,7 @@ pub use resample::bootstrap;
 pub use scalability::{NoScalability, Scalability, usl};
 pub(crate) use slope::theil_sen;
 pub(crate) use spread::standard_deviation;
-pub use spread::{coefficient_of_variation, mean, median, scatter_by_chance, variability};
+pub use spread::{coefficient_of_variation, mean, median, scatter_by_chance, variability, weighted_mean};
 pub use steady::{PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};

@@ -11,6 +11,15 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
+/// Mean of values by their weights, such as the seconds that each of them stands for. None where all weights together are
+/// nothing.
+#[must_use]
+pub fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let add = |(sum, all): (f64, f64), (value, weight): (f64, f64)| (sum + value * weight, all + weight);
+    let (sum, all) = values.fold((0.0, 0.0), add);
+    (all > 0.0).then(|| sum / all)
+}
+
 /// Standard deviation of the population that the sample was drawn from (divisor n − 1), in the values' unit.
 /// None of fewer than two values, or where one or the sum of squares is not finite.
 #[must_use]
@@ -78,6 +87,25 @@ mod tests {
         let mut values = vec![mean];
         (0..pairs).for_each(|_| values.extend([mean - step, mean + step]));
         values
+    }
+
+    #[test]
+    fn each_value_counts_as_long_as_it_lasts() {
+        assert_eq!(weighted_mean([(10.0, 1.0), (40.0, 2.0)].into_iter()), Some(30.0));
+        assert_eq!(weighted_mean([(10.0, 0.0)].into_iter()), None);
+    }
+
+    /// Rare events among many draws are counted as Poisson's are.
+    #[test]
+    fn independent_counts_scatter_within_what_chance_allows() {
+        let mut chance = crate::random::SplitMix64::new(7);
+        let counts: Vec<f64> =
+            (0..400).map(|_| (0..4_000).filter(|_| chance.below(40) == 0).count() as f64).collect();
+        let scatter = coefficient_of_variation(&counts).unwrap();
+        let allowed = scatter_by_chance(100.0).unwrap();
+        assert_eq!(allowed, 0.2);
+        assert!((scatter / allowed - 0.5).abs() < 0.1, "{scatter} of {allowed}");
+        assert_eq!(scatter_by_chance(0.0), None);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! A series over the outstanding I/Os: its curve, its knee, and where it passed the latency tolerance.
 
-use std::collections::BTreeMap;
-
 use record::{Manifest, State};
 use serde::Serialize;
 use stats::Knee;
@@ -64,14 +62,22 @@ impl Sweep {
     }
 }
 
-/// What a series is told apart by: the other levels, and the name without its depth.
-type Key = (Vec<String>, String);
+/// The parameter that a series is over.
+const DEPTH: &str = "outstanding";
+
+/// What a series is told apart by: all that was asked for but the depth.
+#[derive(PartialEq)]
+struct Key {
+    configuration: String,
+    others: Vec<String>,
+    parameters: serde_json::Value,
+}
 
 /// All series with at least two depths.
 pub(crate) fn all(manifest: &Manifest, configurations: &[Configuration], trials: &[Trial]) -> Vec<Sweep> {
     let mut keys: Vec<Key> = Vec::new();
     for trial in trials.iter().filter(|trial| !trial.aa) {
-        if let Some((key, _)) = place(&trial.name, &trial.levels)
+        if let Some((key, _)) = place(trial)
             && !keys.contains(&key)
         {
             keys.push(key);
@@ -96,18 +102,13 @@ fn series(
     trials: &[Trial],
     key: &Key,
 ) -> Option<Sweep> {
-    let belongs = |name: &str, levels: &BTreeMap<String, String>| {
-        place(name, levels).filter(|(other, _)| other == key).map(|(_, depth)| depth)
-    };
+    let depth = |trial: &Trial| place(trial).filter(|(other, _)| other == key).map(|(_, depth)| depth);
     let members: Vec<(&Configuration, u32)> =
-        configurations.iter().filter_map(|c| Some((c, belongs(&c.name, &c.levels)?))).collect();
+        configurations.iter().filter_map(|c| Some((c, depth(c.measured_in(trials).next()?)?))).collect();
     let mut points: Vec<SweepPoint> = members.iter().filter_map(|(c, depth)| point(c, *depth)).collect();
     points.sort_by_key(|point| point.outstanding);
-    let depths: Vec<(u32, &Trial)> = trials
-        .iter()
-        .filter(|trial| !trial.aa)
-        .filter_map(|t| Some((belongs(&t.name, &t.levels)?, t)))
-        .collect();
+    let depths: Vec<(u32, &Trial)> =
+        trials.iter().filter(|trial| !trial.aa).filter_map(|trial| Some((depth(trial)?, trial))).collect();
     if points.is_empty() || depths.iter().all(|(depth, _)| *depth == depths[0].0) {
         return None;
     }
@@ -120,7 +121,7 @@ fn series(
     let tolerance_us = manifest.latency_tolerance_ms.map(|ms| ms * 1e3);
     let passed =
         |point: &&SweepPoint| point.mean_us.zip(tolerance_us).is_some_and(|(mean, most)| mean > most);
-    let (group, label) = words(members.first().map(|(c, _)| *c), key);
+    let (group, label) = words(members.first()?.0);
     Some(Sweep {
         series: if group.is_empty() { label.clone() } else { format!("{label} {group}") },
         group,
@@ -158,36 +159,26 @@ fn point(configuration: &Configuration, outstanding: u32) -> Option<SweepPoint> 
 }
 
 /// The series and the depth of a trial, if one of its axes is the outstanding I/Os.
-fn place(name: &str, levels: &BTreeMap<String, String>) -> Option<(Key, u32)> {
-    let is_depth = |key: &str| key.rsplit('.').next() == Some("outstanding");
-    let depth = levels.iter().find(|(key, _)| is_depth(key))?.1;
-    let others = levels.iter().filter(|(key, _)| !is_depth(key)).map(|(_, level)| level.clone()).collect();
-    Some(((others, without_depth(name, depth)), depth.parse().ok()?))
-}
-
-/// `RND4K Q32T1 read` and `4 KiB random read, 32 outstanding` without what names the depth.
-fn without_depth(name: &str, depth: &str) -> String {
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let mut kept: Vec<&str> = Vec::new();
-    for (index, word) in words.iter().enumerate() {
-        let after_q = word.strip_prefix('Q').and_then(|rest| rest.strip_prefix(depth));
-        let is_count =
-            *word == depth && words.get(index + 1).is_some_and(|next| next.starts_with("outstanding"));
-        let is_unit = word.starts_with("outstanding") && index > 0 && words[index - 1] == depth;
-        match after_q {
-            Some(rest) if rest.is_empty() || rest.starts_with('T') => kept.push(rest),
-            _ if is_count || is_unit => {}
-            _ => kept.push(word),
-        }
+fn place(trial: &Trial) -> Option<(Key, u32)> {
+    let is_depth = |key: &str| key.rsplit('.').next() == Some(DEPTH);
+    let depth = trial.levels.iter().find(|(key, _)| is_depth(key))?.1.parse().ok()?;
+    let others = trial.levels.iter().filter(|(key, _)| !is_depth(key));
+    let mut parameters = trial.parameters.clone();
+    if let Some(parameters) = parameters.as_object_mut() {
+        parameters.remove(DEPTH);
     }
-    kept.retain(|word| !word.is_empty());
-    kept.join(" ").trim_end_matches([',', ' ']).to_owned()
+    let key = Key {
+        configuration: trial.configuration.clone(),
+        others: others.map(|(_, level)| level.clone()).collect(),
+        parameters,
+    };
+    Some((key, depth))
 }
 
-/// Group and label of a series: `random read` and `4 KiB` where the setup says so, else its name.
-fn words(configuration: Option<&Configuration>, key: &Key) -> (String, String) {
-    let Some(disk) = configuration.and_then(Configuration::disk) else {
-        return (String::new(), key.1.clone());
+/// Group and label of a series: `random read` and `4 KiB` where the setup says so, else its first name.
+fn words(configuration: &Configuration) -> (String, String) {
+    let Some(disk) = configuration.disk() else {
+        return (String::new(), configuration.name.clone());
     };
     let kind = match disk.read_per_cent {
         share if share >= 100.0 => "read".to_owned(),
@@ -199,15 +190,24 @@ fn words(configuration: Option<&Configuration>, key: &Key) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{saturation, without_depth};
+    use super::saturation;
+    use crate::fixture::{self, Made};
+    use crate::report::Report;
+
+    fn read(number: u32, block_bytes: u64, outstanding: u32) -> record::MeasuredTrial {
+        Made::read(&format!("any name, {number}"))
+            .with(|setup| (setup.block_bytes, setup.outstanding) = (block_bytes, outstanding))
+            .level("workload.disk.outstanding", &outstanding.to_string())
+            .trial(number)
+    }
 
     #[test]
-    fn series_name_is_the_name_without_its_depth() {
-        assert_eq!(without_depth("RND4K Q32T1 read", "32"), "RND4K T1 read");
-        assert_eq!(without_depth("RND4K Q32 read", "32"), "RND4K read");
-        assert_eq!(without_depth("RND4K Q32T1 read", "3"), "RND4K Q32T1 read");
-        assert_eq!(without_depth("4 KiB random read, 4 outstanding", "4"), "4 KiB random read");
-        assert_eq!(without_depth("random read", "4"), "random read");
+    fn series_are_told_apart_by_what_was_asked_and_not_by_names() {
+        let trials = vec![read(1, 8192, 1), read(2, 65_536, 1), read(3, 8192, 32), read(4, 65_536, 32)];
+        let sweeps = Report::of(&fixture::study("sweep", trials)).disk.sweeps;
+        let trials: Vec<&[u32]> = sweeps.iter().map(|sweep| sweep.trials.as_slice()).collect();
+        assert_eq!(trials, [[1, 3], [2, 4]]);
+        assert_eq!(sweeps[0].series, "8 KiB random read");
     }
 
     /// Rates at 1 to 256 outstanding whose slope in log–log changes at 16.

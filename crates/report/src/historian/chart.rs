@@ -1,7 +1,7 @@
 //! The course of a historian: pending records, offered and written records, screens and sizes over the seconds of a
 //! trial, with purges and outages marked as spans.
 
-use record::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
+use record::{PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
 
 use crate::chart::Chart;
 use crate::chart::canvas::Ink;
@@ -67,15 +67,10 @@ fn rates(trial: &Trial) -> Option<Chart> {
     // Nothing is offered while what is pending drains.
     let loaded = |sample: &Sample| sample.phase != Phase::Drain;
     let offered = Line::of(Ink::Series(2), "offered", trial, |sample| {
-        Some(gauge(OFFERED)(sample).filter(|_| loaded(sample))? / sample.length_s)
+        super::offered_per_s(sample).filter(|_| loaded(sample))
     });
-    let written = Line::of(Ink::Series(0), "written", trial, |sample| {
-        if !loaded(sample) {
-            return None;
-        }
-        let count = sample.operations.get(RECORD).map_or(0, |operation| operation.count);
-        Some(count as f64 / sample.length_s)
-    });
+    let written =
+        Line::of(Ink::Series(0), "written", trial, |sample| trial.rate_in(sample).filter(|_| loaded(sample)));
     let lines: Vec<Line> = [offered, written].into_iter().filter(|line| line.values().count() > 1).collect();
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None, spans: spans(trial) };

@@ -1,7 +1,7 @@
 //! Doubts about a historian: rows that are not what was acknowledged, events that were refused, times without a
 //! database, commits that promise nothing, purges that did not run.
 
-use crate::format::{self, grouped};
+use crate::format::{self, grouped, whole};
 use crate::historian::Historian;
 use crate::report::Report;
 use crate::trial::Trial;
@@ -39,10 +39,6 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         Verdict { trials: search.trials(), ..Verdict::new(Level::Warning, "search_inconsistent", sentence) }
     }));
     verdicts
-}
-
-fn count(value: f64) -> String {
-    grouped(value.round() as u64)
 }
 
 /// Figures of a historian trial that was measured.
@@ -92,7 +88,7 @@ fn rows_differ(trial: &Trial) -> Option<Verdict> {
 
 fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown = |trial: &Trial| of(trial).is_some_and(|h| h.rows_found.is_none() && h.acknowledged > 0);
-    Doubt::plain(Level::Warning, "rows_unknown", trials, unknown).verdict(count, |_| {
+    Doubt::plain(Level::Warning, "rows_unknown", trials, unknown).verdict(whole, |_| {
         "the database could not be asked for its rows in the end, so whether it holds what it acknowledged is not \
          known; count them when it answers again"
             .to_owned()
@@ -105,7 +101,7 @@ fn outage(trial: &Trial) -> Option<Verdict> {
     let historian = trial.historian()?;
     let first = historian.outages.first()?;
     let length = length_of(&historian.outages);
-    let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), count);
+    let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), whole);
     let lost = match historian.rows_lost {
         Some(lost) => {
             format!("{} of {} acknowledged rows were lost", grouped(lost), grouped(historian.rows_expected))
@@ -156,7 +152,7 @@ fn refused(trials: &[Trial]) -> Option<Verdict> {
         let historian = of(trial).filter(|h| trial.search.is_none() && h.outages.is_empty())?;
         (historian.refused > 0).then_some(historian.refused as f64)
     };
-    Doubt::with_figure(Level::Warning, "refused", trials, refused).verdict(count, |events| {
+    Doubt::with_figure(Level::Warning, "refused", trials, refused).verdict(whole, |events| {
         format!(
             "{events} events came while the buffer was full and were refused: they are in no table; offer less, or \
              find out what the database waits for"
@@ -169,7 +165,7 @@ fn abandoned(trials: &[Trial]) -> Option<Verdict> {
         let historian = of(trial).filter(|_| trial.search.is_none())?;
         (historian.abandoned > 0).then_some(historian.abandoned as f64)
     };
-    Doubt::with_figure(Level::Warning, "abandoned", trials, abandoned).verdict(count, |events| {
+    Doubt::with_figure(Level::Warning, "abandoned", trials, abandoned).verdict(whole, |events| {
         format!(
             "{events} accepted events were still not written when the trial was given up; they were never acknowledged"
         )
@@ -190,14 +186,14 @@ fn slow_screens(trials: &[Trial]) -> Option<Verdict> {
 
 fn no_database(trials: &[Trial]) -> Option<Verdict> {
     let fake = |trial: &Trial| of(trial).and_then(|h| h.setup.as_ref()).is_some_and(|s| s.engine == "fake");
-    Doubt::plain(Level::Note, "no_database", trials, fake).verdict(count, |_| {
+    Doubt::plain(Level::Note, "no_database", trials, fake).verdict(whole, |_| {
         "no database was touched; the figures are those of the historian alone".to_owned()
     })
 }
 
 fn closed_loop(trials: &[Trial]) -> Option<Verdict> {
     let closed = |trial: &Trial| of(trial).is_some_and(|historian| !historian.is_open());
-    Doubt::plain(Level::Note, "closed_loop", trials, closed).verdict(count, |_| {
+    Doubt::plain(Level::Note, "closed_loop", trials, closed).verdict(whole, |_| {
         "events came as fast as the buffer took them; what was written so is no rate that the database is known to \
          hold: let the highest one be searched for that"
             .to_owned()
@@ -206,7 +202,7 @@ fn closed_loop(trials: &[Trial]) -> Option<Verdict> {
 
 fn no_purge(trials: &[Trial]) -> Option<Verdict> {
     let none = |trial: &Trial| of(trial).is_some_and(|historian| historian.maintenance.is_empty());
-    Doubt::plain(Level::Note, "no_purge", trials, none).verdict(count, |_| {
+    Doubt::plain(Level::Note, "no_purge", trials, none).verdict(whole, |_| {
         "shorter than the time between two purges, so none ran: what a purge costs is not in these figures".to_owned()
     })
 }

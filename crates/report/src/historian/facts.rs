@@ -2,7 +2,7 @@
 
 use record::{HistorianSetup, MaintenanceSetup, ReaderSetup};
 
-use crate::format::{self, grouped, plain};
+use crate::format::{self, grouped, plain, yes};
 use crate::workloads::Facts;
 
 pub(crate) fn facts(setup: &HistorianSetup) -> Facts {
@@ -29,10 +29,6 @@ fn server(setup: &HistorianSetup) -> Named {
         ("database of our own", setup.database.clone()),
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ]
-}
-
-fn yes(holds: bool) -> String {
-    if holds { "yes" } else { "no" }.to_owned()
 }
 
 fn collecting(setup: &HistorianSetup) -> Named {

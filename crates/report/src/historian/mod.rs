@@ -14,13 +14,11 @@ mod table;
 
 use record::historian::{COMMIT, KINDS, RECORD};
 use record::{
-    Calibration, Main, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State,
-    Workload,
+    Calibration, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
 };
 use serde::Serialize;
 
 pub use flush::{FlushPoint, FlushSeries};
-pub(crate) use model::mean_gauge;
 pub(crate) use model::{DATABASE_BYTES, LOG_BYTES};
 pub use model::{Historian, Maintenance, Reads, Storage};
 pub use published::{
@@ -215,7 +213,7 @@ impl Shown for OfHistorian {
 
     fn seconds(&self) -> &'static [Second] {
         &[
-            Second { head: "offered/s", value: offered_per_s, print: format::figure },
+            Second { head: "offered/s", value: |_, sample| offered_per_s(sample), print: format::figure },
             Second { head: "records/s", value: per_s, print: format::figure },
             Second { head: "pending", value: |_, s| s.gauges.get(PENDING).copied(), print: format::figure },
             Second {
@@ -240,7 +238,7 @@ impl Shown for OfHistorian {
 }
 
 /// Events due a second in an interval.
-fn offered_per_s(_: &Main, sample: &Sample) -> Option<f64> {
+fn offered_per_s(sample: &Sample) -> Option<f64> {
     let offered = sample.gauges.get(OFFERED)?;
     (sample.length_s > 0.0).then(|| offered / sample.length_s)
 }

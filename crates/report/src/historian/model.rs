@@ -8,6 +8,7 @@ use record::{
 use serde::Serialize;
 use stats::{Estimate, Unstable};
 
+use crate::trial::gauge_mean;
 use crate::workloads::Common;
 /// Gauge: size of the database.
 pub(crate) const DATABASE_BYTES: &str = "database_bytes";
@@ -167,7 +168,7 @@ impl Historian {
             rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
             flush: latency(COMMIT),
             record: latency(RECORD).filter(|_| open),
-            pending_mean: mean_gauge(&window, PENDING),
+            pending_mean: gauge_mean(&window, PENDING),
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
             acknowledged: outcome.acknowledged,
@@ -215,13 +216,6 @@ fn unstable(measured: &MeasuredTrial, setup: &HistorianSetup) -> Option<Vec<Unst
     let outcome = record.outcome.as_ref().filter(|_| record.state == State::Complete)?.historian()?;
     let step = ingest_step(setup, outcome, &measured.samples, measured.measured.get(RECORD))?;
     Some(stats::sustained(&step))
-}
-
-/// Mean of a gauge over the seconds in which it was read.
-pub(crate) fn mean_gauge(window: &[&Sample], name: &str) -> Option<f64> {
-    let known = || window.iter().filter_map(|s| Some((s.gauges.get(name).copied()?, s.length_s)));
-    let seconds: f64 = known().map(|(_, length_s)| length_s).sum();
-    (seconds > 0.0).then(|| known().map(|(value, length_s)| value * length_s).sum::<f64>() / seconds)
 }
 
 /// Most pending records in the seconds that an outage touches.

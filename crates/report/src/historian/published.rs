@@ -70,6 +70,13 @@ pub struct Placement {
     pub note: Option<String>,
 }
 
+impl HistorianComparison {
+    /// A rate over the best published one, and over that of the single disk.
+    pub(crate) fn ratios(&self, records_per_s: f64) -> [f64; 2] {
+        [records_per_s / self.best_per_s, records_per_s / self.single_disk_per_s]
+    }
+}
+
 /// A published number of rows of a flush, and what was measured here with it.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlushComparison {

@@ -2,7 +2,7 @@
 
 use record::Summary;
 
-use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
+use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain, whole, yes};
 use crate::historian::{FlushSeries, Historian, Maintenance, Reads};
 use crate::historian::{HistorianComparison, RealProject};
 use crate::report::Report;
@@ -57,7 +57,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
         time(|s| s.p99_us, |h| h.record),
         historian.and_then(|h| h.pending_max).map_or_else(|| format::UNKNOWN.to_owned(), whole),
         historian.map_or_else(|| format::UNKNOWN.to_owned(), |h| grouped(h.refused)),
-        historian.and_then(|h| h.stable).map_or_else(|| format::UNKNOWN.to_owned(), held),
+        historian.and_then(|h| h.stable).map_or_else(|| format::UNKNOWN.to_owned(), yes),
         if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
     ]);
     Row { cells, part: false }
@@ -70,14 +70,6 @@ fn name(trial: &Trial) -> String {
         Some(record::SearchStep::Confirm { .. }) => format!("{}: confirming", trial.name),
         None => trial.name.clone(),
     }
-}
-
-fn held(held: bool) -> String {
-    if held { "yes" } else { "no" }.to_owned()
-}
-
-fn whole(count: f64) -> String {
-    grouped(count.round() as u64)
 }
 
 /// Reads of screens while rows were written; none where nobody read.
@@ -235,7 +227,7 @@ pub(crate) fn steps(search: &Search) -> Table {
             step.trial.to_string(),
             if step.confirms { "confirming" } else { "looking" }.to_owned(),
             plain(step.rate_per_s),
-            step.stable.map_or_else(|| "unknown".to_owned(), held),
+            step.stable.map_or_else(|| "unknown".to_owned(), yes),
             because(&step.because),
         ],
         part: false,
@@ -271,7 +263,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
             figure_or_dash(point.commits_per_s),
             latency_or_dash(point.flush_p99_us),
             dash(point.pending_max.map(whole)),
-            dash(point.stable.map(held)),
+            dash(point.stable.map(yes)),
         ],
         part: false,
     });
@@ -323,9 +315,10 @@ fn placements(comparison: &HistorianComparison) -> (Table, usize) {
         cells: vec![
             format!("{}: data on {}, log on {}", placement.id, placement.data, placement.log),
             plain(placement.records_per_s),
-            ratio(placement.records_per_s / comparison.best_per_s),
-            ratio(placement.records_per_s / comparison.single_disk_per_s),
-        ],
+        ]
+        .into_iter()
+        .chain(comparison.ratios(placement.records_per_s).map(ratio))
+        .collect(),
         part: false,
     });
     let rows: Vec<Row> = ours.chain(published).collect();
@@ -392,7 +385,7 @@ fn real_project(comparison: &HistorianComparison) -> Option<Table> {
             dash(run.pending_max.map(whole)),
             dash(run.pending_mean.map(whole)),
             dash(run.database_bytes_max.map(|bytes| format::bytes(bytes as u64))),
-            dash(run.stable.map(held)),
+            dash(run.stable.map(yes)),
         ],
         part: false,
     };

@@ -1,7 +1,7 @@
 //! Doubts about an order store: orders that are not what was acknowledged, clients that stopped, times without a database,
 //! targets that were not served alike, purchases rolled back unusually often.
 
-use crate::format::{self, grouped};
+use crate::format::{self, grouped, whole};
 use crate::orders::{Orders, OrdersTarget, Reconciliation};
 use crate::report::Report;
 use crate::trial::Trial;
@@ -31,10 +31,6 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let doubts = [unknown(trials), targets_differ(trials), rollbacks(trials)];
     verdicts.extend(doubts.into_iter().flatten());
     verdicts
-}
-
-fn count(value: f64) -> String {
-    grouped(value.round() as u64)
 }
 
 fn targets(trial: &Trial) -> impl Iterator<Item = &OrdersTarget> {
@@ -90,7 +86,7 @@ fn differ(trial: &Trial) -> Vec<Verdict> {
 fn unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown =
         |trial: &Trial| reconciled(trial).any(|(_, found)| found.holds.is_none() && found.purchases > 0);
-    Doubt::plain(Level::Warning, "orders_unknown", trials, unknown).verdict(count, |_| {
+    Doubt::plain(Level::Warning, "orders_unknown", trials, unknown).verdict(whole, |_| {
         "a database could not be asked for its orders in the end, so whether it holds what it acknowledged is not known; \
          count them when it answers again"
             .to_owned()

@@ -2,7 +2,7 @@
 
 use record::{OrdersSetup, StoreTarget};
 
-use crate::format::{self, grouped, plain};
+use crate::format::{self, grouped, plain, yes};
 use crate::workloads::Facts;
 
 /// Begins the name of a setting of a server.
@@ -44,10 +44,9 @@ fn together(stores: &[Facts], wanted: impl Fn(&str) -> bool) -> Facts {
 fn store(target: &StoreTarget) -> Facts {
     let server = &target.server;
     let how = if target.procedures { "procedures in the database" } else { "prepared statements" };
-    let durable = if server.is_durable { "yes" } else { "no" };
     let facts = [
         ("durability", server.durability.clone()),
-        ("a committed order survives a loss of power", durable.to_owned()),
+        ("a committed order survives a loss of power", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", target.target.clone()),
         ("database", target.database.clone()),

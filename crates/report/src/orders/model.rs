@@ -14,6 +14,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use super::UNIT;
+use crate::trial::gauge_mean;
 use crate::workloads::Common;
 
 /// A CPU target is reached if the mean share lies within so much of it.
@@ -358,7 +359,7 @@ fn server_cpu_us(window: &[&Sample], orders: u64) -> Option<f64> {
 
 fn cpu_target(target_share: f64, setup: &OrdersSetup, window: &[&Sample]) -> CpuTarget {
     let shares = || window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU)).copied();
-    let mean_share = crate::historian::mean_gauge(window, SERVER_CPU);
+    let mean_share = gauge_mean(window, SERVER_CPU);
     // What is a percentage point of a decimal fraction is not one of a binary one.
     let within = |mean: f64| (mean - target_share).abs() <= CPU_TARGET_WITHIN + 1e-9;
     CpuTarget {
@@ -366,7 +367,7 @@ fn cpu_target(target_share: f64, setup: &OrdersSetup, window: &[&Sample]) -> Cpu
         mean_share,
         min_share: shares().reduce(f64::min),
         max_share: shares().reduce(f64::max),
-        active_clients_mean: crate::historian::mean_gauge(window, ACTIVE_CLIENTS),
+        active_clients_mean: gauge_mean(window, ACTIVE_CLIENTS),
         clients: u64::from(setup.n_threads) * setup.targets.len() as u64,
         reached: mean_share.map(within),
     }

@@ -2,7 +2,7 @@
 //! holds, what it costs, and what was published of other systems.
 
 use crate::configuration::Configuration;
-use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain};
+use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain, yes};
 use crate::orders::{Cost, CostRow, Orders, OrdersTarget, Reconciliation, UNIT};
 use crate::orders::{OrdersComparison, OrdersRow};
 use crate::report::Report;
@@ -292,10 +292,6 @@ fn cpu_targets(report: &Report) -> Option<Table> {
     };
     let rows: Vec<Row> = measured(report).filter_map(row).collect();
     (!rows.is_empty()).then_some(Table { title: "CPU target".to_owned(), columns, rows })
-}
-
-fn yes(holds: bool) -> String {
-    if holds { "yes" } else { "no" }.to_owned()
 }
 
 /// What was acknowledged and what the databases hold, a target a row; none where no trial came to its end.

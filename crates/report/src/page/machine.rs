@@ -55,7 +55,7 @@ fn device(device: &Device) -> Vec<(String, String)> {
     vec![
         fact("name", &device.name),
         fact("model", read(&device.model, Clone::clone)),
-        fact("spinning disks", read(&device.rotational, |yes| if *yes { "yes" } else { "no" }.to_owned())),
+        fact("spinning disks", read(&device.rotational, |spins| format::yes(*spins))),
         fact("capacity", read(&device.capacity_bytes, bytes)),
         fact("interface", read(&device.interface, Clone::clone)),
         fact(
