@@ -8,16 +8,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::source::{Source, Token};
 use super::{Finding, WORKLOAD_NAMES};
 
-/// Workloads, as their folders are called and as their types are.
-const WORKLOADS: [(&str, &str); 3] = [("disk", "Disk"), ("historian", "Historian"), ("orders", "Orders")];
+/// Where workloads are listed: the enum `Workload`.
+const LISTED_IN: &str = "crates/record/src/workload.rs";
 
-/// These checks have to name them.
-const SELF: &str = "crates/xtask/src/tree/";
+/// A workload as its folders are called and as its types are.
+struct Workload {
+    name: String,
+    of_type: String,
+}
 
 /// `listed` is the text of the list: a number of lines and a path a line, `#` before remarks.
 pub(crate) fn check(sources: &[Source], listed: &str) -> Vec<Finding> {
     let lines = listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let (mut allowed, mut findings) = (BTreeMap::new(), Vec::new());
+    let workloads = workloads(sources);
+    if workloads.is_empty() {
+        findings.push(Finding::new(
+            LISTED_IN,
+            0,
+            "has no enum `Workload`: say in this check where workloads are listed",
+        ));
+    }
     for line in lines {
         match line.split_once(' ').and_then(|(number, path)| Some((number.parse::<usize>().ok()?, path))) {
             Some((number, path)) => drop(allowed.insert(path, number)),
@@ -27,13 +38,24 @@ pub(crate) fn check(sources: &[Source], listed: &str) -> Vec<Finding> {
         }
     }
     for source in sources {
-        let found = lines_with_names(source);
+        let found = lines_with_names(source, &workloads);
         let allowed = allowed.remove(source.path.as_str()).unwrap_or(0);
         findings.extend(judge(source, &found, allowed));
     }
     let gone = |path: &str| Finding::new(WORKLOAD_NAMES, 0, format!("`{path}` is gone: remove its line"));
     findings.extend(allowed.into_keys().map(gone));
     findings
+}
+
+fn workloads(sources: &[Source]) -> Vec<Workload> {
+    let items =
+        sources.iter().filter(|source| source.path == LISTED_IN).flat_map(|source| &source.syntax.items);
+    let listed = items.filter_map(|item| match item {
+        syn::Item::Enum(listed) if listed.ident == "Workload" => Some(&listed.variants),
+        _ => None,
+    });
+    let named = |of_type: String| Workload { name: of_type.to_lowercase(), of_type };
+    listed.flatten().map(|variant| named(variant.ident.to_string())).collect()
 }
 
 fn judge(source: &Source, found: &BTreeSet<usize>, allowed: usize) -> Option<Finding> {
@@ -52,15 +74,12 @@ fn judge(source: &Source, found: &BTreeSet<usize>, allowed: usize) -> Option<Fin
 }
 
 /// Lines of a file that name a workload which the file is not of.
-fn lines_with_names(source: &Source) -> BTreeSet<usize> {
-    if source.path.starts_with(SELF) {
-        return BTreeSet::new();
-    }
-    let others: Vec<_> = WORKLOADS.iter().filter(|(name, _)| !is_of(&source.path, name)).collect();
+fn lines_with_names(source: &Source, workloads: &[Workload]) -> BTreeSet<usize> {
+    let others: Vec<_> = workloads.iter().filter(|workload| !is_of(&source.path, &workload.name)).collect();
     let tokens = &source.tokens;
     let names = |index: usize| {
         let around = (index.checked_sub(1).map(|before| &tokens[before]), tokens.get(index + 1));
-        others.iter().any(|(name, of_type)| names(&tokens[index], around, name, of_type))
+        others.iter().any(|workload| names(&tokens[index], around, workload))
     };
     let named = (0..tokens.len()).filter(|&index| !tokens[index].in_test && names(index));
     named.map(|index| tokens[index].line).collect()
@@ -73,15 +92,17 @@ fn is_of(path: &str, workload: &str) -> bool {
 }
 
 /// Whether a token names a workload: as a type, a variant, a module, a field or a text. A variable of this name does not.
-fn names(token: &Token, around: (Option<&Token>, Option<&Token>), name: &str, of_type: &str) -> bool {
+fn names(token: &Token, around: (Option<&Token>, Option<&Token>), workload: &Workload) -> bool {
+    let Workload { name, of_type } = workload;
     let is = |token: Option<&Token>, text: &str| token.is_some_and(|token| token.text == text);
     let text = token.text.as_str();
-    if let Some(rest) = text.strip_prefix(of_type) {
+    if let Some(rest) = text.strip_prefix(of_type.as_str()) {
         return rest.is_empty() || rest.starts_with(|next: char| next.is_uppercase());
     }
     if text.ends_with('"') {
         let spoken = text.trim_matches('"');
-        return spoken == name || spoken.strip_prefix("workload.").is_some_and(|key| key.starts_with(name));
+        return spoken == name
+            || spoken.strip_prefix("workload.").is_some_and(|key| key.starts_with(name.as_str()));
     }
     text == name && (is(around.0, ":") || is(around.0, ".") || is(around.1, ":"))
 }
@@ -93,7 +114,9 @@ mod tests {
     const SHARED: &str = "crates/study/src/plan.rs";
 
     fn findings(path: &str, text: &str, listed: &str) -> Vec<String> {
-        check(&[Source::parse(path, text).unwrap()], listed).iter().map(ToString::to_string).collect()
+        let list = Source::parse(LISTED_IN, "#[cfg(test)] enum Workload { Disk, Historian, Orders }");
+        let sources = [list.unwrap(), Source::parse(path, text).unwrap()];
+        check(&sources, listed).iter().map(ToString::to_string).collect()
     }
 
     #[track_caller]
@@ -128,6 +151,19 @@ mod tests {
             assert_eq!(findings(path, "fn a() { Setup::Disk; }", ""), [""; 0], "{path}");
             assert_one(&findings(path, "fn a() { Setup::Orders; }", ""), path);
         }
+    }
+
+    #[test]
+    fn workloads_are_those_that_are_listed() {
+        let source =
+            Source::parse(LISTED_IN, "enum Workload { Scripts }\nfn a() { Setup::Scripts; b.scripts; }")
+                .unwrap();
+        assert!(
+            check(&[source], "")
+                .iter()
+                .any(|finding| finding.to_string().contains("2 lines name a workload"))
+        );
+        assert_one(&check(&[], "").iter().map(ToString::to_string).collect::<Vec<_>>(), "has no enum");
     }
 
     #[test]
