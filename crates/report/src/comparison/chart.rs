@@ -30,7 +30,7 @@ const BARS_MOST: usize = 30;
 const SETTINGS_MOST: usize = 16;
 
 /// The charts of an axis with what is to be said of them together.
-pub(crate) struct Along {
+pub(crate) struct AxisCharts {
     pub(crate) heading: String,
     pub(crate) charts: Vec<Chart>,
     /// Settings that have no chart for want of room.
@@ -38,7 +38,7 @@ pub(crate) struct Along {
 }
 
 /// An entry for each axis that has something to draw.
-pub(crate) fn comparison(comparison: &StudyComparison) -> Vec<Along> {
+pub(crate) fn comparison(comparison: &StudyComparison) -> Vec<AxisCharts> {
     let along = |axis: &ComparedAxis| {
         let bars = axis.quantity.is_none() && comparison.not_compared.is_none();
         let chart = |series: &AxisSeries| {
@@ -47,7 +47,7 @@ pub(crate) fn comparison(comparison: &StudyComparison) -> Vec<Along> {
         let charts: Vec<Chart> = axis.series.iter().take(SETTINGS_MOST).filter_map(chart).collect();
         let heading = format!("By {}", axis_words(&axis.name));
         let left_out = axis.series.len().saturating_sub(SETTINGS_MOST);
-        (!charts.is_empty()).then_some(Along { heading, charts, left_out })
+        (!charts.is_empty()).then_some(AxisCharts { heading, charts, left_out })
     };
     comparison.axes.iter().filter_map(along).collect()
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged};
 
-use super::{Along, Grid};
+use super::{DesignedAxis, Grid};
 
 /// A point against the same point at the reference of one axis.
 #[derive(Clone, Debug, Serialize)]
@@ -31,7 +31,7 @@ pub struct Gain {
 /// What the points are compared by.
 pub(crate) struct Pairs<'a> {
     pub(crate) grid: &'a Grid<'a>,
-    pub(crate) axes: &'a [Along],
+    pub(crate) axes: &'a [DesignedAxis],
     /// The metric of each point in each block.
     pub(crate) values: &'a [Vec<Option<f64>>],
     pub(crate) better: Better,
@@ -80,7 +80,7 @@ impl Pairs<'_> {
     }
 
     /// None at the reference itself, and where the study does not have the reference point.
-    fn gain(&self, axis: &Along, index: usize) -> Option<Gain> {
+    fn gain(&self, axis: &DesignedAxis, index: usize) -> Option<Gain> {
         let key = &self.grid.rows[index].key;
         let reference = axis.reference(key);
         axis.level(key).filter(|level| *level != reference)?;

@@ -241,7 +241,7 @@ pub(crate) fn direction(better: Direction) -> Better {
 
 /// An axis as points are compared along it.
 #[derive(Clone, Debug)]
-pub(crate) struct Along {
+pub(crate) struct DesignedAxis {
     pub(crate) name: String,
     pub(crate) levels: Vec<String>,
     reference: String,
@@ -249,7 +249,7 @@ pub(crate) struct Along {
     own: BTreeMap<String, String>,
 }
 
-impl Along {
+impl DesignedAxis {
     /// The axes of a design, the named configurations first if they are compared: without a reference they are scenarios
     /// of their own.
     fn all(design: &Design, grid: &Grid<'_>) -> Vec<Self> {
@@ -323,7 +323,7 @@ pub(crate) fn axis_words(name: &str) -> String {
 }
 
 /// The levels of a point in words, but for one axis.
-pub(crate) fn label(key: &Key, axes: &[Along], without: Option<&str>) -> String {
+pub(crate) fn label(key: &Key, axes: &[DesignedAxis], without: Option<&str>) -> String {
     let configuration = Some(key.0.clone()).filter(|name| !name.is_empty() && without != Some(CONFIGURATION));
     let named = |(name, level): (&String, &String)| format!("{} {level}", axis_words(name));
     let wanted = |name: &String| without != Some(name.as_str());
@@ -346,7 +346,7 @@ pub(crate) fn of(
     if grid.rows.len() < 2 && design.thresholds.is_empty() {
         return None;
     }
-    let axes = Along::all(design, &grid);
+    let axes = DesignedAxis::all(design, &grid);
     let compares = design.order != Order::Repeats;
     let measured = |metric: &Metric| {
         let noise = NoiseFloor::of(&grid, metric);
@@ -403,7 +403,7 @@ fn others(
 const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
                        like an effect; order = \"blocks\" makes the combinations comparable";
 
-fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
+fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
     Point {
         label: label(&row.key, axes, None),
         configuration: row.key.0.clone(),
@@ -424,7 +424,7 @@ fn point(row: &grid::Row<'_>, axes: &[Along]) -> Point {
 /// The values of all points by one metric, and what they gain.
 fn measured(
     grid: &Grid<'_>,
-    axes: &[Along],
+    axes: &[DesignedAxis],
     metric: &Metric,
     smallest: f64,
     compares: bool,

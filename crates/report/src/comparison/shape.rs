@@ -4,7 +4,7 @@ use record::{Direction, Metric};
 use stats::{CandidateLevel, SweetSpot};
 
 use super::level::{Quantity, numbers};
-use super::{Along, AxisSeries, CONFIGURATION, ComparedAxis, Grid, Point, direction, label};
+use super::{AxisSeries, CONFIGURATION, ComparedAxis, DesignedAxis, Grid, Point, direction, label};
 
 /// Axes that are counts of what works at the same time.
 const SCALING: [&str; 5] = ["n_threads", "threads", "outstanding", "cpus", "clients"];
@@ -14,7 +14,7 @@ const SWEET_SPOT_BLOCKS_MIN: usize = stats::BLOCKS_MIN;
 
 /// Each axis with its curves.
 pub(crate) fn axes(
-    axes: &[Along],
+    axes: &[DesignedAxis],
     grid: &Grid<'_>,
     points: &[Point],
     metric: &Metric,
@@ -42,7 +42,7 @@ pub(crate) fn axes(
 }
 
 /// The settings of the other axes, that of their references first, each with its points in the order of the levels.
-fn settings(axis: &Along, axes: &[Along], grid: &Grid<'_>) -> Vec<AxisSeries> {
+fn settings(axis: &DesignedAxis, axes: &[DesignedAxis], grid: &Grid<'_>) -> Vec<AxisSeries> {
     let are_compared = axes.iter().any(|axis| axis.name == CONFIGURATION);
     let mut series: Vec<(super::Key, AxisSeries)> = Vec::new();
     for row in &grid.rows {
@@ -74,7 +74,7 @@ fn settings(axis: &Along, axes: &[Along], grid: &Grid<'_>) -> Vec<AxisSeries> {
 
 /// What the shape of a curve is found from.
 struct Curve<'a> {
-    axis: &'a Along,
+    axis: &'a DesignedAxis,
     quantity: Option<Quantity>,
     numbers: &'a [f64],
     points: &'a [Point],

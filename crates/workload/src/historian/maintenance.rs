@@ -12,7 +12,7 @@ use crate::clock::Clock;
 
 /// Purges at each interval.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Maintainer {
     running: Arc<Running>,
     maintenance: Maintenance,
     clock: Clock,
@@ -41,7 +41,7 @@ enum Broken {
     Database(#[from] Error),
 }
 
-impl Keeper {
+impl Maintainer {
     pub(crate) fn new(
         running: Arc<Running>,
         maintenance: Maintenance,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::job::{Maintenance, Readers};
-use super::maintenance::Keeper;
+use super::maintenance::Maintainer;
 use super::reader::Reader;
 use super::running::Running;
 use super::source::Source;
@@ -22,7 +22,7 @@ pub(crate) enum Role {
     Source(Box<Source>),
     Writer,
     Reader(Readers),
-    Keeper(Maintenance),
+    Maintainer(Maintenance),
     /// Looks at the size of the database.
     Sampler,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Name {
     Source,
     Writer,
     Reader,
-    Keeper,
+    Maintainer,
     Sampler,
 }
 
@@ -61,7 +61,7 @@ impl Name {
             Self::Source => "source",
             Self::Writer => "writer",
             Self::Reader => "reader",
-            Self::Keeper => "maintenance",
+            Self::Maintainer => "maintenance",
             Self::Sampler => "sizes",
         }
     }
@@ -92,7 +92,7 @@ impl Role {
             Self::Source(_) => Name::Source,
             Self::Writer => Name::Writer,
             Self::Reader(_) => Name::Reader,
-            Self::Keeper(_) => Name::Keeper,
+            Self::Maintainer(_) => Name::Maintainer,
             Self::Sampler => Name::Sampler,
         }
     }
@@ -118,7 +118,9 @@ impl Role {
             Self::Source(_) => {}
             Self::Writer => Writer::new(running, clock, session).run().await,
             Self::Reader(readers) => Reader::new(running, readers, clock, session).run().await,
-            Self::Keeper(maintenance) => Keeper::new(running, maintenance, clock, session).run().await,
+            Self::Maintainer(maintenance) => {
+                Maintainer::new(running, maintenance, clock, session).run().await
+            }
             Self::Sampler => sample_sizes(&running, clock, session).await,
         }
         Ok(())

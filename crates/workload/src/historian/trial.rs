@@ -73,7 +73,7 @@ async fn play(
     let mut cast: Vec<Role> = vec![Role::Source(Box::new(source)), Role::Sampler];
     cast.extend((0..running.job.writers).map(|_| Role::Writer));
     cast.extend(running.job.readers.map(Role::Reader));
-    cast.extend(running.job.maintenance.map(Role::Keeper));
+    cast.extend(running.job.maintenance.map(Role::Maintainer));
     let mut threads = roles::start(&running, cast, simulated)?;
     unless_stopped(stop, threads.ready()).await.unwrap_or(Err(TrialError::Interrupted))?;
     let go = on_progress(Progress::SetUp(Setup::Historian(Box::new(setup))));
