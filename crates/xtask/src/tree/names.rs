@@ -1,4 +1,6 @@
-//! Modules are named after what they hold; some names hold anything.
+//! Modules are named after what they hold, some names hold anything; and a module with a folder stands in it.
+
+use std::collections::BTreeSet;
 
 use super::Finding;
 use super::source::Source;
@@ -6,7 +8,17 @@ use super::source::Source;
 const EMPTY_NAMES: [&str; 6] = ["utils", "common", "helpers", "manager", "misc", "imp"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
-    sources.iter().flat_map(|source| by_path(source).chain(by_declaration(source))).collect()
+    let paths: BTreeSet<&str> = sources.iter().map(|source| source.path.as_str()).collect();
+    let beside = sources.iter().filter_map(|source| beside_its_folder(source, &paths));
+    sources.iter().flat_map(|source| by_path(source).chain(by_declaration(source))).chain(beside).collect()
+}
+
+/// A module's file that stands beside the folder of its parts: two styles make one look in two places.
+fn beside_its_folder(source: &Source, paths: &BTreeSet<&str>) -> Option<Finding> {
+    let folder = format!("{}/", source.path.strip_suffix(".rs")?);
+    let next = paths.range(folder.as_str()..).next()?;
+    let message = format!("stands beside its folder: move it to `{folder}mod.rs`");
+    next.starts_with(&folder).then(|| Finding::new(&source.path, 0, message))
 }
 
 /// Names of files and of the directories that they are in.
@@ -50,6 +62,18 @@ mod tests {
     #[test]
     fn a_module_within_a_file_is_found() {
         assert_eq!(lines("crates/disk/src/lib.rs", "mod buffer {}\nmod helpers {}"), [2]);
+    }
+
+    #[test]
+    fn a_module_stands_in_its_folder() {
+        let found = |paths: &[&str]| {
+            let sources: Vec<Source> = paths.iter().map(|path| Source::parse(path, "").unwrap()).collect();
+            check(&sources).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let beside = found(&["crates/disk/src/engine.rs", "crates/disk/src/engine/null.rs"]);
+        assert!(beside.len() == 1 && beside[0].contains("crates/disk/src/engine/mod.rs"), "{beside:?}");
+        assert_eq!(found(&["crates/disk/src/engine/mod.rs", "crates/disk/src/engine/null.rs"]), [""; 0]);
+        assert_eq!(found(&["crates/disk/src/engine.rs", "crates/disk/src/engine_tests.rs"]), [""; 0]);
     }
 
     #[test]
