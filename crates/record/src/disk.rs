@@ -7,14 +7,6 @@ use crate::{Calibration, Loop, Offered};
 /// Kind of operation that is no I/O of its own: it makes others durable.
 pub const FLUSH: &str = "flush";
 
-impl Calibration {
-    /// Operations a second that one thread reaches without a target.
-    #[must_use]
-    pub fn per_s(self) -> Option<f64> {
-        (self.generator_ns_per_operation > 0.0).then(|| 1e9 / self.generator_ns_per_operation)
-    }
-}
-
 /// Setup of a disk trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskSetup {

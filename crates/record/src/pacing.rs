@@ -49,3 +49,11 @@ pub struct Calibration {
     /// Time of one operation that does nothing, in nanoseconds, on one thread.
     pub generator_ns_per_operation: f64,
 }
+
+impl Calibration {
+    /// Operations a second that one thread reaches without a target.
+    #[must_use]
+    pub fn per_s(self) -> Option<f64> {
+        (self.generator_ns_per_operation > 0.0).then(|| 1e9 / self.generator_ns_per_operation)
+    }
+}
