@@ -1,7 +1,7 @@
 //! The study of one historian, and what makes a search or a quick look of it.
 
 use database::{Existing, Url};
-use load::Span;
+use load::{Span, Workload};
 use workload::historian::{Rate, Settings};
 
 use crate::search::Search;
@@ -35,8 +35,8 @@ impl Study {
     pub fn hasten(&mut self) {
         self.quick = true;
         let historian = self.workload.historian.get_or_insert_default();
-        historian.warm_up = Some(Span::seconds(4));
-        historian.duration = Some(Span::seconds(10));
+        let look = Settings::quick_look(historian, &[]);
+        (historian.warm_up, historian.duration) = (look.warm_up, look.duration);
     }
 
     /// Adds a short historian to a study of a disk: as fast as it goes, since a short look judges no rate.

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use crate::expand::{self, Point};
+use crate::search::Search;
 use crate::settings;
 use crate::study::Study;
 use crate::work::{self, Known, NAMES, Visitor};
@@ -37,10 +38,11 @@ pub(crate) fn look(study: &Study) -> Look {
         laid.extend(parameters.into_iter().map(|(key, value)| (format!("workload.{name}.{key}"), value)));
     }
     if study.search.is_some() {
+        let Search { confirm, confirmations, cool_down, .. } = Search::quick();
+        laid.extend(confirm.map(|confirm| ("search.confirm".to_owned(), confirm.to_string().into())));
         laid.extend([
-            ("search.confirm".to_owned(), "24s".into()),
-            ("search.confirmations".to_owned(), 1.into()),
-            ("search.cool_down".to_owned(), "0s".into()),
+            ("search.confirmations".to_owned(), i64::from(confirmations).into()),
+            ("search.cool_down".to_owned(), cool_down.to_string().into()),
         ]);
     }
     Look { laid, times }
