@@ -65,17 +65,13 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
             loaded.size,
             loaded.seed
         ))),
-        (State::Loaded, 0) => {
+        (State::Loaded | State::Used, 0) => {
+            let used = match loaded.state {
+                State::Used => "a run was made on it since the load, and ",
+                State::Loading | State::Loaded => "",
+            };
             tell!(
-                "order store of {}, seed {}: all counts and sums are as they were loaded",
-                loaded.size,
-                loaded.seed
-            );
-            Ok(Exit::Pass)
-        }
-        (State::Used, 0) => {
-            tell!(
-                "order store of {}, seed {}: a run was made on it since the load, and all counts and sums are as they were loaded",
+                "order store of {}, seed {}: {used}all counts and sums are as they were loaded",
                 loaded.size,
                 loaded.seed
             );
