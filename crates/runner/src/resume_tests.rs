@@ -170,6 +170,10 @@ fn interrupted_everywhere(text: &str, every: usize) -> usize {
     let study = Study::from_toml(text).unwrap();
     let plan = Plan::of(&study).unwrap();
     let undisturbed_events = told(&study, None, usize::MAX);
+    for event in &undisturbed_events {
+        let told = serde_json::to_string(event).unwrap();
+        assert_eq!(&serde_json::from_str::<Event>(&told).unwrap(), event, "an event can travel");
+    }
     let undisturbed = record(Vec::new(), &undisturbed_events);
     assert_eq!(undisturbed.manifest.state, State::Complete);
     let all = undisturbed_events.len();

@@ -1,6 +1,8 @@
 //! A trial of each workload in a process of its own: it is told its job over one pipe and tells its events over another, and
 //! leaves the same record as in this process. The locks stay here.
 
+#![expect(clippy::unwrap_used, reason = "tests assert")]
+
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,6 +18,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use workload::historian;
 use workload::orders::{self, StoreData, StoreInUse};
+
+/// Those who wait for an answer, in the order of their questions.
+type Asked = Arc<Mutex<VecDeque<oneshot::Sender<Result<Held, String>>>>>;
 
 /// Set in the process that runs a trial for another one.
 const ELSEWHERE: &str = "PRONY_TEST_TRIAL_ELSEWHERE";
@@ -90,7 +95,7 @@ fn a_process_for_another_one() {
         return;
     }
     let (go, gone) = mpsc::channel();
-    let asked: Arc<Mutex<VecDeque<oneshot::Sender<Result<Held, String>>>>> = Arc::default();
+    let asked = Asked::default();
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let job: Job = read(&lines.next().unwrap().unwrap());
     let waiting = Arc::clone(&asked);

@@ -152,7 +152,9 @@ fn orders_that_are_due_come_at_their_rate() {
     let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
     let ran = ran(&job("rate = 1200.0\nn_threads = 2"), &[loaded(&url, "")]);
     is_sound(&ran, 2);
-    assert_eq!(ran.measured("order"), 20, "20 a second, in a window of a second");
+    let done = ran.outcome.targets[0].purchases_from_start;
+    assert_eq!(done + ran.outcome.unsent, 26, "20 a second were due for 1.3 s");
+    assert_eq!(ran.outcome.offered.map(|offered| offered.due), Some(20), "in a window of a second");
     let window = ran.intervals.iter().find(|interval| interval.phase == Phase::Measure).unwrap();
     assert!(window.operations["order"].response.is_some());
 }
