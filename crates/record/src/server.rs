@@ -26,7 +26,7 @@ pub struct Server {
     #[serde(default)]
     pub data_directory: Option<String>,
     /// Directory of its log (WAL, redo log), where that is known. It may be a link to elsewhere.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_directory: Option<String>,
 }
 
