@@ -83,18 +83,12 @@ impl Progress {
     }
 
     fn begin(&mut self, trial: &TrialRecord) {
-        let parameter = |key: &str| {
-            let text = trial.parameters.get(key).and_then(serde_json::Value::as_str);
-            text.and_then(|text| text.parse::<load::Span>().ok())
-        };
-        let seconds = |keys: [&str; 2], default: f64| {
-            keys.into_iter().find_map(parameter).map_or(default, load::Span::as_seconds)
-        };
         let current = Current {
             label: label(trial, self.trials),
             workload: trial.workload,
             main: trial.main.clone(),
-            end_s: seconds(["warm_up", "warmup_time"], 1.0) + seconds(["duration", "run_time"], 10.0),
+            // Of a trial that runs it is known.
+            end_s: trial.planned_s.unwrap_or_default(),
             measured: Window::new(trial.main.clone()),
         };
         self.moving(&format!("{}  starting", current.label), false);

@@ -115,6 +115,7 @@ impl TryFrom<Format1> for TrialRecord {
             notes: record.notes,
             started: record.started,
             parameters: record.parameters,
+            planned_s: None,
             target: Value::Null,
             placed: Vec::new(),
             setup: record.setup,

@@ -64,6 +64,9 @@ pub struct TrialRecord {
     pub started: Option<String>,
     /// Parameters as asked, as the study file would spell them.
     pub parameters: serde_json::Value,
+    /// Length of warm-up and window as planned, in seconds; none where the format did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_s: Option<f64>,
     /// What was asked to be loaded, as the study file spells it, without passwords; null where the format did not store it.
     #[serde(default)]
     pub target: serde_json::Value,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Resources, Sample, SearchStep, Setup,
-    State, Summary, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Placed, Resources, Sample, SearchStep,
+    Setup, State, Summary, Workload,
 };
 use serde::Serialize;
 use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
@@ -151,6 +151,12 @@ pub struct Trial {
     pub offered_rate: Option<OfferedRate>,
     /// Parameters as asked.
     pub parameters: serde_json::Value,
+    /// What was asked to be loaded.
+    #[serde(skip_serializing_if = "serde_json::Value::is_null")]
+    pub target: serde_json::Value,
+    /// Where that was found to be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placed: Vec<Placed>,
     /// What was really set up.
     pub setup: Option<Setup>,
     /// What only trials of its workload have, by the workload's name.
@@ -224,6 +230,8 @@ impl Trial {
             unsent: record.unsent(),
             offered_rate: OfferedRate::of(measured, figures.first(), shown.unsent_share_max()),
             parameters: record.parameters.clone(),
+            target: record.target.clone(),
+            placed: record.placed.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
             worked: shown.worked(measured, &common),

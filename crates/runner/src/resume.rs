@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 
 use record::{
     Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord,
+    leaves,
 };
 use study::{Plan, Trial};
+
+use crate::trial::target_of;
 
 /// A study that is taken up again.
 #[derive(Debug)]
@@ -41,6 +44,15 @@ pub enum ResumeError {
         /// Version that made it.
         version: String,
     },
+    /// What it loads is another target than what was measured before.
+    #[error(
+        "its study.toml names another target than the one that was measured, and figures of both would be mixed: {}; take that \
+         back, or begin a new study", differs.join("; ")
+    )]
+    OtherTarget {
+        /// What differs, a sentence each.
+        differs: Vec<String>,
+    },
 }
 
 impl Resume {
@@ -61,6 +73,7 @@ impl Resume {
         if entries.is_empty() && manifest.state != State::Running {
             return Err(ResumeError::Finished);
         }
+        let differs = other_targets(plan, &trials, is_search);
         let is_kept = |trial: &MeasuredTrial| match entry_of(plan, trial, is_search) {
             Some(entry) => !entries.contains(&entry),
             None => false,
@@ -71,6 +84,9 @@ impl Resume {
         let same_work = |trial: &MeasuredTrial| {
             entry_of(plan, trial, is_search).is_some_and(|entry| is_of(&plan.trials[entry], trial, is_search))
         };
+        if same_plan && !differs.is_empty() {
+            return Err(ResumeError::OtherTarget { differs });
+        }
         if !same_plan || !kept.iter().all(same_work) {
             return Err(ResumeError::OtherPlan { version: manifest.tool_version });
         }
@@ -146,6 +162,33 @@ fn is_of(entry: &Trial, trial: &MeasuredTrial, is_search: bool) -> bool {
         parameters.retain(|name, _| !(is_search && OF_A_STEP.contains(&name.as_str())));
     }
     now == then
+}
+
+/// How the targets that the plan names differ from those that were recorded, also of trials that are measured again. What was
+/// made for the study may be kept at its end or not, which changes no figure.
+fn other_targets(plan: &Plan, trials: &[MeasuredTrial], is_search: bool) -> Vec<String> {
+    let mut differs: Vec<String> = Vec::new();
+    // What format 1 did not record cannot be compared.
+    for trial in trials.iter().filter(|trial| !trial.trial.target.is_null()) {
+        let Some(entry) = entry_of(plan, trial, is_search) else { continue };
+        for told in between(&trial.trial.target, &target_of(&plan.trials[entry])) {
+            if !differs.contains(&told) {
+                differs.push(told);
+            }
+        }
+    }
+    differs
+}
+
+fn between(then: &serde_json::Value, now: &serde_json::Value) -> Vec<String> {
+    let (then, now) = (leaves(then), leaves(now));
+    let paths: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let matters =
+        |path: &&String| path.rsplit('.').next() != Some("keep") && then.get(*path) != now.get(*path);
+    let told = |value: Option<&String>| value.map_or("not set", String::as_str).to_owned();
+    let sentence =
+        |path: &String| format!("target.{path} was {} and is {}", told(then.get(path)), told(now.get(path)));
+    paths.into_iter().filter(matters).map(sentence).collect()
 }
 
 /// Position in the plan of what a record is of.

@@ -298,6 +298,31 @@ fn what_was_measured_otherwise_is_not_kept() {
     assert!(matches!(other, Err(ResumeError::OtherPlan { .. })));
 }
 
+/// A database that was edited in the study file of a results directory once mixed two servers in one study.
+#[test]
+fn another_target_than_the_one_that_was_measured_is_refused() {
+    let measured = |text: &str| record(Vec::new(), &told(&Study::from_toml(text).unwrap(), None, 25));
+    let edited = |text: &str, from: &str, to: &str| {
+        let plan = Plan::of(&Study::from_toml(&text.replace(from, to)).unwrap()).unwrap();
+        Resume::of(&plan, measured(text)).map(|_| ()).unwrap_err().to_string()
+    };
+    let url = edited(HISTORIAN, "append=50ms", "append=90ms");
+    assert!(url.contains(": target.url was fake:?append=50ms and is fake:?append=90ms; take"), "{url}");
+    let name = edited(SEARCHES, "[target]", "[target]\n    database = \"other\"");
+    assert!(name.contains(": target.database was not set and is other; take"), "{name}");
+    let path = edited(PLAIN, "/nowhere", "/elsewhere");
+    assert!(path.contains(": target.paths.1 was /nowhere and is /elsewhere; take"), "{path}");
+    let kept = Study::from_toml(&HISTORIAN.replace("[target]", "[target]\n    keep = true")).unwrap();
+    assert_eq!(Resume::of(&Plan::of(&kept).unwrap(), measured(HISTORIAN)).map(|_| ()), Ok(()));
+}
+
+#[test]
+fn a_servers_limit_is_part_of_the_target() {
+    let of = |memory: &str| serde_json::json!({"server": {"pg": {"memory": memory, "keep": memory}}});
+    let told = ["target.server.pg.memory was 8GiB and is 4GiB"];
+    assert_eq!(between(&of("8GiB"), &of("4GiB")), told);
+}
+
 /// The reference is measured once more, also where its series had ended before.
 #[test]
 fn the_noise_floor_is_measured_where_a_series_ends_early() {

@@ -44,6 +44,7 @@ impl Run<'_, '_> {
         record.state = State::Running;
         record.started = Some(Timestamp::now().to_string());
         record.parameters = work.any().parameters();
+        record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
         let mut measured = Window::new(record.main.clone());
         let mut samples = Vec::new();
@@ -106,12 +107,22 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         notes: Vec::new(),
         started: None,
         parameters: trial.work.any().parameters(),
-        target: serde_json::to_value(&trial.target).unwrap_or_default(),
+        planned_s: Some(planned_s(&trial.work)),
+        target: target_of(trial),
         placed: Vec::new(),
         setup: None,
         outcome: None,
         search: None,
     }
+}
+
+fn planned_s(work: &Work) -> f64 {
+    work.any().phases().end_ns() as f64 / 1e9
+}
+
+/// The target of a trial as the study file spells it; addresses have no passwords there.
+pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
+    serde_json::to_value(&trial.target).unwrap_or_default()
 }
 
 /// What the setup lacks of what was asked for.

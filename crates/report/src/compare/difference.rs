@@ -1,11 +1,8 @@
 //! In what two studies differ: machines, settings, and the workload of a combination. Both sides are walked as they are
 //! stored, so that what is recorded one day is compared from then on.
 
-use std::collections::BTreeMap;
-
-use record::{Setup, StudyRecord};
+use record::{Leaves, Setup, StudyRecord, leaves};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::trial::Trial;
 
@@ -32,14 +29,17 @@ const VOLATILE: [&str; 7] = [
 ];
 
 /// Parameters that say where and with what chance, and not what is done.
-const PLACE: [&str; 14] = [
+const PLACE: [&str; 17] = [
     "target",
     "targets",
     "path",
     "paths",
     "url",
     "database",
+    "data_directory",
+    "log_directory",
     "place",
+    "server",
     "instance",
     "create",
     "overwrite",
@@ -51,9 +51,6 @@ const PLACE: [&str; 14] = [
 
 /// Names under which the rate of a search's step is stored: what the search found, and nothing that was asked for.
 const FOUND: [&str; 2] = ["rate", "rate_per_s"];
-
-/// A stored value as dotted paths and texts. What stands in a list is known by its name, or by its place.
-type Leaves = BTreeMap<String, String>;
 
 /// Differences of the machines.
 pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
@@ -72,8 +69,27 @@ pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Differ
     }
 }
 
-/// Differences of the studies themselves, then of the setups of the combinations that both have; a difference that several
-/// combinations have is told once.
+/// Differences of what was loaded: of the targets as asked, of where they were found to be, and of what the setups tell of
+/// them. A difference that several combinations have is told once.
+pub(super) fn target<'a>(shared: impl Iterator<Item = (&'a Trial, &'a Trial)>) -> Vec<Difference> {
+    let of = |trial: &Trial| {
+        let asked = leaves(&trial.target).into_iter().map(|(path, text)| (format!("target.{path}"), text));
+        let placed = leaves(&trial.placed).into_iter().map(|(path, text)| (format!("placed.{path}"), text));
+        asked.chain(placed).collect::<Leaves>()
+    };
+    let mut all = Vec::new();
+    for (one, other) in shared {
+        // What format 1 did not record is no difference.
+        if !one.target.is_null() && !other.target.is_null() {
+            add_new(&mut all, between(&of(one), &of(other)));
+        }
+        add_new(&mut all, setups(one, other).into_iter().filter(|difference| is_place(&difference.what)));
+    }
+    all
+}
+
+/// Differences of the studies themselves, then of the setups of the combinations that both have but for what says where; a
+/// difference that several combinations have is told once.
 pub(super) fn settings<'a>(
     first: &StudyRecord,
     this: &StudyRecord,
@@ -100,16 +116,28 @@ pub(super) fn settings<'a>(
     let mut all: Vec<Difference> =
         paths(&first, &this).into_iter().filter_map(|p| differs(p, &first, &this)).collect();
     for (one, other) in shared {
-        let setup = |trial: &Trial| trial.setup.as_ref().map(leaves).unwrap_or_default();
-        let asked = between(&setup(one), &setup(other)).into_iter();
-        for found in asked.filter(|difference| !was_found(&difference.what, one, other)) {
-            let found = Difference { what: format!("setup.{}", found.what), ..found };
-            if !all.contains(&found) {
-                all.push(found);
-            }
-        }
+        add_new(&mut all, setups(one, other).into_iter().filter(|difference| !is_place(&difference.what)));
     }
     all
+}
+
+fn setups(first: &Trial, this: &Trial) -> Vec<Difference> {
+    let setup = |trial: &Trial| trial.setup.as_ref().map(leaves).unwrap_or_default();
+    let found = between(&setup(first), &setup(this)).into_iter();
+    let found = found.filter(|difference| !was_found(&difference.what, first, this));
+    found.map(|found| Difference { what: format!("setup.{}", found.what), ..found }).collect()
+}
+
+fn add_new(all: &mut Vec<Difference>, found: impl IntoIterator<Item = Difference>) {
+    for found in found {
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+}
+
+fn is_place(path: &str) -> bool {
+    path.split('.').any(|part| PLACE.contains(&part))
 }
 
 /// Differences of what a combination asks of the server. A parameter that one side left to its default differs only if the
@@ -119,7 +147,6 @@ pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
         let (one, other) = (Some(first.workload.name().to_owned()), Some(this.workload.name().to_owned()));
         return vec![Difference { what: "workload".to_owned(), first: one, this: other }];
     }
-    let is_place = |path: &str| path.split('.').any(|part| PLACE.contains(&part));
     let asked = |trial: &Trial| leaves(&trial.parameters);
     let found = between(&asked(first), &asked(this)).into_iter();
     let found = found.filter(|found| !is_place(&found.what) && !was_found(&found.what, first, this));
@@ -157,37 +184,4 @@ fn paths<'a>(first: &'a Leaves, this: &'a Leaves) -> Vec<&'a String> {
 fn differs(path: &str, first: &Leaves, this: &Leaves) -> Option<Difference> {
     let (one, other) = (first.get(path), this.get(path));
     (one != other).then(|| Difference { what: path.to_owned(), first: one.cloned(), this: other.cloned() })
-}
-
-fn leaves(of: &impl Serialize) -> Leaves {
-    let mut leaves = Leaves::new();
-    walk("", &serde_json::to_value(of).unwrap_or_default(), &mut leaves);
-    leaves
-}
-
-fn walk(path: &str, value: &Value, leaves: &mut Leaves) {
-    let below = |name: &str| match (path, name) {
-        ("", name) => name.to_owned(),
-        // Whether a reading is known is told by its value.
-        (path, "known") => path.to_owned(),
-        (path, name) => format!("{path}.{name}"),
-    };
-    match value {
-        Value::Object(members) => {
-            members.iter().for_each(|(name, member)| walk(&below(name), member, leaves))
-        }
-        Value::Array(items) => {
-            for (place, item) in items.iter().enumerate() {
-                let name = item.get("name").and_then(Value::as_str);
-                match (name, item.get("value")) {
-                    (Some(name), Some(value)) => walk(&below(name), value, leaves),
-                    (Some(name), None) => walk(&below(name), item, leaves),
-                    _ => walk(&below(&(place + 1).to_string()), item, leaves),
-                }
-            }
-        }
-        Value::Null => {}
-        Value::String(text) => drop(leaves.insert(path.to_owned(), text.clone())),
-        other => drop(leaves.insert(path.to_owned(), other.to_string())),
-    }
 }

@@ -60,6 +60,8 @@ pub struct Against {
     pub name: String,
     /// In what the machines differ.
     pub environment: Vec<Difference>,
+    /// In what the targets differ: what was asked to be loaded, and where it was found to be.
+    pub target: Vec<Difference>,
     /// In what settings and setups differ.
     pub settings: Vec<Difference>,
     /// What the verdicts are about, by name.
@@ -249,12 +251,13 @@ fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
     let alone = |own: &BTreeMap<Key, Vec<Cell<'_>>>, other: &BTreeMap<Key, Vec<Cell<'_>>>| {
         own.keys().filter(|key| !other.contains_key(*key)).map(combination).collect::<Vec<String>>()
     };
-    let setups = shared.iter().map(|(_, a, b)| (a[0].trial, b[0].trial));
+    let pairs = || shared.iter().map(|(_, a, b)| (a[0].trial, b[0].trial));
     let metric = first.metric().map(|metric| metric.name);
     Against {
         name: this.name.to_owned(),
         environment: difference::environment(first.study, this.study),
-        settings: difference::settings(first.study, this.study, setups),
+        target: difference::target(pairs()),
+        settings: difference::settings(first.study, this.study, pairs()),
         metric,
         smallest_effect: metric.map_or_else(|| stats::smallest_effect(None), smallest),
         combinations: combinations

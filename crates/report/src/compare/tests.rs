@@ -60,8 +60,9 @@ fn where_the_target_alone_differs_nothing_is_refused() {
     }
     let found = compare(&first, &this);
     assert_eq!(found.outcome(), CompareOutcome::Judged);
-    let told: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();
-    assert_eq!(told, ["setup.path"], "once for all combinations");
+    assert_eq!(found.against[0].settings, []);
+    let told: Vec<&str> = found.against[0].target.iter().map(|found| found.what.as_str()).collect();
+    assert_eq!(told, ["target.paths.1", "setup.path"], "once for all combinations");
 }
 
 #[test]

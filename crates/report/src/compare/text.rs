@@ -41,7 +41,8 @@ impl Compare {
 }
 
 fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
-    let parts = [("machines", &against.environment), ("settings", &against.settings)];
+    let parts =
+        [("machines", &against.environment), ("targets", &against.target), ("settings", &against.settings)];
     let part = |(what, found): &(&str, &Vec<Difference>)| match found.is_empty() {
         true => format!("No difference between the {what} is recorded."),
         false => titled(&table(&format!("Differences of the {what}"), found, first, &against.name), width),

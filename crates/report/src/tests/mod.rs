@@ -176,6 +176,36 @@ fn reads_and_writes_are_summed_and_flushes_are_not() {
     );
 }
 
+/// A kind called `order` or `record` once made every other kind a part of it.
+#[test]
+fn names_of_operations_are_free() {
+    let of = |main: record::Main| {
+        let mut trial = Made::mixed("M").noise(0.0).trial(1);
+        let named = |kind: String| match kind.as_str() {
+            "read" => "order".to_owned(),
+            "write" => "login".to_owned(),
+            _ => "record".to_owned(),
+        };
+        trial.measured = trial.measured.into_iter().map(|(kind, of)| (named(kind), of)).collect();
+        for sample in &mut trial.samples {
+            let operations = std::mem::take(&mut sample.operations);
+            sample.operations = operations.into_iter().map(|(kind, of)| (named(kind), of)).collect();
+        }
+        trial.trial.main = main;
+        let report = Report::of(&fixture::study("mixed", vec![trial]));
+        let trial = &report.trials[0];
+        let rows: Vec<(String, Option<f64>)> =
+            trial.figures.iter().map(|figures| (figures.kind.clone(), figures.per_s)).collect();
+        (rows, trial.rate_per_s.unwrap().value)
+    };
+    let row = |kind: &str, per_s: f64| (kind.to_owned(), Some(per_s));
+    let (order, login, record) = (row("order", 14_000.0), row("login", 6_000.0), row("record", 60.0));
+    let visit = of(record::Main::Kind("login".to_owned()));
+    assert_eq!(visit, (vec![login.clone(), order.clone(), record.clone()], 6_000.0));
+    let all = of(record::Main::AllBut(vec!["record".to_owned()]));
+    assert_eq!(all, (vec![row("all", 20_000.0), login, order, record], 20_000.0));
+}
+
 #[test]
 fn lost_histograms_leave_the_counts() {
     let mut study = fixture::study("quick", vec![Made::read("R").noise(0.0).trial(1)]);

@@ -110,6 +110,7 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         notes: Vec::new(),
         started: Some("2026-11-21T07:30:05Z".to_owned()),
         parameters: serde_json::json!({ "block": "4KiB", "outstanding": number }),
+        planned_s: None,
         target: serde_json::json!({ "paths": ["/data"] }),
         placed: Vec::new(),
         setup: None,
