@@ -1,6 +1,6 @@
 //! How a trial was really set up, as it is recorded.
 
-use record::{Calibration, DiskSetup};
+use record::{Calibration, DiskEngine, DiskSetup};
 
 use crate::choice::Resolved;
 use crate::job::Job;
@@ -36,7 +36,7 @@ pub(crate) fn describe(
         duplicate_per_cent: job.duplicate * 100.0,
         written: target.written(job),
         pacing: job.pacing.recorded(),
-        engine: engine_name(job.engine).to_owned(),
+        engine: engine_of(job.engine),
         engine_fallback: resolved.fallback.clone(),
         engine_features: ready.features.clone(),
         buffers: ready.buffers.clone(),
@@ -48,12 +48,12 @@ pub(crate) fn describe(
     }
 }
 
-fn engine_name(engine: EngineChoice) -> &'static str {
+fn engine_of(engine: EngineChoice) -> DiskEngine {
     match engine {
-        EngineChoice::Auto | EngineChoice::Uring => "uring",
-        EngineChoice::Psync => "psync",
-        EngineChoice::Null => "null",
-        EngineChoice::Simulated => "simulated",
+        EngineChoice::Auto | EngineChoice::Uring => DiskEngine::Uring,
+        EngineChoice::Psync => DiskEngine::Psync,
+        EngineChoice::Null => DiskEngine::Null,
+        EngineChoice::Simulated => DiskEngine::Simulated,
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use load::{Arrivals, Meter, ThreadInterval, intervals_max};
+use record::{BufferUse, DiskEngine};
 
 use crate::affinity::{pin, usable_cpus, wake_on_time};
 use crate::buffer::{Buffers, Content};
@@ -31,10 +32,10 @@ pub(crate) enum Message {
 }
 
 /// What a thread's engine got.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ready {
     pub(crate) features: Vec<String>,
-    pub(crate) buffers: String,
+    pub(crate) buffers: BufferUse,
 }
 
 /// One load thread as it will run.
@@ -139,12 +140,15 @@ impl Thread<'_> {
         }
         wake_on_time();
         match self.job.engine {
-            EngineChoice::Null => life.live(|buffers| Ok((Null::new(buffers), Ready::unregistered("null")))),
+            EngineChoice::Null => {
+                life.live(|buffers| Ok((Null::new(buffers), Ready::unregistered(DiskEngine::Null))))
+            }
             EngineChoice::Simulated => life.live(|buffers| {
-                Ok((Simulated::new(self.job.simulated, buffers), Ready::unregistered("simulated")))
+                Ok((Simulated::new(self.job.simulated, buffers), Ready::unregistered(DiskEngine::Simulated)))
             }),
-            EngineChoice::Psync => life
-                .live(|buffers| Ok((Psync::new(buffers, self.open_files()?), Ready::unregistered("psync")))),
+            EngineChoice::Psync => life.live(|buffers| {
+                Ok((Psync::new(buffers, self.open_files()?), Ready::unregistered(DiskEngine::Psync)))
+            }),
             EngineChoice::Auto | EngineChoice::Uring => life.live(|buffers| self.ring(buffers)),
         }
     }
@@ -214,23 +218,21 @@ impl Ready {
     /// What all threads got: of the buffers the worst, with the number of threads that it is true of.
     pub(crate) fn least(all: Vec<Self>) -> Self {
         let threads = all.len();
-        let without = all.iter().filter(|ready| ready.buffers != uring::REGISTERED).count();
-        let mut least = Self::default();
-        for ready in all {
-            if least.buffers.is_empty()
-                || (least.buffers == uring::REGISTERED && ready.buffers != uring::REGISTERED)
-            {
-                least = ready;
-            }
-        }
-        if without > 0 && without < threads {
-            least.buffers = format!("{} ({without} of {threads} threads)", least.buffers);
+        let without = all.iter().filter(|ready| ready.buffers != BufferUse::Registered).count();
+        let nothing = Self { features: Vec::new(), buffers: BufferUse::Registered };
+        let worse =
+            |least: Self, ready: Self| if least.buffers == BufferUse::Registered { ready } else { least };
+        let mut least = all.into_iter().reduce(worse).unwrap_or(nothing);
+        if let BufferUse::Refused(reason) = &mut least.buffers
+            && without < threads
+        {
+            *reason = format!("{reason} ({without} of {threads} threads)");
         }
         least
     }
 
-    fn unregistered(engine: &str) -> Self {
-        Self { features: Vec::new(), buffers: format!("not registered: {engine} has no ring") }
+    fn unregistered(engine: DiskEngine) -> Self {
+        Self { features: Vec::new(), buffers: BufferUse::NoRing(engine) }
     }
 }
 

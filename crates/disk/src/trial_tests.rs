@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use record::{Interval, Phase};
+use record::{DiskEngine, Interval, Phase};
 
 use super::*;
 use crate::settings::Settings;
@@ -184,9 +184,11 @@ fn every_engine_reads_and_writes_real_files() {
 #[test]
 fn the_setup_says_what_was_got() {
     let setup = on_file(r#""outstanding": 4"#).setup.unwrap();
-    match setup.engine.as_str() {
-        "uring" => assert!(setup.engine_features.contains(&"registered files".to_owned())),
-        engine => assert!(engine == "psync" && setup.engine_fallback.is_some() && setup.threads == 4),
+    match setup.engine {
+        DiskEngine::Uring => assert!(setup.engine_features.contains(&"registered files".to_owned())),
+        engine => {
+            assert!(engine == DiskEngine::Psync && setup.engine_fallback.is_some() && setup.threads == 4)
+        }
     }
     let calibrated = setup.calibration.unwrap().generator_ns_per_operation;
     assert!(calibrated > 0.0, "{calibrated}");

@@ -1,5 +1,7 @@
 //! The disk workload: how a trial of it was set up, and what it sent.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Calibration, Loop, Offered};
@@ -41,14 +43,14 @@ pub struct DiskSetup {
     /// Loop.
     #[serde(flatten)]
     pub pacing: Loop,
-    /// Engine that ran: `uring`, `psync`, `null`, `simulated`.
-    pub engine: String,
+    /// Engine that ran.
+    pub engine: DiskEngine,
     /// Why it is another one than the one asked for.
     pub engine_fallback: Option<String>,
     /// Ring features that the kernel granted.
     pub engine_features: Vec<String>,
-    /// How buffers are handed over: `registered`, `not registered: <reason>`.
-    pub buffers: String,
+    /// How buffers are handed over.
+    pub buffers: BufferUse,
     /// Where time stamps are taken.
     pub timing: String,
     /// CPUs the threads are pinned to, or none.
@@ -67,6 +69,82 @@ impl DiskSetup {
     #[must_use]
     pub fn outstanding_total(&self) -> u64 {
         u64::from(self.outstanding) * u64::from(self.threads)
+    }
+}
+
+/// What sends the I/Os of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiskEngine {
+    /// `io_uring`.
+    Uring,
+    /// One pread or pwrite at a time.
+    Psync,
+    /// Nothing is sent.
+    Null,
+    /// A device in virtual time.
+    Simulated,
+}
+
+impl DiskEngine {
+    /// Whether a device is loaded.
+    #[must_use]
+    pub fn loads_device(self) -> bool {
+        matches!(self, Self::Uring | Self::Psync)
+    }
+}
+
+impl fmt::Display for DiskEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uring => "uring",
+            Self::Psync => "psync",
+            Self::Null => "null",
+            Self::Simulated => "simulated",
+        })
+    }
+}
+
+/// How buffers are handed to the kernel. It is stored as it is printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
+pub enum BufferUse {
+    /// Known to the ring beforehand.
+    Registered,
+    /// Not, as was asked.
+    NotAsked,
+    /// Not, for the engine has no ring.
+    NoRing(DiskEngine),
+    /// Not, for the kernel would not have it.
+    Refused(String),
+}
+
+/// What stands before the reason where they are not registered.
+const NOT_REGISTERED: &str = "not registered: ";
+
+impl fmt::Display for BufferUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registered => f.write_str("registered"),
+            Self::NotAsked => write!(f, "{NOT_REGISTERED}not asked for"),
+            Self::NoRing(engine) => write!(f, "{NOT_REGISTERED}{engine} has no ring"),
+            Self::Refused(reason) => write!(f, "{NOT_REGISTERED}{reason}"),
+        }
+    }
+}
+
+impl From<BufferUse> for String {
+    fn from(buffers: BufferUse) -> Self {
+        buffers.to_string()
+    }
+}
+
+impl From<String> for BufferUse {
+    fn from(text: String) -> Self {
+        let rings = [DiskEngine::Psync, DiskEngine::Null, DiskEngine::Simulated].map(Self::NoRing);
+        let known = [Self::Registered, Self::NotAsked].into_iter().chain(rings);
+        let refused = || Self::Refused(text.strip_prefix(NOT_REGISTERED).unwrap_or(&text).to_owned());
+        known.into_iter().find(|known| known.to_string() == text).unwrap_or_else(refused)
     }
 }
 
@@ -129,4 +207,26 @@ pub enum Written {
     },
     /// Nothing is read.
     NotRead,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_buffers_are_handed_over_is_stored_as_it_is_printed() {
+        let all = [
+            (BufferUse::Registered, "registered"),
+            (BufferUse::NotAsked, "not registered: not asked for"),
+            (BufferUse::NoRing(DiskEngine::Psync), "not registered: psync has no ring"),
+            (
+                BufferUse::Refused("no memory (1 of 4 threads)".to_owned()),
+                "not registered: no memory (1 of 4 threads)",
+            ),
+        ];
+        for (buffers, text) in all {
+            assert_eq!(serde_json::to_value(&buffers).unwrap(), text);
+            assert_eq!(serde_json::from_value::<BufferUse>(text.into()).unwrap(), buffers);
+        }
+    }
 }

@@ -91,6 +91,14 @@ pub struct HistorianSetup {
     pub seed: u64,
 }
 
+impl HistorianSetup {
+    /// Whether it ran on a fake, in memory and in a time of its own.
+    #[must_use]
+    pub fn is_on_fake(&self) -> bool {
+        self.engine == "fake"
+    }
+}
+
 /// Screens that read while rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReaderSetup {

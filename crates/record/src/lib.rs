@@ -35,7 +35,7 @@ mod workload;
 
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
-pub use disk::{CacheMode, DiskOutcome, DiskSetup, Written};
+pub use disk::{BufferUse, CacheMode, DiskEngine, DiskOutcome, DiskSetup, Written};
 pub use environment::{Cpu, Device, Environment, Memory, MountPoint, Reading};
 pub use event::Event;
 pub use format::FORMAT_VERSION;

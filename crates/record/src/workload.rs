@@ -6,7 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Offered, OrdersOutcome, OrdersSetup,
+    DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Offered, OrdersOutcome,
+    OrdersSetup,
 };
 use crate::{disk, historian, orders};
 
@@ -119,8 +120,8 @@ impl Setup {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         match self {
-            Self::Disk(setup) => setup.engine == "simulated",
-            Self::Historian(setup) => setup.engine == "fake",
+            Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
+            Self::Historian(setup) => setup.is_on_fake(),
             Self::Orders(_) => false,
         }
     }

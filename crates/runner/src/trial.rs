@@ -5,8 +5,8 @@ use std::time::Instant;
 use jiff::Timestamp;
 use load::{Go, Progress};
 use record::{
-    DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome, Outcome,
-    Sample, Setup, State, TrialRecord, Window,
+    BufferUse, DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome,
+    Outcome, Sample, Setup, State, TrialRecord, Window,
 };
 use study::{Trial, Work};
 
@@ -128,10 +128,8 @@ pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
 /// What the setup lacks of what was asked for.
 fn remark(setup: &Setup) -> Option<String> {
     let setup = setup.disk()?;
-    let reason = setup.buffers.strip_prefix("not registered: ")?;
-    let wanted = setup.engine == "uring" && !reason.starts_with("not asked for");
-    wanted
-        .then(|| format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
+    let BufferUse::Refused(reason) = &setup.buffers else { return None };
+    Some(format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
 }
 
 /// How a workload ended, in the terms of a record.

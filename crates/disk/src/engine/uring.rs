@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use io_uring::{IoUring, opcode, squeue, types};
 use load::{Clock, MonotonicClock};
+use record::BufferUse;
 
 use super::{Completion, Engine, Kind, Operation, Wait};
 use crate::buffer::Buffers;
@@ -25,14 +26,11 @@ pub(crate) struct Options {
 }
 
 /// What the kernel granted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Granted {
     pub(crate) features: Vec<String>,
-    pub(crate) buffers: String,
+    pub(crate) buffers: BufferUse,
 }
-
-/// How buffers are described that the ring knows.
-pub(crate) const REGISTERED: &str = "registered";
 
 /// Sets of ring flags, best first. A kernel refuses with EINVAL what it does not know.
 const FLAG_SETS: [&[&str]; 4] = [
@@ -70,7 +68,7 @@ impl Uring {
     /// ENOSYS or EPERM where io_uring is not permitted, and whatever else the kernel says.
     pub(crate) fn new(buffers: Buffers, files: Vec<File>, options: Options) -> io::Result<(Self, Granted)> {
         let (ring, mut features) = build(buffers.slots() as u32, options)?;
-        let buffers_refused = register_buffers(&ring, &buffers, options.registered_buffers);
+        let buffer_use = register_buffers(&ring, &buffers, options.registered_buffers);
         let descriptors: Vec<_> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let files_registered = ring.submitter().register_files(&descriptors).is_ok();
         if files_registered {
@@ -80,23 +78,17 @@ impl Uring {
         if ring.submitter().register_ring_fd().is_ok() {
             features.push("registered ring".to_owned());
         }
-        let granted = Granted {
-            features,
-            buffers: buffers_refused
-                .as_ref()
-                .map_or_else(|| REGISTERED.to_owned(), |reason| format!("not registered: {reason}")),
-        };
         let uring = Self {
             ring,
             clock: MonotonicClock::starting_at(Instant::now()),
             buffers,
             files,
             files_registered,
-            buffers_registered: buffers_refused.is_none(),
+            buffers_registered: buffer_use == BufferUse::Registered,
             pushed: 0,
             in_flight: 0,
         };
-        Ok((uring, granted))
+        Ok((uring, Granted { features, buffers: buffer_use }))
     }
 
     #[inline]
@@ -280,9 +272,9 @@ fn build_with(slots: u32, options: Options, flags: &[&str]) -> io::Result<IoUrin
 }
 
 /// Registers every slot's memory, or says why not.
-fn register_buffers(ring: &IoUring, buffers: &Buffers, wanted: bool) -> Option<String> {
+fn register_buffers(ring: &IoUring, buffers: &Buffers, wanted: bool) -> BufferUse {
     if !wanted {
-        return Some("not asked for".to_owned());
+        return BufferUse::NotAsked;
     }
     let memory: Vec<libc::iovec> = (0..buffers.slots())
         .map(|slot| {
@@ -292,10 +284,10 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers, wanted: bool) -> Option<S
         .collect();
     // SAFETY: the memory is mapped for as long as the buffers live, which the engine keeps together with the ring.
     match unsafe { ring.submitter().register_buffers(&memory) } {
-        Ok(()) => None,
+        Ok(()) => BufferUse::Registered,
         Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {
-            Some("the limit of locked memory (ulimit -l) is too low".to_owned())
+            BufferUse::Refused("the limit of locked memory (ulimit -l) is too low".to_owned())
         }
-        Err(error) => Some(error.to_string()),
+        Err(error) => BufferUse::Refused(error.to_string()),
     }
 }

@@ -41,7 +41,7 @@ fn engine(disk: &DiskSetup) -> Vec<(&'static str, String)> {
     vec![
         ("engine", format!("{}{fallback}", disk.engine)),
         ("engine features granted", list(disk.engine_features.clone())),
-        ("buffers", disk.buffers.clone()),
+        ("buffers", disk.buffers.to_string()),
         ("time stamps", disk.timing.clone()),
         ("pinned to processors", list(disk.affinity.iter().map(u32::to_string).collect())),
         ("generator without a device", calibration.unwrap_or_else(|| "not calibrated".to_owned())),

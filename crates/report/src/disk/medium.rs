@@ -30,9 +30,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 
 /// The disk setup of a trial that really did I/O and left figures.
 fn io(trial: &Trial) -> Option<&DiskSetup> {
-    trial
-        .disk()
-        .filter(|disk| disk.engine != "null" && disk.engine != "simulated" && !trial.figures.is_empty())
+    trial.disk().filter(|disk| disk.engine.loads_device() && !trial.figures.is_empty())
 }
 
 fn count(bytes: f64) -> String {
@@ -159,8 +157,7 @@ fn not_durable(report: &Report) -> Option<Verdict> {
 }
 
 fn no_device(trials: &[Trial]) -> Option<Verdict> {
-    let none =
-        |trial: &Trial| trial.disk().is_some_and(|disk| disk.engine == "null" || disk.engine == "simulated");
+    let none = |trial: &Trial| trial.disk().is_some_and(|disk| !disk.engine.loads_device());
     Doubt::plain(Level::Note, "no_device", trials, none)
         .verdict(count, |_| "no device was touched; the figures are those of the load generator".to_owned())
 }

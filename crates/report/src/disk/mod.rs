@@ -149,7 +149,7 @@ impl Shown for Disk {
 
     /// Unless the generator itself is what is measured.
     fn is_loaded(&self, trial: &Trial) -> bool {
-        trial.disk().is_none_or(|disk| disk.engine != "null" && disk.engine != "simulated")
+        trial.disk().is_none_or(|disk| disk.engine.loads_device())
     }
 
     fn limits(&self) -> &'static Limits {

@@ -185,7 +185,9 @@ fn slow_screens(trials: &[Trial]) -> Option<Verdict> {
 }
 
 fn no_database(trials: &[Trial]) -> Option<Verdict> {
-    let fake = |trial: &Trial| of(trial).and_then(|h| h.setup.as_ref()).is_some_and(|s| s.engine == "fake");
+    let fake = |trial: &Trial| {
+        of(trial).and_then(|h| h.setup.as_ref()).is_some_and(record::HistorianSetup::is_on_fake)
+    };
     Doubt::plain(Level::Note, "no_database", trials, fake).verdict(whole, |_| {
         "no database was touched; the figures are those of the historian alone".to_owned()
     })

@@ -168,7 +168,7 @@ fn busy_load_thread_makes_a_lower_bound() {
         &["81 % of a core", "add threads"],
     );
     quiet(read().busiest(0.80).trial(1), "generator_cpu");
-    quiet(read().busiest(0.99).with(|s| s.engine = "null".to_owned()).trial(1), "generator_cpu");
+    quiet(read().busiest(0.99).with(|s| s.engine = record::DiskEngine::Null).trial(1), "generator_cpu");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn load_of_others_is_doubted() {
 #[test]
 fn engine_that_touches_no_device_is_noted() {
     raised(
-        read().with(|s| s.engine = "null".to_owned()).trial(1),
+        read().with(|s| s.engine = record::DiskEngine::Null).trial(1),
         "no_device",
         Level::Note,
         &["load generator"],
