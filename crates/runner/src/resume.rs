@@ -9,6 +9,7 @@ use record::{
     Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord,
     leaves,
 };
+use serde_json::Value;
 use study::{Plan, Trial};
 
 use crate::trial::target_of;
@@ -180,8 +181,8 @@ fn other_targets(plan: &Plan, trials: &[MeasuredTrial], is_search: bool) -> Vec<
     differs
 }
 
-fn between(then: &serde_json::Value, now: &serde_json::Value) -> Vec<String> {
-    let (then, now) = (leaves(then), leaves(now));
+fn between(then: &Value, now: &Value) -> Vec<String> {
+    let (then, now) = (leaves(&in_full(then)), leaves(&in_full(now)));
     let paths: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     let matters =
         |path: &&String| path.rsplit('.').next() != Some("keep") && then.get(*path) != now.get(*path);
@@ -189,6 +190,23 @@ fn between(then: &serde_json::Value, now: &serde_json::Value) -> Vec<String> {
     let sentence =
         |path: &String| format!("target.{path} was {} and is {}", told(then.get(path)), told(now.get(path)));
     paths.into_iter().filter(matters).map(sentence).collect()
+}
+
+/// A target with its databases by number. They are written as briefly as they can be read: one of which nothing but the place is
+/// said as its address alone.
+fn in_full(target: &Value) -> Value {
+    let mut target = target.clone();
+    if let Some(database) = target.get_mut("database") {
+        let several = match database.take() {
+            Value::Array(several) => several,
+            one => vec![one],
+        };
+        let full = |one: Value| if one.is_string() { Value::from_iter([("at", one)]) } else { one };
+        let numbered =
+            several.into_iter().zip(1..).map(|(one, number): (_, u32)| (number.to_string(), full(one)));
+        *database = numbered.collect();
+    }
+    target
 }
 
 /// Position in the plan of what a record is of.

@@ -307,9 +307,12 @@ fn another_target_than_the_one_that_was_measured_is_refused() {
         Resume::of(&plan, measured(text)).map(|_| ()).unwrap_err().to_string()
     };
     let url = edited(HISTORIAN, "append=50ms", "append=90ms");
-    assert!(url.contains(": target.url was fake:?append=50ms and is fake:?append=90ms; take"), "{url}");
+    assert!(
+        url.contains(": target.database.1.at was fake:?append=50ms and is fake:?append=90ms; take"),
+        "{url}"
+    );
     let name = edited(SEARCHES, "[target]", "[target]\n    database = \"other\"");
-    assert!(name.contains(": target.database was not set and is other; take"), "{name}");
+    assert!(name.contains(": target.database.1.name was not set and is other; take"), "{name}");
     let path = edited(PLAIN, "/nowhere", "/elsewhere");
     assert!(path.contains(": target.paths.1 was /nowhere and is /elsewhere; take"), "{path}");
     let kept = Study::from_toml(&HISTORIAN.replace("[target]", "[target]\n    keep = true")).unwrap();
