@@ -1,85 +1,127 @@
 //! The table as Parquet: one row group, texts in dictionaries, uncompressed, for any reader of the format.
 //!
 //! Texts are UTF-8 strings, `value` and numeric axes doubles, `trial` and `block` 64-bit integers, `valid` a boolean. Texts and
-//! numbers may be NULL. The columns are written as they are; what Arrow would bring along is not needed for that.
+//! numbers may be NULL. The file is written here, as <https://github.com/apache/parquet-format> describes it (README.md,
+//! Encodings.md and parquet.thrift): a crate that also reads, filters and compresses takes longer to compile than this whole
+//! one. Tests read it back by that crate, by DuckDB and by pandas.
 
-use std::sync::Arc;
+mod page;
+mod thrift;
 
-use ::parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
-use ::parquet::column::writer::ColumnWriterImpl;
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use ::parquet::errors::{ParquetError, Result};
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use ::parquet::schema::types::Type;
+use std::num::TryFromIntError;
+
 use record::Observation;
 
+use self::page::{Chunk, Encoding};
+use self::thrift::Struct;
 use super::ExportError;
 use super::columns::{Cells, Column, columns};
+
+/// At both ends of a file.
+const MAGIC: &[u8] = b"PAR1";
+const VERSION: i32 = 1;
+
+/// Numbers of parquet.thrift: the codec that compresses nothing, and what says that bytes are UTF-8.
+const UNCOMPRESSED: i32 = 0;
+const UTF8: i32 = 0;
+const LOGICAL_STRING: u8 = 1;
 
 /// The table as a Parquet file.
 ///
 /// # Errors
-/// None but [`ExportError::Form`].
-pub fn parquet(rows: &[Observation]) -> std::result::Result<Vec<u8>, ExportError> {
-    written(&columns(rows)).map_err(|error| ExportError::Form { form: "Parquet", reason: error.to_string() })
+/// None but [`ExportError::Form`], for a column of 2 GiB or more.
+pub fn parquet(rows: &[Observation]) -> Result<Vec<u8>, ExportError> {
+    let written = written(&columns(rows), rows.len());
+    written.map_err(|error| ExportError::Form { form: "Parquet", reason: error.to_string() })
 }
 
-fn written(columns: &[Column<'_>]) -> Result<Vec<u8>> {
-    let fields = columns.iter().map(|column| column.field().map(Arc::new)).collect::<Result<_>>()?;
-    let schema = Type::group_type_builder("observations").with_fields(fields).build()?;
-    let creator = format!("prony version {}", env!("CARGO_PKG_VERSION"));
-    let properties = WriterProperties::builder().set_created_by(creator).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
+fn written(columns: &[Column<'_>], rows: usize) -> Result<Vec<u8>, TryFromIntError> {
+    let mut file = MAGIC.to_vec();
+    let (rows, begin) = (i64::try_from(rows)?, file.len());
+    let mut chunks = Vec::new();
     for column in columns {
-        let missing = || ParquetError::General(format!("there is no column for {}", column.name));
-        let mut open = group.next_column()?.ok_or_else(missing)?;
-        column.cells.write(&mut open)?;
-        open.close()?;
+        let chunk = Chunk::of(&column.cells)?;
+        chunks.push(column_chunk(column, &chunk, rows, i64::try_from(file.len())?)?);
+        file.extend(chunk.bytes);
     }
-    group.close()?;
-    writer.into_inner()
+    let bytes = i64::try_from(file.len() - begin)?;
+    let group = Struct::new().structs(1, chunks).i64(2, bytes).i64(3, rows);
+    let root = Struct::new().text(4, "observations").i32(5, columns.len().try_into()?);
+    let schema = std::iter::once(root).chain(columns.iter().map(Column::element)).collect();
+    let creator = format!("prony version {}", env!("CARGO_PKG_VERSION"));
+    let footer = Struct::new().i32(1, VERSION).structs(2, schema).i64(3, rows);
+    let footer = footer.structs(4, vec![group]).text(6, &creator).ended();
+    file.extend(&footer);
+    file.extend(u32::try_from(footer.len())?.to_le_bytes());
+    file.extend(MAGIC);
+    Ok(file)
+}
+
+/// `ColumnChunk`, which begins at this byte of the file.
+fn column_chunk(
+    column: &Column<'_>,
+    chunk: &Chunk,
+    rows: i64,
+    begin: i64,
+) -> Result<Struct, TryFromIntError> {
+    let bytes = i64::try_from(chunk.bytes.len())?;
+    let encodings = [Encoding::Plain, Encoding::Rle, Encoding::RleDictionary].map(|encoding| encoding as i32);
+    let mut meta = Struct::new()
+        .i32(1, column.physical() as i32)
+        .i32s(2, &encodings)
+        .texts(3, &[&column.name])
+        .i32(4, UNCOMPRESSED)
+        .i64(5, rows)
+        .i64(6, bytes)
+        .i64(7, bytes)
+        .i64(9, begin + i64::try_from(chunk.dictionary_bytes)?);
+    if chunk.dictionary_bytes > 0 {
+        meta = meta.i64(11, begin);
+    }
+    Ok(Struct::new().i64(2, begin).inner(3, meta))
+}
+
+/// `Type` of parquet.thrift.
+#[derive(Clone, Copy)]
+enum Physical {
+    Boolean = 0,
+    Int64 = 2,
+    Double = 5,
+    ByteArray = 6,
+}
+
+/// `FieldRepetitionType` of parquet.thrift.
+#[derive(Clone, Copy)]
+enum Repetition {
+    Required = 0,
+    Optional = 1,
 }
 
 impl Column<'_> {
-    fn field(&self) -> Result<Type> {
-        let (physical, logical, repetition) = match self.cells {
-            Cells::Text(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),
-            Cells::Number(_) => (PhysicalType::DOUBLE, None, Repetition::OPTIONAL),
-            Cells::Whole(_) => (PhysicalType::INT64, None, Repetition::REQUIRED),
-            Cells::Flag(_) => (PhysicalType::BOOLEAN, None, Repetition::REQUIRED),
-        };
-        Type::primitive_type_builder(&self.name, physical)
-            .with_logical_type(logical)
-            .with_repetition(repetition)
-            .build()
+    fn physical(&self) -> Physical {
+        match self.cells {
+            Cells::Text(_) => Physical::ByteArray,
+            Cells::Number(_) => Physical::Double,
+            Cells::Whole(_) => Physical::Int64,
+            Cells::Flag(_) => Physical::Boolean,
+        }
     }
-}
 
-impl Cells<'_> {
-    fn write(&self, column: &mut SerializedColumnWriter<'_>) -> Result<()> {
-        match self {
-            Self::Text(cells) => {
-                optional(column.typed::<ByteArrayType>(), cells, |text| ByteArray::from(*text))?
+    /// `SchemaElement`.
+    fn element(&self) -> Struct {
+        let repetition = match self.cells {
+            Cells::Text(_) | Cells::Number(_) => Repetition::Optional,
+            Cells::Whole(_) | Cells::Flag(_) => Repetition::Required,
+        };
+        let element =
+            Struct::new().i32(1, self.physical() as i32).i32(3, repetition as i32).text(4, &self.name);
+        match self.cells {
+            Cells::Text(_) => {
+                element.i32(6, UTF8).inner(10, Struct::new().inner(LOGICAL_STRING, Struct::new()))
             }
-            Self::Number(cells) => optional(column.typed::<DoubleType>(), cells, |number| *number)?,
-            Self::Whole(cells) => column.typed::<Int64Type>().write_batch(cells, None, None)?,
-            Self::Flag(cells) => column.typed::<BoolType>().write_batch(cells, None, None)?,
-        };
-        Ok(())
+            _ => element,
+        }
     }
-}
-
-/// The format wants what is there, and beside it for each row whether it is.
-fn optional<T, D: DataType>(
-    column: &mut ColumnWriterImpl<'_, D>,
-    cells: &[Option<T>],
-    stored: impl Fn(&T) -> D::T,
-) -> Result<usize> {
-    let present: Vec<D::T> = cells.iter().flatten().map(stored).collect();
-    let levels: Vec<i16> = cells.iter().map(|cell| cell.is_some().into()).collect();
-    column.write_batch(&present, Some(&levels), None)
 }
 
 #[cfg(test)]
