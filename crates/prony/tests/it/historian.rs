@@ -86,7 +86,7 @@ fn a_database_that_goes_away_loses_nothing_that_it_acknowledged() {
         let target = format!("{FAKE}&{fault}&down=3s");
         let document = bench.run(&historian(&target, &["--rate", "500", "--duration", "1m"])).json();
         let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
-        let outcome = &trial["historian"];
+        let outcome = &trial["outcome"];
         assert_eq!(
             (&outcome["found_after_outage"], &outcome["written_again"]),
             (&found.into(), &again.into())
@@ -311,7 +311,7 @@ fn a_server_that_is_killed_in_the_middle_loses_nothing_that_it_acknowledged() {
     let outcome = run.ended();
     assert!(matches!(outcome.code, Some(0 | 3 | 5)), "{outcome:?}");
     let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
-    let figures = &trial["historian"];
+    let figures = &trial["outcome"];
     assert!(figures["outages"].as_array().is_some_and(|outages| !outages.is_empty()), "{figures:#}");
     assert!(figures["acknowledged"].as_u64().unwrap() > 2_000, "{figures:#}");
     assert_eq!(figures["rows_found"], figures["rows_expected"], "{figures:#}");

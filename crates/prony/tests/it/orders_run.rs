@@ -50,7 +50,7 @@ fn a_store_is_driven_and_every_order_found() {
     assert_eq!(outcome.json()["state"], "complete");
     outcome.says("writes orders into the stores, which the next run removes");
     let trial = trial(&bench);
-    let target = &trial["orders"]["targets"][0];
+    let target = &trial["outcome"]["targets"][0];
     let acknowledged = number(&target["purchases_from_start"]) - number(&target["rollbacks_from_start"]);
     assert!(acknowledged > 0, "{target:#}");
     assert_eq!(number(&target["orders_found"]), acknowledged);
@@ -70,7 +70,7 @@ fn dvd_stores_lines_are_all_that_is_printed() {
     assert!(lines[1].starts_with("  target 1: n="), "{lines:?}");
     let [.., last, from_start] = lines.as_slice() else { panic!("{lines:?}") };
     assert!(last.starts_with("Final (") && last.contains("): et=    2.0 n_overall="), "{last}");
-    let target = &trial(&bench)["orders"]["targets"][0];
+    let target = &trial(&bench)["outcome"]["targets"][0];
     assert_eq!(
         *from_start,
         format!(
@@ -107,7 +107,7 @@ fn two_stores_have_a_driver_each() {
         .run(&arguments("sqlite:o.db,sqlite:p.db", &["--n-threads", "2", "--ramp-rate", "100"]))
         .ended_with(0);
     let trial = trial(&bench);
-    let targets = trial["orders"]["targets"].as_array().unwrap();
+    let targets = trial["outcome"]["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 2);
     for target in targets {
         assert_eq!(target["orders_by_client"].as_array().map(Vec::len), Some(2));
@@ -141,7 +141,7 @@ fn an_interrupted_run_is_reconciled_and_reported() {
     running.send(Signal::INT);
     let outcome = running.ended().ended_with(130);
     assert_eq!(outcome.json()["state"], "aborted");
-    let target = &trial(&bench)["orders"]["targets"][0];
+    let target = &trial(&bench)["outcome"]["targets"][0];
     let acknowledged = number(&target["purchases_from_start"]) - number(&target["rollbacks_from_start"]);
     assert_eq!(number(&target["orders_found"]), acknowledged);
 }
@@ -184,7 +184,7 @@ fn an_order_that_was_changed_behind_its_back_fails_the_run() {
     drop(database);
     let outcome = run.ended().ended_with(1);
     let trial = trial(&bench);
-    let target = &trial["orders"]["targets"][0];
+    let target = &trial["outcome"]["targets"][0];
     assert_eq!((number(&target["orders_changed"]), number(&target["lines_changed"])), (1, 1), "{target:#}");
     assert_eq!((number(&target["acknowledged_lost"]), &trial["state"]), (0, &"failed".into()));
     assert!(outcome.stdout.contains("1 acknowledged orders have another customer"), "{}", outcome.stdout);
