@@ -1,6 +1,6 @@
 //! What a workload tells while a trial runs, and what it is told in return.
 
-use record::{Interval, Preparation, Setup};
+use record::{Interval, Mark, Preparation, Setup};
 use serde::{Deserialize, Serialize};
 
 /// Hears how far something is that takes long.
@@ -14,6 +14,8 @@ pub enum Progress {
     Preparing(Preparation),
     /// Everything is set up; the load begins now.
     SetUp(Setup),
+    /// Something else goes on, or has ended.
+    Mark(Mark),
     /// An interval has ended.
     Interval(Interval),
 }

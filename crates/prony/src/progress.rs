@@ -52,7 +52,10 @@ impl Progress {
 
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
-            Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
+            Event::StudyStarted { .. }
+            | Event::TrialSetUp { .. }
+            | Event::Resources { .. }
+            | Event::Mark { .. } => {}
             Event::Preparing(at) => self.preparing(at),
             Event::Pausing { number, pause_s } => {
                 self.moving(

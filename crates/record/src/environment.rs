@@ -1,5 +1,7 @@
 //! The machine that a study ran on.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// A reading of the machine, or why there is none. A default is never stored as a measurement.
@@ -90,8 +92,30 @@ pub struct Device {
     pub raid: Option<String>,
 }
 
+/// Name of the volume in records of format 1, which knew but that of the target.
+pub const TARGET_VOLUME: &str = "target";
+
+/// Where something of a target lies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Its file system.
+    pub mount: Reading<MountPoint>,
+    /// The block device below it.
+    pub device: Reading<Device>,
+}
+
+/// The processes of a server on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerProcesses {
+    /// The process that all others of it descend from.
+    pub pid: u32,
+    /// What told so, such as the name of a file.
+    pub told_by: String,
+}
+
 /// Everything about the machine that can change a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
 pub struct Environment {
     /// Version of the stored form.
     pub format: u32,
@@ -109,8 +133,68 @@ pub struct Environment {
     pub cpu: Cpu,
     /// Memory.
     pub memory: Memory,
-    /// File system of the target.
-    pub mount: Reading<MountPoint>,
-    /// Block device of the target.
-    pub device: Reading<Device>,
+    /// Where targets lie: `data` and, where it is apart, `log` of a database, the paths of a disk test.
+    pub volumes: BTreeMap<String, Storage>,
+    /// Servers by the names of their databases; none of what runs within this process.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, Reading<ServerProcesses>>,
+}
+
+/// As it is stored, format 1 included.
+#[derive(Deserialize)]
+struct Stored {
+    format: u32,
+    tool_version: String,
+    taken: String,
+    host: String,
+    system: Reading<String>,
+    kernel: String,
+    cpu: Cpu,
+    memory: Memory,
+    #[serde(default)]
+    volumes: BTreeMap<String, Storage>,
+    #[serde(default)]
+    servers: BTreeMap<String, Reading<ServerProcesses>>,
+    mount: Option<Reading<MountPoint>>,
+    device: Option<Reading<Device>>,
+}
+
+impl From<Stored> for Environment {
+    fn from(stored: Stored) -> Self {
+        let only = stored.mount.zip(stored.device);
+        let only = only.map(|(mount, device)| (TARGET_VOLUME.to_owned(), Storage { mount, device }));
+        Self {
+            format: stored.format,
+            tool_version: stored.tool_version,
+            taken: stored.taken,
+            host: stored.host,
+            system: stored.system,
+            kernel: stored.kernel,
+            cpu: stored.cpu,
+            memory: stored.memory,
+            volumes: stored.volumes.into_iter().chain(only).collect(),
+            servers: stored.servers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = r#""format":1,"tool_version":"0.1.0","taken":"2026-11-21T07:30:00Z","host":"h","system":{"known":"s"},
+        "kernel":"6","cpu":{"model":{"known":"m"},"usable":2,"hypervisor":null,"governor":{"unknown":"u"}},
+        "memory":{"total_bytes":2,"available_bytes":1}"#;
+
+    #[test]
+    fn the_one_volume_of_format_1_is_read_and_stored_as_one_of_several() {
+        let text =
+            format!(r#"{{{MACHINE},"mount":{{"unknown":"no mount"}},"device":{{"unknown":"no device"}}}}"#);
+        let environment: Environment = serde_json::from_str(&text).unwrap();
+        let unknown = |text: &str| Reading::Unknown(text.to_owned());
+        let only = Storage { mount: unknown("no mount"), device: Reading::Unknown("no device".to_owned()) };
+        assert_eq!(environment.volumes, BTreeMap::from([(TARGET_VOLUME.to_owned(), only)]));
+        let stored = serde_json::to_string(&environment).unwrap();
+        assert_eq!(serde_json::from_str::<Environment>(&stored).unwrap(), environment);
+    }
 }

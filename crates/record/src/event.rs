@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Interval, Manifest, Placed, Preparation, Resources, Setup, TrialRecord};
+use crate::{Environment, Interval, Manifest, Mark, Placed, Preparation, Resources, Setup, TrialRecord};
 
 /// One step of a study, in the order in which they happen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +50,13 @@ pub enum Event {
         number: u32,
         /// Resources.
         resources: Resources,
+    },
+    /// Something else went on while the trial ran; told again with its end, if it was told before that.
+    Mark {
+        /// Trial.
+        number: u32,
+        /// What, and from when to when.
+        mark: Mark,
     },
     /// A trial ended or was skipped; the record is final.
     TrialFinished(TrialRecord),

@@ -119,6 +119,7 @@ impl TryFrom<Format1> for TrialRecord {
             target: Value::Null,
             placed: Vec::new(),
             setup: record.setup,
+            marks: outcome.as_ref().map(Outcome::marks).unwrap_or_default(),
             outcome,
             search: record.search,
         })

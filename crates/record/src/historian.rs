@@ -23,7 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Loop, Outage, RowsCompared, Server};
+use crate::{Calibration, Loop, Mark, MarkKind, Outage, RowsCompared, Server};
 
 /// Kind of operation: one row committed.
 pub const RECORD: &str = "record";
@@ -153,10 +153,28 @@ pub struct MaintenanceRun {
 }
 
 impl MaintenanceRun {
+    /// Its purge, and its shrink if there was one.
+    pub fn marks(&self) -> impl Iterator<Item = Mark> + use<> {
+        let purged_s = self.start_s + self.purge_s;
+        let purge = Mark::planned(MarkKind::Purge, self.start_s, Some(purged_s), "");
+        let shrink = |shrink_s| Mark::planned(MarkKind::Shrink, purged_s, Some(purged_s + shrink_s), "");
+        std::iter::once(purge).chain(self.shrink_s.map(shrink))
+    }
+
     /// End, in seconds since the load began.
     #[must_use]
     pub fn end_s(&self) -> f64 {
         self.start_s + self.purge_s + self.shrink_s.unwrap_or(0.0)
+    }
+}
+
+impl HistorianOutcome {
+    /// The marks that follow from it.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        let maintenance = self.maintenance.iter().flat_map(MaintenanceRun::marks);
+        let outages = self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage));
+        let source = self.source_outages.iter().map(|outage| Mark::outage(MarkKind::SourceOutage, outage));
+        maintenance.chain(outages).chain(source).collect()
     }
 }
 
@@ -211,4 +229,45 @@ pub struct HistorianOutcome {
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outage(start_s: f64, end_s: Option<f64>) -> Outage {
+        Outage { start_s, end_s, attempts: 1, error: "connection refused".to_owned() }
+    }
+
+    #[test]
+    fn purges_shrinks_and_outages_of_an_outcome_are_its_marks() {
+        let run = MaintenanceRun {
+            start_s: 10.0,
+            purge_s: 2.0,
+            purged_rows: 7,
+            statements: 1,
+            shrink_s: Some(3.0),
+            pending_max: 0,
+            pending_mean: 0.0,
+            database_bytes_before: None,
+            database_bytes_after: None,
+            error: None,
+        };
+        let (outages, source_outages) = (vec![outage(1.0, Some(2.0))], vec![outage(4.0, None)]);
+        let outcome = HistorianOutcome {
+            maintenance: vec![run],
+            outages,
+            source_outages,
+            ..HistorianOutcome::default()
+        };
+        let told: Vec<_> =
+            outcome.marks().iter().map(|m| (m.kind.name(), m.begin_s, m.end_s, m.planned)).collect();
+        let expected = [
+            ("purge", 10.0, Some(12.0), true),
+            ("shrink", 12.0, Some(15.0), true),
+            ("outage", 1.0, Some(2.0), false),
+            ("source away", 4.0, None, false),
+        ];
+        assert_eq!(told, expected);
+    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
-use crate::{Loop, Offered, Outage, Server};
+use crate::{Loop, Mark, MarkKind, Offered, Outage, Server};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub const MINUTE_S: f64 = 60.0;
@@ -85,6 +85,14 @@ pub struct StoreTarget {
     /// nothing had changed.
     #[serde(default)]
     pub restored: Option<String>,
+}
+
+impl OrdersOutcome {
+    /// The marks that follow from it.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        let outages = self.targets.iter().flat_map(|target| &target.outages);
+        outages.map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
+    }
 }
 
 /// What became of a trial's orders.

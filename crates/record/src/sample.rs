@@ -1,4 +1,4 @@
-//! What is measured each second: operations and their latencies, gauges, and the machine's resources.
+//! What is measured each second: operations and their latencies, and gauges.
 
 use std::collections::BTreeMap;
 
@@ -230,37 +230,6 @@ impl Summary {
             max_us: latency.max_us(),
         }
     }
-}
-
-/// The machine during one interval: one JSON object a line in `resources.ndjson`. All shares are of 0–1.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Resources {
-    /// End of the interval in seconds since the load began.
-    pub end_s: f64,
-    /// Length in seconds.
-    pub length_s: f64,
-    /// Busy share (all but idle and waiting for I/O) of each core.
-    pub cpu_busy_share: Vec<f64>,
-    /// Share of all cores' time that a hypervisor gave to others.
-    pub cpu_steal_share: f64,
-    /// Share of all cores' time spent in soft and hard interrupts.
-    pub cpu_interrupt_share: f64,
-    /// Share of the time in which some task waited for the CPU (pressure stall information).
-    pub pressure_cpu_share: Option<f64>,
-    /// Share of the time in which some task waited for I/O.
-    pub pressure_io_share: Option<f64>,
-    /// Share of the time in which some task waited for memory.
-    pub pressure_memory_share: Option<f64>,
-    /// Reads that the device completed, a second.
-    pub device_reads_per_s: Option<f64>,
-    /// Writes that the device completed, a second.
-    pub device_writes_per_s: Option<f64>,
-    /// Bytes the device read, a second.
-    pub device_read_bytes_per_s: Option<f64>,
-    /// Bytes the device wrote, a second.
-    pub device_write_bytes_per_s: Option<f64>,
-    /// Mean number of requests in the device's queue (iostat's aqu-sz).
-    pub device_queue_depth: Option<f64>,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Main, Outcome, Placed, Setup, Workload};
+use crate::{Main, Mark, Outcome, Placed, Setup, Workload};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,9 @@ pub struct TrialRecord {
     pub placed: Vec<Placed>,
     /// What was really set up; none if it never began.
     pub setup: Option<Setup>,
+    /// What else went on meanwhile, by its begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What became of its operations; none if it did not come to its end.
     pub outcome: Option<Outcome>,
     /// Its part in the search for the highest sustainable rate, if it is a step of one.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Offered, OrdersOutcome,
+    DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered, OrdersOutcome,
     OrdersSetup,
 };
 use crate::{disk, historian, orders};
@@ -165,6 +165,16 @@ impl Outcome {
             Self::Disk(_) => Workload::Disk,
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
+        }
+    }
+
+    /// The marks that follow from it, for records of before there were any.
+    #[must_use]
+    pub fn marks(&self) -> Vec<Mark> {
+        match self {
+            Self::Disk(_) => Vec::new(),
+            Self::Historian(outcome) => outcome.marks(),
+            Self::Orders(outcome) => outcome.marks(),
         }
     }
 

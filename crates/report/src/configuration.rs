@@ -6,7 +6,8 @@ use record::{OperationInterval, Setup, State, StudyRecord, Workload};
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::trial::{Figures, Generator, Machine, Trial, figures_of, offered};
+use crate::machine::Machine;
+use crate::trial::{Figures, Generator, Trial, figures_of, offered};
 
 /// What was measured of one configuration.
 #[derive(Clone, Debug, Serialize)]

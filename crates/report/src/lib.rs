@@ -15,6 +15,7 @@ mod disk;
 mod fixture;
 pub mod format;
 mod historian;
+mod machine;
 mod metrics;
 mod orders;
 mod page;
@@ -43,6 +44,7 @@ pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,
 };
+pub use machine::{Beside, Machine, Part};
 pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,
     OrdersTarget, Reconciliation,
@@ -52,7 +54,7 @@ pub use report::Report;
 pub use search::{Search, SearchedStep};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
-pub use trial::{Figures, Generator, Machine, Settled, Stability, Trial};
+pub use trial::{Figures, Generator, Settled, Stability, Trial};
 pub use verdict::{Level, Verdict};
 pub use workloads::Worked;
 

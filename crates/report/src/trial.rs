@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Placed, Resources, Sample, SearchStep,
-    Setup, State, Summary, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Placed, Sample, SearchStep, Setup, State,
+    Summary, Workload,
 };
 use serde::Serialize;
 use stats::{Estimate, NoTruncation, NotSteady, PtsWindow};
 
 use crate::bins::Bins;
+use crate::machine::{Beside, Machine, during, machine_of};
 use crate::rate::OfferedRate;
 use crate::workloads::{self, Common, Shown, Worked};
 
@@ -89,22 +90,6 @@ pub struct Generator {
     pub paused_ms: Option<f64>,
 }
 
-/// The machine during the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Machine {
-    /// CPU time of the whole machine an operation.
-    pub cpu_us_per_operation: Option<f64>,
-    /// Share (0–1) of all cores that was busy.
-    pub busy_share: Option<f64>,
-    /// Share (0–1) of all cores that was busy with other work than the load threads.
-    #[serde(skip)]
-    pub(crate) others_share: Option<f64>,
-    /// Share (0–1) of all cores' time that the hypervisor gave to others.
-    pub steal_share: Option<f64>,
-    /// Mean number of requests in the device's queue.
-    pub device_queue_depth: Option<f64>,
-}
-
 /// One trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
@@ -142,6 +127,9 @@ pub struct Trial {
     pub generator: Generator,
     /// The machine.
     pub machine: Machine,
+    /// What else was loaded, and what else went on.
+    #[serde(flatten)]
+    pub beside: Beside,
     /// Operations due a second, as set; open loop only.
     pub offered_per_s: Option<f64>,
     /// Operations that were due and not sent; open loop only.
@@ -210,6 +198,7 @@ impl Trial {
             cpu_us_per_operation: generator.cpu_us_per_operation,
             disk_bytes: manifest.disk_bytes,
         };
+        let during = during(&measured.resources, &window);
         Self {
             number: record.number,
             name: record.name.clone(),
@@ -225,7 +214,8 @@ impl Trial {
             rate_per_s,
             stability: stability_of(&rates, shown.cuts_warm_up()),
             generator,
-            machine: machine_of(&measured.resources, &window, operations, generator),
+            machine: machine_of(&during, operations, generator),
+            beside: Beside::of(measured, &during),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent(),
             offered_rate: OfferedRate::of(measured, figures.first(), shown.unsent_share_max()),
@@ -413,31 +403,5 @@ fn generator_of(window: &[&Sample], operations: u64, setup: Option<&Setup>, core
         calibrated_per_s: calibration
             .and_then(|(calibration, threads)| Some(calibration.per_s()? * f64::from(threads))),
         ..Generator::default()
-    }
-}
-
-fn machine_of(resources: &[Resources], window: &[&Sample], operations: u64, generator: Generator) -> Machine {
-    let (Some(first), Some(last)) = (window.first(), window.last()) else {
-        return Machine::default();
-    };
-    let (begin_s, end_s) = (first.end_s - first.length_s, last.end_s);
-    let during: Vec<&Resources> = resources
-        .iter()
-        .filter(|r| r.end_s - r.length_s / 2.0 > begin_s && r.end_s - r.length_s / 2.0 < end_s)
-        .collect();
-    let busy_s: f64 = during.iter().map(|r| r.cpu_busy_share.iter().sum::<f64>() * r.length_s).sum();
-    let busy = |r: &&&Resources| (stats::mean(&r.cpu_busy_share).unwrap_or(0.0), r.length_s);
-    let queue = during.iter().filter_map(|r| Some((r.device_queue_depth?, r.length_s)));
-    let busy_share = stats::weighted_mean(during.iter().map(|r| busy(&r)));
-    let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
-    Machine {
-        // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
-        // than its part is only coarse, and is not shown.
-        cpu_us_per_operation: busy_us
-            .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
-        others_share: busy_share.zip(generator.all_cores_share).map(|(all, ours)| all - ours),
-        busy_share,
-        steal_share: stats::weighted_mean(during.iter().map(|r| (r.cpu_steal_share, r.length_s))),
-        device_queue_depth: stats::weighted_mean(queue),
     }
 }

@@ -5,7 +5,7 @@
 //!   manifest.json       format version, tool version, seed, plan, state
 //!   study.toml          the exact input
 //!   environment.json    the machine
-//!   trials/0007/        trial.json samples.ndjson resources.ndjson latency.hlog
+//!   trials/0007/        trial.json samples.ndjson resources.ndjson marks.ndjson latency.hlog
 //!   trials/0007-aside-1/  what an interrupted block had of it before it was measured again
 //!   verdicts.json       can be computed again
 //!   report.html         can be made again
@@ -41,5 +41,7 @@ mod name {
     pub(crate) const TRIAL: &str = "trial.json";
     pub(crate) const SAMPLES: &str = "samples.ndjson";
     pub(crate) const RESOURCES: &str = "resources.ndjson";
+    /// What else went on, line by line.
+    pub(crate) const MARKS: &str = "marks.ndjson";
     pub(crate) const LATENCY: &str = "latency.hlog";
 }

@@ -8,7 +8,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ownership::{Directory, Made, MadeDirectory};
-use record::{Environment, Event, Interval, Manifest, Placed, Resources, Setup, StudyRecord, TrialRecord};
+use record::{
+    Environment, Event, Interval, Manifest, Mark, Placed, Resources, Setup, StudyRecord, TrialRecord,
+};
 
 use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync};
 use crate::read::ReadError;
@@ -47,6 +49,8 @@ struct OpenTrial {
     samples: Lines,
     resources: Lines,
     latency: Lines,
+    /// Made with the first mark.
+    marks: Option<Lines>,
 }
 
 impl Writer {
@@ -139,6 +143,7 @@ impl Writer {
             Event::TrialSetUp { number, setup, placed } => self.running(*number).set_up(setup, placed),
             Event::Interval { number, interval } => self.running(*number).append(interval),
             Event::Resources { number, resources } => self.running(*number).append_resources(resources),
+            Event::Mark { number, mark } => self.running(*number).append_mark(mark),
             Event::TrialFinished(record) => self.finish_trial(record),
             Event::StudyFinished(manifest) => self.store_json(name::MANIFEST, manifest),
         }
@@ -177,6 +182,7 @@ impl Writer {
             samples: Lines::create(&directory, name::SAMPLES)?,
             resources: Lines::create(&directory, name::RESOURCES)?,
             latency,
+            marks: None,
             directory,
         });
         Ok(())
@@ -238,7 +244,17 @@ impl OpenTrial {
         self.resources.append_json(resources)
     }
 
+    /// The record has them at the end; until then they stand here.
+    fn append_mark(&mut self, mark: &Mark) -> Result<(), WriteError> {
+        let lines = match self.marks.take() {
+            Some(lines) => lines,
+            None => Lines::create(&self.directory, name::MARKS)?,
+        };
+        self.marks.insert(lines).append_json(mark)
+    }
+
     fn sync(&self) -> Result<(), WriteError> {
+        self.marks.as_ref().map_or(Ok(()), Lines::sync)?;
         self.latency.sync()?;
         self.samples.sync()?;
         self.resources.sync()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{MeasuredTrial, Outcome, Phase, Reading, SearchStep, Setup, State, StudyRecord};
+use record::{MarkKind, MeasuredTrial, Outcome, Phase, Reading, SearchStep, Setup, State, StudyRecord};
 
 fn read(name: &str) -> StudyRecord {
     results::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap()
@@ -59,6 +59,17 @@ fn a_historian_of_format_1_stays_readable() {
     let outcome = trial.trial.outcome.as_ref().and_then(Outcome::historian).unwrap();
     assert_eq!((outcome.acknowledged, outcome.rows_expected, outcome.rows_found), (1_500, 600, Some(600)));
     assert_eq!((outcome.maintenance.len(), outcome.purged), (2, 900));
+    // It had no marks, one device and one volume without names.
+    let marks: Vec<_> =
+        trial.trial.marks.iter().map(|mark| (mark.kind, mark.begin_s, mark.planned)).collect();
+    assert_eq!(marks, [(MarkKind::Purge, 2.001263727, true), (MarkKind::Purge, 4.000774459, true)]);
+    let first = &trial.resources[0];
+    assert_eq!(first.devices.keys().collect::<Vec<_>>(), ["device"]);
+    assert_eq!(first.devices["device"].queue_depth, 2.2042265035131976);
+    assert_eq!(first.machine.as_ref().unwrap().cpu_busy_share, [0.94, 0.96]);
+    let volumes = study.environment.unwrap().volumes;
+    assert_eq!(volumes.keys().collect::<Vec<_>>(), ["target"]);
+    assert_eq!(volumes["target"].device.known().unwrap().name, "vda");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod study;
 use std::fs;
 use std::path::Path;
 
-use record::{Event, Latency, OperationInterval, State, StudyRecord};
+use record::{Event, Latency, Mark, MarkKind, OperationInterval, State, StudyRecord};
 use results::{Archive, Writer};
 use study::{begin, environment, events, intervals, manifest, operation, trial, trial_events};
 
@@ -296,4 +296,28 @@ fn a_directory_that_is_swapped_is_still_written_where_it_was_made() {
     assert_eq!(fs::read_dir(parent.path().join("theirs")).unwrap().count(), 0);
     assert_eq!(writer.read().unwrap().trials.len(), 3);
     assert!(moved.join("report.html").exists());
+}
+
+/// What went on beside the load is known also of a run that was killed, and of one that ended by its record alone.
+#[test]
+fn marks_of_a_killed_trial_are_read_with_the_ends_that_were_told() {
+    let mark = |kind, begin_s, end_s| Mark::planned(kind, begin_s, end_s, "");
+    let told = [
+        mark(MarkKind::Purge, 1.0, None),
+        mark(MarkKind::Outage, 1.5, None),
+        mark(MarkKind::Purge, 1.0, Some(2.5)),
+    ];
+    let marks = told.map(|mark| Event::Mark { number: 1, mark });
+    let mut all =
+        vec![Event::StudyStarted { manifest: manifest(State::Running), environment: environment() }];
+    let mut trial = trial_events(1, false);
+    let ended = trial.pop().unwrap();
+    all.extend(trial.into_iter().chain(marks));
+    let read = |events: &[Event]| read_back(events).trials[0].trial.marks.clone();
+    let known = vec![mark(MarkKind::Purge, 1.0, Some(2.5)), mark(MarkKind::Outage, 1.5, None)];
+    assert_eq!(read(&all), known);
+    let Event::TrialFinished(mut record) = ended else { panic!("{ended:?}") };
+    record.marks = vec![mark(MarkKind::Purge, 1.0, Some(2.5))];
+    all.push(Event::TrialFinished(record.clone()));
+    assert_eq!(read(&all), record.marks);
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use load::{Go, Progress};
-use record::{HistorianOutcome, HistorianSetup, Sample, Window, ingest_step};
+use record::{HistorianOutcome, HistorianSetup, Mark, Sample, Window, ingest_step};
 use stats::{CALIBRATED_SHARE_MAX, events_late, sustained, thread_busy};
 use workload::TrialError;
 use workload::historian::{self, Job};
@@ -37,8 +37,10 @@ pub(crate) fn not_held_because(
 }
 
 /// A closed loop has no rate that would not be held: that it stood still makes its figure a wrong one.
-fn closed_invalid_because(outcome: &HistorianOutcome, measured: &Window) -> Option<String> {
-    if outcome.abandoned > 0 {
+fn closed_invalid_because(outcome: &HistorianOutcome, marks: &[Mark], measured: &Window) -> Option<String> {
+    let mut unfinished = outcome.outages.iter().filter(|outage| outage.end_s.is_none());
+    let is_planned = unfinished.clone().count() > 0 && unfinished.all(|outage| outage.is_planned(marks));
+    if outcome.abandoned > 0 && !is_planned {
         let first = outcome.outages.iter().find(|outage| outage.end_s.is_none());
         let why = first.map(|outage| format!(": {}", outage.error)).unwrap_or_default();
         return Some(format!("the database could not be written to the end{why}"));
@@ -54,6 +56,7 @@ fn closed_invalid_because(outcome: &HistorianOutcome, measured: &Window) -> Opti
 pub(crate) fn invalid_because(
     setup: &HistorianSetup,
     outcome: &HistorianOutcome,
+    marks: &[Mark],
     measured: &Window,
 ) -> Option<String> {
     if outcome.lock_lost {
@@ -61,7 +64,7 @@ pub(crate) fn invalid_because(
     }
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {
-        return closed_invalid_because(outcome, measured);
+        return closed_invalid_because(outcome, marks, measured);
     };
     let lag_ms = records.lag.as_ref().and_then(|lag| lag.percentile_us(99.0)).map(|us| us / 1e3);
     let signs =
@@ -75,4 +78,25 @@ pub(crate) fn invalid_because(
         ));
     }
     client_limited(&reasons)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{MarkKind, Outage, Workload};
+
+    #[test]
+    fn a_planned_outage_to_the_end_leaves_a_closed_loop_valid_but_for_its_window() {
+        let error = "server killed".to_owned();
+        let outages = vec![Outage { start_s: 3.0, end_s: None, attempts: 9, error }];
+        let outcome = HistorianOutcome { abandoned: 40, outages, ..HistorianOutcome::default() };
+        let window = Window::new(Workload::Historian.main());
+        let told = |marks: &[Mark]| closed_invalid_because(&outcome, marks, &window).unwrap();
+        assert!(told(&[]).starts_with("the database could not be written to the end: server killed"));
+        let planned = Mark::planned(MarkKind::Outage, 2.5, None, "as the study asks");
+        assert!(
+            told(&[planned]).starts_with("no record was committed"),
+            "nothing was measured, and that alone is told"
+        );
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
-use record::{OrdersOutcome, Outage, Preparation, Window};
+use record::{Mark, OrdersOutcome, Outage, Preparation, Window};
 use stats::thread_busy;
 use study::WantedDatabase;
 use workload::orders::store::Loaded;
@@ -81,8 +81,13 @@ pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
 }
 
 /// Why a trial's figures do not mean what they should, if so. Orders that were never sent because the database kept all
-/// clients waiting are no such reason: that rate was not held.
-pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window, is_open: bool) -> Option<String> {
+/// clients waiting are no such reason: that rate was not held. Neither is an outage that the study planned, by the trial's marks.
+pub(crate) fn invalid_because(
+    outcome: &OrdersOutcome,
+    marks: &[Mark],
+    measured: &Window,
+    is_open: bool,
+) -> Option<String> {
     let mut reasons = Vec::new();
     let stopped: Vec<&String> = outcome.targets.iter().flat_map(|target| &target.stopped).collect();
     if let Some(first) = stopped.first() {
@@ -90,7 +95,8 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window, is_ope
             if stopped.len() == 1 { "a client".to_owned() } else { format!("{} clients", stopped.len()) };
         reasons.push(format!("{clients} stopped before the end: {first}"));
     }
-    let outages: Vec<&Outage> = outcome.targets.iter().flat_map(|target| &target.outages).collect();
+    let outages = outcome.targets.iter().flat_map(|target| &target.outages);
+    let outages: Vec<&Outage> = outages.filter(|outage| !outage.is_planned(marks)).collect();
     if let Some(outage) = outages.first() {
         let length = outage
             .end_s
@@ -126,7 +132,7 @@ pub(crate) fn invalid_because(outcome: &OrdersOutcome, measured: &Window, is_ope
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Interval, OperationInterval, Phase, TargetOutcome};
+    use record::{Interval, MarkKind, OperationInterval, Phase, TargetOutcome};
     use std::collections::BTreeMap;
 
     fn measured(orders: u64, busiest_share: f64) -> Window {
@@ -164,7 +170,7 @@ mod tests {
     #[test]
     fn a_trial_without_fault_is_valid() {
         let outcome = outcome(vec![fine(), fine()]);
-        assert_eq!(invalid_because(&outcome, &measured(9, 0.5), true), None);
+        assert_eq!(invalid_because(&outcome, &[], &measured(9, 0.5), true), None);
         assert_eq!(failed_because(&outcome), None);
     }
 
@@ -184,33 +190,52 @@ mod tests {
             outages: vec![outage],
             ..fine()
         };
-        let told = invalid_because(&outcome(vec![away]), &measured(9, 0.9), true).unwrap();
+        let told = invalid_because(&outcome(vec![away]), &[], &measured(9, 0.9), true).unwrap();
         for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90 %"] {
             assert!(told.contains(part), "{part} in {told}");
         }
         let unlocked = TargetOutcome { lock_lost: true, ..fine() };
-        assert!(invalid_because(&outcome(vec![unlocked]), &measured(9, 0.1), true).unwrap().contains("lock"));
+        assert!(
+            invalid_because(&outcome(vec![unlocked]), &[], &measured(9, 0.1), true).unwrap().contains("lock")
+        );
         let unknown = TargetOutcome { orders_found: None, acknowledged_lost: None, ..fine() };
         assert!(
-            invalid_because(&outcome(vec![unknown]), &measured(9, 0.1), true).unwrap().contains("not known")
+            invalid_because(&outcome(vec![unknown]), &[], &measured(9, 0.1), true)
+                .unwrap()
+                .contains("not known")
         );
         assert!(
-            invalid_because(&outcome(vec![fine()]), &measured(0, 0.1), true)
+            invalid_because(&outcome(vec![fine()]), &[], &measured(0, 0.1), true)
                 .unwrap()
                 .contains("measure longer")
         );
     }
 
+    /// In a study of faults the outage is the measurement.
+    #[test]
+    fn an_outage_that_was_planned_makes_no_trial_invalid_and_another_as_long_does() {
+        let away = |start_s| {
+            let error = "connection reset".to_owned();
+            let outages = vec![Outage { start_s, end_s: Some(start_s + 1.5), attempts: 3, error }];
+            outcome(vec![TargetOutcome { outages, ..fine() }])
+        };
+        let marks = [Mark::planned(MarkKind::Fault, 3.0, Some(4.0), "server killed")];
+        assert_eq!(invalid_because(&away(3.2), &marks, &measured(9, 0.1), true), None);
+        let told = invalid_because(&away(7.0), &marks, &measured(9, 0.1), true).unwrap();
+        assert!(told.starts_with("from 7.0 s on a database was away for 1.5 s"), "{told}");
+        assert!(invalid_because(&away(3.2), &[], &measured(9, 0.1), true).is_some());
+    }
+
     #[test]
     fn a_closed_loop_with_a_busy_load_is_a_lower_bound_and_no_mistake() {
-        assert_eq!(invalid_because(&outcome(vec![fine()]), &measured(9, 0.95), false), None);
+        assert_eq!(invalid_because(&outcome(vec![fine()]), &[], &measured(9, 0.95), false), None);
     }
 
     /// They waited for the database: the rate was not held, and nothing is wrong with the figures.
     #[test]
     fn orders_that_were_never_sent_do_not_make_it_invalid() {
         let unsent = OrdersOutcome { unsent: 500, ..outcome(vec![fine()]) };
-        assert_eq!(invalid_because(&unsent, &measured(500, 0.1), true), None);
+        assert_eq!(invalid_because(&unsent, &[], &measured(500, 0.1), true), None);
     }
 
     /// Prony was stopped for three seconds, and the longest answer of 3.08 s was told as the database's.
@@ -228,7 +253,7 @@ mod tests {
             generator_pauses: Some(record::Pauses { longest_ms: 2_990.0, sum_ms: 1_000.0 }),
         });
         for is_open in [false, true] {
-            let told = invalid_because(&outcome(vec![fine()]), &stopped, is_open).unwrap();
+            let told = invalid_because(&outcome(vec![fine()]), &[], &stopped, is_open).unwrap();
             assert!(told.starts_with("client-limited: the load generator itself stood still"), "{told}");
         }
     }

@@ -1,72 +1,136 @@
-//! What the machine does while a trial runs: processors, pressure and the device, as differences of the kernel's
-//! counters between two readings.
+//! What the machine does while a trial runs: processors and pressure, and the devices by name, as differences of the
+//! kernel's counters between two readings.
 //!
 //! Nothing is judged here. A counter that goes backwards, as idle time can and a processor's counters do when it
 //! is unplugged, counts as one that stood still: there are no negative figures.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
-use record::Resources;
+use record::{DeviceLoad, MachineLoad, Resources};
+
+use crate::sampling::Sampler;
 
 /// Bytes of a sector in `/proc/diskstats`, whatever the device's own are.
 const SECTOR_BYTES: f64 = 512.0;
 
+/// Time from one reading to the next.
+const EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between readings; the kernel counts in ticks of 10 ms.
 const SHORTEST_S: f64 = 0.5;
 
-/// Reads the kernel's counters, and gives what happened since it did so last.
+/// Reads counters again and again, and gives what happened in between.
 #[derive(Debug)]
-pub(crate) struct Meter {
-    device: Option<String>,
-    last: Option<(f64, Counters)>,
+pub(crate) struct Counted<C> {
+    last: Option<(f64, C)>,
 }
 
-impl Meter {
-    /// A meter of this machine and, if given, of the block device with this kernel name, such as `nvme0n1`.
-    #[must_use]
-    pub(crate) fn new(device: Option<&str>) -> Self {
-        Self { device: device.map(str::to_owned), last: None }
+impl<C> Counted<C> {
+    pub(crate) fn new() -> Self {
+        Self { last: None }
     }
 
-    /// What happened since the last reading, at a true time in seconds since the load began. None at the first call,
-    /// and where less than half a second has passed: intervals may arrive late and several at once, counters are of
-    /// the time that really passed.
-    pub(crate) fn read(&mut self, at_s: f64) -> Option<Resources> {
+    /// Two readings with the time between them and its end, in seconds. None at the first, and where less than half a
+    /// second has passed.
+    pub(crate) fn read(&mut self, at_s: f64, read: impl FnOnce() -> C) -> Option<(C, &C, f64)> {
         if self.last.as_ref().is_some_and(|(last_s, _)| at_s - last_s < SHORTEST_S) {
             return None;
         }
-        let counters = Counters::read(self.device.as_deref());
-        let (last_s, last) = self.last.replace((at_s, counters))?;
+        let (last_s, last) = self.last.replace((at_s, read()))?;
         let (_, now) = self.last.as_ref()?;
-        (at_s > last_s).then(|| difference(&last, now, at_s, at_s - last_s))
+        Some((last, now, at_s - last_s))
     }
 }
 
-/// All counters at one time.
+/// Reads processors and pressure.
+#[derive(Debug)]
+pub(crate) struct Machine(Counted<Counters>);
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Self(Counted::new())
+    }
+}
+
+impl Sampler for Machine {
+    fn name(&self) -> &'static str {
+        "processors"
+    }
+
+    fn every(&self) -> Duration {
+        EVERY
+    }
+
+    fn sample(&mut self, at_s: f64) -> Option<Resources> {
+        let (before, now, length_s) = self.0.read(at_s, Counters::read)?;
+        let machine = Some(difference(&before, now, length_s));
+        Some(Resources { end_s: at_s, length_s, machine, ..Resources::default() })
+    }
+}
+
+/// Reads block devices.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    /// The kernel's names, such as `nvme0n1`.
+    names: Vec<String>,
+    counted: Counted<BTreeMap<String, DeviceCounters>>,
+}
+
+impl Devices {
+    pub(crate) fn new(names: Vec<String>) -> Self {
+        Self { names, counted: Counted::new() }
+    }
+}
+
+impl Sampler for Devices {
+    fn name(&self) -> &'static str {
+        "devices"
+    }
+
+    fn every(&self) -> Duration {
+        EVERY
+    }
+
+    fn sample(&mut self, at_s: f64) -> Option<Resources> {
+        let names = &self.names;
+        let read = || {
+            let text = fs::read_to_string("/proc/diskstats").unwrap_or_default();
+            let of = |name: &String| Some((name.clone(), parse_diskstats(&text, name)?));
+            names.iter().filter_map(of).collect()
+        };
+        let (before, now, length_s) = self.counted.read(at_s, read)?;
+        // A device that was not there before has no difference yet.
+        let load = |(name, now): (&String, &DeviceCounters)| {
+            Some((name.clone(), now.since(before.get(name)?).load(length_s)))
+        };
+        let devices = now.iter().filter_map(load).collect();
+        Some(Resources { end_s: at_s, length_s, devices, ..Resources::default() })
+    }
+}
+
+/// All counters of processors at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counters {
     cores: BTreeMap<u32, Core>,
     pressure_cpu_us: Option<u64>,
     pressure_io_us: Option<u64>,
     pressure_memory_us: Option<u64>,
-    device: Option<DeviceCounters>,
 }
 
 impl Counters {
-    fn read(device: Option<&str>) -> Self {
+    fn read() -> Self {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         Self {
             cores: parse_stat(&text("/proc/stat")),
             pressure_cpu_us: parse_pressure(&text("/proc/pressure/cpu")),
             pressure_io_us: parse_pressure(&text("/proc/pressure/io")),
             pressure_memory_us: parse_pressure(&text("/proc/pressure/memory")),
-            device: device.and_then(|name| parse_diskstats(&text("/proc/diskstats"), name)),
         }
     }
 }
 
-fn difference(before: &Counters, now: &Counters, end_s: f64, length_s: f64) -> Resources {
+fn difference(before: &Counters, now: &Counters, length_s: f64) -> MachineLoad {
     // A processor that was plugged in meanwhile has no earlier reading, and is left out until it has one.
     let cores: Vec<Core> = now
         .cores
@@ -74,13 +138,8 @@ fn difference(before: &Counters, now: &Counters, end_s: f64, length_s: f64) -> R
         .filter_map(|(number, core)| before.cores.get(number).map(|before| core.since(before)))
         .collect();
     let all = cores.iter().fold(Core::default(), |all, core| all.plus(core));
-    let device = before.device.as_ref().zip(now.device.as_ref());
-    let device = device.map(|(before, now)| now.since(before));
-    let rate = |of: fn(&DeviceCounters) -> f64| device.as_ref().map(|device| of(device) / length_s);
     let pressure = |before, now| pressure_share(before, now, length_s);
-    Resources {
-        end_s,
-        length_s,
+    MachineLoad {
         cpu_busy_share: cores
             .iter()
             .map(|core| share(core.total() - core.idle - core.io_wait, core.total()))
@@ -90,11 +149,6 @@ fn difference(before: &Counters, now: &Counters, end_s: f64, length_s: f64) -> R
         pressure_cpu_share: pressure(before.pressure_cpu_us, now.pressure_cpu_us),
         pressure_io_share: pressure(before.pressure_io_us, now.pressure_io_us),
         pressure_memory_share: pressure(before.pressure_memory_us, now.pressure_memory_us),
-        device_reads_per_s: rate(|device| device.reads as f64),
-        device_writes_per_s: rate(|device| device.writes as f64),
-        device_read_bytes_per_s: rate(|device| device.sectors_read as f64 * SECTOR_BYTES),
-        device_write_bytes_per_s: rate(|device| device.sectors_written as f64 * SECTOR_BYTES),
-        device_queue_depth: rate(|device| device.queue_ms as f64 / 1e3),
     }
 }
 
@@ -176,8 +230,14 @@ fn parse_pressure(text: &str) -> Option<u64> {
 struct DeviceCounters {
     reads: u64,
     sectors_read: u64,
+    /// Milliseconds that all reads together took.
+    read_ms: u64,
     writes: u64,
     sectors_written: u64,
+    /// Milliseconds that all writes together took.
+    write_ms: u64,
+    /// Milliseconds in which there was at least one request.
+    busy_ms: u64,
     /// Milliseconds that all requests together spent in the queue and in the device.
     queue_ms: u64,
 }
@@ -187,9 +247,28 @@ impl DeviceCounters {
         Self {
             reads: self.reads.saturating_sub(before.reads),
             sectors_read: self.sectors_read.saturating_sub(before.sectors_read),
+            read_ms: self.read_ms.saturating_sub(before.read_ms),
             writes: self.writes.saturating_sub(before.writes),
             sectors_written: self.sectors_written.saturating_sub(before.sectors_written),
+            write_ms: self.write_ms.saturating_sub(before.write_ms),
+            busy_ms: self.busy_ms.saturating_sub(before.busy_ms),
             queue_ms: self.queue_ms.saturating_sub(before.queue_ms),
+        }
+    }
+
+    /// What a difference over so many seconds comes to.
+    fn load(&self, length_s: f64) -> DeviceLoad {
+        let rate = |count: f64| count / length_s;
+        let mean_us = |ms: u64, count: u64| (count > 0).then(|| ms as f64 * 1e3 / count as f64);
+        DeviceLoad {
+            reads_per_s: rate(self.reads as f64),
+            writes_per_s: rate(self.writes as f64),
+            read_bytes_per_s: rate(self.sectors_read as f64 * SECTOR_BYTES),
+            write_bytes_per_s: rate(self.sectors_written as f64 * SECTOR_BYTES),
+            queue_depth: rate(self.queue_ms as f64 / 1e3),
+            busy_share: Some(rate(self.busy_ms as f64 / 1e3).min(1.0)),
+            read_latency_us: mean_us(self.read_ms, self.reads),
+            write_latency_us: mean_us(self.write_ms, self.writes),
         }
     }
 }
@@ -204,8 +283,11 @@ fn parse_diskstats(text: &str, device: &str) -> Option<DeviceCounters> {
     Some(DeviceCounters {
         reads: *fields.first()?,
         sectors_read: *fields.get(2)?,
+        read_ms: *fields.get(3)?,
         writes: *fields.get(4)?,
         sectors_written: *fields.get(6)?,
+        write_ms: *fields.get(7)?,
+        busy_ms: *fields.get(9)?,
         queue_ms: *fields.get(10)?,
     })
 }
@@ -229,10 +311,10 @@ ctxt 99";
         Counters { cores: parse_stat(stat), ..Counters::default() }
     }
 
-    fn disk(reads: u64, queue_ms: u64) -> Counters {
-        let device =
-            DeviceCounters { reads, sectors_read: reads * 8, writes: 10, sectors_written: 80, queue_ms };
-        Counters { device: Some(device), ..Counters::default() }
+    fn disk(reads: u64, queue_ms: u64) -> DeviceCounters {
+        let (read_ms, busy_ms) = (reads / 10, queue_ms / 10);
+        let writes = DeviceCounters { writes: 10, sectors_written: 80, ..DeviceCounters::default() };
+        DeviceCounters { reads, sectors_read: reads * 8, read_ms, busy_ms, queue_ms, ..writes }
     }
 
     #[test]
@@ -249,8 +331,7 @@ ctxt 99";
     fn shares_are_of_the_time_between_two_readings() {
         let before = counters("cpu0 0 0 0 0 0 0 0 0\ncpu1 100 0 0 100 0 0 0 0");
         let now = counters("cpu0 30 0 10 40 10 0 5 5\ncpu1 100 0 0 200 0 0 0 0");
-        let resources = difference(&before, &now, 7.0, 1.0);
-        assert_eq!((resources.end_s, resources.length_s), (7.0, 1.0));
+        let resources = difference(&before, &now, 1.0);
         assert_eq!(resources.cpu_busy_share, [0.5, 0.0]);
         assert_eq!((resources.cpu_steal_share, resources.cpu_interrupt_share), (0.025, 0.025));
     }
@@ -259,20 +340,20 @@ ctxt 99";
     fn counters_that_go_backwards_give_no_negative_figure() {
         let before = counters("cpu0 900 0 0 900 90 0 0 9\ncpu1 5 0 0 5 0 0 0 0");
         let now = counters("cpu0 10 0 0 950 20 0 0 0\ncpu2 7 0 0 7 0 0 0 0");
-        let resources = difference(&before, &now, 1.0, 1.0);
+        let resources = difference(&before, &now, 1.0);
         assert_eq!(resources.cpu_busy_share, [0.0], "cpu1 left, cpu2 has no earlier reading");
         assert_eq!(resources.cpu_steal_share, 0.0);
-        let resources = difference(&disk(100, 50), &disk(90, 40), 1.0, 1.0);
-        assert_eq!((resources.device_reads_per_s, resources.device_queue_depth), (Some(0.0), Some(0.0)));
+        let device = disk(90, 40).since(&disk(100, 50)).load(1.0);
+        assert_eq!((device.reads_per_s, device.queue_depth, device.read_latency_us), (0.0, 0.0, None));
         assert_eq!(pressure_share(Some(10), Some(5), 1.0), Some(0.0));
     }
 
     #[test]
     fn no_time_between_two_readings_is_no_division_by_zero() {
-        let resources = difference(&counters(STAT), &counters(STAT), 1.0, 1.0);
+        let resources = difference(&counters(STAT), &counters(STAT), 1.0);
         assert_eq!(resources.cpu_busy_share, [0.0, 0.0]);
-        let mut meter = Meter::new(None);
-        assert_eq!((meter.read(1.0), meter.read(1.0), meter.read(0.5)), (None, None, None));
+        let mut machine = Machine::new();
+        assert_eq!((machine.sample(1.0), machine.sample(1.0), machine.sample(0.5)), (None, None, None));
     }
 
     #[test]
@@ -285,8 +366,7 @@ ctxt 99";
         assert_eq!(pressure_share(Some(0), Some(250_000), 0.5), Some(0.5));
         assert_eq!(pressure_share(Some(0), Some(9_000_000), 1.0), Some(1.0));
         assert_eq!(pressure_share(None, Some(1), 1.0), None);
-        let resources = difference(&counters(STAT), &counters(STAT), 1.0, 1.0);
-        assert_eq!((resources.pressure_io_share, resources.device_reads_per_s), (None, None));
+        assert_eq!(difference(&counters(STAT), &counters(STAT), 1.0).pressure_io_share, None);
     }
 
     #[test]
@@ -294,8 +374,11 @@ ctxt 99";
         let device = DeviceCounters {
             reads: 48_546,
             sectors_read: 4_188_322,
+            read_ms: 41_275,
             writes: 33_791,
             sectors_written: 4_406_304,
+            write_ms: 17_935,
+            busy_ms: 23_020,
             queue_ms: 60_619,
         };
         assert_eq!(parse_diskstats(DISKSTATS, "vda"), Some(device));
@@ -306,23 +389,26 @@ ctxt 99";
 
     #[test]
     fn device_rates_are_a_second_and_queue_depth_is_time_in_queue_by_time() {
-        let resources = difference(&disk(1_000, 500), &disk(3_000, 4_500), 2.0, 0.5);
-        assert_eq!(resources.device_reads_per_s, Some(4_000.0));
-        assert_eq!(resources.device_read_bytes_per_s, Some(16_384_000.0));
+        let device = disk(3_000, 4_500).since(&disk(1_000, 500)).load(0.5);
+        assert_eq!((device.reads_per_s, device.read_bytes_per_s), (4_000.0, 16_384_000.0));
+        assert_eq!((device.writes_per_s, device.write_bytes_per_s), (0.0, 0.0));
+        assert_eq!((device.queue_depth, device.busy_share), (8.0, Some(0.8)));
         assert_eq!(
-            (resources.device_writes_per_s, resources.device_write_bytes_per_s),
-            (Some(0.0), Some(0.0))
+            (device.read_latency_us, device.write_latency_us),
+            (Some(100.0), None),
+            "of no write there is no time"
         );
-        assert_eq!(resources.device_queue_depth, Some(8.0));
     }
 
     #[test]
     fn this_machine_gives_shares_between_none_and_all() {
-        let mut meter = Meter::new(Some("a device that is not there"));
-        assert_eq!(meter.read(0.0), None);
-        let resources = meter.read(1.0).unwrap();
-        assert!(!resources.cpu_busy_share.is_empty());
-        assert!(resources.cpu_busy_share.iter().all(|share| (0.0..=1.0).contains(share)));
-        assert_eq!(resources.device_reads_per_s, None);
+        let mut machine = Machine::new();
+        assert_eq!(machine.sample(0.0), None);
+        let load = machine.sample(1.0).unwrap().machine.unwrap();
+        assert!(!load.cpu_busy_share.is_empty());
+        assert!(load.cpu_busy_share.iter().all(|share| (0.0..=1.0).contains(share)));
+        let mut devices = Devices::new(vec!["a device that is not there".to_owned()]);
+        assert_eq!(devices.sample(0.0), None);
+        assert!(devices.sample(1.0).unwrap().devices.is_empty(), "absent, and not zero");
     }
 }

@@ -254,8 +254,13 @@ fn with_their_blocks(plan: &Plan, left: BTreeSet<usize>) -> BTreeSet<usize> {
 
 /// What of the machine changes every figure.
 fn differences(begun: &Environment, now: &Environment) -> Vec<String> {
-    let source = |environment: &Environment| {
-        environment.mount.known().map(|mount| mount.source.clone()).unwrap_or_default()
+    // By their devices, and not by the names of what lies on them.
+    let sources = |environment: &Environment| {
+        let mounts = environment.volumes.values().filter_map(|volume| volume.mount.known());
+        let mut sources: Vec<&str> = mounts.map(|mount| mount.source.as_str()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources.join(", ")
     };
     let model = |reading: &Reading<String>| reading.known().cloned().unwrap_or_default();
     let pairs = [
@@ -264,7 +269,7 @@ fn differences(begun: &Environment, now: &Environment) -> Vec<String> {
         ("CPU", model(&begun.cpu.model), model(&now.cpu.model)),
         ("usable CPUs", begun.cpu.usable.to_string(), now.cpu.usable.to_string()),
         ("memory", begun.memory.total_bytes.to_string(), now.memory.total_bytes.to_string()),
-        ("device", source(begun), source(now)),
+        ("device", sources(begun), sources(now)),
         ("prony", begun.tool_version.clone(), now.tool_version.clone()),
     ];
     let differs = pairs.into_iter().filter(|(_, begun, now)| begun != now);

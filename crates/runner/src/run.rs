@@ -1,21 +1,23 @@
 //! The run of a study from its plan to its last trial.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use database::RunId;
 use jiff::Timestamp;
 use load::Span;
-use record::{Environment, Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
-use study::{Plan, Study, Target, Trial, Work};
+use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
+use study::{Plan, Study, Trial};
 
 use crate::command::{self, When};
-use crate::environment;
+use crate::environment::{self, Lying};
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::rules::Rules;
+use crate::server;
 use crate::targets::Targets;
 use crate::trial::planned;
 
@@ -54,13 +56,15 @@ pub fn run(
     let has_trials = resume.is_none_or(Resume::has_trials);
     let targets =
         if has_trials { Targets::open(plan, run, stop, listen)? } else { Targets::left(plan, run, stop)? };
-    let place = place(plan, &targets);
-    let environment =
-        environment::read(place.as_deref(), is_local(plan), &context.tool_version, Timestamp::now());
-    let devices = devices(plan, &targets, &environment);
+    let servers: BTreeMap<String, Result<PathBuf, String>> = targets.servers().collect();
+    let processes =
+        servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();
+    let lying = lying(plan, &targets);
+    let environment = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
+    let servers = servers.into_iter().filter_map(|(name, file)| Some((name, file.ok()?))).collect();
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
-    let mut run = Run { stop, listen, devices, targets, number };
+    let mut run = Run { stop, listen, servers, targets, number };
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context),
@@ -123,41 +127,26 @@ fn planned_trials(plan: &Plan) -> Vec<record::PlannedTrial> {
     plan.trials.iter().map(|trial| trial.planned.clone()).collect()
 }
 
-/// The path whose file system a study's figures are about, where it is on this machine.
-fn place(plan: &Plan, targets: &Targets) -> Option<PathBuf> {
-    let named = plan.disk_tests().first().and_then(|(paths, _)| paths.first().cloned());
-    let is_disk = plan.trials.iter().any(|trial| matches!(trial.work, Work::Disk(_)));
-    named.or_else(|| targets.data_directory()).or_else(|| is_disk.then(|| Path::new(".").to_owned()))
-}
-
-/// The device of each target: that of its own path, or the study's where it is a database.
-fn devices(plan: &Plan, targets: &Targets, of_study: &Environment) -> Vec<(Target, Option<String>)> {
-    let mut devices: Vec<(Target, Option<String>)> = Vec::new();
-    for trial in &plan.trials {
-        if devices.iter().any(|(target, _)| *target == trial.target) {
-            continue;
-        }
-        let place = trial.work.job::<disk::Settings>().and_then(|_| trial.target.paths.first().cloned());
-        let device = match place.or_else(|| targets.data_directory_of(trial)) {
-            Some(path) => environment::device_of(&path),
-            None => of_study.device.known().map(|device| device.name.clone()),
-        };
-        devices.push((trial.target.clone(), device));
+/// Where the targets of a plan lie.
+fn lying(plan: &Plan, targets: &Targets) -> Lying {
+    let paths = plan.disk_tests().into_iter().flat_map(|(paths, _)| paths);
+    let mut lying: Lying = paths.map(|path| (path.display().to_string(), Ok(path.clone()))).collect();
+    for (name, lies) in targets.lying() {
+        lying.insert(format!("data{name}"), lies.data.clone());
+        lying.extend(lies.log.clone().map(|log| (format!("log{name}"), Ok(log))));
     }
-    devices
-}
-
-/// Whether the servers of a study are on this machine.
-fn is_local(plan: &Plan) -> bool {
-    plan.databases().iter().all(|(database, _)| database.url.is_local())
+    if lying.is_empty() {
+        lying.insert(".".to_owned(), Ok(PathBuf::from(".")));
+    }
+    lying
 }
 
 /// A study while it runs.
 pub(crate) struct Run<'a, 'b> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) listen: &'a mut Listener<'b>,
-    /// Kernel names of the targets' devices.
-    devices: Vec<(Target, Option<String>)>,
+    /// Files that tell the processes of servers on this machine, by the names of their databases.
+    pub(crate) servers: BTreeMap<String, PathBuf>,
     /// What trials are run against.
     pub(crate) targets: Targets,
     /// Number of the last trial.
@@ -167,12 +156,6 @@ pub(crate) struct Run<'a, 'b> {
 impl Run<'_, '_> {
     pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
         (self.listen)(event).map_err(RunError::Listener)
-    }
-
-    /// Kernel name of the device that a trial's target lies on.
-    pub(crate) fn device(&self, trial: &Trial) -> Option<&str> {
-        let own = self.devices.iter().find(|(target, _)| *target == trial.target);
-        own.and_then(|(_, device)| device.as_deref())
     }
 
     pub(crate) fn stopped(&self) -> bool {

@@ -14,6 +14,7 @@ use workload::waiting;
 
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
+use crate::server::{self, Lies};
 use crate::workloads;
 
 /// Files and databases of a study.
@@ -33,8 +34,7 @@ pub(crate) struct Held {
     pub(crate) loaded: Option<Loaded>,
     /// Whether the next trial finds it as it was made.
     pub(crate) fresh: bool,
-    /// Where its data lies, if that is on this machine and the server tells.
-    data_directory: Option<PathBuf>,
+    lies: Lies,
 }
 
 impl Targets {
@@ -103,8 +103,8 @@ impl Targets {
             None => (asked.make(tell)?, None),
         };
         let fresh = !own.was_there();
-        let data_directory = self.runtime.block_on(data_directory(&own, stop));
-        self.databases.push(Held { wanted, own, loaded, fresh, data_directory });
+        let lies = self.runtime.block_on(server::lies(&own, stop));
+        self.databases.push(Held { wanted, own, loaded, fresh, lies });
         if stop.load(Ordering::Relaxed) { Err(RunError::Interrupted(String::new())) } else { Ok(()) }
     }
 
@@ -126,15 +126,17 @@ impl Targets {
         Ok(())
     }
 
-    /// Where the data of the first database lies, if that is on this machine and the server tells.
-    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
-        self.databases.first()?.data_directory.clone()
+    /// Where databases lie, by a name of each: empty where there is but one, else ` of ` and its own.
+    pub(crate) fn lying(&self) -> Vec<(String, &Lies)> {
+        match self.databases.as_slice() {
+            [only] => vec![(String::new(), &only.lies)],
+            all => all.iter().map(|held| (format!(" of {}", held.name()), &held.lies)).collect(),
+        }
     }
 
-    /// Where the data of a trial's first database lies; none of anything else.
-    pub(crate) fn data_directory_of(&self, trial: &Trial) -> Option<PathBuf> {
-        let wanted = trial.databases().into_iter().next()?;
-        self.databases.iter().find(|held| held.wanted.is_same(&wanted))?.data_directory.clone()
+    /// Files that tell the processes of their servers, by the names of databases; none of what has no server.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
+        self.databases.iter().filter_map(|held| Some((held.name(), held.lies.process.clone()?)))
     }
 
     /// The files of a trial.
@@ -169,6 +171,16 @@ impl Targets {
     }
 }
 
+impl Held {
+    /// A server's database by its name and engine, a file by its path.
+    fn name(&self) -> String {
+        match self.own.url().file() {
+            Some(_) => self.own.name().to_owned(),
+            None => format!("{} ({})", self.own.name(), self.own.url().engine().name()),
+        }
+    }
+}
+
 /// A database that is to be made ready.
 pub(crate) struct Asked<'a> {
     pub(crate) wanted: &'a WantedDatabase,
@@ -187,14 +199,4 @@ impl Asked<'_> {
         })?;
         Ok(made?)
     }
-}
-
-/// Where the data of a database lies, if that is on this machine and the server tells.
-async fn data_directory(own: &Own, stop: &AtomicBool) -> Option<PathBuf> {
-    if let Some(file) = own.url().file() {
-        return Some(file.to_owned());
-    }
-    let asked = async { own.session().await?.server().await };
-    let server = waiting::unless_stopped(stop, asked).await?.ok()?;
-    server.data_directory.map(PathBuf::from).filter(|_| own.url().is_local())
 }

@@ -1,21 +1,24 @@
 //! One trial: runs the workload, tells what it measures, and says how it ended.
 
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use load::{Go, Progress};
 use record::{
-    BufferUse, DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Offered, OrdersOutcome,
-    Outcome, Sample, Setup, State, TrialRecord, Window,
+    BufferUse, DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Mark, Offered,
+    OrdersOutcome, Outcome, Placed, Sample, Setup, State, TrialRecord, Window,
 };
-use study::{Trial, Work};
+use study::{Target, Trial, Work};
 
 use crate::error::RunError;
 use crate::placed::placed;
 use crate::preparing::Pace;
-use crate::resources::Meter;
+use crate::resources::{Devices, Machine};
 use crate::rules::invalid_because;
 use crate::run::Run;
+use crate::sampling::{Sampler, Sampling};
+use crate::server::Servers;
 use crate::{historian, orders, workloads};
 
 /// A trial that ran.
@@ -40,42 +43,16 @@ impl Run<'_, '_> {
         trial: &Trial,
         work: &Work,
     ) -> Result<Ran, RunError> {
-        let number = record.number;
         record.state = State::Running;
         record.started = Some(Timestamp::now().to_string());
         record.parameters = work.any().parameters();
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let mut measured = Window::new(record.main.clone());
-        let mut samples = Vec::new();
-        let mut meter = Meter::new(self.device(trial));
-        let mut begin = Instant::now();
+        let mut course = Course::new(record, &trial.target, &self.servers);
         let mut told = Ok(());
-        let mut pace = Pace::default();
         let (listen, targets) = (&mut *self.listen, &mut self.targets);
         let mut on_progress = |progress| {
-            let events = match progress {
-                Progress::Preparing(at) => {
-                    pace.is_due(&at).then_some(Event::Preparing(at)).into_iter().collect()
-                }
-                Progress::SetUp(setup) => {
-                    record.notes.extend(remark(&setup));
-                    record.setup = Some(setup.clone());
-                    record.placed = placed(&trial.target, &setup);
-                    begin = Instant::now();
-                    meter.read(0.0);
-                    vec![Event::TrialSetUp { number, setup, placed: record.placed.clone() }]
-                }
-                Progress::Interval(interval) => {
-                    measured.add(&interval);
-                    samples.push(interval.sample());
-                    let simulated = record.setup.as_ref().is_some_and(Setup::is_simulated);
-                    let resources = meter.read(begin.elapsed().as_secs_f64()).filter(|_| !simulated);
-                    let resources = resources.map(|resources| Event::Resources { number, resources });
-                    std::iter::once(Event::Interval { number, interval }).chain(resources).collect()
-                }
-            };
-            for event in events {
+            for event in course.events(progress) {
                 if told.is_ok() {
                     told = listen(&event);
                 }
@@ -84,10 +61,99 @@ impl Run<'_, '_> {
         };
         let result = workloads::run(trial, work, targets, self.stop, &mut on_progress);
         told.map_err(RunError::Listener)?;
+        let last = course.end_sampling();
+        let Course { mut record, measured, samples, .. } = course;
+        for event in last {
+            self.tell(&event)?;
+        }
         conclude(&mut record, result, &measured, self.stopped());
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
     }
+}
+
+/// A trial while it runs.
+struct Course<'a> {
+    record: TrialRecord,
+    target: &'a Target,
+    /// See [`Run::servers`].
+    servers: &'a BTreeMap<String, PathBuf>,
+    measured: Window,
+    samples: Vec<Sample>,
+    pace: Pace,
+    sampling: Option<Sampling>,
+}
+
+impl<'a> Course<'a> {
+    fn new(record: TrialRecord, target: &'a Target, servers: &'a BTreeMap<String, PathBuf>) -> Self {
+        let measured = Window::new(record.main.clone());
+        Self { record, target, servers, measured, samples: Vec::new(), pace: Pace::default(), sampling: None }
+    }
+
+    /// What is to be told of what the workload tells.
+    fn events(&mut self, progress: Progress) -> Vec<Event> {
+        let number = self.record.number;
+        match progress {
+            Progress::Preparing(at) => {
+                // What comes after the load is no part of the trial's seconds.
+                let mut events = self.end_sampling();
+                events.extend(self.pace.is_due(&at).then_some(Event::Preparing(at)));
+                events
+            }
+            Progress::Mark(mark) => {
+                let is_news = mark.clone().add_to(&mut self.record.marks);
+                is_news.then_some(Event::Mark { number, mark }).into_iter().collect()
+            }
+            Progress::SetUp(setup) => {
+                self.record.notes.extend(remark(&setup));
+                self.record.setup = Some(setup.clone());
+                self.record.placed = placed(self.target, &setup);
+                self.sampling = (!setup.is_simulated()).then(|| sampled(&self.record.placed, self.servers));
+                vec![Event::TrialSetUp { number, setup, placed: self.record.placed.clone() }]
+            }
+            Progress::Interval(interval) => {
+                self.measured.add(&interval);
+                self.samples.push(interval.sample());
+                let read = self.sampling.iter().flat_map(Sampling::take);
+                let read = read.map(|resources| Event::Resources { number, resources });
+                std::iter::once(Event::Interval { number, interval }).chain(read).collect()
+            }
+        }
+    }
+
+    /// Ends the reading of the machine. Gives what was read and not told yet; what is missing is a note.
+    fn end_sampling(&mut self) -> Vec<Event> {
+        let number = self.record.number;
+        let (readings, missing) = self.sampling.take().map(Sampling::end).unwrap_or_default();
+        self.record.notes.extend(missing);
+        readings.into_iter().map(|resources| Event::Resources { number, resources }).collect()
+    }
+}
+
+/// Begins to read the machine, the devices that a target lies on, and the servers on this machine.
+fn sampled(placed: &[Placed], servers: &BTreeMap<String, PathBuf>) -> Sampling {
+    let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Machine::new())];
+    let devices = devices(placed);
+    if !devices.is_empty() {
+        samplers.push(Box::new(Devices::new(devices)));
+    }
+    if !servers.is_empty() {
+        samplers.push(Box::new(Servers::new(servers.clone())));
+    }
+    Sampling::begin(samplers)
+}
+
+/// The kernel's names of the devices that a target lies on.
+fn devices(placed: &[Placed]) -> Vec<String> {
+    let volumes = placed.iter().flat_map(|placed| match placed {
+        Placed::Path { on, .. } => vec![on],
+        Placed::Database { data, log, .. } => vec![data, log],
+    });
+    let mut devices: Vec<String> =
+        volumes.filter_map(|volume| volume.known()?.device.known().cloned()).collect();
+    devices.sort();
+    devices.dedup();
+    devices
 }
 
 /// A trial as planned.
@@ -110,6 +176,7 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         planned_s: Some(planned_s(&trial.work)),
         target: target_of(trial),
         placed: Vec::new(),
+        marks: Vec::new(),
         setup: None,
         outcome: None,
         search: None,
@@ -143,7 +210,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(ended: Ended, setup: Option<&Setup>, measured: &Window) -> Self {
+    fn of(ended: Ended, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Self {
         match ended {
             Ended::Disk(outcome) => Self {
                 invalid: invalid_because(measured, outcome),
@@ -157,7 +224,7 @@ impl Judged {
             Ended::Historian(mut outcome) => Self {
                 invalid: setup
                     .and_then(Setup::historian)
-                    .and_then(|setup| historian::invalid_because(setup, &outcome, measured)),
+                    .and_then(|setup| historian::invalid_because(setup, &outcome, marks, measured)),
                 failed: outcome.mismatch(),
                 notes: std::mem::take(&mut outcome.notes),
                 outcome: Outcome::Historian(outcome),
@@ -165,6 +232,7 @@ impl Judged {
             Ended::Orders(mut outcome) => Self {
                 invalid: orders::invalid_because(
                     &outcome,
+                    marks,
                     measured,
                     setup.is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. })),
                 ),
@@ -193,7 +261,7 @@ fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
     let (error, invalid) = match result {
         Ok(ended) => {
-            let judged = Judged::of(ended, record.setup.as_ref(), measured);
+            let judged = Judged::of(ended, record.setup.as_ref(), &record.marks, measured);
             record.notes.extend(judged.notes);
             record.outcome = Some(judged.outcome);
             (judged.failed, judged.invalid)

@@ -1,6 +1,6 @@
 //! Times in which a database or a source of events could not be used.
 
-use record::Outage;
+use record::{Mark, MarkKind, Outage};
 
 /// Most outages that are told one by one.
 const TOLD_MAX: usize = 10_000;
@@ -10,6 +10,8 @@ const TOLD_MAX: usize = 10_000;
 pub(crate) struct Outages {
     pub(crate) all: Vec<Outage>,
     goes_on: bool,
+    /// So many of them were told with their end.
+    told: usize,
 }
 
 impl Outages {
@@ -29,6 +31,13 @@ impl Outages {
         if last_end_s.is_none_or(|end_s| connected_ns as f64 / 1e9 >= end_s) {
             self.failed(now_ns, error);
         }
+    }
+
+    /// Those that began, go on or ended since this was asked last, as marks of this kind.
+    pub(crate) fn news(&mut self, kind: MarkKind) -> Vec<Mark> {
+        let news = self.all[self.told..].iter().map(|outage| Mark::outage(kind, outage)).collect();
+        self.told = self.all.len() - usize::from(self.goes_on);
+        news
     }
 
     /// It is tried again.
@@ -65,6 +74,23 @@ mod tests {
         assert_eq!((first.start_s, first.end_s, first.attempts), (1.0, Some(3.5), 2));
         assert_eq!(first.error, "connection reset");
         assert_eq!((second.start_s, second.end_s), (9.0, None));
+    }
+
+    #[test]
+    fn an_outage_is_told_when_it_begins_and_again_with_its_end() {
+        let mut outages = Outages::default();
+        let ends = |outages: &mut Outages| {
+            outages.news(MarkKind::Outage).iter().map(|mark| mark.end_s).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&mut outages), []);
+        outages.failed(1_000_000_000, "connection reset");
+        assert_eq!(ends(&mut outages), [None]);
+        outages.ended(3_000_000_000);
+        outages.failed(4_000_000_000, "connection reset");
+        assert_eq!(ends(&mut outages), [Some(3.0), None]);
+        outages.ended(5_000_000_000);
+        assert_eq!(ends(&mut outages), [Some(5.0)]);
+        assert_eq!(ends(&mut outages), []);
     }
 
     #[test]

@@ -128,8 +128,9 @@ impl Measured {
     }
 
     fn resources(&mut self, resources: &Resources) {
-        self.cpu_busy_s.resize(resources.cpu_busy_share.len().max(self.cpu_busy_s.len()), 0.0);
-        for (busy_s, share) in self.cpu_busy_s.iter_mut().zip(&resources.cpu_busy_share) {
+        let Some(machine) = &resources.machine else { return };
+        self.cpu_busy_s.resize(machine.cpu_busy_share.len().max(self.cpu_busy_s.len()), 0.0);
+        for (busy_s, share) in self.cpu_busy_s.iter_mut().zip(&machine.cpu_busy_share) {
             *busy_s += share * resources.length_s;
         }
         self.cpu_s += resources.length_s;

@@ -30,6 +30,7 @@ mod profiles;
 mod report;
 mod running;
 mod safety;
+mod sampling;
 mod servers;
 mod silence;
 mod sqlio;

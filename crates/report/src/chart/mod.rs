@@ -7,6 +7,7 @@ pub(crate) mod canvas;
 pub(crate) mod frame;
 pub(crate) mod histogram;
 pub(crate) mod label;
+pub(crate) mod machine;
 pub(crate) mod over_time;
 pub(crate) mod reduce;
 pub(crate) mod scale;

@@ -1,6 +1,6 @@
 //! Throughput and latency over the seconds of a trial, warm-up and all.
 
-use record::{OperationSample, Phase, Sample};
+use record::{Mark, MarkKind, OperationSample, Phase, Sample};
 
 use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
@@ -48,6 +48,25 @@ pub(crate) struct Course {
     pub(crate) lines: Vec<Line>,
     pub(crate) band: Option<Band>,
     pub(crate) spans: Vec<Span>,
+}
+
+impl Span {
+    /// The marks of a trial, kind by kind.
+    pub(crate) fn of(trial: &Trial) -> Vec<Self> {
+        let mut marks: Vec<&Mark> = trial.beside.marks.iter().collect();
+        marks.sort_by_key(|mark| mark.kind);
+        let span = |mark: &Mark| Self {
+            ink: Ink::Series(match mark.kind {
+                MarkKind::Purge | MarkKind::Shrink => 4,
+                MarkKind::Outage | MarkKind::SourceOutage => 1,
+                MarkKind::Fault | MarkKind::Promotion => 2,
+            }),
+            name: mark.kind.name(),
+            begin_s: mark.begin_s,
+            end_s: mark.end_s.unwrap_or(f64::INFINITY),
+        };
+        marks.into_iter().map(span).collect()
+    }
 }
 
 impl Band {
@@ -111,6 +130,11 @@ impl Line {
         let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
         let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
         Self { ink, name: name.to_owned(), points }
+    }
+
+    /// A line through readings that are no samples.
+    pub(crate) fn through(ink: Ink, name: &str, read: impl Iterator<Item = (f64, f64)>) -> Self {
+        Self { ink, name: name.to_owned(), points: read.map(|(end_s, value)| (end_s, Some(value))).collect() }
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {

@@ -1,7 +1,9 @@
 //! In what two studies differ: machines, settings, and the workload of a combination. Both sides are walked as they are
 //! stored, so that what is recorded one day is compared from then on.
 
-use record::{Leaves, Setup, StudyRecord, leaves};
+use std::collections::BTreeMap;
+
+use record::{Environment, Leaves, Setup, StudyRecord, leaves};
 use serde::Serialize;
 
 use crate::trial::Trial;
@@ -18,7 +20,7 @@ pub struct Difference {
 }
 
 /// Readings that are never the same twice, by the last part of their path.
-const VOLATILE: [&str; 7] = [
+const VOLATILE: [&str; 8] = [
     "taken",
     "available_bytes",
     "free_bytes",
@@ -26,6 +28,7 @@ const VOLATILE: [&str; 7] = [
     "content_nonce",
     "generator_ns_per_operation",
     "format",
+    "pid",
 ];
 
 /// Parameters that say where and with what chance, and not what is done.
@@ -55,7 +58,7 @@ const FOUND: [&str; 2] = ["rate", "rate_per_s"];
 /// Differences of the machines.
 pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
     let of = |study: &StudyRecord| match &study.environment {
-        Some(environment) => leaves(environment),
+        Some(environment) => machine(environment),
         None => Leaves::from([("environment".to_owned(), "not recorded".to_owned())]),
     };
     match (&first.environment, &this.environment) {
@@ -138,6 +141,16 @@ fn add_new(all: &mut Vec<Difference>, found: impl IntoIterator<Item = Difference
 
 fn is_place(path: &str) -> bool {
     path.split('.').any(|part| PLACE.contains(&part))
+}
+
+/// What is known of a machine. A volume that is the only one is that of the target, whatever it is called.
+fn machine(environment: &Environment) -> Leaves {
+    let mut machine = leaves(&Environment { volumes: BTreeMap::new(), ..environment.clone() });
+    machine.extend(match environment.volumes.values().next() {
+        Some(only) if environment.volumes.len() == 1 => leaves(only),
+        _ => leaves(&BTreeMap::from([("volumes", &environment.volumes)])),
+    });
+    machine
 }
 
 /// Differences of what a combination asks of the server. A parameter that one side left to its default differs only if the

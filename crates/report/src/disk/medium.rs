@@ -1,6 +1,6 @@
 //! Doubts about what answered: memory, an empty file, a deduplicating array, a volatile cache, instead of the medium.
 
-use record::{DiskSetup, Reading, Written};
+use record::{Device, DiskSetup, Reading, Written};
 
 use crate::format;
 use crate::report::Report;
@@ -16,7 +16,6 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         never_written(trials),
         written_by_others(trials),
         written_unknown(trials),
-        above_interface(report),
         compressible(trials),
         duplicate(trials),
         not_durable(report),
@@ -25,6 +24,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     .into_iter()
     .flatten()
     .chain(fallbacks(trials))
+    .chain(above_interfaces(report))
     .collect()
 }
 
@@ -88,18 +88,26 @@ fn written_unknown(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// The interface is known of the study's first target alone.
-fn above_interface(report: &Report) -> Option<Verdict> {
+/// One sentence a device, over the trials that are on it.
+fn above_interfaces(report: &Report) -> Vec<Verdict> {
+    let devices = report.environment.iter().flat_map(|environment| environment.volumes.values());
+    let mut devices: Vec<&Device> = devices.filter_map(|volume| volume.device.known()).collect();
+    devices.sort_by_key(|device| &device.name);
+    devices.dedup_by_key(|device| &device.name);
+    devices.into_iter().filter_map(|device| above_interface(report, device)).collect()
+}
+
+fn above_interface(report: &Report, device: &Device) -> Option<Verdict> {
+    let most = *device.interface_bytes_per_s.known()? as f64 / 1e6;
+    let volumes = &report.environment.as_ref()?.volumes;
     let mut paths: Vec<&str> =
         report.trials.iter().filter_map(|trial| Some(io(trial)?.path.as_str())).collect();
     paths.dedup();
-    if paths.len() > 1 {
-        return None;
-    }
-    let device = report.environment.as_ref()?.device.known()?;
-    let most = *device.interface_bytes_per_s.known()? as f64 / 1e6;
+    // Of several paths the only volume that was recorded is that of the first.
+    let only = volumes.values().next().filter(|_| volumes.len() == 1 && paths.len() == 1);
     let faster = |trial: &Trial| {
-        io(trial)?;
+        let volume = volumes.get(&io(trial)?.path).or(only)?;
+        volume.device.known().filter(|own| own.name == device.name)?;
         // An interface carries reads and writes at the same time, so each direction is judged alone.
         let one_way =
             trial.figures.iter().filter(|figures| figures.kind == "read" || figures.kind == "write");

@@ -8,9 +8,10 @@ use super::SteadyState;
 use super::published::Comparison;
 use crate::configuration::Configuration;
 use crate::format::{self, figure_or_dash, latency_or_dash};
+use crate::machine::Machine;
 use crate::report::Report;
 use crate::table::{Column, Row, Table, column, level_cells, level_columns, level_keys, words};
-use crate::trial::{Figures, Generator, Machine, Trial};
+use crate::trial::{Figures, Generator, Trial};
 
 /// The main table: a configuration a row where there are repeats, else a trial a row.
 pub(crate) fn main(report: &Report) -> Table {

@@ -26,24 +26,6 @@ pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// Purges, shrinks and outages of a trial.
-fn spans(trial: &Trial) -> Vec<Span> {
-    let Some(historian) = trial.historian() else { return Vec::new() };
-    let purges = historian.maintenance.iter().map(|maintenance| Span {
-        ink: Ink::Series(4),
-        name: "purge",
-        begin_s: maintenance.run.start_s,
-        end_s: maintenance.run.end_s(),
-    });
-    let outages = historian.outages.iter().map(|outage| Span {
-        ink: Ink::Series(1),
-        name: "outage",
-        begin_s: outage.start_s,
-        end_s: outage.end_s.unwrap_or(f64::INFINITY),
-    });
-    purges.chain(outages).collect()
-}
-
 fn gauge(name: &'static str) -> impl Fn(&Sample) -> Option<f64> {
     move |sample| sample.gauges.get(name).copied()
 }
@@ -52,7 +34,7 @@ fn pending(trial: &Trial) -> Option<Chart> {
     let mean = Line::of(Ink::Series(0), "mean", trial, gauge(PENDING));
     let band = Band::of(Ink::Series(0), trial, gauge(PENDING_MIN), gauge(PENDING_MAX));
     let most = mean.values().chain(band.highest()).reduce(f64::max)?;
-    let course = Course { lines: vec![mean], band: Some(band), spans: spans(trial) };
+    let course = Course { lines: vec![mean], band: Some(band), spans: Span::of(trial) };
     Some(course.chart(
         trial,
         "Pending records",
@@ -73,7 +55,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
         Line::of(Ink::Series(0), "written", trial, |sample| trial.rate_in(sample).filter(|_| loaded(sample)));
     let lines: Vec<Line> = [offered, written].into_iter().filter(|line| line.values().count() > 1).collect();
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let course = Course { lines, band: None, spans: spans(trial) };
+    let course = Course { lines, band: None, spans: Span::of(trial) };
     Some(course.chart(
         trial,
         "Offered and written",
@@ -98,7 +80,7 @@ fn screens(trial: &Trial) -> Option<Chart> {
         title: "longest read of a second",
         print: plain_latency,
     };
-    let course = Course { lines, band: None, spans: spans(trial) };
+    let course = Course { lines, band: None, spans: Span::of(trial) };
     Some(course.chart(
         trial,
         "Screens",
@@ -113,7 +95,7 @@ fn sizes(trial: &Trial) -> Option<Chart> {
     let lines = [size(Ink::Series(0), "database", DATABASE_BYTES), size(Ink::Series(1), "log", LOG_BYTES)];
     let lines: Vec<Line> = lines.into_iter().filter(|line| line.values().count() > 1).collect();
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let course = Course { lines, band: None, spans: spans(trial) };
+    let course = Course { lines, band: None, spans: Span::of(trial) };
     let y = Axis { print: format::plain_bytes, ..from_zero(most, "size") };
     let remark = "Sizes of the database and of its log, where the server tells them.";
     Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))

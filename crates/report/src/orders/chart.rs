@@ -32,18 +32,6 @@ pub(crate) fn orders(trial: &Trial) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// Outages of any target.
-fn outages(trial: &Trial) -> Vec<Span> {
-    let targets = trial.orders().into_iter().flat_map(|orders| &orders.targets);
-    let span = |outage: &record::Outage| Span {
-        ink: Ink::Series(1),
-        name: "outage",
-        begin_s: outage.start_s,
-        end_s: outage.end_s.unwrap_or(f64::INFINITY),
-    };
-    targets.flat_map(|target| target.outages.iter().map(span)).collect()
-}
-
 /// Nothing begins while the last orders drain.
 fn loaded(sample: &Sample) -> bool {
     sample.phase != Phase::Drain
@@ -86,7 +74,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
     } else {
         "Rolled back orders included. Each point is one second; shaded ones make no figures."
     };
-    let course = Course { lines, band: None::<Band>, spans: outages(trial) };
+    let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "orders a minute");
     Some(course.chart(trial, "Orders a minute over time", &y, remark, ("orders/min", figure)))
 }
@@ -101,7 +89,7 @@ fn server_cpu(trial: &Trial) -> Option<Chart> {
         return None;
     }
     let asked = Line::of(Ink::Series(2), "target", trial, move |sample| loaded(sample).then_some(target));
-    let course = Course { lines: vec![asked, share], band: None, spans: outages(trial) };
+    let course = Course { lines: vec![asked, share], band: None, spans: Span::of(trial) };
     let remark = "CPU time of this machine that the load did not use. Shaded seconds make no figures.";
     let y = Axis { print: per_cent, ..from_zero(100.0 / 1.05, "share of the CPU") };
     Some(course.chart(trial, "CPU share of the server", &y, remark, ("", per_cent)))
@@ -116,7 +104,7 @@ fn active(trial: &Trial) -> Option<Chart> {
     trial.orders()?.cpu_target?;
     let line = Line::of(Ink::Series(0), "active", trial, |s| s.gauges.get(ACTIVE_CLIENTS).copied());
     let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
-    let course = Course { lines: vec![line], band: None, spans: outages(trial) };
+    let course = Course { lines: vec![line], band: None, spans: Span::of(trial) };
     let remark = "Clients that were driving at the end of each second, all targets together.";
     Some(course.chart(trial, "Active clients", &from_zero(most, "clients"), remark, ("clients", figure)))
 }

@@ -1,10 +1,12 @@
 //! What each verdict rests on: the histogram and the course of each trial.
 
 use maud::{Markup, html};
-use record::State;
+use record::{DeviceLoad, ServerLoad, State};
 
 use super::parts;
+use crate::chart::{self, Chart};
 use crate::format;
+use crate::machine::Part;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
@@ -51,7 +53,8 @@ pub(crate) fn trials(report: &Report) -> Markup {
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
                 @for remark in remarks(trial) { p { (remark) } }
-                (parts::small_charts(&trial.shown().course(trial)))
+                (parts::small_charts(&charts(trial)))
+                @if let Some(devices) = chart::machine::device_table(trial) { (parts::table(&devices)) }
             }
         }
         @if !skipped.is_empty() {
@@ -70,6 +73,13 @@ fn remarks(trial: &Trial) -> Vec<String> {
     let judged = trial.shown().judged(trial).filter(|judged| !judged.because.is_empty());
     let not_held = judged.map(|judged| format!("Not held: {}.", judged.because.join("; ")));
     not_held.into_iter().chain(trial.shown().remarks(trial)).collect()
+}
+
+/// Those of its workload, and of the machine's devices where there are several.
+fn charts(trial: &Trial) -> Vec<Chart> {
+    let mut charts = trial.shown().course(trial);
+    charts.extend(chart::machine::devices(trial));
+    charts
 }
 
 fn summary(trial: &Trial) -> String {
@@ -115,6 +125,15 @@ fn facts(trial: &Trial) -> String {
     if let Some(depth) = trial.machine.device_queue_depth {
         facts.push(format!("device queue {}", format::figure(depth)));
     }
+    let queue = |device: &Part<DeviceLoad>| {
+        format!("queue of {} {}", device.name, format::figure(device.mean.queue_depth))
+    };
+    facts.extend(trial.beside.devices.iter().map(queue));
+    let server = |server: &Part<ServerLoad>| {
+        let (cores, bytes) = (format::figure(server.mean.cpu_cores), format::bytes(server.mean.memory_bytes));
+        format!("server of {} used {cores} cores and {bytes}", server.name)
+    };
+    facts.extend(trial.beside.servers.iter().map(server));
     if let Some(steal) = trial.machine.steal_share.filter(|share| *share >= 0.001) {
         facts.push(format!("steal {}", format::per_cent(steal)));
     }

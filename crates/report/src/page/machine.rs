@@ -1,7 +1,7 @@
 //! The machine as a table of facts; what could not be read says why.
 
 use maud::{Markup, html};
-use record::{Device, Environment, MountPoint, Reading};
+use record::{Device, Environment, MountPoint, Reading, ServerProcesses};
 
 use super::parts;
 use crate::format;
@@ -13,8 +13,15 @@ pub(crate) fn environment(report: &Report) -> Markup {
     };
     html! { div.columns {
         (parts::facts("Machine", &machine(environment)))
-        (parts::facts("File system of the target", &reading(&environment.mount, mount)))
-        (parts::facts("Block device of the target", &reading(&environment.device, device)))
+        @for (name, volume) in &environment.volumes {
+            // The only one is that of the target, whatever it is called.
+            @let name = if environment.volumes.len() == 1 { "the target" } else { name };
+            (parts::facts(&format!("File system of {name}"), &reading(&volume.mount, mount)))
+            (parts::facts(&format!("Block device of {name}"), &reading(&volume.device, device)))
+        }
+        @for (name, server) in &environment.servers {
+            (parts::facts(&format!("Server of {name}"), &reading(server, processes)))
+        }
     } }
 }
 
@@ -48,6 +55,10 @@ fn mount(mount: &MountPoint) -> Vec<(String, String)> {
         fact("block size", format::bytes(mount.block_bytes)),
         fact("free at the start", format::bytes(mount.free_bytes)),
     ]
+}
+
+fn processes(server: &ServerProcesses) -> Vec<(String, String)> {
+    vec![fact("process", server.pid.to_string()), fact("told by", &server.told_by)]
 }
 
 fn device(device: &Device) -> Vec<(String, String)> {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use record::{MeasuredTrial, State};
+use record::{DeviceLoad, MeasuredTrial, State};
 
 use crate::fixture::{self, Made, Sold};
 use crate::report::Report;
@@ -24,6 +24,33 @@ fn pages() -> &'static [String] {
             .map(|study| Report::of(study).html())
             .collect()
     })
+}
+
+/// Data and log on devices of their own could not be told apart.
+#[test]
+fn several_devices_have_a_line_and_a_row_each_and_one_has_none() {
+    let mut study = tests::quick();
+    let environment = study.environment.as_mut().unwrap();
+    let log = environment.volumes.values().next().unwrap().clone();
+    environment.volumes.insert("log".to_owned(), log);
+    for resources in study.trials.iter_mut().flat_map(|trial| &mut trial.resources) {
+        let load = DeviceLoad { queue_depth: 3.5, writes_per_s: 1_234.0, ..DeviceLoad::default() };
+        resources.devices.insert("sdb".to_owned(), load);
+    }
+    let several = Report::of(&study).html();
+    for told in [
+        "Block device of log",
+        "Block device of target",
+        "Queues of the devices over time",
+        "queue of nvme0n1 30.4",
+        "queue of sdb 3.50",
+        "1,234",
+    ] {
+        assert!(several.contains(told), "{told}");
+    }
+    let one = Report::of(&tests::quick()).html();
+    assert!(one.contains("device queue 30.4") && one.contains("Block device of the target"));
+    assert!(!one.contains("Queues of the devices"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
 use ownership::Directory;
-use record::{MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
+use record::{Mark, MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
 use serde::de::DeserializeOwned;
 
 use super::{noted, read_json, unreadable};
@@ -37,10 +37,17 @@ pub(super) fn read(
     Some(measured)
 }
 
-fn read_measured(record: TrialRecord, directory: &Directory, notes: &mut Vec<String>) -> MeasuredTrial {
+fn read_measured(mut record: TrialRecord, directory: &Directory, notes: &mut Vec<String>) -> MeasuredTrial {
     // A trial that was skipped, or failed before its load was set up, left its record alone.
     if record.setup.is_none() && !matches!(directory.look(OsStr::new(name::SAMPLES)), Ok(Some(_))) {
         return MeasuredTrial::new(record);
+    }
+    // A trial that was cut off has its marks in their lines alone.
+    if record.state == State::Running && matches!(directory.look(OsStr::new(name::MARKS)), Ok(Some(_))) {
+        let marks: Vec<Mark> = read_lines(directory, name::MARKS, notes);
+        for mark in marks {
+            mark.add_to(&mut record.marks);
+        }
     }
     let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
     let resources = read_lines(directory, name::RESOURCES, notes);

@@ -60,8 +60,11 @@ pub(crate) fn environment() -> Environment {
             governor: Reading::Unknown(unknown()),
         },
         memory: Memory { total_bytes: 8 << 30, available_bytes: 7 << 30 },
-        mount: Reading::Unknown(unknown()),
-        device: Reading::Unknown(unknown()),
+        volumes: BTreeMap::from([(
+            "/data".to_owned(),
+            Storage { mount: Reading::Unknown(unknown()), device: Reading::Unknown(unknown()) },
+        )]),
+        servers: BTreeMap::new(),
     }
 }
 
@@ -113,6 +116,7 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         planned_s: None,
         target: serde_json::json!({ "paths": ["/data"] }),
         placed: Vec::new(),
+        marks: Vec::new(),
         setup: None,
         outcome: None,
         search: None,
@@ -163,7 +167,8 @@ pub(crate) fn intervals(open: bool) -> Vec<Interval> {
 }
 
 pub(crate) fn resources(end_s: f64) -> Resources {
-    Resources { end_s, length_s: 1.0, cpu_busy_share: vec![0.5, 0.25], ..Resources::default() }
+    let machine = MachineLoad { cpu_busy_share: vec![0.5, 0.25], ..MachineLoad::default() };
+    Resources { end_s, length_s: 1.0, machine: Some(machine), ..Resources::default() }
 }
 
 /// What the runner tells of one trial up to its end; the end itself is the last event.

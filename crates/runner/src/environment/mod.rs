@@ -12,41 +12,40 @@ mod interface;
 mod machine;
 mod mounts;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use attribute::{Known, attribute, reading};
-use record::{Device, Environment, FORMAT_VERSION, MountPoint, Reading};
+use record::{Device, Environment, FORMAT_VERSION, MountPoint, Reading, ServerProcesses, Storage};
 use rustix::fs::{major, minor};
 
-/// Reads the machine, and the file system and device below a target. The target may be a directory, a file or a
-/// block device; one that does not exist yet stands for the nearest directory above it that does. There is none where
-/// a server does not tell where its data lies, or is not local.
+/// Where targets lie by name, or why that is not known: directories, files or block devices. One that does not exist yet
+/// stands for the nearest directory above it that does.
+pub(crate) type Lying = BTreeMap<String, Result<PathBuf, String>>;
+
+/// Reads the machine, and the file systems and devices below targets.
 #[must_use]
 pub(crate) fn read(
-    target: Option<&Path>,
-    is_local: bool,
+    lying: &Lying,
+    servers: BTreeMap<String, Reading<ServerProcesses>>,
     tool_version: &str,
     taken: jiff::Timestamp,
 ) -> Environment {
-    let environment = read_from(Path::new("/"), target.unwrap_or(Path::new("/")), tool_version, taken);
-    match (target, is_local) {
-        (Some(_), _) => environment,
-        (None, true) => without_storage(environment, "the server does not tell where its data lies"),
-        (None, false) => without_storage(environment, "the database is on another machine"),
-    }
-}
-
-fn without_storage(environment: Environment, reason: &str) -> Environment {
-    let (mount, device) = (Reading::Unknown(reason.to_owned()), Reading::Unknown(reason.to_owned()));
-    Environment { mount, device, ..environment }
+    Environment { servers, ..read_from(Path::new("/"), lying, tool_version, taken) }
 }
 
 /// [`read`] with another place for `/proc`, `/sys` and `/etc`.
-fn read_from(root: &Path, target: &Path, tool_version: &str, taken: jiff::Timestamp) -> Environment {
+fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timestamp) -> Environment {
     let kernel = |name: &str| attribute(&root.join("proc/sys/kernel").join(name));
-    let (mount, device) = below_target(root, target);
+    let storage = |target: &Result<PathBuf, String>| {
+        let (mount, device) = match target {
+            Ok(target) => below_target(root, target),
+            Err(reason) => (Err(reason.clone()), Err(reason.clone())),
+        };
+        Storage { mount: reading(mount), device: reading(device) }
+    };
     Environment {
         format: FORMAT_VERSION,
         tool_version: tool_version.to_owned(),
@@ -56,14 +55,9 @@ fn read_from(root: &Path, target: &Path, tool_version: &str, taken: jiff::Timest
         kernel: kernel("osrelease").unwrap_or_else(|_| "unknown".to_owned()),
         cpu: host::cpu(root),
         memory: host::memory(root),
-        mount: reading(mount),
-        device: reading(device),
+        volumes: lying.iter().map(|(name, target)| (name.clone(), storage(target))).collect(),
+        servers: BTreeMap::new(),
     }
-}
-
-/// Kernel name of the device below a path, if it is on one.
-pub(crate) fn device_of(path: &Path) -> Option<String> {
-    below_target(Path::new("/"), path).1.ok().map(|device| device.name)
 }
 
 /// Where the file system of a path is mounted, and the kernel name of the device that it lies on.
@@ -101,42 +95,73 @@ mod tests {
     use super::machine::{Machine, known, why};
     use super::*;
 
+    fn only(target: &Path) -> Lying {
+        BTreeMap::from([("data".to_owned(), Ok(target.to_owned()))])
+    }
+
+    #[test]
+    fn several_targets_are_read_each_by_name() {
+        let machine = Machine::new();
+        machine.nvme(0, "259:0").nvme(1, "259:1");
+        let root = machine.root.display();
+        let [data, log] = ["data", "log"].map(|name| {
+            machine.file(&format!("{name}/file"), "");
+            machine.root.join(name)
+        });
+        machine.mounts(&format!(
+            "1 0 0:1 / / rw - rootfs rootfs rw\n2 1 259:0 / {root}/data rw - ext4 /dev/nvme0n1 rw\n\
+             3 1 259:1 / {root}/log rw - xfs /dev/nvme1n1 rw"
+        ));
+        let untold = Err("the server does not tell where its data lies".to_owned());
+        let lying = [("data", Ok(data)), ("log", Ok(log)), ("data of x", untold)];
+        let lying = lying.map(|(name, target)| (name.to_owned(), target)).into();
+        let volumes = read_from(&machine.root, &lying, "0", jiff::Timestamp::UNIX_EPOCH).volumes;
+        assert_eq!(volumes.keys().collect::<Vec<_>>(), ["data", "data of x", "log"]);
+        for (name, device, file_system) in [("data", "nvme0n1", "ext4"), ("log", "nvme1n1", "xfs")] {
+            assert_eq!(known(&volumes[name].device).name, device);
+            assert_eq!(known(&volumes[name].mount).file_system, file_system);
+        }
+        assert!(why(&volumes["data of x"].device).starts_with("the server does not tell"));
+    }
+
     #[test]
     fn a_target_that_does_not_exist_yet_stands_for_the_directory_above() {
         let machine = Machine::new();
         machine.mounts("30 1 0:31 / / rw - tmpfs tmpfs rw,size=4g");
-        let environment = read_from(
-            &machine.root,
-            &machine.root.join("not/yet/here"),
-            "0.1.0",
-            "2026-11-21T07:30:00Z".parse().unwrap(),
-        );
-        let mount = known(&environment.mount);
+        let lying = only(&machine.root.join("not/yet/here"));
+        let taken = "2026-11-21T07:30:00Z".parse().unwrap();
+        let environment = read_from(&machine.root, &lying, "0.1.0", taken);
+        let volume = &environment.volumes["data"];
+        let mount = known(&volume.mount);
         assert_eq!((mount.path.as_str(), mount.options.as_str()), ("/", "rw,size=4g"));
         assert!(mount.block_bytes > 0);
-        assert_eq!(why(&environment.device), "tmpfs is in memory, there is no device below it");
+        assert_eq!(why(&volume.device), "tmpfs is in memory, there is no device below it");
         assert_eq!(environment.taken, "2026-11-21T07:30:00Z");
     }
 
     #[test]
     fn a_machine_without_any_file_is_read_as_unknown() {
         let machine = Machine::new();
-        let environment = read_from(&machine.root, Path::new("/"), "0.1.0", jiff::Timestamp::UNIX_EPOCH);
+        let environment =
+            read_from(&machine.root, &only(Path::new("/")), "0.1.0", jiff::Timestamp::UNIX_EPOCH);
         assert_eq!((environment.host.as_str(), environment.kernel.as_str()), ("unknown", "unknown"));
         assert!(why(&environment.system).ends_with("etc/os-release"));
         assert!(why(&environment.cpu.model).ends_with("proc/cpuinfo"));
         assert!(why(&environment.cpu.governor).ends_with("scaling_governor"));
-        assert!(why(&environment.mount).ends_with("proc/self/mountinfo"));
-        assert_eq!(environment.device, Reading::Unknown(why(&environment.mount).to_owned()));
+        let volume = &environment.volumes["data"];
+        assert!(why(&volume.mount).ends_with("proc/self/mountinfo"));
+        assert_eq!(volume.device, Reading::Unknown(why(&volume.mount).to_owned()));
         assert!(environment.memory.total_bytes > 0, "the kernel is asked where there is no /proc");
     }
 
     #[test]
     fn this_machine_is_read() {
-        let environment = read(Some(Path::new(".")), true, "0.1.0", jiff::Timestamp::UNIX_EPOCH);
+        let lying = only(Path::new("."));
+        let environment = read(&lying, BTreeMap::new(), "0.1.0", jiff::Timestamp::UNIX_EPOCH);
         assert!(environment.cpu.usable >= 1);
         assert!(environment.memory.total_bytes >= environment.memory.available_bytes);
-        assert!(environment.mount.known().is_some_and(|mount| mount.free_bytes > 0));
+        let mount = &environment.volumes["data"].mount;
+        assert!(mount.known().is_some_and(|mount| mount.free_bytes > 0));
         assert_ne!(environment.kernel, "unknown");
     }
 }

@@ -122,6 +122,7 @@ impl<'a> Controller<'a> {
             self.hand_over(now_ns);
         }
         self.finish();
+        self.tell_marks();
         let load_end_ns = self.ending.load_end_ns();
         self.result.map(|()| Conducted { measured: self.measured, load_end_ns })
     }
@@ -191,8 +192,15 @@ impl<'a> Controller<'a> {
             gauges.insert(SERVER_CPU_S.to_owned(), others.seconds);
             self.govern(interval.phase, others.share);
         }
+        self.tell_marks();
         if (self.on_progress)(Progress::Interval(interval)) == Go::Stop {
             self.stop(now_ns);
+        }
+    }
+
+    fn tell_marks(&mut self) {
+        for mark in self.clients.marks() {
+            (self.on_progress)(Progress::Mark(mark));
         }
     }
 

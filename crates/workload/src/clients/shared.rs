@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use load::{Arrivals, Counted, Recorder};
-use record::{Main, Offered, Outage};
+use record::{Main, Mark, MarkKind, Offered, Outage};
 use tokio::sync::watch;
 
 use super::last_100::Last100;
@@ -69,6 +69,11 @@ impl Clients {
             load_over: Signal::new(),
             over: Signal::new(),
         }
+    }
+
+    /// Outages of all parts that began, go on or ended since this was asked last.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        self.parts.iter().flat_map(|part| part.outages().news(MarkKind::Outage)).collect()
     }
 
     /// The parts, in their order.

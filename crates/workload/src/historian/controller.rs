@@ -180,6 +180,9 @@ impl<'a> Controller<'a> {
         measured.add_to(&mut interval, self.running.job.maintenance.is_some());
         drop(measured);
         self.leave_out_kinds(&mut interval);
+        for mark in self.running.ledger.marks() {
+            (self.on_progress)(Progress::Mark(mark));
+        }
         if (self.on_progress)(Progress::Interval(interval)) == Go::Stop {
             self.stop(now_ns);
         }

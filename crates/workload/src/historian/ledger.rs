@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use record::MaintenanceRun;
+use record::{MaintenanceRun, Mark, MarkKind};
 
 use super::buffer::Event;
 use super::compare::{Expected, SECOND_US};
@@ -31,6 +31,8 @@ pub(crate) struct Entries {
     pub(crate) outages: Outages,
     pub(crate) source_outages: Outages,
     pub(crate) maintenance: Vec<MaintenanceRun>,
+    /// Begins and ends of purges that were not told yet.
+    pub(crate) marks: Vec<Mark>,
     pub(crate) notes: Vec<String>,
     /// Rows acknowledged, by the second of their time since the epoch.
     by_second: Vec<Fingerprint>,
@@ -48,6 +50,15 @@ impl Ledger {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Entries> {
         // A role that panicked left counts that are whole: each is one addition.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What else goes on or ended, since this was asked last.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        let mut entries = self.lock();
+        let mut marks = std::mem::take(&mut entries.marks);
+        marks.extend(entries.outages.news(MarkKind::Outage));
+        marks.extend(entries.source_outages.news(MarkKind::SourceOutage));
+        marks
     }
 
     pub(crate) fn offered(&self, offered: u64, accepted: u64) {

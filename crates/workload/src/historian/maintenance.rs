@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use database::{Error, Session};
 use load::Completed;
-use record::MaintenanceRun;
+use record::{MaintenanceRun, Mark, MarkKind};
 
 use super::job::Maintenance;
 use super::running::{PURGE, Running, SHRINK};
@@ -71,6 +71,8 @@ impl Maintainer {
         let start_ns = self.clock.now_ns();
         running.buffer.watch(start_ns);
         running.measured().maintenance_ns.push((start_ns, None));
+        let begun = Mark::planned(MarkKind::Purge, start_ns as f64 / 1e9, None, "");
+        running.ledger.lock().marks.push(begun);
         let mut done = Done::default();
         let error = tokio::select! {
             biased;
@@ -91,7 +93,7 @@ impl Maintainer {
         let shrinks = self.maintenance.shrink && done.purge_end_ns.is_some();
         let mut entries = running.ledger.lock();
         entries.purged += done.purged_rows;
-        entries.maintenance.push(MaintenanceRun {
+        let run = MaintenanceRun {
             start_s: start_ns as f64 / 1e9,
             purge_s: (purge_end_ns - start_ns) as f64 / 1e9,
             purged_rows: done.purged_rows,
@@ -102,7 +104,9 @@ impl Maintainer {
             database_bytes_before: done.bytes_before,
             database_bytes_after: done.bytes_after,
             error: error.map(|error| error.to_string()),
-        });
+        };
+        entries.marks.extend(run.marks());
+        entries.maintenance.push(run);
     }
 
     /// A server may go on with what nobody waits for any more.

@@ -85,6 +85,9 @@ async fn play(
     }
     let drain = controller.conduct(&mut threads).await?;
     drop(threads);
+    for mark in running.ledger.marks() {
+        on_progress(Progress::Mark(mark));
+    }
     let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
     Ok(reconcile::outcome(&running, drain, sizes, stop, tell).await)
 }

@@ -91,7 +91,7 @@ fn run_until(
     go: impl Fn(&Interval) -> Go,
 ) -> Result<Ran, TrialError> {
     let job = Job::of(settings).unwrap();
-    let (mut setup, mut intervals) = (None, Vec::new());
+    let (mut setup, mut intervals, mut marks) = (None, Vec::new(), Vec::new());
     let outcome = run_from(
         &job,
         &own.lease(),
@@ -106,6 +106,10 @@ fn run_until(
             }
             Progress::SetUp(other) => panic!("{other:?}"),
             Progress::Preparing(_) => Go::On,
+            Progress::Mark(mark) => {
+                mark.add_to(&mut marks);
+                Go::On
+            }
             Progress::Interval(interval) => {
                 let go = go(&interval);
                 intervals.push(interval);
@@ -113,6 +117,13 @@ fn run_until(
             }
         },
     )?;
+    let in_order = |mut marks: Vec<record::Mark>| {
+        marks.sort_by(|a, b| (a.kind, a.begin_s).partial_cmp(&(b.kind, b.begin_s)).unwrap());
+        marks
+    };
+    // What was told while it ran is what is known at its end.
+    let known = record::Outcome::Historian(Box::new(outcome.clone())).marks();
+    assert_eq!(in_order(marks), in_order(known));
     Ok(Ran { outcome, setup: setup.unwrap(), intervals })
 }
 
@@ -666,7 +677,7 @@ fn the_threads_of_a_load_end_when_its_conductor_leaves() {
             let job = Job::of(&settings(100.0, 3600)).unwrap();
             run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
                 match progress {
-                    Progress::Preparing(_) | Progress::SetUp(_) => Go::On,
+                    Progress::Preparing(_) | Progress::SetUp(_) | Progress::Mark(_) => Go::On,
                     Progress::Interval(_) => panic!("leaves the load in its first second"),
                 }
             })

@@ -64,7 +64,7 @@ fn job(text: &str) -> Job {
 }
 
 fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) -> Ran {
-    let (mut setup, mut intervals) = (None, Vec::new());
+    let (mut setup, mut intervals, mut marks) = (None, Vec::new(), Vec::new());
     let (stores, holders) = in_use(stores);
     let outcome = run(job, &stores, &holders, &AtomicBool::new(false), &mut |progress| {
         let go = hear(&progress);
@@ -72,11 +72,18 @@ fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) 
             Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
             Progress::SetUp(other) => panic!("{other:?}"),
             Progress::Preparing(_) => {}
+            Progress::Mark(mark) => _ = mark.add_to(&mut marks),
             Progress::Interval(interval) => intervals.push(interval),
         }
         go
     })
     .unwrap();
+    // What was told while it ran is what is known at its end.
+    let mut known = record::Outcome::Orders(Box::new(outcome.clone())).marks();
+    [&mut marks, &mut known]
+        .into_iter()
+        .for_each(|marks| marks.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s)));
+    assert_eq!(marks, known);
     Ran { setup: setup.unwrap(), intervals, outcome }
 }
 

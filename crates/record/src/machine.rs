@@ -1,0 +1,175 @@
+//! The machine while a trial runs: its processors, its devices and the servers on it, each by name.
+//!
+//! Samplers read at rates of their own. A reading holds what one of them read; what it did not read is absent, and never zero.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the device in records of format 1, which knew but one and did not name it.
+const ONLY_DEVICE: &str = "device";
+
+/// What was read of the machine over a time: one JSON object a line in `resources.ndjson`. All shares are of 0–1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
+pub struct Resources {
+    /// End of that time in seconds since the load began.
+    pub end_s: f64,
+    /// Its length in seconds.
+    pub length_s: f64,
+    /// Processors and pressure.
+    #[serde(flatten)]
+    pub machine: Option<MachineLoad>,
+    /// Block devices by the kernel's names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub devices: BTreeMap<String, DeviceLoad>,
+    /// Servers on this machine by the names of their databases.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, ServerLoad>,
+}
+
+/// Processors and what waited for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineLoad {
+    /// Busy share (all but idle and waiting for I/O) of each core.
+    pub cpu_busy_share: Vec<f64>,
+    /// Share of all cores' time that a hypervisor gave to others.
+    pub cpu_steal_share: f64,
+    /// Share of all cores' time spent in soft and hard interrupts.
+    pub cpu_interrupt_share: f64,
+    /// Share of the time in which some task waited for the CPU (pressure stall information).
+    pub pressure_cpu_share: Option<f64>,
+    /// Share of the time in which some task waited for I/O.
+    pub pressure_io_share: Option<f64>,
+    /// Share of the time in which some task waited for memory.
+    pub pressure_memory_share: Option<f64>,
+}
+
+/// A block device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceLoad {
+    /// Reads that it completed, a second.
+    pub reads_per_s: f64,
+    /// Writes that it completed, a second.
+    pub writes_per_s: f64,
+    /// Bytes read, a second.
+    pub read_bytes_per_s: f64,
+    /// Bytes written, a second.
+    pub write_bytes_per_s: f64,
+    /// Mean number of requests in its queue (iostat's aqu-sz).
+    pub queue_depth: f64,
+    /// Share of the time in which it had something to do (iostat's %util).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_share: Option<f64>,
+    /// Mean time of a read in queue and device, in microseconds; none if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_latency_us: Option<f64>,
+    /// Mean time of a write in queue and device, in microseconds; none if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_latency_us: Option<f64>,
+}
+
+/// The processes of a database server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerLoad {
+    /// Cores that they used, all together: 2.0 is two whole ones.
+    pub cpu_cores: f64,
+    /// Memory of their own and the largest share of what they have in common, in bytes.
+    pub memory_bytes: u64,
+    /// How many they are.
+    pub processes: u32,
+}
+
+/// As it is stored, format 1 included.
+#[derive(Deserialize)]
+struct Stored {
+    end_s: f64,
+    length_s: f64,
+    #[serde(flatten)]
+    machine: Option<MachineLoad>,
+    #[serde(default)]
+    devices: BTreeMap<String, DeviceLoad>,
+    #[serde(default)]
+    servers: BTreeMap<String, ServerLoad>,
+    device_reads_per_s: Option<f64>,
+    device_writes_per_s: Option<f64>,
+    device_read_bytes_per_s: Option<f64>,
+    device_write_bytes_per_s: Option<f64>,
+    device_queue_depth: Option<f64>,
+}
+
+impl Stored {
+    /// The device of format 1. All of its figures were known, or none.
+    fn only_device(&self) -> Option<DeviceLoad> {
+        Some(DeviceLoad {
+            reads_per_s: self.device_reads_per_s?,
+            writes_per_s: self.device_writes_per_s?,
+            read_bytes_per_s: self.device_read_bytes_per_s?,
+            write_bytes_per_s: self.device_write_bytes_per_s?,
+            queue_depth: self.device_queue_depth?,
+            ..DeviceLoad::default()
+        })
+    }
+}
+
+impl From<Stored> for Resources {
+    fn from(stored: Stored) -> Self {
+        let only = stored.only_device().map(|device| (ONLY_DEVICE.to_owned(), device));
+        Self {
+            end_s: stored.end_s,
+            length_s: stored.length_s,
+            machine: stored.machine,
+            devices: stored.devices.into_iter().chain(only).collect(),
+            servers: stored.servers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_back(resources: &Resources) -> String {
+        let line = serde_json::to_string(resources).unwrap();
+        assert_eq!(serde_json::from_str::<Resources>(&line).unwrap(), *resources, "{line}");
+        line
+    }
+
+    #[test]
+    fn each_sampler_has_lines_of_its_own_and_what_it_did_not_read_is_absent() {
+        let machine = MachineLoad { cpu_busy_share: vec![0.5, 1.0], ..MachineLoad::default() };
+        let of_machine =
+            Resources { end_s: 1.0, length_s: 1.0, machine: Some(machine), ..Resources::default() };
+        assert!(!read_back(&of_machine).contains("devices"));
+        let load = DeviceLoad { reads_per_s: 9.0, busy_share: Some(0.25), ..DeviceLoad::default() };
+        let devices = BTreeMap::from([("sda".to_owned(), load), ("sdb".to_owned(), DeviceLoad::default())]);
+        let of_devices = Resources { end_s: 1.25, length_s: 0.25, devices, ..Resources::default() };
+        assert!(!read_back(&of_devices).contains("cpu_"), "a share of nothing is not zero");
+        let server = ServerLoad { cpu_cores: 1.5, memory_bytes: 1 << 30, processes: 7 };
+        let servers = BTreeMap::from([("prony_orders".to_owned(), server)]);
+        read_back(&Resources { end_s: 2.0, length_s: 1.0, servers, ..Resources::default() });
+    }
+
+    /// Format 1 had one device without a name, in five fields.
+    #[test]
+    fn the_one_device_of_format_1_is_read() {
+        let line = r#"{"end_s":3.0,"length_s":1.0,"cpu_busy_share":[0.5],"cpu_steal_share":0.01,"cpu_interrupt_share":0.02,
+            "pressure_cpu_share":null,"pressure_io_share":0.5,"pressure_memory_share":0.0,"device_reads_per_s":100.0,
+            "device_writes_per_s":7.0,"device_read_bytes_per_s":4096.0,"device_write_bytes_per_s":512.0,
+            "device_queue_depth":30.5}"#;
+        let read: Resources = serde_json::from_str(line).unwrap();
+        let device = DeviceLoad {
+            reads_per_s: 100.0,
+            writes_per_s: 7.0,
+            read_bytes_per_s: 4096.0,
+            write_bytes_per_s: 512.0,
+            queue_depth: 30.5,
+            ..DeviceLoad::default()
+        };
+        assert_eq!(read.devices, BTreeMap::from([("device".to_owned(), device)]));
+        let machine = read.machine.unwrap();
+        assert_eq!((machine.cpu_steal_share, machine.pressure_io_share), (0.01, Some(0.5)));
+        let without = line.replace("30.5", "null").replace("100.0", "null");
+        assert!(serde_json::from_str::<Resources>(&without).unwrap().devices.is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! What the devices under a trial's load did over its seconds, a line a device; where there is but one, its figure is told.
+
+use record::DeviceLoad;
+
+use super::Chart;
+use super::canvas::Ink;
+use super::frame::{Axis, Frame, HEIGHT};
+use super::over_time::{Course, Line, Span};
+use super::scale::Scale;
+use crate::format::{self, plain};
+use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
+
+/// Requests in the queue of each device; none of a trial with one device or none.
+pub(crate) fn devices(trial: &Trial) -> Option<Chart> {
+    let lines: Vec<Line> = trial
+        .beside
+        .devices
+        .iter()
+        .enumerate()
+        .map(|(series, device)| {
+            let read = trial
+                .beside
+                .resources
+                .iter()
+                .filter_map(|r| Some((r.end_s, r.devices.get(&device.name)?.queue_depth)));
+            Line::through(Ink::Series(series), &device.name, read)
+        })
+        .collect();
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let scale = Scale::from_zero((most * 1.05).max(1.0), bottom, top);
+    let y = Axis { scale, title: "requests in the queue", print: plain };
+    let course = Course { lines, band: None, spans: Span::of(trial) };
+    let remark = "A line a device. Each point is one second; shaded ones make no figures.";
+    Some(course.chart(trial, "Queues of the devices over time", &y, remark, ("requests", format::figure)))
+}
+
+/// The means of each device over the measured window, where there are several.
+pub(crate) fn device_table(trial: &Trial) -> Option<Table> {
+    if trial.beside.devices.is_empty() {
+        return None;
+    }
+    let heads = ["reads/s", "writes/s", "read MB/s", "written MB/s", "queue", "busy", "read", "write"];
+    let columns = std::iter::once(Column::words("device")).chain(heads.map(Column::number)).collect();
+    let cells = |name: &str, load: &DeviceLoad| {
+        let counts = [
+            load.reads_per_s,
+            load.writes_per_s,
+            load.read_bytes_per_s / 1e6,
+            load.write_bytes_per_s / 1e6,
+            load.queue_depth,
+        ];
+        let mut cells = vec![name.to_owned()];
+        cells.extend(counts.map(format::figure));
+        cells.push(load.busy_share.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent));
+        cells.extend([load.read_latency_us, load.write_latency_us].map(format::latency_or_dash));
+        cells
+    };
+    let rows = trial
+        .beside
+        .devices
+        .iter()
+        .map(|device| Row { cells: cells(&device.name, &device.mean), part: false });
+    Some(Table { title: "Devices".to_owned(), columns, rows: rows.collect() })
+}

@@ -1,0 +1,144 @@
+//! The machine during the measured window of a trial: its processors, and its devices and servers by name.
+
+use std::collections::BTreeMap;
+
+use record::{DeviceLoad, MachineLoad, Mark, MeasuredTrial, Resources, Sample, ServerLoad};
+use serde::Serialize;
+
+use stats::weighted_mean;
+
+use crate::trial::Generator;
+
+/// The machine during the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// CPU time of the whole machine an operation.
+    pub cpu_us_per_operation: Option<f64>,
+    /// Share (0–1) of all cores that was busy.
+    pub busy_share: Option<f64>,
+    /// Share (0–1) of all cores that was busy with other work than the load threads.
+    #[serde(skip)]
+    pub(crate) others_share: Option<f64>,
+    /// Share (0–1) of all cores' time that the hypervisor gave to others.
+    pub steal_share: Option<f64>,
+    /// Mean number of requests in the device's queue; none where there are several, which are told one by one.
+    pub device_queue_depth: Option<f64>,
+}
+
+/// What was loaded beside the processors, and what went on beside the load.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Beside {
+    /// Devices, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<Part<DeviceLoad>>,
+    /// Servers on the machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<Part<ServerLoad>>,
+    /// Marked times; the outcome of the workload says more of them.
+    #[serde(skip)]
+    pub(crate) marks: Vec<Mark>,
+    /// All readings of the machine, which a reader of the JSON finds in `resources.ndjson`.
+    #[serde(skip)]
+    pub(crate) resources: Vec<Resources>,
+}
+
+impl Beside {
+    pub(crate) fn of(measured: &MeasuredTrial, during: &[&Resources]) -> Self {
+        let devices = devices_of(during);
+        Self {
+            devices: if devices.len() > 1 { devices } else { Vec::new() },
+            servers: servers_of(during),
+            marks: measured.trial.marks.clone(),
+            resources: measured.resources.clone(),
+        }
+    }
+}
+
+/// Something of the machine that was loaded, by name: its means over the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part<T> {
+    /// Name.
+    pub name: String,
+    /// Means over the measured window.
+    pub mean: T,
+}
+
+/// What was read of the machine within a window.
+pub(crate) fn during<'a>(resources: &'a [Resources], window: &[&Sample]) -> Vec<&'a Resources> {
+    let (Some(first), Some(last)) = (window.first(), window.last()) else { return Vec::new() };
+    let (begin_s, end_s) = (first.end_s - first.length_s, last.end_s);
+    let middle_s = |r: &Resources| r.end_s - r.length_s / 2.0;
+    resources.iter().filter(|r| middle_s(r) > begin_s && middle_s(r) < end_s).collect()
+}
+
+pub(crate) fn machine_of(during: &[&Resources], operations: u64, generator: Generator) -> Machine {
+    let read = || during.iter().filter_map(|r| Some((r.machine.as_ref()?, r.length_s)));
+    let busy_s: f64 = read().map(|(load, length_s)| load.cpu_busy_share.iter().sum::<f64>() * length_s).sum();
+    let busy = |load: &MachineLoad| stats::mean(&load.cpu_busy_share).unwrap_or(0.0);
+    let busy_share = weighted_mean(read().map(|(load, s)| (busy(load), s)));
+    let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
+    let devices = devices_of(during);
+    Machine {
+        // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
+        // than its part is only coarse, and is not shown.
+        cpu_us_per_operation: busy_us
+            .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
+        others_share: busy_share.zip(generator.all_cores_share).map(|(all, ours)| all - ours),
+        busy_share,
+        steal_share: weighted_mean(read().map(|(load, s)| (load.cpu_steal_share, s))),
+        device_queue_depth: devices
+            .first()
+            .filter(|_| devices.len() == 1)
+            .map(|device| device.mean.queue_depth),
+    }
+}
+
+/// The means of each device, by name.
+fn devices_of(during: &[&Resources]) -> Vec<Part<DeviceLoad>> {
+    let mut read: BTreeMap<&String, Vec<(&DeviceLoad, f64)>> = BTreeMap::new();
+    for resources in during {
+        resources
+            .devices
+            .iter()
+            .for_each(|(name, load)| read.entry(name).or_default().push((load, resources.length_s)));
+    }
+    let part = |(name, read): (&String, Vec<(&DeviceLoad, f64)>)| {
+        let some = |of: fn(&DeviceLoad) -> Option<f64>| {
+            weighted_mean(read.iter().filter_map(|(load, s)| Some((of(load)?, *s))))
+        };
+        let mean = |of: fn(&DeviceLoad) -> f64| weighted_mean(read.iter().map(|(load, s)| (of(load), *s)));
+        Some(Part {
+            name: name.clone(),
+            mean: DeviceLoad {
+                reads_per_s: mean(|load| load.reads_per_s)?,
+                writes_per_s: mean(|load| load.writes_per_s)?,
+                read_bytes_per_s: mean(|load| load.read_bytes_per_s)?,
+                write_bytes_per_s: mean(|load| load.write_bytes_per_s)?,
+                queue_depth: mean(|load| load.queue_depth)?,
+                busy_share: some(|load| load.busy_share),
+                // A mean of means: of seconds with more reads no more than of others.
+                read_latency_us: some(|load| load.read_latency_us),
+                write_latency_us: some(|load| load.write_latency_us),
+            },
+        })
+    };
+    read.into_iter().filter_map(part).collect()
+}
+
+/// The means of each server, by name.
+fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
+    let mut read: BTreeMap<&String, Vec<(&ServerLoad, f64)>> = BTreeMap::new();
+    for resources in during {
+        resources
+            .servers
+            .iter()
+            .for_each(|(name, load)| read.entry(name).or_default().push((load, resources.length_s)));
+    }
+    let part = |(name, read): (&String, Vec<(&ServerLoad, f64)>)| {
+        let cpu_cores = weighted_mean(read.iter().map(|(load, s)| (load.cpu_cores, *s)))?;
+        let memory_bytes = weighted_mean(read.iter().map(|(load, s)| (load.memory_bytes as f64, *s)))? as u64;
+        let processes = read.iter().map(|(load, _)| load.processes).max()?;
+        Some(Part { name: name.clone(), mean: ServerLoad { cpu_cores, memory_bytes, processes } })
+    };
+    read.into_iter().filter_map(part).collect()
+}

@@ -1,0 +1,271 @@
+//! Where a database lies on this machine, and the processes of its server: what they use is read from `/proc`.
+//!
+//! What cannot be found is unknown, with the reason. A process is taken for the server only if it is called like one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use database::{Engine, Own, Session, Value};
+use record::{Reading, Resources, ServerLoad, ServerProcesses};
+use workload::waiting;
+
+use crate::resources::Counted;
+use crate::sampling::Sampler;
+
+/// Time from one reading to the next.
+const EVERY: Duration = Duration::from_secs(1);
+/// What the processes of a server are called.
+const NAMES: [&str; 5] = ["postgres", "postmaster", "mariadbd", "mysqld", "mariadb"];
+
+/// Where a database lies.
+#[derive(Clone, Debug)]
+pub(crate) struct Lies {
+    /// Its data, or why that is not known.
+    pub(crate) data: Result<PathBuf, String>,
+    /// Its log, where that is apart from the data.
+    pub(crate) log: Option<PathBuf>,
+    /// The file that tells the server's process, or why there is none; nothing where there is no server.
+    pub(crate) process: Option<Result<PathBuf, String>>,
+}
+
+/// Asks a database where it lies.
+pub(crate) async fn lies(own: &Own, stop: &AtomicBool) -> Lies {
+    let untold = || "the server does not tell where its data lies".to_owned();
+    let url = own.url();
+    match url.engine() {
+        Engine::Sqlite => {
+            Lies { data: url.file().map(Path::to_owned).ok_or_else(untold), log: None, process: None }
+        }
+        Engine::Fake => Lies { data: Err(untold()), log: None, process: None },
+        Engine::Postgres | Engine::Mysql if !url.is_local() => {
+            let elsewhere = || "the database is on another machine".to_owned();
+            Lies { data: Err(elsewhere()), log: None, process: Some(Err(elsewhere())) }
+        }
+        Engine::Postgres | Engine::Mysql => {
+            let told = waiting::unless_stopped(stop, told(own)).await.flatten();
+            told.unwrap_or_else(|| Lies { data: Err(untold()), log: None, process: Some(Err(untold())) })
+        }
+    }
+}
+
+/// What a server on this machine tells; none if it tells nothing.
+async fn told(own: &Own) -> Option<Lies> {
+    let mut session = own.session().await.ok()?;
+    let server = session.server().await.ok()?;
+    let data = PathBuf::from(server.data_directory?);
+    let process = match own.url().engine() {
+        Engine::Postgres => Some(data.join("postmaster.pid")),
+        Engine::Mysql => pid_file(&mut session).await.map(|file| data.join(file)),
+        Engine::Sqlite | Engine::Fake => None,
+    };
+    let process = process.ok_or_else(|| "the server does not tell its process".to_owned());
+    let log = server.log_directory.and_then(|log| apart(&data, Path::new(&log)));
+    Some(Lies { data: Ok(data), log, process: Some(process) })
+}
+
+async fn pid_file(session: &mut Session) -> Option<String> {
+    match session.query("SELECT @@pid_file", &[]).await.ok()?.first()?.first()? {
+        Value::Text(file) => Some(file.clone()),
+        _ => None,
+    }
+}
+
+/// Where the log really lies, if not below the data.
+fn apart(data: &Path, log: &Path) -> Option<PathBuf> {
+    let (data, log) = (fs::canonicalize(data).ok()?, fs::canonicalize(log).ok()?);
+    (!log.starts_with(data)).then_some(log)
+}
+
+/// The process that a file tells, below another place for `/proc`, if it is that of a server.
+fn processes(proc: &Path, file: &Path) -> Result<ServerProcesses, String> {
+    let told = file.display();
+    let text = fs::read_to_string(file).map_err(|error| format!("cannot read {told}: {error}"))?;
+    let pid = text.lines().next().and_then(|line| line.trim().parse().ok());
+    let pid: u32 = pid.ok_or_else(|| format!("{told} names no process"))?;
+    let name = fs::read_to_string(proc.join(format!("{pid}/comm")))
+        .map_err(|_| format!("there is no process {pid} here, which {told} names"))?;
+    if !NAMES.iter().any(|known| name.trim().starts_with(known)) {
+        return Err(format!("process {pid}, which {told} names, is {} here and no server", name.trim()));
+    }
+    Ok(ServerProcesses { pid, told_by: told.to_string() })
+}
+
+/// The process of a server as it is recorded.
+pub(crate) fn reading(file: Result<&PathBuf, &String>) -> Reading<ServerProcesses> {
+    let processes = file.map_err(Clone::clone).and_then(|file| processes(Path::new("/proc"), file));
+    processes.map_or_else(Reading::Unknown, Reading::Known)
+}
+
+/// Reads what servers use.
+pub(crate) struct Servers {
+    /// Files that tell their processes, by the names of their databases.
+    files: BTreeMap<String, PathBuf>,
+    counted: Counted<BTreeMap<String, Used>>,
+}
+
+/// What a server has used, and uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Used {
+    pid: u32,
+    ticks: u64,
+    memory_bytes: u64,
+    processes: u32,
+}
+
+impl Servers {
+    pub(crate) fn new(files: BTreeMap<String, PathBuf>) -> Self {
+        Self { files, counted: Counted::new() }
+    }
+}
+
+impl Sampler for Servers {
+    fn name(&self) -> &'static str {
+        "servers"
+    }
+
+    fn every(&self) -> Duration {
+        EVERY
+    }
+
+    fn sample(&mut self, at_s: f64) -> Option<Resources> {
+        let files = &self.files;
+        let (before, now, length_s) = self.counted.read(at_s, || used(Path::new("/proc"), files))?;
+        let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
+        let load = |(name, now): (&String, &Used)| {
+            // One that was started again begins anew.
+            let before = before.get(name).filter(|before| before.pid == now.pid)?;
+            let ticks = now.ticks.saturating_sub(before.ticks);
+            let cpu_cores = ticks as f64 / ticks_per_s / length_s;
+            Some((
+                name.clone(),
+                ServerLoad { cpu_cores, memory_bytes: now.memory_bytes, processes: now.processes },
+            ))
+        };
+        let servers = now.iter().filter_map(load).collect();
+        Some(Resources { end_s: at_s, length_s, servers, ..Resources::default() })
+    }
+}
+
+/// What each server has used; several databases of one server are told once.
+fn used(proc: &Path, files: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Used> {
+    let mut seen = BTreeSet::new();
+    let of = |(name, file): (&String, &PathBuf)| {
+        let pid = processes(proc, file).ok()?.pid;
+        seen.insert(pid).then(|| used_by(proc, pid)).flatten().map(|used| (name.clone(), used))
+    };
+    files.iter().filter_map(of).collect()
+}
+
+fn used_by(proc: &Path, pid: u32) -> Option<Used> {
+    let children = fs::read_to_string(proc.join(format!("{pid}/task/{pid}/children"))).unwrap_or_default();
+    let children = children.split_ascii_whitespace().filter_map(|child| child.parse().ok());
+    // What ended children have used is counted by their parent from then on.
+    let mut used = Used { pid, ticks: ticks(proc, pid, true)?, ..Used::default() };
+    let mut common_bytes = 0;
+    for process in std::iter::once(pid).chain(children) {
+        let Some((own_bytes, shared_bytes)) = memory(proc, process) else { continue };
+        if process != pid {
+            used.ticks += ticks(proc, process, false).unwrap_or(0);
+        }
+        used.processes += 1;
+        used.memory_bytes += own_bytes;
+        common_bytes = common_bytes.max(shared_bytes);
+    }
+    used.memory_bytes += common_bytes;
+    Some(used)
+}
+
+/// User and system time of a process by proc(5), and of its ended children if asked.
+fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
+    let text = fs::read_to_string(proc.join(format!("{pid}/stat"))).ok()?;
+    // The name, in brackets, may have anything in it.
+    let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
+    let times = &fields.get(11..15)?[..if with_ended { 4 } else { 2 }];
+    times.iter().map(|time| time.parse::<u64>().ok()).sum()
+}
+
+/// Memory of a process alone, and what it maps of files and shares with others, in bytes.
+fn memory(proc: &Path, pid: u32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(proc.join(format!("{pid}/status"))).ok()?;
+    let bytes = |name: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+        value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    Some((bytes("RssAnon:")?, bytes("RssFile:")? + bytes("RssShmem:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Proc(tempfile::TempDir);
+
+    impl Proc {
+        fn process(&self, pid: u32, name: &str, children: &str, times: [u64; 4], kib: [u64; 3]) {
+            let directory = self.0.path().join(pid.to_string());
+            fs::create_dir_all(directory.join(format!("task/{pid}"))).unwrap();
+            let [user, system, ended_user, ended_system] = times;
+            let [anon, file, shmem] = kib;
+            for (file_name, text) in [
+                ("comm", format!("{name}\n")),
+                (&format!("task/{pid}/children"), children.to_owned()),
+                (
+                    "stat",
+                    format!(
+                        "{pid} (a ) b) S 1 1 1 0 -1 0 1 2 3 4 {user} {system} {ended_user} {ended_system} 20 0 1"
+                    ),
+                ),
+                (
+                    "status",
+                    format!("Name:\tx\nRssAnon:\t{anon} kB\nRssFile:\t{file} kB\nRssShmem:\t{shmem} kB\n"),
+                ),
+            ] {
+                fs::write(directory.join(file_name), text).unwrap();
+            }
+        }
+
+        fn file(&self, text: &str) -> PathBuf {
+            let path = self.0.path().join("postmaster.pid");
+            fs::write(&path, text).unwrap();
+            path
+        }
+    }
+
+    #[test]
+    fn a_server_is_its_process_with_its_children_and_what_they_share_is_counted_once() {
+        let proc = Proc(tempfile::tempdir().unwrap());
+        proc.process(70, "postgres", "71 72 99", [10, 5, 100, 50], [100, 8, 20]);
+        proc.process(71, "postgres", "", [7, 1, 900, 900], [50, 8, 500]);
+        proc.process(72, "postgres", "", [2, 0, 0, 0], [25, 8, 300]);
+        let file = proc.file("70\n/var/lib/postgresql\n");
+        let files = BTreeMap::from([("a".to_owned(), file.clone()), ("b".to_owned(), file)]);
+        let used = used(proc.0.path(), &files);
+        let whole = Used { pid: 70, ticks: 165 + 8 + 2, memory_bytes: (175 + 508) * 1024, processes: 3 };
+        assert_eq!(used, BTreeMap::from([("a".to_owned(), whole)]), "two databases of one server");
+    }
+
+    #[test]
+    fn what_is_no_server_is_unknown_with_the_reason() {
+        let proc = Proc(tempfile::tempdir().unwrap());
+        proc.process(70, "bash", "", [0; 4], [0; 3]);
+        let why = |file: &Path| processes(proc.0.path(), file).unwrap_err();
+        assert!(why(&proc.file("70\n")).ends_with("is bash here and no server"));
+        assert!(why(&proc.file("71\n")).starts_with("there is no process 71 here"));
+        assert!(why(&proc.file("\n")).ends_with("names no process"));
+        assert!(why(Path::new("/nowhere/x.pid")).starts_with("cannot read /nowhere/x.pid"));
+    }
+
+    #[test]
+    fn a_log_is_apart_where_it_lies_elsewhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+        [&data, &log, &data.join("pg_wal")].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+        assert_eq!(apart(&data, &data.join("pg_wal")), None);
+        fs::remove_dir(data.join("pg_wal")).unwrap();
+        std::os::unix::fs::symlink(&log, data.join("pg_wal")).unwrap();
+        assert_eq!(apart(&data, &data.join("pg_wal")), Some(fs::canonicalize(&log).unwrap()));
+    }
+}
