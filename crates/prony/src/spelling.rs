@@ -58,8 +58,9 @@ impl Spelling {
 /// As the command line has it: by its name, and where two flags stand for the values of one key, by the value.
 fn flag(parameter: &Parameter<'_>) -> String {
     let (name, value) = match (parameter.key.as_ref(), parameter.value.as_deref()) {
-        ("target.existing", Some(existing)) => (existing, None),
-        ("target.url", value) => ("target", value),
+        ("target.database.existing", Some(existing)) => (existing, None),
+        ("target.database.name", value) => ("database", value),
+        ("target.database", value) => ("target", value),
         ("search", value) => ("find_max", value),
         (_, Some("true")) => (parameter.name(), None),
         (_, value) => (parameter.name(), value),
@@ -94,8 +95,13 @@ mod tests {
             ),
             (Parameter::new("workload.disk.threads").of(8), "--threads 8", "workload.disk.threads = 8"),
             (Parameter::new("workload.disk.poll").of(true), "--poll", "workload.disk.poll = true"),
-            (Parameter::new("target.existing").of("replace"), "--replace", "target.existing = \"replace\""),
-            (Parameter::new("target.url"), "--target", "target.url"),
+            (
+                Parameter::new("target.database.existing").of("replace"),
+                "--replace",
+                "target.database.existing = \"replace\"",
+            ),
+            (Parameter::new("target.database.name"), "--database", "target.database.name"),
+            (Parameter::new("target.database"), "--target", "target.database"),
             (Parameter::new("search"), "--find-max", "search"),
             (Parameter::new("threads"), "--threads", "--threads"),
         ] {

@@ -4,8 +4,7 @@
 use record::{holds_password, without_password};
 use toml::Value;
 
-use crate::check::mistake;
-use crate::mistake::StudyError;
+use crate::mistake::{StudyError, mistake};
 use crate::study::Study;
 use crate::target::Database;
 

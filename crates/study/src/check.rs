@@ -10,8 +10,9 @@ use toml::Value;
 
 use crate::axis::{Axis, TARGET, text_of};
 use crate::expand::Point;
-use crate::file::{self, Unfit};
-use crate::mistake::StudyError;
+
+use crate::mistake::{Place, StudyError, in_parameter, mistake};
+use crate::read::{self, Unfit};
 use crate::study::{Order, Study};
 use crate::target::Target;
 use crate::target_check;
@@ -19,10 +20,6 @@ use crate::work::{Given, NAMES, Work};
 
 /// Most times that a study measures every combination.
 const BLOCKS_MAX: u32 = 1000;
-
-pub(crate) fn mistake(place: impl Into<String>, problem: impl Into<String>) -> StudyError {
-    StudyError { place: place.into(), problem: problem.into() }
-}
 
 /// Mistakes of the design, which need no parameter to be read.
 pub(crate) fn design(study: &Study) -> Vec<StudyError> {
@@ -34,7 +31,7 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
         errors.extend(check_axis(axis, &levels_anywhere(study, axis)));
         if study.axis[..number].iter().any(|other| other.name() == axis.name()) {
             errors.push(mistake(
-                &axis.key,
+                Place::Axis(axis.key.clone()),
                 format!("is the second axis called {}: give each one once", axis.name()),
             ));
         }
@@ -65,35 +62,43 @@ fn repeated<T: Eq + Hash>(items: impl Iterator<Item = T>) -> Option<usize> {
 fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     let mut errors = Vec::new();
     if axis.levels.is_empty() {
-        errors.push(mistake(&axis.key, "an axis has no levels; give at least one"));
+        errors.push(mistake(Place::Axis(axis.key.clone()), "an axis has no levels; give at least one"));
     }
     let text = |level: &Value| {
         text_of(level).parse::<f64>().map_or_else(|_| text_of(level), |number| number.to_string())
     };
     if let Some(position) = repeated(axis.levels.iter().map(text)) {
-        errors.push(mistake(&axis.key, format!("has the level {} twice", text_of(&axis.levels[position]))));
+        errors.push(mistake(
+            Place::Axis(axis.key.clone()),
+            format!("has the level {} twice", text_of(&axis.levels[position])),
+        ));
     }
     if !axis.names.is_empty() && axis.names.len() != axis.levels.len() {
         let (names, levels) = (axis.names.len(), axis.levels.len());
-        errors
-            .push(mistake(&axis.key, format!("has {names} names for {levels} levels: give each level one")));
+        errors.push(mistake(
+            Place::Axis(axis.key.clone()),
+            format!("has {names} names for {levels} levels: give each level one"),
+        ));
     }
     if let Some(position) = repeated(axis.names.iter()) {
-        errors.push(mistake(&axis.key, format!("has the name {} twice", axis.names[position])));
+        errors.push(mistake(
+            Place::Axis(axis.key.clone()),
+            format!("has the name {} twice", axis.names[position]),
+        ));
     }
     if let Some(reference) =
         axis.reference().filter(|reference| !axis.levels.is_empty() && !levels.contains(reference))
     {
         let all = levels.join(", ");
         errors.push(mistake(
-            &axis.key,
+            Place::Axis(axis.key.clone()),
             format!("its reference {reference} is no level of it; levels are {all}"),
         ));
     }
     errors.extend(check_levels(axis));
     if axis.levels.iter().any(has_password) || axis.names.iter().any(|name| holds_password(name)) {
         errors.push(mistake(
-            &axis.key,
+            Place::Axis(axis.key.clone()),
             "levels are stored and shown, so that no address may hold a password: give it in PGPASSWORD or MYSQL_PWD",
         ));
     }
@@ -107,14 +112,17 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
     let levels = if axis.levels.is_empty() { &none[..] } else { &axis.levels };
     for level in levels {
         let wrong = match axis.key.split_once('.') {
-            Some(("workload", key)) => file::wrong_in::<Given>(key, level),
-            Some(("target", key)) => file::wrong_in::<Target>(key, level),
+            Some(("workload", key)) => read::wrong_in::<Given>(key, level),
+            Some(("target", key)) => read::wrong_in::<Target>(key, level),
             _ => Some(Unfit::Key(no_parameter())),
         };
         match wrong {
-            Some(Unfit::Key(problem)) => return vec![mistake(&axis.key, problem)],
+            Some(Unfit::Key(problem)) => return vec![mistake(Place::Axis(axis.key.clone()), problem)],
             Some(Unfit::Value(problem)) if !axis.levels.is_empty() => {
-                errors.push(mistake(&axis.key, format!("its level {}: {problem}", text_of(level))));
+                errors.push(mistake(
+                    Place::Axis(axis.key.clone()),
+                    format!("its level {}: {problem}", text_of(level)),
+                ));
             }
             Some(Unfit::Value(_)) | None => {}
         }
@@ -134,7 +142,7 @@ fn check_own_axis(study: &Study, own: &Axis) -> Vec<StudyError> {
     if own.reference.is_some() {
         let problem = "is no place for a reference: it stands beside the levels of the study's own axis, and where a \
                        configuration has none of its level, its first level is the reference";
-        errors.push(mistake(&own.key, problem));
+        errors.push(mistake(Place::Axis(own.key.clone()), problem));
     }
     errors
 }
@@ -157,7 +165,10 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
         if name.trim().is_empty() {
             errors.push(mistake("configuration.name", "is empty: give each configuration a name"));
         } else if !names.insert(name) {
-            errors.push(mistake(name, "is the name of two configurations: give each one of its own"));
+            errors.push(mistake(
+                Place::Configuration(name.clone()),
+                "is the name of two configurations: give each one of its own",
+            ));
         }
         for own in &configuration.axis {
             errors.extend(check_own_axis(study, own));
@@ -166,7 +177,7 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
                     "has levels of {}, which is no axis of the study: give it as [[axis]] too",
                     own.key
                 );
-                errors.push(mistake(name, problem));
+                errors.push(mistake(Place::Configuration(name.clone()), problem));
             }
         }
     }
@@ -402,8 +413,11 @@ fn check_effect(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let all: Vec<&Work> = points.iter().map(|point| &point.work).collect();
     let mut told = HashSet::new();
     let firsts = all.iter().filter(|work| told.insert(work.any().workload()));
-    let without_effect = firsts.flat_map(|work| work.any().without_effect(&all, study.search.is_some()));
-    without_effect.map(|error| mistake(error.parameter, error.problem)).collect()
+    let without_effect = firsts.flat_map(|work| {
+        let errors = work.any().without_effect(&all, study.search.is_some()).into_iter();
+        errors.map(|error| in_parameter(work.any().workload().name(), error.parameter, error.problem))
+    });
+    without_effect.collect()
 }
 
 /// Parameters of a workload that no combination is of.

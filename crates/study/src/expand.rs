@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use crate::axis::{Axis, TARGET};
-use crate::mistake::{StudyError, StudyErrors, one_error};
+use crate::mistake::{Place, StudyErrors, in_parameter, one_error};
 use crate::settings;
 use crate::study::{Configuration, Study};
 use crate::target::Target;
@@ -96,7 +96,8 @@ fn target(
     let mut target = configuration.target.over(&study.target);
     for (axis, level) in combination {
         if let Some(key) = axis.key.strip_prefix(TARGET) {
-            let one = Target::with_only(key, level).map_err(|problem| one_error(&axis.key, problem))?;
+            let one = Target::with_only(key, level)
+                .map_err(|problem| one_error(Place::Axis(axis.key.clone()), problem))?;
             target = one.over(&target);
         }
     }
@@ -140,7 +141,9 @@ impl Visitor for Wanted<'_> {
             settings = settings.at_rate(search.start_per_s, None);
         }
         let job = settings.job().map_err(|problems| {
-            errors(problems.into_iter().map(|problem| (problem.parameter, problem.problem)))
+            let errors =
+                problems.into_iter().map(|wrong| in_parameter(W::NAME, wrong.parameter, wrong.problem));
+            StudyErrors(errors.collect())
         })?;
         // Written out, so that a record tells how long its trial was to be.
         settings.settle(&job);
@@ -154,25 +157,19 @@ fn at<W: Known>(
     configuration: &Configuration,
     combination: &[(&Axis, &Value)],
 ) -> Result<W, StudyErrors> {
-    let error = |place: &str, problem: String| one_error(place, problem);
+    let error = |axis: &Axis, problem: String| one_error(Place::Axis(axis.key.clone()), problem);
     let mut settings =
         settings::overlay(W::given(&configuration.workload).as_ref(), W::given(&study.workload).as_ref())
-            .map_err(|problem| error(&configuration.name, problem))?;
+            .map_err(|problem| one_error(Place::Configuration(configuration.name.clone()), problem))?;
     for (axis, level) in combination.iter().filter(|(axis, _)| !axis.key.starts_with(TARGET)) {
         let parameter = axis.parameter::<W>().ok_or_else(|| {
             let problem = format!(
                 "is no parameter that can be varied here; keys begin with workload.{}. or {TARGET}",
                 W::NAME
             );
-            error(&axis.key, problem)
+            error(axis, problem)
         })?;
-        settings =
-            settings::with(&settings, parameter, level).map_err(|problem| error(&axis.key, problem))?;
+        settings = settings::with(&settings, parameter, level).map_err(|problem| error(axis, problem))?;
     }
     Ok(settings)
-}
-
-fn errors<'a>(problems: impl Iterator<Item = (&'a str, String)>) -> StudyErrors {
-    let error = |(place, problem): (&str, String)| StudyError { place: place.to_owned(), problem };
-    StudyErrors(problems.map(error).collect())
 }

@@ -14,6 +14,7 @@ mod mistake;
 mod orders;
 mod plan;
 mod quick;
+mod read;
 mod search;
 mod settings;
 mod single;

@@ -81,7 +81,8 @@ impl ReadyStudy {
     pub fn study(&self, quick: bool) -> Result<Study, StudyErrors> {
         let file = StudyFile { name: self.name, text: self.file, quick, ..StudyFile::default() };
         file.study().map_err(|mistakes| {
-            let error = |mistake: Mistake| StudyError { place: mistake.place, problem: mistake.problem };
+            let error =
+                |mistake: Mistake| StudyError { place: mistake.place.into(), problem: mistake.problem };
             StudyErrors(mistakes.into_iter().map(error).collect())
         })
     }

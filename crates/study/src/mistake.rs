@@ -2,12 +2,52 @@
 
 use std::fmt;
 
+/// Where in a study a mistake is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// At a key, dotted, such as `target.database`.
+    Key(String),
+    /// In an axis, by its key.
+    Axis(String),
+    /// In a configuration, by its name.
+    Configuration(String),
+    /// In a parameter of a workload, wherever it was given.
+    Parameter {
+        /// Name of the workload.
+        workload: &'static str,
+        /// Name of the parameter.
+        name: String,
+    },
+}
+
+impl From<String> for Place {
+    fn from(key: String) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl From<&str> for Place {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(name) | Self::Axis(name) | Self::Configuration(name) | Self::Parameter { name, .. } => {
+                f.write_str(name)
+            }
+        }
+    }
+}
+
 /// A mistake in a study.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct StudyError {
-    /// Where: a key, or the name of a configuration.
-    pub place: String,
+    /// Where.
+    pub place: Place,
     /// What is wrong, and what to do.
     pub problem: String,
 }
@@ -35,6 +75,15 @@ pub fn toml_problem(document: &str, error: &toml::de::Error) -> String {
     format!("line {line}: {}", error.message())
 }
 
-pub(crate) fn one_error(place: &str, problem: impl Into<String>) -> StudyErrors {
-    StudyErrors(vec![StudyError { place: place.to_owned(), problem: problem.into() }])
+pub(crate) fn mistake(place: impl Into<Place>, problem: impl Into<String>) -> StudyError {
+    StudyError { place: place.into(), problem: problem.into() }
+}
+
+/// A mistake in a parameter of a workload.
+pub(crate) fn in_parameter(workload: &'static str, name: &str, problem: impl Into<String>) -> StudyError {
+    mistake(Place::Parameter { workload, name: name.to_owned() }, problem)
+}
+
+pub(crate) fn one_error(place: impl Into<Place>, problem: impl Into<String>) -> StudyErrors {
+    StudyErrors(vec![mistake(place, problem)])
 }

@@ -10,7 +10,7 @@ use crate::axis::Axis;
 use crate::bounds;
 use crate::check;
 use crate::expand::{self, Point};
-use crate::mistake::StudyErrors;
+use crate::mistake::{Place, StudyErrors};
 use crate::study::{Order, Study};
 use crate::target::{Target, WantedDatabase};
 use crate::work::Work;
@@ -101,7 +101,7 @@ impl Plan {
         let mut errors = check::design(study);
         errors.extend(bounds::passwords(study));
         // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
-        let is_sound = |key: &str| !errors.iter().any(|error| error.place == key);
+        let is_sound = |key: &str| !errors.iter().any(|error| error.place == Place::Axis(key.to_owned()));
         let mut sound = study.clone();
         sound.axis.retain(|axis| is_sound(&axis.key));
         if check::is_too_large(&sound) {

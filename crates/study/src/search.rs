@@ -4,7 +4,7 @@ use load::{JobError, Phases, Span, Workload};
 use record::SearchRules;
 use serde::{Deserialize, Serialize};
 
-use crate::mistake::{StudyErrors, one_error};
+use crate::mistake::{StudyErrors, in_parameter, one_error};
 use crate::work::Work;
 
 /// Shortest confirming step, and how many of the longest cycles it must hold.
@@ -56,18 +56,18 @@ impl Search {
     pub(crate) fn check<W: Workload>(&self, settings: &W) -> Result<(), StudyErrors> {
         let contradictions = settings.searched().map(|searched| searched.contradictions).unwrap_or_default();
         if let Some(JobError { parameter, problem }) = contradictions.into_iter().next() {
-            return Err(one_error(parameter, problem));
+            return Err(StudyErrors(vec![in_parameter(W::NAME, parameter, problem)]));
         }
         if let Some(confirm) = self.confirm.filter(|&confirm| confirm < CONFIRM_SHORTEST) {
             return Err(one_error(
-                "confirm",
+                "search.confirm",
                 format!("cannot be {confirm}: give at least {CONFIRM_SHORTEST}"),
             ));
         }
         for (place, value, low, high) in [
-            ("start_per_s", self.start_per_s, 1.0, 1e9),
-            ("resolution_per_cent", self.resolution_per_cent, 0.1, 50.0),
-            ("confirmations", f64::from(self.confirmations), 1.0, 100.0),
+            ("search.start_per_s", self.start_per_s, 1.0, 1e9),
+            ("search.resolution_per_cent", self.resolution_per_cent, 0.1, 50.0),
+            ("search.confirmations", f64::from(self.confirmations), 1.0, 100.0),
         ] {
             if !(low..=high).contains(&value) {
                 return Err(one_error(place, format!("cannot be {value}: give {low} to {high}")));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::axis::{Axis, TARGET};
-use crate::mistake::{StudyError, StudyErrors, one_error, toml_problem};
+use crate::mistake::{self, StudyErrors, in_parameter, one_error, toml_problem};
 use crate::search::Search;
 use crate::settings;
 use crate::target::{self, Target};
@@ -202,20 +202,19 @@ impl Study {
                 }
                 axis.levels = vec![level];
                 rest =
-                    settings::without(&rest, &parameter).map_err(|problem| one_error(&parameter, problem))?;
+                    settings::without(&rest, &parameter).map_err(|problem| one_error(parameter, problem))?;
             }
         }
         for configuration in &self.configuration {
-            let conflicts = settings::conflicts(&rest, W::given(&configuration.workload).as_ref())
-                .map_err(|problem| one_error(&configuration.name, problem))?;
-            errors.extend(conflicts.into_iter().map(|key| StudyError {
-                problem: format!(
-                    "the profile{} fixes this for `{}`; leave it out, or leave out --profile",
-                    self.profile.as_ref().map_or_else(String::new, |name| format!(" {name}")),
-                    configuration.name
-                ),
-                place: key,
-            }));
+            let conflicts = settings::conflicts(&rest, W::given(&configuration.workload).as_ref()).map_err(
+                |problem| one_error(mistake::Place::Configuration(configuration.name.clone()), problem),
+            )?;
+            let problem = format!(
+                "the profile{} fixes this for `{}`; leave it out, or leave out --profile",
+                self.profile.as_ref().map_or_else(String::new, |name| format!(" {name}")),
+                configuration.name
+            );
+            errors.extend(conflicts.iter().map(|name| in_parameter(W::NAME, name, &*problem)));
         }
         if !errors.is_empty() {
             errors.sort_by(|a, b| a.place.cmp(&b.place));

@@ -3,9 +3,8 @@
 use database::Existing;
 use load::TargetNeeds;
 
-use crate::check::mistake;
 use crate::expand::Point;
-use crate::mistake::StudyError;
+use crate::mistake::{StudyError, mistake};
 use crate::study::Study;
 use crate::target::{At, Database, Target, WantedDatabase};
 
@@ -129,7 +128,7 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
             .any(|database| database.existing == Existing::Reuse)
     };
     let trials = points.iter().filter(is_reused).count() * study.blocks.max(1) as usize;
-    let reuse = record::Parameter::new("target.existing").of("reuse");
+    let reuse = record::Parameter::new("target.database.existing").of("reuse");
     let problem = format!(
         "is taken up again by one trial only, since every further one begins with empty tables: leave out {reuse}, or \
          measure one rate"

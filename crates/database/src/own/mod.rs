@@ -179,7 +179,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 
 /// The name of a database, as a sentence names it that says what to give.
 fn database_parameter() -> Parameter<'static> {
-    Parameter::new("target.database")
+    Parameter::new("target.database.name")
 }
 
 /// Why what is there is not taken.
@@ -189,8 +189,8 @@ fn refused(refusal: Refusal, place: &str, other: &str, removal: &str) -> Error {
         Refusal::OfAnotherRun => format!(
             "{place} is there from an earlier run of prony: take it up again with {} or replace it with {}, \
              whichever can be had here, or remove it by: {removal}",
-            Parameter::new("target.existing").of("reuse"),
-            Parameter::new("target.existing").of("replace")
+            Parameter::new("target.database.existing").of("reuse"),
+            Parameter::new("target.database.existing").of("replace")
         ),
         Refusal::Gone => format!("{place} is not there any more"),
     })

@@ -16,7 +16,9 @@ pub(super) async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
     let error = server.own("prony_Own", Existing::Refuse).await.unwrap_err();
     let text = error.to_string();
     assert!(
-        error.is_usage() && text.contains("‹target.existing reuse›") && text.contains("DROP DATABASE"),
+        error.is_usage()
+            && text.contains("‹target.database.existing reuse›")
+            && text.contains("DROP DATABASE"),
         "{text}"
     );
     let own = reused(&server, "prony_Own").await;
@@ -251,7 +253,7 @@ pub(super) async fn what_others_made_is_never_touched(engine: Engine) {
         for existing in ALL {
             let error = server.own(name, existing).await.unwrap_err();
             let text = error.to_string();
-            assert!(text.contains("not made by prony") && text.contains("‹target.database›"), "{text}");
+            assert!(text.contains("not made by prony") && text.contains("‹target.database.name›"), "{text}");
         }
     }
     let mut theirs = Session::open(&server.url().with_database("theirs")).await.unwrap();

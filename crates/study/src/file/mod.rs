@@ -1,22 +1,17 @@
 //! Reads a study file: layers (a quick look, the command line) over it, places filled in, and all of its mistakes at once,
 //! each with its line.
 
-mod read;
-mod tree;
-
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use toml::Value;
 
-use crate::mistake::StudyErrors;
+use crate::mistake::{Place, StudyErrors};
 use crate::plan::Plan;
 use crate::quick;
+use crate::read::{self, Kind, Node, Step, dotted};
 use crate::study::Study;
-use crate::work::NAMES;
-use read::Problem;
-use tree::{Kind, Node, Step};
 
 /// A study file and what a command line lays over it.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +56,7 @@ impl StudyFile<'_> {
     /// All mistakes at once, in the order of their lines.
     pub fn study(&self) -> Result<Study, Vec<Mistake>> {
         let mut tree = Node::parse(self.text).map_err(|errors| {
-            let mistake = |error: tree::SyntaxError| Mistake {
+            let mistake = |error: read::SyntaxError| Mistake {
                 line: Some(error.line),
                 place: String::new(),
                 problem: error.problem,
@@ -170,7 +165,8 @@ impl StudyFile<'_> {
                 Err(wrong) => {
                     let is_place = tree.nearest(&wrong.path).text().is_some_and(|text| text.contains('$'));
                     if is_complete || !is_place {
-                        mistakes.push(mistake(&tree, &wrong));
+                        let (line, place, problem) = read::told(&tree, &wrong);
+                        mistakes.push(Mistake { line, place, problem });
                     }
                     // The whole is read again for each.
                     if mistakes.len() > MISTAKES_MAX || !tree.remove(&wrong.path) {
@@ -188,10 +184,10 @@ impl StudyFile<'_> {
         }
         if let Err(StudyErrors(errors)) = Plan::of(&study) {
             // What was taken out above is told already, and so is what is missing because of it.
-            let is_new = |place: &str| !removed.iter().any(|path| is_about(place, path));
+            let is_new = |place: &Place| !removed.iter().any(|path| is_about(place, path));
             mistakes.extend(errors.into_iter().filter(|error| is_new(&error.place)).map(|error| Mistake {
                 line: line_of(&whole, &error.place),
-                place: error.place,
+                place: error.place.to_string(),
                 problem: error.problem,
             }));
         }
@@ -336,108 +332,50 @@ fn narrow(axes: &mut Node, key: &str, value: &Value) -> bool {
     true
 }
 
-fn mistake(tree: &Node, wrong: &read::Wrong) -> Mistake {
-    let place = dotted(&wrong.path);
-    let node = tree.nearest(&wrong.path);
-    let (place, problem) = match &wrong.problem {
-        Problem::UnknownKey(known) => {
-            let given = wrong.path.last().map(|step| dotted(std::slice::from_ref(step))).unwrap_or_default();
-            (place, unknown(&given, known))
-        }
-        Problem::Missing(key) => (
-            if place.is_empty() { (*key).to_owned() } else { format!("{place}.{key}") },
-            "is missing".to_owned(),
-        ),
-        Problem::Other(problem) => (place, problem.clone()),
-    };
-    Mistake { line: node.line, place, problem }
-}
-
-/// Why a parameter cannot have a value.
-pub(crate) enum Unfit {
-    /// There is no such parameter.
-    Key(String),
-    /// It cannot have this value.
-    Value(String),
-}
-
-/// What is wrong with one parameter of a type, given by its dotted key.
-pub(crate) fn wrong_in<T: serde::de::DeserializeOwned>(key: &str, value: &Value) -> Option<Unfit> {
-    let tree = Node::at_key(key, value.clone());
-    let wrong = T::deserialize(&tree).err()?;
-    Some(match &wrong.problem {
-        Problem::UnknownKey(_) if wrong.path.len() <= key.split('.').count() => {
-            Unfit::Key(mistake(&tree, &wrong).problem)
-        }
-        _ => Unfit::Value(mistake(&tree, &wrong).problem),
-    })
-}
-
-/// How far a name may be from another one to be taken for a slip of the pen.
-const SLIP: f64 = 0.7;
-/// A longer name is none that anybody meant, and takes long to be compared.
-const NAME_BYTES_MAX: usize = 100;
-
-fn unknown(given: &str, known: &[&str]) -> String {
-    if given.len() > NAME_BYTES_MAX {
-        return format!("there is no such key; keys here are {}", known.join(", "));
-    }
-    let likeness = |name: &&&str| strsim::normalized_damerau_levenshtein(given, name);
-    let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match nearest.filter(|name| likeness(name) >= SLIP || name.contains(given) || given.contains(**name)) {
-        Some(nearest) => format!("there is no such key; did you mean `{nearest}`?"),
-        None => format!("there is no such key; keys here are {}", known.join(", ")),
-    }
-}
-
-/// `axis[1].levels`, counted from 1 as people do.
-fn dotted(path: &[Step]) -> String {
-    let mut text = String::new();
-    for step in path {
-        match step {
-            Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => text = format!("{text}.{key}"),
-            Step::Index(index) => text = format!("{text}[{}]", index + 1),
-        }
-    }
-    text
-}
-
 /// Whether a place in a study is what a path leads to, or lies in it, or holds it.
-fn is_about(place: &str, path: &[Step]) -> bool {
+fn is_about(place: &Place, path: &[Step]) -> bool {
     let removed = dotted(path);
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let last =
-        path.iter().rev().find_map(|step| if let Step::Key(key) = step { Some(key.as_str()) } else { None });
-    within(&removed, place) || within(place, &removed) || last == Some(place)
+    match place {
+        Place::Key(key) => within(&removed, key) || within(key, &removed),
+        Place::Axis(key) => within(key, &removed),
+        Place::Configuration(_) => false,
+        Place::Parameter { name, .. } => {
+            let last =
+                path.iter().rev().find_map(|step| if let Step::Key(key) = step { Some(key) } else { None });
+            last == Some(name)
+        }
+    }
 }
 
-/// Line of what a mistake in a study is about: a key, the key of an axis, the name of a configuration, or a parameter.
-fn line_of(tree: &Node, place: &str) -> Option<usize> {
-    // The key itself, or the nearest table that would hold it.
-    let ends = place.match_indices('.').map(|(end, _)| end).chain([place.len()]);
-    let found = ends.collect::<Vec<_>>().into_iter().rev().find_map(|end| tree.at(&place[..end]));
-    let named = |list: &str, key: &str, wanted: &dyn Fn(&str) -> bool| {
-        let entries = tree.get(list).map(Node::elements).unwrap_or_default();
-        entries.iter().find_map(|entry| entry.get(key).filter(|node| node.text().is_some_and(wanted)))
+/// Line of what a mistake in a study is about.
+fn line_of(tree: &Node, place: &Place) -> Option<usize> {
+    let all = |list: &str| tree.get(list).map(Node::elements).unwrap_or_default();
+    let named = |list: &[Node], key: &str, name: &str| {
+        let of_list = list.iter().find_map(|entry| entry.get(key).filter(|node| node.text() == Some(name)));
+        of_list.and_then(|node| node.line)
     };
-    named("axis", "key", &|key| key == place)
-        .or_else(|| named("configuration", "name", &|name| name == place))
-        .or(found)
-        .or_else(|| parameter(tree.get("workload"), place))
-        .or_else(|| {
-            let configurations = tree.get("configuration").map(Node::elements).unwrap_or_default();
-            configurations.iter().find_map(|configuration| parameter(configuration.get("workload"), place))
-        })
-        .or_else(|| named("axis", "key", &|key| key.rsplit('.').next() == Some(place)))
-        .and_then(|node| node.line)
-}
-
-/// A parameter of any workload, by its name alone.
-fn parameter<'a>(workload: Option<&'a Node>, name: &str) -> Option<&'a Node> {
-    NAMES.iter().find_map(|kind| workload?.get(kind)?.get(name))
+    let own_axes = || all("configuration").iter().filter_map(|configuration| configuration.get("axis"));
+    let axis = |key: &str| {
+        named(all("axis"), "key", key)
+            .or_else(|| own_axes().find_map(|axes| named(axes.elements(), "key", key)))
+    };
+    match place {
+        // The key itself, or the nearest table that would hold it.
+        Place::Key(key) => {
+            let ends: Vec<usize> = key.match_indices('.').map(|(end, _)| end).chain([key.len()]).collect();
+            ends.into_iter().rev().find_map(|end| tree.at(&key[..end])).and_then(|node| node.line)
+        }
+        Place::Axis(key) => axis(key),
+        Place::Configuration(name) => named(all("configuration"), "name", name),
+        Place::Parameter { workload, name } => {
+            let key = format!("workload.{workload}.{name}");
+            let mut given = [tree].into_iter().chain(all("configuration"));
+            given.find_map(|given| given.at(&key)).and_then(|node| node.line).or_else(|| axis(&key))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use toml::de::{DeTable, DeValue};
 
 /// A value, with the line that it begins in; none if it came from the command line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) line: Option<usize>,
-    pub(super) kind: Kind,
+pub(crate) struct Node {
+    pub(crate) line: Option<usize>,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Table(Vec<(String, Node)>),
     Array(Vec<Node>),
     Scalar(Value),
@@ -22,20 +22,20 @@ pub(super) enum Kind {
 
 /// A step from a value into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Key(String),
     Index(usize),
 }
 
 /// A text that is no TOML: where, and why.
-pub(super) struct SyntaxError {
-    pub(super) line: usize,
-    pub(super) problem: String,
+pub(crate) struct SyntaxError {
+    pub(crate) line: usize,
+    pub(crate) problem: String,
 }
 
 impl Node {
     /// Reads a document, or tells all that is no TOML in it.
-    pub(super) fn parse(text: &str) -> Result<Self, Vec<SyntaxError>> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Vec<SyntaxError>> {
         let lines = Lines::of(text);
         let (document, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// A document with one value, at a dotted key.
-    pub(super) fn at_key(key: &str, value: Value) -> Self {
+    pub(crate) fn at_key(key: &str, value: Value) -> Self {
         let node = |kind| Self { line: None, kind };
         let value = Self::of_value(value, None);
         key.rsplit('.').fold(value, |inner, part| node(Kind::Table(vec![(part.to_owned(), inner)])))
@@ -69,7 +69,7 @@ impl Node {
     }
 
     /// Lays another tree over this one: tables key by key, anything else as a whole.
-    pub(super) fn lay(&mut self, upper: Self) {
+    pub(crate) fn lay(&mut self, upper: Self) {
         match (&mut self.kind, upper) {
             (Kind::Table(lower), Self { kind: Kind::Table(upper), .. }) => {
                 for (key, value) in upper {
@@ -83,7 +83,7 @@ impl Node {
         }
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.kind {
             Kind::Table(entries) => entries.iter().find(|(own, _)| own == key).map(|(_, node)| node),
             Kind::Array(_) | Kind::Scalar(_) => None,
@@ -91,11 +91,11 @@ impl Node {
     }
 
     /// The value at a dotted key.
-    pub(super) fn at(&self, key: &str) -> Option<&Self> {
+    pub(crate) fn at(&self, key: &str) -> Option<&Self> {
         key.split('.').try_fold(self, Self::get)
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         match &mut self.kind {
             Kind::Table(entries) => entries.iter_mut().find(|(own, _)| own == key).map(|(_, node)| node),
             Kind::Array(_) | Kind::Scalar(_) => None,
@@ -103,28 +103,28 @@ impl Node {
     }
 
     /// Elements of an array; none of anything else.
-    pub(super) fn elements(&self) -> &[Self] {
+    pub(crate) fn elements(&self) -> &[Self] {
         if let Kind::Array(elements) = &self.kind { elements } else { &[] }
     }
 
     /// Elements of an array; none of anything else.
-    pub(super) fn elements_mut(&mut self) -> &mut [Self] {
+    pub(crate) fn elements_mut(&mut self) -> &mut [Self] {
         if let Kind::Array(elements) = &mut self.kind { elements } else { &mut [] }
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         if let Kind::Scalar(Value::String(text)) = &self.kind { Some(text) } else { None }
     }
 
     /// Takes a key out of a table.
-    pub(super) fn take(&mut self, key: &str) -> Option<Self> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<Self> {
         let Kind::Table(entries) = &mut self.kind else { return None };
         let position = entries.iter().position(|(own, _)| own == key)?;
         Some(entries.remove(position).1)
     }
 
     /// The value at the end of a path, or as near to it as there is one.
-    pub(super) fn nearest(&self, path: &[Step]) -> &Self {
+    pub(crate) fn nearest(&self, path: &[Step]) -> &Self {
         let inner = path.split_first().and_then(|(step, rest)| match (step, &self.kind) {
             (Step::Key(key), _) => self.get(key).map(|node| (node, rest)),
             (Step::Index(index), Kind::Array(elements)) => elements.get(*index).map(|node| (node, rest)),
@@ -134,7 +134,7 @@ impl Node {
     }
 
     /// Takes out what a path leads to. Whether there was something.
-    pub(super) fn remove(&mut self, path: &[Step]) -> bool {
+    pub(crate) fn remove(&mut self, path: &[Step]) -> bool {
         match path {
             [] => false,
             [Step::Key(key)] => self.take(key).is_some(),
@@ -153,7 +153,7 @@ impl Node {
     }
 
     /// Calls a function with every text in it, for it to be changed.
-    pub(super) fn each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
+    pub(crate) fn each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
         match &mut self.kind {
             Kind::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.each_text(change)),
             Kind::Array(elements) => elements.iter_mut().for_each(|node| node.each_text(change)),

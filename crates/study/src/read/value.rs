@@ -14,14 +14,14 @@ use super::tree::{Kind, Node, Step};
 
 /// What is wrong with a value.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub(crate) struct Wrong {
     /// Where, from the outside in; filled in from the inside out.
-    pub(super) path: Vec<Step>,
-    pub(super) problem: Problem,
+    pub(crate) path: Vec<Step>,
+    pub(crate) problem: Problem,
 }
 
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// There is no such key; keys that there are.
     UnknownKey(&'static [&'static str]),
     /// A key is missing.

@@ -1,0 +1,78 @@
+//! Reads a TOML document into typed values, with the lines and the paths of what is wrong, and says it in the words of a user.
+
+mod tree;
+mod value;
+
+use serde::de::DeserializeOwned;
+use toml::Value;
+
+pub(crate) use tree::{Kind, Node, Step, SyntaxError};
+pub(crate) use value::{Problem, Wrong};
+
+/// What is wrong, where: the line, the place and the problem.
+pub(crate) fn told(tree: &Node, wrong: &Wrong) -> (Option<usize>, String, String) {
+    let place = dotted(&wrong.path);
+    let node = tree.nearest(&wrong.path);
+    let (place, problem) = match &wrong.problem {
+        Problem::UnknownKey(known) => {
+            let given = wrong.path.last().map(|step| dotted(std::slice::from_ref(step))).unwrap_or_default();
+            (place, unknown(&given, known))
+        }
+        Problem::Missing(key) => (
+            if place.is_empty() { (*key).to_owned() } else { format!("{place}.{key}") },
+            "is missing".to_owned(),
+        ),
+        Problem::Other(problem) => (place, problem.clone()),
+    };
+    (node.line, place, problem)
+}
+
+/// Why a parameter cannot have a value.
+pub(crate) enum Unfit {
+    /// There is no such parameter.
+    Key(String),
+    /// It cannot have this value.
+    Value(String),
+}
+
+/// What is wrong with one parameter of a type, given by its dotted key.
+pub(crate) fn wrong_in<T: DeserializeOwned>(key: &str, value: &Value) -> Option<Unfit> {
+    let tree = Node::at_key(key, value.clone());
+    let wrong = T::deserialize(&tree).err()?;
+    Some(match &wrong.problem {
+        Problem::UnknownKey(_) if wrong.path.len() <= key.split('.').count() => {
+            Unfit::Key(told(&tree, &wrong).2)
+        }
+        _ => Unfit::Value(told(&tree, &wrong).2),
+    })
+}
+
+/// How far a name may be from another one to be taken for a slip of the pen.
+const SLIP: f64 = 0.7;
+/// A longer name is none that anybody meant, and takes long to be compared.
+const NAME_BYTES_MAX: usize = 100;
+
+fn unknown(given: &str, known: &[&str]) -> String {
+    if given.len() > NAME_BYTES_MAX {
+        return format!("there is no such key; keys here are {}", known.join(", "));
+    }
+    let likeness = |name: &&&str| strsim::normalized_damerau_levenshtein(given, name);
+    let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match nearest.filter(|name| likeness(name) >= SLIP || name.contains(given) || given.contains(**name)) {
+        Some(nearest) => format!("there is no such key; did you mean `{nearest}`?"),
+        None => format!("there is no such key; keys here are {}", known.join(", ")),
+    }
+}
+
+/// `axis[1].levels`, counted from 1 as people do.
+pub(crate) fn dotted(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text = format!("{text}.{key}"),
+            Step::Index(index) => text = format!("{text}[{}]", index + 1),
+        }
+    }
+    text
+}
