@@ -24,6 +24,7 @@ mod rate;
 mod report;
 mod search;
 mod section;
+mod stability;
 mod table;
 mod text;
 mod trial;
@@ -52,9 +53,10 @@ pub use orders::{
 pub use rate::OfferedRate;
 pub use report::Report;
 pub use search::{Search, SearchedStep};
+pub use stability::{Settled, Stability};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
-pub use trial::{Figures, Generator, Settled, Stability, Trial};
+pub use trial::{Figures, Generator, Trial};
 pub use verdict::{Level, Verdict};
 pub use workloads::Worked;
 

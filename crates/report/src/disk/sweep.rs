@@ -122,8 +122,10 @@ fn series(
     let passed =
         |point: &&SweepPoint| point.mean_us.zip(tolerance_us).is_some_and(|(mean, most)| mean > most);
     let (group, label) = words(members.first()?.0);
+    let what = if group.is_empty() { label.clone() } else { format!("{label} {group}") };
+    let named = key.configuration.as_str();
     Some(Sweep {
-        series: if group.is_empty() { label.clone() } else { format!("{label} {group}") },
+        series: if named.is_empty() { what } else { format!("{what}, {named}") },
         group,
         label,
         passed_at: points.iter().find(passed).map(|point| point.outstanding),

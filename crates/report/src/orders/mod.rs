@@ -3,6 +3,7 @@
 mod chart;
 mod columns;
 mod cost;
+mod cost_table;
 mod doubt;
 mod facts;
 mod finding;
@@ -170,7 +171,7 @@ impl Shown for OfOrders {
         let main = table::orders(report).map(Block::main);
         let details = if main.is_some() { table::order_details(report) } else { Vec::new() };
         let figures = main.into_iter().chain(details.into_iter().map(Block::Table));
-        let cost = report.orders.cost.iter().flat_map(table::cost);
+        let cost = report.orders.cost.iter().flat_map(cost_table::blocks);
         let published = report.orders.published_orders.iter().flat_map(table::beside);
         vec![
             Section { place: Place::Figures, blocks: figures.collect() },

@@ -4,7 +4,8 @@ use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
 use crate::report::Report;
-use crate::trial::{Settled, Trial};
+use crate::stability::Settled;
+use crate::trial::Trial;
 
 /// Scatter of the per-second rates above which a trial is called noisy.
 const VARIATION_MAX: f64 = 0.10;

@@ -1,0 +1,65 @@
+//! How steady the rate of a trial was, also without the seconds in which it still warmed up.
+
+use serde::Serialize;
+use stats::{NoTruncation, NotSteady, PtsWindow};
+
+/// How steady the rate of a trial was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stability {
+    /// Standard deviation of the per-second rates over their mean.
+    pub coefficient_of_variation: Option<f64>,
+    /// The steady-state rule of SNIA's PTS on five equal parts of the window; none of a shorter window.
+    pub fifths: Option<PtsWindow>,
+    /// The same of a database's trial of two minutes or more, once its warm-up was cut.
+    pub settled: Option<Settled>,
+}
+
+impl Stability {
+    /// Of the rates of single seconds.
+    pub(crate) fn of(rates: &[f64], cuts_warm_up: bool) -> Self {
+        Self {
+            coefficient_of_variation: stats::coefficient_of_variation(rates),
+            fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
+            settled: settled(rates).filter(|_| cuts_warm_up),
+        }
+    }
+}
+
+/// A database's trial without the seconds that were still warm-up (MSER-5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settled {
+    /// Whether the rest is steady by the rule of SNIA's PTS.
+    pub steady: bool,
+    /// Seconds that were cut.
+    pub cut_s: f64,
+    /// The rest's greatest range or trend as a share of its mean; none if more than half would have to be cut.
+    pub range_share: Option<f64>,
+    /// By which share the rest's mean differs from that of the whole; none if it is not steady.
+    pub change_share: Option<f64>,
+}
+
+/// Shorter runs are too often called unsteady by chance: one in ten of a minute, one in twenty of two.
+const SETTLED_SECONDS_MIN: usize = 120;
+
+/// None of a run that is too short, or whose figures make no rate.
+fn settled(rates: &[f64]) -> Option<Settled> {
+    if rates.len() < SETTLED_SECONDS_MIN {
+        return None;
+    }
+    let most = |window: stats::PtsWindow| Some(window.range_share.max(window.slope_share));
+    match stats::steady_after_warm_up(rates) {
+        Ok(run) => Some(Settled {
+            steady: true,
+            cut_s: run.truncation.cut as f64,
+            range_share: most(run.window),
+            change_share: stats::mean(rates).map(|whole| run.truncation.mean / whole - 1.0),
+        }),
+        Err(NotSteady::Drifting { cut, window }) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: most(window), change_share: None })
+        }
+        Err(NotSteady::NoTruncation(NoTruncation::MoreThanHalf { cut, .. })) => {
+            Some(Settled { steady: false, cut_s: cut as f64, range_share: None, change_share: None })
+        }
+        Err(NotSteady::NoTruncation(_) | NotSteady::NotPositive { .. }) => None,
+    }
+}
