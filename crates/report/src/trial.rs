@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Phase, Placed, Sample, SearchStep, Setup, State,
-    Summary, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Phase, Placed, Sample, SearchStep, Setup,
+    State, Summary, Workload,
 };
 use serde::Serialize;
 use stats::Estimate;
@@ -141,37 +141,35 @@ pub struct Trial {
     pub(crate) samples: Vec<Sample>,
 }
 
+impl Generator {
+    /// With how near it came to the rate that it reaches alone, and how long it stood still.
+    fn beside(self, per_s: Option<f64>, pauses: Option<Pauses>) -> Self {
+        Self {
+            calibrated_share: per_s.zip(self.calibrated_per_s).map(|(rate, alone)| rate / alone),
+            pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
+            paused_ms: pauses.map(|pauses| pauses.sum_ms),
+            ..self
+        }
+    }
+}
+
 impl Trial {
     /// The model of a trial on a machine of so many usable cores, if their number is known.
     pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
-        let record = &measured.trial;
-        let setup = record.setup.clone();
+        let (record, setup) = (&measured.trial, measured.trial.setup.clone());
         let shown = workloads::of(record.workload);
         let whole = measured.window();
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
-        let measured_s = whole.seconds();
-        let mut kinds = whole.kinds().clone();
+        let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
         let figures = figures_of(shown, &record.main, &kinds, measured_s);
         let rates = rates_of(&window, &record.main);
-        let rate_per_s =
-            around(figures.first().and_then(|f| f.per_s), stats::bootstrap_mean(&rates, manifest.seed));
-        let operations = worked(&record.main, &kinds);
-        let pauses = whole.pauses();
-        let generator = generator_of(&window, operations, setup.as_ref(), cores);
         let per_s = figures.first().and_then(|figures| figures.per_s);
-        let generator = Generator {
-            calibrated_share: per_s.zip(generator.calibrated_per_s).map(|(rate, alone)| rate / alone),
-            pause_longest_ms: pauses.map(|pauses| pauses.longest_ms),
-            paused_ms: pauses.map(|pauses| pauses.sum_ms),
-            ..generator
-        };
-        let common = Common {
-            kinds: &kinds,
-            rate_per_s,
-            cpu_us_per_operation: generator.cpu_us_per_operation,
-            disk_bytes: manifest.disk_bytes,
-        };
+        let rate_per_s = around(per_s, stats::bootstrap_mean(&rates, manifest.seed));
+        let operations = worked(&record.main, &kinds);
+        let generator = generator_of(&window, operations, setup.as_ref(), cores);
+        let generator = generator.beside(per_s, whole.pauses());
+        let (disk_bytes, cpu_us_per_operation) = (manifest.disk_bytes, generator.cpu_us_per_operation);
         let during = during(&measured.resources, &window);
         Self {
             number: record.number,
@@ -198,7 +196,8 @@ impl Trial {
             placed: record.placed.clone(),
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
-            worked: shown.worked(measured, &common),
+            worked: shown
+                .worked(measured, &Common { kinds: &kinds, rate_per_s, cpu_us_per_operation, disk_bytes }),
             search: record.search,
             workload: record.workload,
             about: record.main.clone(),
