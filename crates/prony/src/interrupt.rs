@@ -3,9 +3,9 @@
 //! A thread says the line, since the rest of the program may wait for a server or a disk. A limit of file sizes is made an
 //! error of the write that meets it, as a full disk is.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::anyhow;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -19,8 +19,8 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// Whether the thread that answers is there.
 static LISTENS: AtomicBool = AtomicBool::new(false);
-/// Whether the first signal is heard by what runs, which saves and clears up; otherwise it ends the program.
-static DRAINS: AtomicBool = AtomicBool::new(false);
+/// What the first signal sets for what runs, which saves and clears up; while it is not there, a signal ends the program.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// To be called first. Without a thread for it, signals end the program as they do by themselves.
 pub(crate) fn listen() {
@@ -41,7 +41,7 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
             ))
         })?;
     }
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(STOP.get_or_init(Arc::default));
     for signal in SIGNALS {
         // In this order: the conditional exit must see the flag as it was before this signal. A terminal that is closed hangs
         // up twice, by its shell and by the kernel, and nobody is there who would want to abort.
@@ -51,7 +51,6 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
         }
         flag::register(signal, Arc::clone(&stop)).map_err(Failure::runtime)?;
     }
-    DRAINS.store(true, Ordering::Relaxed);
     Ok(stop)
 }
 
@@ -75,7 +74,9 @@ fn answer_signals() -> std::io::Result<()> {
 #[allow(clippy::exit, reason = "nothing runs that would have to be ended in order")]
 fn answer() {
     terminal::clear_live_line();
-    if DRAINS.load(Ordering::Relaxed) {
+    if let Some(stop) = STOP.get() {
+        // A signal that came before the flag was registered has not set it.
+        stop.store(true, Ordering::Relaxed);
         tell!(
             "prony: interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
              and a database that was made then stays"
