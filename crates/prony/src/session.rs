@@ -16,7 +16,7 @@ use study::{Plan, Study};
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, interrupt, memory, terminal};
+use crate::{commands, interrupt, memory, spelling, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -126,6 +126,7 @@ fn conduct(
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
     let mut printed = Ok(());
     let result = runner::run(study, plan, resume, &context, stop, &mut |event| {
+        let event = &*spelling::event(event);
         progress.show(event);
         let lines = lines(event);
         // What nobody can read any more is measured and stored all the same.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use record::{Mention, Parameter};
+use record::{Event, Mention, Parameter};
 
 use crate::arguments::{Command, Study};
 
@@ -35,6 +35,26 @@ pub(crate) fn set(command: &Command) {
 /// A text with its parameters spelled as the command that runs takes them.
 pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).spelled(text)
+}
+
+/// An event whose sentences are spelled so: they are stored, and read long after this command.
+pub(crate) fn event(event: &Event) -> Cow<'_, Event> {
+    let texts = |texts: &mut dyn Iterator<Item = &mut String>| {
+        texts.for_each(|text| *text = spelled(text).into_owned());
+    };
+    Cow::Owned(match event {
+        Event::TrialFinished(trial) => {
+            let mut trial = trial.clone();
+            texts(&mut trial.reason.iter_mut().chain(&mut trial.notes));
+            Event::TrialFinished(trial)
+        }
+        Event::StudyFinished(manifest) => {
+            let mut manifest = manifest.clone();
+            texts(&mut manifest.reason.iter_mut());
+            Event::StudyFinished(manifest)
+        }
+        _ => return Cow::Borrowed(event),
+    })
 }
 
 impl Spelling {
