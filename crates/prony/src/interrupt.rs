@@ -42,14 +42,18 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
         })?;
     }
     let stop = Arc::clone(STOP.get_or_init(Arc::default));
+    // Apart from `stop`, which the thread sets too: it may do so while this signal is still being handled.
+    let heard = Arc::new(AtomicBool::new(false));
     for signal in SIGNALS {
         // In this order: the conditional exit must see the flag as it was before this signal. A terminal that is closed hangs
         // up twice, by its shell and by the kernel, and nobody is there who would want to abort.
         if signal != SIGHUP {
-            flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
+            flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&heard))
                 .map_err(Failure::runtime)?;
         }
-        flag::register(signal, Arc::clone(&stop)).map_err(Failure::runtime)?;
+        for flag in [&heard, &stop] {
+            flag::register(signal, Arc::clone(flag)).map_err(Failure::runtime)?;
+        }
     }
     Ok(stop)
 }
