@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use load::{Go, Progress};
-use record::{HistorianOutcome, HistorianSetup, Mark, Sample, Window, ingest_step};
+use record::{HistorianOutcome, HistorianSetup, Mark, Outcome, Sample, Setup, Window, ingest_step};
 use stats::{CALIBRATED_SHARE_MAX, events_late, sustained, thread_busy};
 use workload::TrialError;
 use workload::historian::{self, Job};
 
-use crate::rules::{client_limited, stood_still};
+use crate::judged::{Judged, client_limited, stood_still};
 use crate::targets::Held;
 
 /// Runs one historian. A database that was taken up has one trial; all others begin with empty tables.
@@ -52,15 +52,31 @@ fn closed_invalid_because(outcome: &HistorianOutcome, marks: &[Mark], measured: 
         .then(|| "no record was committed within the measured window; measure longer".to_owned())
 }
 
+/// What is to be said of a trial that ran.
+pub(crate) fn judged(
+    mut outcome: Box<HistorianOutcome>,
+    setup: Option<&Setup>,
+    marks: &[Mark],
+    measured: &Window,
+) -> Judged {
+    let setup = setup.and_then(Setup::historian);
+    Judged {
+        invalid: setup.and_then(|setup| invalid_because(setup, &outcome, marks, measured)),
+        failed: outcome.mismatch(),
+        notes: std::mem::take(&mut outcome.notes),
+        outcome: Outcome::Historian(outcome),
+    }
+}
+
 /// Why a trial's figures do not mean what they should, if so.
-pub(crate) fn invalid_because(
+fn invalid_because(
     setup: &HistorianSetup,
     outcome: &HistorianOutcome,
     marks: &[Mark],
     measured: &Window,
 ) -> Option<String> {
     if outcome.lock_lost {
-        return Some(crate::rules::LOCK_LOST.to_owned());
+        return Some(crate::judged::LOCK_LOST.to_owned());
     }
     let records = measured.operations();
     let record::Loop::Open { rate_per_s, .. } = setup.pacing else {

@@ -3,19 +3,21 @@
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
 mod command;
+mod disk;
 mod environment;
 mod error;
 mod historian;
+mod judged;
 mod orders;
 mod placed;
 mod preparing;
 mod resources;
 mod resume;
-mod rules;
 mod run;
 mod sampling;
 mod search;
 mod server;
+mod skip;
 mod steps;
 mod targets;
 mod trial;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
-use record::{Mark, OrdersOutcome, Outage, Preparation, Window};
+use record::{Loop, Mark, OrdersOutcome, Outage, Outcome, Preparation, Setup, Window};
 use stats::thread_busy;
 use study::WantedDatabase;
 use workload::orders::store::Loaded;
@@ -12,7 +12,7 @@ use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
 use workload::{TrialError, waiting};
 
 use crate::error::RunError;
-use crate::rules::{LOCK_LOST, client_limited, stood_still};
+use crate::judged::{Judged, LOCK_LOST, client_limited, stood_still};
 use crate::targets::{Asked, Held};
 
 /// Seed of the rows of a store that is loaded for a study.
@@ -66,8 +66,24 @@ pub(crate) fn run(
     orders::run(job, &driven, &holders, stop, on_progress)
 }
 
+/// What is to be said of a trial that ran.
+pub(crate) fn judged(
+    mut outcome: Box<OrdersOutcome>,
+    setup: Option<&Setup>,
+    marks: &[Mark],
+    measured: &Window,
+) -> Judged {
+    let is_open = setup.is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. }));
+    Judged {
+        invalid: invalid_because(&outcome, marks, measured, is_open),
+        failed: failed_because(&outcome),
+        notes: std::mem::take(&mut outcome.notes),
+        outcome: Outcome::Orders(outcome),
+    }
+}
+
 /// What was found in the databases and should not be: the trial failed.
-pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
+fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
     let several = outcome.targets.len() > 1;
     let told = outcome.targets.iter().enumerate().flat_map(|(number, target)| {
         let name = if several { format!("target {}: ", number + 1) } else { String::new() };
@@ -82,7 +98,7 @@ pub(crate) fn failed_because(outcome: &OrdersOutcome) -> Option<String> {
 
 /// Why a trial's figures do not mean what they should, if so. Orders that were never sent because the database kept all
 /// clients waiting are no such reason: that rate was not held. Neither is an outage that the study planned, by the trial's marks.
-pub(crate) fn invalid_because(
+fn invalid_because(
     outcome: &OrdersOutcome,
     marks: &[Mark],
     measured: &Window,

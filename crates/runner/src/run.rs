@@ -16,8 +16,8 @@ use crate::environment::{self, Lying};
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
-use crate::rules::Rules;
 use crate::server;
+use crate::skip::Rules;
 use crate::targets::Targets;
 use crate::trial::planned;
 

@@ -5,21 +5,17 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{
-    BufferUse, DiskOutcome, DiskSetup, Event, FORMAT_VERSION, HistorianOutcome, Loop, Mark, Offered,
-    OrdersOutcome, Outcome, Placed, Sample, Setup, State, TrialRecord, Window,
-};
+use record::{Event, FORMAT_VERSION, Placed, Sample, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
 use crate::error::RunError;
 use crate::placed::placed;
 use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
-use crate::rules::invalid_because;
 use crate::run::Run;
 use crate::sampling::{Sampler, Sampling};
 use crate::server::Servers;
-use crate::{historian, orders, workloads};
+use crate::workloads::{self, Ended};
 
 /// A trial that ran.
 pub(crate) struct Ran {
@@ -27,13 +23,6 @@ pub(crate) struct Ran {
     pub(crate) measured: Window,
     /// All of its intervals.
     pub(crate) samples: Vec<Sample>,
-}
-
-/// How a workload ended.
-pub(crate) enum Ended {
-    Disk(disk::Outcome),
-    Historian(Box<HistorianOutcome>),
-    Orders(Box<OrdersOutcome>),
 }
 
 impl Run<'_, '_> {
@@ -105,7 +94,7 @@ impl<'a> Course<'a> {
                 is_news.then_some(Event::Mark { number, mark }).into_iter().collect()
             }
             Progress::SetUp(setup) => {
-                self.record.notes.extend(remark(&setup));
+                self.record.notes.extend(workloads::remark(&setup));
                 self.record.setup = Some(setup.clone());
                 self.record.placed = placed(self.target, &setup);
                 self.sampling = (!setup.is_simulated()).then(|| sampled(&self.record.placed, self.servers));
@@ -192,76 +181,13 @@ pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
     serde_json::to_value(&trial.target).unwrap_or_default()
 }
 
-/// What the setup lacks of what was asked for.
-fn remark(setup: &Setup) -> Option<String> {
-    let setup = setup.disk()?;
-    let BufferUse::Refused(reason) = &setup.buffers else { return None };
-    Some(format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
-}
-
-/// How a workload ended, in the terms of a record.
-struct Judged {
-    outcome: Outcome,
-    notes: Vec<String>,
-    /// What was found wrong with what the trial left.
-    failed: Option<String>,
-    /// Why its figures do not mean what they should.
-    invalid: Option<String>,
-}
-
-impl Judged {
-    fn of(ended: Ended, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Self {
-        match ended {
-            Ended::Disk(outcome) => Self {
-                invalid: invalid_because(measured, outcome),
-                failed: None,
-                notes: Vec::new(),
-                outcome: Outcome::Disk(DiskOutcome {
-                    unsent: outcome.unsent,
-                    offered: setup.and_then(Setup::disk).and_then(|setup| offered(setup, outcome)),
-                }),
-            },
-            Ended::Historian(mut outcome) => Self {
-                invalid: setup
-                    .and_then(Setup::historian)
-                    .and_then(|setup| historian::invalid_because(setup, &outcome, marks, measured)),
-                failed: outcome.mismatch(),
-                notes: std::mem::take(&mut outcome.notes),
-                outcome: Outcome::Historian(outcome),
-            },
-            Ended::Orders(mut outcome) => Self {
-                invalid: orders::invalid_because(
-                    &outcome,
-                    marks,
-                    measured,
-                    setup.is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. })),
-                ),
-                failed: orders::failed_because(&outcome),
-                notes: std::mem::take(&mut outcome.notes),
-                outcome: Outcome::Orders(outcome),
-            },
-        }
-    }
-}
-
-/// What an open loop on a disk offered; none of a closed one.
-fn offered(setup: &DiskSetup, outcome: disk::Outcome) -> Option<Offered> {
-    let Loop::Open { .. } = setup.pacing else { return None };
-    Some(Offered {
-        due: outcome.due,
-        slots: setup.outstanding_total(),
-        waited: Some(outcome.capped),
-        sent: Some(outcome.sent),
-    })
-}
-
 /// The final state of a trial that ran.
 fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &Window, stopped: bool) {
     // Of one that was about to begin, and not of one that found something wrong.
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
     let (error, invalid) = match result {
         Ok(ended) => {
-            let judged = Judged::of(ended, record.setup.as_ref(), &record.marks, measured);
+            let judged = workloads::judged(ended, record.setup.as_ref(), &record.marks, measured);
             record.notes.extend(judged.notes);
             record.outcome = Some(judged.outcome);
             (judged.failed, judged.invalid)

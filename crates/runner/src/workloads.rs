@@ -4,13 +4,21 @@ use std::sync::atomic::AtomicBool;
 
 use database::Own;
 use load::{Go, Progress, Tell};
+use record::{HistorianOutcome, Mark, OrdersOutcome, Setup, Window};
 use study::{Plan, Trial, Work};
 use workload::orders::store::Loaded;
 
 use crate::error::RunError;
+use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::trial::Ended;
-use crate::{historian, orders};
+use crate::{disk as disks, historian, orders};
+
+/// How a workload ended.
+pub(crate) enum Ended {
+    Disk(disk::Outcome),
+    Historian(Box<HistorianOutcome>),
+    Orders(Box<OrdersOutcome>),
+}
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against.
 ///
@@ -60,5 +68,22 @@ pub(crate) fn run(
         Work::Orders(asked) => orders::run(&asked.job, &targets.databases_of(trial), stop, on_progress)
             .map(|outcome| Ended::Orders(Box::new(outcome)))
             .map_err(|error| error.to_string()),
+    }
+}
+
+/// What the setup of a trial lacks of what was asked for.
+pub(crate) fn remark(setup: &Setup) -> Option<String> {
+    match setup {
+        Setup::Disk(setup) => disks::remark(setup),
+        Setup::Historian(_) | Setup::Orders(_) => None,
+    }
+}
+
+/// What is to be said of a trial that ran.
+pub(crate) fn judged(ended: Ended, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Judged {
+    match ended {
+        Ended::Disk(outcome) => disks::judged(outcome, setup, measured),
+        Ended::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
+        Ended::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
     }
 }

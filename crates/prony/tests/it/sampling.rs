@@ -9,7 +9,7 @@ use crate::workbench::{Workbench, json_file};
 
 #[test]
 fn servers_on_this_machine_are_read_beside_its_processors() {
-    for (url, told_by) in [(postgres().url(), "postmaster.pid"), (mariadb().url(), ".pid")] {
+    for (url, told_by) in [(postgres().url(), "postmaster.pid"), (mariadb().url(), "/pid")] {
         let bench = Workbench::new();
         let load = ["--rate", "200", "--warm-up", "0s", "--duration", "3s", "--screens", "0"];
         let place = ["historian", "--target", &url, "--database", "prony_sampled"];

@@ -1,0 +1,79 @@
+//! What is said of how a trial ended, and the rules of it that all workloads share.
+
+use record::{Outcome, Window};
+use stats::{ClientLimit, Stood, paused};
+
+/// How a workload ended, in the terms of a record.
+pub(crate) struct Judged {
+    pub(crate) outcome: Outcome,
+    pub(crate) notes: Vec<String>,
+    /// What was found wrong with what the trial left.
+    pub(crate) failed: Option<String>,
+    /// Why its figures do not mean what they should.
+    pub(crate) invalid: Option<String>,
+}
+
+/// That the load generator stood still for too long within a window, if it is known.
+pub(crate) fn stood_still(measured: &Window) -> Option<ClientLimit> {
+    let pauses = measured.pauses()?;
+    paused(Stood { longest_ms: pauses.longest_ms, sum_ms: pauses.sum_ms, window_s: measured.seconds() })
+}
+
+/// The reason of a trial that is invalid because of its client; none without a sign.
+pub(crate) fn client_limited(signs: &[String]) -> Option<String> {
+    (!signs.is_empty()).then(|| format!("client-limited: {}", signs.join("; ")))
+}
+
+/// Why a trial is invalid whose database somebody else may have changed.
+pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and somebody else took the database up, removed or \
+                                   replaced it meanwhile (a note says what was found)";
+
+/// Windows for tests of the rules.
+#[cfg(test)]
+pub(crate) mod windows {
+    use std::collections::BTreeMap;
+
+    use record::{Interval, Latency, OperationInterval, Pauses, Phase, Window, Workload};
+
+    /// A window of one second with so many operations of a latency; in an open loop also with a lag.
+    pub(crate) fn measured(count: u64, latency_us: u64, lag_us: Option<u64>) -> Window {
+        let of = |us: u64| {
+            let mut latency = Latency::new();
+            (0..count).for_each(|_| latency.record_ns(us * 1_000));
+            latency
+        };
+        let operation = OperationInterval {
+            count,
+            service: of(latency_us),
+            response: lag_us.map(|lag_us| of(latency_us + lag_us)),
+            lag: lag_us.map(of),
+            ..OperationInterval::default()
+        };
+        let mut window = Window::new(Workload::Disk.main());
+        window.add(&Interval {
+            end_s: 1.0,
+            length_s: 1.0,
+            phase: Phase::Measure,
+            operations: BTreeMap::from([("read".to_owned(), operation)]),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.1,
+            generator_pauses: None,
+        });
+        window
+    }
+
+    /// A second in which nothing was answered.
+    pub(crate) fn interval(phase: Phase, generator_pauses: Option<Pauses>) -> Interval {
+        Interval {
+            end_s: 2.0,
+            length_s: 1.0,
+            phase,
+            operations: BTreeMap::new(),
+            gauges: BTreeMap::new(),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.1,
+            generator_pauses,
+        }
+    }
+}
