@@ -2,7 +2,7 @@
 //!
 //! A sampler that blocks delays neither the load nor the others. What it missed meanwhile is told, and not read twice.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -93,11 +93,9 @@ impl Sampling {
         self.end.set();
         let mut readings = Vec::new();
         let deadline = Instant::now() + LAST_WITHIN;
-        loop {
-            match self.readings.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(reading) => readings.push(reading),
-                Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => break,
-            }
+        while let Ok(reading) = self.readings.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            readings.push(reading);
         }
         let now = self.begin.elapsed();
         let missing = self.samplers.iter().filter_map(|course| lock(course).missing(now));
