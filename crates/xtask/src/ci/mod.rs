@@ -129,7 +129,7 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
 
 /// Snapshots that differ fail and leave nothing in the tree.
 fn test(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = workspace.cargo(&["test", "--workspace"]);
+    let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast"]);
     command.env("INSTA_UPDATE", "no");
     let memory = memory::directory()?;
     if let Some(directory) = &memory {
