@@ -40,6 +40,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     /// What it needs of a target.
     fn needs(job: &Self::Job) -> TargetNeeds;
 
+    /// What a database is loaded with for it before the first trial: trials of one database must agree on it.
+    fn content(_job: &Self::Job) -> String {
+        Self::NAME.to_owned()
+    }
+
     /// Whether it writes to its target.
     fn writes(_job: &Self::Job) -> bool {
         true

@@ -30,7 +30,9 @@ impl Advance {
         match self.rate_per_s(at, seconds) {
             Some(rate_per_s) => {
                 parts.push(rate(at.unit, rate_per_s));
-                if let Some(left) = at.total.map(|total| total - at.done).filter(|&left| left > 0) {
+                if let Some(left) =
+                    at.total.map(|total| total.saturating_sub(at.done)).filter(|&left| left > 0)
+                {
                     parts.push(format!("{} left", format::duration((left as f64 / rate_per_s).ceil())));
                 }
             }

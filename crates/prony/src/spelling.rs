@@ -7,6 +7,9 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use record::{Event, Mention, Parameter};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::arguments::{Command, Study};
 
@@ -39,22 +42,31 @@ pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
 
 /// An event whose sentences are spelled so: they are stored, and read long after this command.
 pub(crate) fn event(event: &Event) -> Cow<'_, Event> {
-    let texts = |texts: &mut dyn Iterator<Item = &mut String>| {
-        texts.for_each(|text| *text = spelled(text).into_owned());
-    };
     Cow::Owned(match event {
-        Event::TrialFinished(trial) => {
-            let mut trial = trial.clone();
-            texts(&mut trial.reason.iter_mut().chain(&mut trial.notes));
-            Event::TrialFinished(trial)
-        }
-        Event::StudyFinished(manifest) => {
-            let mut manifest = manifest.clone();
-            texts(&mut manifest.reason.iter_mut());
-            Event::StudyFinished(manifest)
-        }
+        Event::TrialFinished(trial) => Event::TrialFinished(all_spelled(trial)),
+        Event::StudyFinished(manifest) => Event::StudyFinished(all_spelled(manifest)),
+        Event::Mark { number, mark } => Event::Mark { number: *number, mark: all_spelled(mark) },
         _ => return Cow::Borrowed(event),
     })
+}
+
+/// The same with each of its texts spelled so, wherever it stands.
+fn all_spelled<T: Clone + Serialize + DeserializeOwned>(whole: &T) -> T {
+    let spelled = serde_json::to_value(whole).and_then(|mut value| {
+        spell(&mut value);
+        serde_json::from_value(value)
+    });
+    // What can be stored can be read; should it not, its texts are those of everybody.
+    spelled.unwrap_or_else(|_| whole.clone())
+}
+
+fn spell(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = spelled(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(spell),
+        Value::Object(values) => values.values_mut().for_each(spell),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 impl Spelling {

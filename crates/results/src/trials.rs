@@ -64,7 +64,7 @@ fn is_trial(trials: &Directory, name: &OsStr, number: u32) -> io::Result<bool> {
 }
 
 fn is_of_trial(name: &OsStr) -> bool {
-    [name::TRIAL, name::SAMPLES, name::RESOURCES, name::LATENCY].iter().any(|own| name == *own)
+    [name::TRIAL, name::SAMPLES, name::RESOURCES, name::MARKS, name::LATENCY].iter().any(|own| name == *own)
 }
 
 /// Renames a trial's directory so that no reader takes it for the trial's.

@@ -212,6 +212,7 @@ fn only_what_holds_a_trial_is_put_aside() {
         fs::write(trials.join(name).join(file), "precious").unwrap();
     }
     fs::write(trials.join("2020/photo.jpg"), "precious").unwrap();
+    fs::write(trials.join("2021/marks.ndjson"), "").unwrap();
     let mut of_another = trial(2022, State::Complete);
     of_another.number = 3;
     fs::create_dir(trials.join("2022")).unwrap();

@@ -133,7 +133,7 @@ fn lying(plan: &Plan, targets: &Targets) -> Lying {
     let mut lying: Lying = paths.map(|path| (path.display().to_string(), Ok(path.clone()))).collect();
     for (name, lies) in targets.lying() {
         lying.insert(format!("data{name}"), lies.data.clone());
-        lying.extend(lies.log.clone().map(|log| (format!("log{name}"), Ok(log))));
+        lying.extend(lies.log.clone().map(|log| (format!("log{name}"), log)));
     }
     if lying.is_empty() {
         lying.insert(".".to_owned(), Ok(PathBuf::from(".")));

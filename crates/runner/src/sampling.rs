@@ -139,8 +139,11 @@ impl Course {
 
     /// What is missing at a time, if anything is.
     fn missing(&self, now: Duration) -> Option<String> {
-        let under_way =
-            self.reading_since.map(|since| (turn(now, self.every) - turn(since, self.every), now - since));
+        let under_way = self.reading_since.map(|since| {
+            // It may have begun after the time that is asked about.
+            let turns = turn(now, self.every).saturating_sub(turn(since, self.every));
+            (turns, now.saturating_sub(since))
+        });
         let (missed, longest) = under_way.unwrap_or_default();
         let missed = self.missed + missed;
         (missed > 0).then(|| {
@@ -268,6 +271,7 @@ mod tests {
         let told = course.missing(ms(1_400)).unwrap();
         assert_eq!(told, "3 of 6 readings of the devices are missing: one took 0.8 s.");
         course.reading_since = Some(ms(1_500));
+        assert_eq!(course.missing(ms(1_400)).unwrap(), told, "a reading that has begun since");
         let told = course.missing(ms(4_010)).unwrap();
         assert_eq!(told, "13 of 16 readings of the devices are missing: one took 2.5 s.");
     }

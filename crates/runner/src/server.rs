@@ -26,7 +26,7 @@ pub(crate) struct Lies {
     /// Its data, or why that is not known.
     pub(crate) data: Result<PathBuf, String>,
     /// Its log, where that is apart from the data.
-    pub(crate) log: Option<PathBuf>,
+    pub(crate) log: Option<Result<PathBuf, String>>,
     /// The file that tells the server's process, or why there is none; nothing where there is no server.
     pub(crate) process: Option<Result<PathBuf, String>>,
 }
@@ -73,10 +73,15 @@ async fn pid_file(session: &mut Session) -> Option<String> {
     }
 }
 
-/// Where the log really lies, if not below the data.
-fn apart(data: &Path, log: &Path) -> Option<PathBuf> {
-    let (data, log) = (fs::canonicalize(data).ok()?, fs::canonicalize(log).ok()?);
-    (!log.starts_with(data)).then_some(log)
+/// Where the log really lies, if not below the data; or why that cannot be seen.
+fn apart(data: &Path, log: &Path) -> Option<Result<PathBuf, String>> {
+    let seen = |path: &Path| {
+        fs::canonicalize(path).map_err(|error| format!("{} cannot be seen: {error}", path.display()))
+    };
+    match (seen(data), seen(log)) {
+        (Ok(data), Ok(log)) => (!log.starts_with(data)).then_some(Ok(log)),
+        (Err(hidden), _) | (_, Err(hidden)) => Some(Err(hidden)),
+    }
 }
 
 /// The process that a file tells, below another place for `/proc`, if it is that of a server.
@@ -266,6 +271,10 @@ mod tests {
         assert_eq!(apart(&data, &data.join("pg_wal")), None);
         fs::remove_dir(data.join("pg_wal")).unwrap();
         std::os::unix::fs::symlink(&log, data.join("pg_wal")).unwrap();
-        assert_eq!(apart(&data, &data.join("pg_wal")), Some(fs::canonicalize(&log).unwrap()));
+        assert_eq!(apart(&data, &data.join("pg_wal")), Some(Ok(fs::canonicalize(&log).unwrap())));
+        fs::remove_file(data.join("pg_wal")).unwrap();
+        std::os::unix::fs::symlink(data.join("pg_wal"), data.join("pg_wal")).unwrap();
+        let hidden = apart(&data, &data.join("pg_wal")).unwrap().unwrap_err();
+        assert!(hidden.contains("pg_wal cannot be seen: "), "it may lie anywhere: {hidden}");
     }
 }

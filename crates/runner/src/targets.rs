@@ -130,13 +130,23 @@ impl Targets {
     pub(crate) fn lying(&self) -> Vec<(String, &Lies)> {
         match self.databases.as_slice() {
             [only] => vec![(String::new(), &only.lies)],
-            all => all.iter().map(|held| (format!(" of {}", held.name()), &held.lies)).collect(),
+            all => all.iter().map(|held| (format!(" of {}", self.name(held)), &held.lies)).collect(),
         }
     }
 
     /// Files that tell the processes of their servers, by the names of databases; none of what has no server.
     pub(crate) fn servers(&self) -> impl Iterator<Item = (String, Result<PathBuf, String>)> {
-        self.databases.iter().filter_map(|held| Some((held.name(), held.lies.process.clone()?)))
+        self.databases.iter().filter_map(|held| Some((self.name(held), held.lies.process.clone()?)))
+    }
+
+    /// The name of a database, with its server's where that is needed to tell it from others.
+    fn name(&self, held: &Held) -> String {
+        let name = held.name();
+        let alike = self.databases.iter().filter(|other| other.name() == name).count();
+        match held.own.url().host() {
+            Some(host) if alike > 1 => format!("{name} at {host}"),
+            _ => name,
+        }
     }
 
     /// The files of a trial.

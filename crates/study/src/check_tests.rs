@@ -182,6 +182,33 @@ fn any_key_of_a_target_is_an_axis() {
     assert!(two.contains("is asked for in two ways"), "{two}");
 }
 
+/// A store was loaded in the size of whichever trial came first, and driven as if it had the others'; a historian's database
+/// was driven as a store.
+#[test]
+fn a_database_holds_one_thing_for_all_trials() {
+    let told = |workload: &str| {
+        let target = "[[target.database]]\nat = \"sqlite:/a\"\nexisting = \"replace\"";
+        let text = format!("blocks = 1\n{workload}\n{target}\n");
+        Plan::of(&Study::from_toml(&text).unwrap())
+            .map_or_else(|errors| errors.to_string(), |_| String::new())
+    };
+    let sizes = |levels: &str| {
+        told(&format!(
+            "axis = [{{ key = \"workload.orders.size\", levels = [{levels}] }}]\n[workload.orders]"
+        ))
+    };
+    assert_eq!(sizes("\"1MB\""), "");
+    let two = sizes("\"1MB\", \"2MB\"");
+    assert!(
+        two.contains("/a is asked for in two ways, an order store of 1MB and an order store of 2MB"),
+        "{two}"
+    );
+    let both = told(
+        "[[configuration]]\nname = \"a\"\nworkload.historian = {}\n[[configuration]]\nname = \"b\"\nworkload.orders = {}",
+    );
+    assert!(both.contains("/a is asked for in two ways, historian and an order store"), "{both}");
+}
+
 /// What a workload needs of a target is said by the workload, and checked by one rule.
 #[test]
 fn a_target_has_what_a_workload_needs_and_no_more() {

@@ -139,18 +139,29 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
 
 /// A database is made ready once, whoever uses it.
 fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
-    let mut known: Vec<WantedDatabase> = Vec::new();
-    for database in points.iter().flat_map(|point| point.target.wanted(point.work.any().needs())) {
-        match known.iter().find(|known| known.is_same(&database)) {
-            None => known.push(database),
-            Some(other) if (other.existing, other.keep) == (database.existing, database.keep) => {}
-            Some(_) => {
-                let problem = format!(
-                    "{} is asked for in two ways: what becomes of it (existing, keep) must be the same in all trials",
-                    database.place()
-                );
-                return Some(mistake(DATABASE, problem));
-            }
+    let mut known: Vec<(WantedDatabase, String)> = Vec::new();
+    let wanted = points.iter().flat_map(|point| {
+        let work = point.work.any();
+        point.target.wanted(work.needs()).into_iter().map(move |database| (database, work.content()))
+    });
+    for (database, content) in wanted {
+        let Some((other, others)) = known.iter().find(|(known, _)| known.is_same(&database)) else {
+            known.push((database, content));
+            continue;
+        };
+        let place = database.place();
+        if *others != content {
+            let problem = format!(
+                "{place} is asked for in two ways, {others} and {content}: it is made ready once, so give each a database of \
+                 its own"
+            );
+            return Some(mistake(DATABASE, problem));
+        }
+        if (other.existing, other.keep) != (database.existing, database.keep) {
+            let problem = format!(
+                "{place} is asked for in two ways: what becomes of it (existing, keep) must be the same in all trials"
+            );
+            return Some(mistake(DATABASE, problem));
         }
     }
     None

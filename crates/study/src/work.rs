@@ -141,6 +141,9 @@ pub trait AnyWork {
     /// What it needs of a target.
     fn needs(&self) -> TargetNeeds;
 
+    /// What a database is loaded with for it before the first trial.
+    fn content(&self) -> String;
+
     /// Whether it writes to its target.
     fn writes(&self) -> bool;
 
@@ -190,6 +193,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn needs(&self) -> TargetNeeds {
         W::needs(&self.job)
+    }
+
+    fn content(&self) -> String {
+        W::content(&self.job)
     }
 
     fn writes(&self) -> bool {

@@ -258,7 +258,10 @@ async fn a_killed_server_is_lost_then_unreachable_then_back(engine: Engine) {
     let mut again = own.session().await.unwrap();
     again.end(session.connection()).await.unwrap();
     let found = again.query(COUNT, &[]).await.unwrap();
-    assert!(found == [[Value::I64(committed)]] || found == [[Value::I64(committed + last_rows)]], "{found:?}");
+    assert!(
+        found == [[Value::I64(committed)]] || found == [[Value::I64(committed + last_rows)]],
+        "{found:?}"
+    );
     drop((session, again));
     own.remove().await.unwrap();
 }

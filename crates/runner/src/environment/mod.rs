@@ -14,6 +14,7 @@ mod mounts;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -67,10 +68,9 @@ pub(crate) fn below(path: &Path) -> (Reading<String>, Reading<String>) {
 }
 
 fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>) {
-    let found = nearest_existing(target).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
-    let Some((metadata, path)) = found else {
-        let reason = format!("neither {} nor a directory above it can be read", target.display());
-        return (Err(reason.clone()), Err(reason));
+    let (metadata, path) = match nearest_existing(target) {
+        Ok(found) => found,
+        Err(reason) => return (Err(reason.clone()), Err(reason)),
     };
     if metadata.file_type().is_block_device() {
         let whole = (major(metadata.rdev()), minor(metadata.rdev()));
@@ -86,8 +86,16 @@ fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>
     (mount.and_then(|mount| mounts::mount_point(mount, &path)), device)
 }
 
-fn nearest_existing(target: &Path) -> Option<PathBuf> {
-    std::path::absolute(target).ok()?.ancestors().find_map(|path| fs::canonicalize(path).ok())
+/// What will be made is looked for in the directory above. What is there and cannot be seen may lie anywhere.
+fn nearest_existing(target: &Path) -> Known<(fs::Metadata, PathBuf)> {
+    let hidden = |error: Error| format!("{} cannot be seen: {error}", target.display());
+    for path in std::path::absolute(target).map_err(hidden)?.ancestors() {
+        match fs::canonicalize(path).and_then(|path| Ok((fs::metadata(&path)?, path))) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            found => return found.map_err(hidden),
+        }
+    }
+    Err(format!("neither {} nor a directory above it is there", target.display()))
 }
 
 #[cfg(test)]

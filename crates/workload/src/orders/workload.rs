@@ -40,6 +40,11 @@ impl Workload for Settings {
         }
     }
 
+    fn content(job: &Job) -> String {
+        let size = job.size.map(|size| format!(" of {size}")).unwrap_or_default();
+        format!("an order store{size}")
+    }
+
     /// `32 clients, 20ms to think`, `6000 orders/min due`.
     fn describe(job: &Job, databases: usize) -> String {
         let stores = if databases > 1 { format!("{databases} x ") } else { String::new() };
