@@ -152,4 +152,15 @@ mod tests {
             assert_eq!(spelling.spelled(&command.to_string()), "prony orders load --replace --size 10MB");
         }
     }
+
+    /// A client's last words stood in records and reports as the libraries spell them.
+    #[test]
+    fn texts_of_records_are_spelled_wherever_they_stand() {
+        let what = "its client stopped: see ‹prony orders verify› or ‹workload.orders.n_threads›";
+        let mark = record::Mark::planned(record::MarkKind::Outage, 0.5, None, what);
+        let told = event(&Event::Mark { number: 3, mark: mark.clone() }).into_owned();
+        let Event::Mark { number: 3, mark: spelled } = told else { panic!("{told:?}") };
+        assert_eq!(spelled.what, "its client stopped: see prony orders verify or --n-threads");
+        assert_eq!(record::Mark { what: mark.what.clone(), ..spelled }, mark, "all else stays");
+    }
 }
