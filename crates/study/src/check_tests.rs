@@ -182,6 +182,34 @@ fn any_key_of_a_target_is_an_axis() {
     assert!(two.contains("is asked for in two ways"), "{two}");
 }
 
+/// `existing = "refuse"` in the older spelling was ignored beside the newer one, and a database that was kept was replaced.
+#[test]
+fn two_spellings_of_one_database_are_refused() {
+    let told = |target: &str| {
+        let text = format!("blocks = 1\n[workload.historian]\n[target]\n{target}\n");
+        Study::from_toml(&text).map_or_else(|errors| errors.to_string(), |_| String::new())
+    };
+    let newer = "database = { at = \"sqlite:/a\", existing = \"replace\" }";
+    for (older, key) in [
+        ("existing = \"refuse\"", "target.existing"),
+        ("keep = true", "target.keep"),
+        ("url = \"sqlite:/b\"", "target.url"),
+        ("store = [{ url = \"sqlite:/b\" }]", "target.store"),
+    ] {
+        let both = told(&format!("{newer}\n{older}"));
+        assert!(
+            both.contains(&format!("{key} is an older spelling of target.database, which is there too")),
+            "{both}"
+        );
+        assert_eq!(told(older), "", "alone it is read");
+    }
+    assert_eq!(
+        told("url = \"fake:\"\ndatabase = \"a\"\nkeep = true"),
+        "",
+        "the name of an address of that time"
+    );
+}
+
 /// A store was loaded in the size of whichever trial came first, and driven as if it had the others'; a historian's database
 /// was driven as a store.
 #[test]

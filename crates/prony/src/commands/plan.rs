@@ -149,7 +149,7 @@ fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
 
 /// What becomes of a database that is made.
 fn fate(database: &WantedDatabase) -> &'static str {
-    if database.keep { "which stays" } else { "which is removed at the end" }
+    if database.is_transient() { "which is removed at the end" } else { "which stays" }
 }
 
 /// What historians write, as rows: how many bytes that is depends on the engine.

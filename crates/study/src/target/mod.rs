@@ -20,7 +20,7 @@ pub use server::{Cluster, Engine, Pair, Pristine, Server};
 
 /// What is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "written::Written")]
+#[serde(try_from = "written::Written")]
 pub struct Target {
     /// Directories, files or devices.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -96,8 +96,11 @@ pub(super) fn databases<S: Serializer>(databases: &[Database], serializer: S) ->
     }
 }
 
-impl From<Written> for Target {
-    fn from(written: Written) -> Self {
+impl TryFrom<Written> for Target {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        written.check_one_spelling()?;
         let older = written.older();
         let Written { paths, database: Databases(mut database), mut server, cluster, .. } = written;
         if let Some(Text(url)) = written.url {
@@ -133,11 +136,33 @@ impl From<Written> for Target {
             load: store.load.map(|load| load.0.to_string()),
             ..Database::at(store.url.0)
         }));
-        Self { paths, database, server, cluster, older }
+        Ok(Self { paths, database, server, cluster, older })
     }
 }
 
 impl Written {
+    /// One of two spellings of one thing would be ignored: a database that was to stay would be replaced.
+    fn check_one_spelling(&self) -> Result<(), String> {
+        let Databases(databases) = &self.database;
+        // Beside an address of the older spelling, a text is the name of the database.
+        let is_name = |one: &Database| one.is_place_alone() && matches!(one.at, Some(At::Named(_)));
+        let is_newer = match databases.as_slice() {
+            [] => false,
+            [one] if self.url.is_some() => !is_name(one),
+            _ => true,
+        };
+        let servers = ["target.postgres", "target.mariadb"];
+        let older: Vec<&str> = self.older().into_iter().filter(|key| !servers.contains(key)).collect();
+        match older.as_slice() {
+            [_, ..] if is_newer => Err(format!(
+                "{} is an older spelling of target.database, which is there too: give at, name, existing and keep in target.database \
+                 alone",
+                older.join(", ")
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Keys of the older spelling that are there.
     fn older(&self) -> Vec<&'static str> {
         let given = [
