@@ -182,6 +182,27 @@ fn any_key_of_a_target_is_an_axis() {
     assert!(two.contains("is asked for in two ways"), "{two}");
 }
 
+/// A configuration's database inherited that the study's may be replaced, and was replaced: nobody had said so of it.
+#[test]
+fn that_a_database_may_be_replaced_is_said_of_it_alone() {
+    use database::Existing::{Refuse, Replace};
+    let existing = |target: &str, levels: &str| -> Vec<_> {
+        let text = format!(
+            "blocks = 1\naxis = [{{ key = \"target.database\", levels = [{levels}] }}]\n[workload.historian]\n\
+             [target.database]\nexisting = \"replace\"\n{target}"
+        );
+        let plan = Plan::of(&Study::from_toml(&text).unwrap()).unwrap();
+        let mut wanted: Vec<_> = plan.databases().into_iter().map(|(database, _)| database).collect();
+        wanted.sort_by_key(|database| database.place());
+        wanted.into_iter().map(|database| database.existing).collect()
+    };
+    let files = "\"sqlite:/a\", \"sqlite:/b\"";
+    assert_eq!(existing("at = \"sqlite:/a\"", files), [Replace, Refuse]);
+    assert_eq!(existing("", files), [Replace, Replace], "said of whatever is given");
+    let both = "\"sqlite:/a\", { at = \"sqlite:/b\", existing = \"replace\" }";
+    assert_eq!(existing("at = \"sqlite:/a\"", both), [Replace, Replace]);
+}
+
 /// `existing = "refuse"` in the older spelling was ignored beside the newer one, and a database that was kept was replaced.
 #[test]
 fn two_spellings_of_one_database_are_refused() {

@@ -158,6 +158,12 @@ impl Database {
         {
             lower.name = lower.name.or(Some(word.clone()));
         }
+        // What may be replaced, and what is loaded there, was said of the other one.
+        let is_another = is_other(&upper.at, &lower.at) || is_other(&upper.name, &lower.name);
+        if is_another {
+            lower.existing = lower.existing.filter(|existing| *existing != Existing::Replace);
+            lower.load = None;
+        }
         Self {
             at: upper.at.or(lower.at),
             name: upper.name.or(lower.name),
@@ -167,6 +173,11 @@ impl Database {
             load: upper.load.or(lower.load),
         }
     }
+}
+
+/// Whether both are given and differ.
+fn is_other<T: PartialEq>(upper: &Option<T>, lower: &Option<T>) -> bool {
+    upper.as_ref().zip(lower.as_ref()).is_some_and(|(upper, lower)| upper != lower)
 }
 
 /// Databases over others: one that says more of those below it is laid over each, anything else takes their place.
