@@ -18,6 +18,7 @@ mod program;
 mod ratio;
 mod read_limit;
 mod report;
+mod statistics;
 mod study;
 mod tool;
 
@@ -34,6 +35,8 @@ pub(crate) enum Bench {
     Report,
     /// Time that a bootstrap, the plan and the report of a study of 500 trials take
     Study,
+    /// What the statistics claim, tried on simulated data; writes docs/statistics.md
+    Statistics(StatisticsOptions),
     /// Hostile situations at random moments: kills, silent servers, mutated results, planted files; how many are survived
     Faults(FaultsOptions),
 }
@@ -93,6 +96,13 @@ pub(crate) struct OrdersOptions {
 }
 
 #[derive(Args)]
+pub(crate) struct StatisticsOptions {
+    /// Print only the sections whose title contains this, and leave the page as it is
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+#[derive(Args)]
 pub(crate) struct FaultsOptions {
     /// Only areas whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -117,6 +127,7 @@ impl Bench {
             Self::Orders(options) => orders::run(options, workspace)?,
             Self::Report => report::run(workspace)?,
             Self::Study => study::run(workspace)?,
+            Self::Statistics(options) => statistics::run(options, workspace)?,
             Self::Faults(options) => return faults::run(options, workspace),
         }
         Ok(true)

@@ -1,0 +1,27 @@
+//! What prony's statistics claim, tried on data whose truth is known: coverage, false claims, power. Prints the page
+//! `docs/statistics.md`; `cargo xtask bench statistics` writes it there.
+//!
+//! A section is a file that gives [`Section`]s; each cell of a table tells over how many data sets it was taken. The seed of a
+//! data set is made of the names of section and cell and of its number alone, so that a table is the same again.
+//!
+//! An argument prints only the sections whose title contains it.
+
+#![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
+
+mod noise;
+mod one_trial;
+mod page;
+mod sets;
+
+use page::Section;
+
+fn main() {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let sections: [(&str, fn() -> Section); 1] = [("One trial", one_trial::section)];
+    print!("{}", page::HEAD);
+    for (title, section) in sections {
+        if title.contains(&wanted) {
+            print!("\n## {title}\n{}", section());
+        }
+    }
+}
