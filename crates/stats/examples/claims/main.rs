@@ -15,11 +15,15 @@ mod sets;
 
 use page::Section;
 
+/// A section by its title.
+type Titled = (&'static str, fn() -> Section);
+
+const SECTIONS: [Titled; 1] = [("One trial", one_trial::section)];
+
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    let sections: [(&str, fn() -> Section); 1] = [("One trial", one_trial::section)];
     print!("{}", page::HEAD);
-    for (title, section) in sections {
+    for (title, section) in SECTIONS {
         if title.contains(&wanted) {
             print!("\n## {title}\n{}", section());
         }
