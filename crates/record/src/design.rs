@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Threshold;
+use crate::{Share, Threshold};
 
 /// The design of a study that compares.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Design {
     /// The metric that verdicts are about; none is the workload's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// Smallest effect that matters; none is prony's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<Share>,
     /// What must hold.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,

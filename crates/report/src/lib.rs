@@ -35,7 +35,7 @@ mod workloads;
 pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
-    PublishedSource, PublishedValue, Quantity, StudyComparison, ThresholdResult,
+    PublishedSource, PublishedValue, Quantity, Scatter, StudyComparison, ThresholdResult,
 };
 pub use configuration::Configuration;
 pub use disk::{

@@ -142,6 +142,20 @@ impl Report {
         }
     }
 
+    /// What stands beside the title of a quick look, none of others: what it is worth.
+    pub(crate) fn quick_words(&self) -> Option<String> {
+        let compared = self.comparison.as_ref().filter(|compared| compared.not_compared.is_none());
+        let blocks = compared.map_or(0, |compared| compared.blocks.len());
+        let of_blocks = match blocks {
+            blocks if blocks > 1 && blocks < stats::BLOCKS_MIN => {
+                format!(" of {blocks} blocks{}", comparison::few_blocks(blocks))
+            }
+            1 => " of one block".to_owned(),
+            _ => String::new(),
+        };
+        self.quick.then(|| format!("a quick look{of_blocks}, no measurement to rely on"))
+    }
+
     /// Trials of a workload.
     pub(crate) fn trials_of(&self, workload: Workload) -> impl Iterator<Item = &Trial> {
         self.trials.iter().filter(move |trial| trial.is(workload))

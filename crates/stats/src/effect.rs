@@ -28,6 +28,20 @@ pub struct Effect {
     pub deviation: f64,
 }
 
+impl Effect {
+    /// Whether the interval excludes "no difference".
+    #[must_use]
+    pub fn excludes_none(&self) -> bool {
+        self.ratio.low > 1.0 || self.ratio.high < 1.0
+    }
+
+    /// Half of the interval's width as a share: 0.03 where its ends are 3 % from its middle.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        ((self.ratio.high / self.ratio.low).ln() / 2.0).exp_m1()
+    }
+}
+
 /// Effect from pairs of (reference, level), each measured in the same block.
 ///
 /// The ratio is the exponential of the Hodges–Lehmann estimate of the blocks' log ratios, the median of the
@@ -47,9 +61,7 @@ pub fn effect(pairs: &[(f64, f64)]) -> Option<Effect> {
     if pairs.len() < 2 {
         return None;
     }
-    let log_ratio = |&(reference, level): &(f64, f64)| Some(logarithm(level)? - logarithm(reference)?);
-    // Sorted, so that the order of the blocks cannot even change the rounding.
-    let ratios = sorted(pairs.iter().map(log_ratio).collect::<Option<Vec<f64>>>()?);
+    let ratios = log_ratios(pairs)?;
     let (mean, deviation) = (mean(&ratios)?, standard_deviation(&ratios)?);
     let count = ratios.len() as f64;
     let means = ratios.iter().enumerate().flat_map(|(index, one)| {
@@ -98,6 +110,12 @@ pub fn unpaired_effect(reference: &[f64], level: &[f64]) -> Option<Effect> {
         ),
         deviation: (squared + of_level).sqrt(),
     })
+}
+
+/// Logarithms of level over reference, sorted, so that the order of the blocks cannot even change the rounding.
+pub(crate) fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
+    let log_ratio = |&(reference, level): &(f64, f64)| Some(logarithm(level)? - logarithm(reference)?);
+    pairs.iter().map(log_ratio).collect::<Option<Vec<f64>>>().map(sorted)
 }
 
 /// P-value of a difference between means whose squared standard errors and counts are given.

@@ -1,25 +1,28 @@
-//! What a study says about each of its levels: better, worse, equivalent, negligible or within noise.
+//! What a study says about each of its levels: better, worse, equivalent, small, within noise or not resolvable.
 //!
-//! "Within noise" is never "no difference": it says how many blocks would settle the question. Nothing here
-//! measures an effect, and nothing here knows whether a trial was valid or two studies comparable; a doubtful
+//! "Within noise" is never "no difference": it says how many blocks would settle the question. The smallest effect that matters
+//! is given and does not grow with the noise: a machine that scatters more would else find more things equivalent. Nothing
+//! here measures an effect, and nothing here knows whether a trial was valid or two studies comparable; a doubtful
 //! trial is taken out before, in the open.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Effect;
-use crate::student::t_two_sided;
+use crate::power::POWER;
+use crate::student::{t_quantile, t_two_sided};
 
-/// Smallest effect that matters, as a share: 3 %. A choice; smaller ones rarely decide between two servers.
-const SMALLEST_EFFECT: f64 = 0.03;
+/// Smallest effect that matters, as a share, where a user names none: 3 %. A choice; smaller ones rarely decide between two
+/// servers.
+pub const SMALLEST_EFFECT: f64 = 0.03;
 
 /// Fewest blocks of a verdict. Below, the exact signed-rank interval cannot have a confidence of 95 %.
 pub const BLOCKS_MIN: usize = 6;
 
 /// Chance of a false claim among all levels of a study.
-const SIGNIFICANCE: f64 = 0.05;
+pub(crate) const SIGNIFICANCE: f64 = 0.05;
 
 /// More blocks than this are not proposed to anybody.
-const BLOCKS_MAX: usize = 1_000;
+pub(crate) const BLOCKS_MAX: usize = 1_000;
 
 /// How a level compares with the reference.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +35,14 @@ pub enum Comparison {
     /// The whole interval is within ± the smallest effect that matters, whether or not it holds "no
     /// difference".
     Equivalent,
-    /// A difference is shown, its estimate does not matter, but the interval reaches beyond what does not.
-    Negligible,
-    /// None of these can be said with the blocks there are.
+    /// A difference is shown whose estimate does not matter, but the interval reaches beyond what does not: the difference may
+    /// be as large as its end.
+    Small,
+    /// None of these can be said, though the interval is narrow enough to show equivalence where there is any.
     WithinNoise,
+    /// None of these can be said, and equivalence could not have been: half of the interval is wider than what does not
+    /// matter, or a thousand blocks would not settle it.
+    NotResolvable,
     /// Fewer than [`BLOCKS_MIN`] blocks: figures without a verdict.
     Descriptive,
 }
@@ -47,9 +54,22 @@ pub struct Judged {
     pub comparison: Comparison,
     /// P-value corrected for the number of levels.
     pub adjusted_p: f64,
-    /// Within noise: how many blocks in all would settle it with the effect and the deviation seen. None where
-    /// they would be more than a thousand, and for all other verdicts.
+    /// Within noise or not resolvable: how many blocks in all would settle it in 80 % of studies, were effect and
+    /// deviation those that were seen. None where they would be more than a thousand, and for all other verdicts.
     pub blocks_needed: Option<u32>,
+    /// Why no difference is shown though the interval excludes none; none elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_shown: Option<NotShown>,
+}
+
+/// Why no difference is shown though the interval excludes "no difference".
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum NotShown {
+    /// The t test shows one by itself, and not once it is corrected for all comparisons.
+    Corrected,
+    /// The t test of the same blocks shows none: they scatter unevenly.
+    Test,
 }
 
 /// Which direction of a figure is the better.
@@ -68,49 +88,72 @@ pub enum Better {
 /// 0.05. The first that holds is the verdict:
 /// 1. descriptive: fewer than six blocks;
 /// 2. better or worse: shown, and the estimate is at least `smallest` away from 1;
-/// 3. equivalent: the interval lies within 1 ± `smallest`, ends included;
-/// 4. negligible: shown;
-/// 5. within noise.
+/// 3. equivalent: the interval lies within 1 ± `smallest`, ends included, which are two one-sided tests at 2.5 % (D. J.
+///    Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of
+///    average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987);
+/// 4. small: shown;
+/// 5. not resolvable: half of the interval is wider than `smallest`, or a thousand blocks would not settle it;
+/// 6. within noise.
 ///
 /// Two and three exclude each other but for an interval without width on the very limit. Effects are compared
 /// as they are printed, as the share |ratio − 1|, so that a reader can follow; the same difference seen from
 /// the other side is a slightly different share (3 % more is 2.9 % less). All effects count for the correction,
-/// descriptive ones included. `smallest` is a share as of [`smallest_effect`]; one that is no number or
+/// descriptive ones included. `smallest` is a share as [`SMALLEST_EFFECT`]; one that is no number or
 /// negative counts as 0.
 #[must_use]
 pub fn judge(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
     let smallest = smallest.max(0.0);
     let p_values: Vec<f64> = effects.iter().map(|effect| effect.p_value).collect();
     let judged = |(effect, adjusted_p): (&Effect, f64)| {
-        let comparison = comparison(effect, adjusted_p, smallest, better);
+        let (comparison, not_shown) = match settled(effect, adjusted_p, smallest, better) {
+            Some(comparison) => (comparison, None),
+            None => (Comparison::WithinNoise, not_shown(effect)),
+        };
         let blocks_needed = (comparison == Comparison::WithinNoise)
             .then(|| blocks_needed(effect, smallest, multiplier(&p_values, effect.p_value)))
             .flatten();
-        Judged { comparison, adjusted_p, blocks_needed }
+        let resolves = is_resolved(effect, smallest) && blocks_needed.is_some();
+        let comparison = match comparison {
+            Comparison::WithinNoise if !resolves => Comparison::NotResolvable,
+            comparison => comparison,
+        };
+        Judged { comparison, adjusted_p, blocks_needed, not_shown }
     };
     effects.iter().zip(holm(&p_values)).map(judged).collect()
 }
 
-fn comparison(effect: &Effect, adjusted_p: f64, smallest: f64, better: Better) -> Comparison {
+/// The verdict; none where nothing can be said.
+fn settled(effect: &Effect, adjusted_p: f64, smallest: f64, better: Better) -> Option<Comparison> {
     let ratio = &effect.ratio;
-    let shown = (ratio.low > 1.0 || ratio.high < 1.0) && adjusted_p < SIGNIFICANCE;
+    let shown = effect.excludes_none() && adjusted_p < SIGNIFICANCE;
     if effect.blocks < BLOCKS_MIN {
-        Comparison::Descriptive
+        Some(Comparison::Descriptive)
     } else if shown && (ratio.value - 1.0).abs() >= smallest {
-        if (ratio.value > 1.0) == (better == Better::Higher) { Comparison::Better } else { Comparison::Worse }
+        let is_better = (ratio.value > 1.0) == (better == Better::Higher);
+        Some(if is_better { Comparison::Better } else { Comparison::Worse })
     } else if ratio.low >= 1.0 - smallest && ratio.high <= 1.0 + smallest {
-        Comparison::Equivalent
-    } else if shown {
-        Comparison::Negligible
+        Some(Comparison::Equivalent)
     } else {
-        Comparison::WithinNoise
+        shown.then_some(Comparison::Small)
     }
 }
 
-/// Smallest number of blocks, more than there are, at which Student's interval would settle the comparison: the
-/// half-width t · deviation / √blocks falls below the distance to no difference for an effect that matters, at
-/// the significance that Holm's correction leaves it, or below the distance to the nearer limit for
-/// equivalence.
+/// Why no difference is shown though the interval excludes none.
+fn not_shown(effect: &Effect) -> Option<NotShown> {
+    let shown_alone = effect.p_value < SIGNIFICANCE;
+    effect.excludes_none().then_some(if shown_alone { NotShown::Corrected } else { NotShown::Test })
+}
+
+/// Whether the interval would lie within what does not matter if there was no difference.
+fn is_resolved(effect: &Effect, smallest: f64) -> bool {
+    effect.half_width() <= smallest
+}
+
+/// Smallest number of blocks, more than there are, at which Student's interval would settle the comparison in 80 % of
+/// studies: its half-width t · deviation / √blocks, and as much again as the estimate falls short in the other 20 %
+/// (W. G. Cochran, Sampling Techniques, 1977, section 4.6, with t for z), come to less than the distance to no difference
+/// for an effect that matters, at the significance that Holm's correction leaves it, or than the distance to the nearer limit
+/// for equivalence.
 fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32> {
     let log_ratio = effect.ratio.value.ln();
     let matters = (effect.ratio.value - 1.0).abs() >= smallest;
@@ -122,8 +165,9 @@ fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32>
         (to_upper.min(to_lower), SIGNIFICANCE)
     };
     let settled = |blocks: usize| {
-        let count = blocks as f64;
-        t_two_sided(distance * count.sqrt() / effect.deviation, count - 1.0) < significance
+        let (errors, degrees) = (distance * (blocks as f64).sqrt() / effect.deviation, (blocks - 1) as f64);
+        let spare = errors - t_quantile(1.0 - POWER, degrees);
+        spare > 0.0 && t_two_sided(spare, degrees) < significance
     };
     let (mut low, mut high) = (BLOCKS_MIN.max(effect.blocks + 1), BLOCKS_MAX + 1);
     while low < high {
@@ -155,21 +199,6 @@ fn holm(p_values: &[f64]) -> Vec<f64> {
 /// What Holm's procedure multiplies one of the p-values by.
 fn multiplier(p_values: &[f64], p_value: f64) -> f64 {
     p_values.iter().filter(|other| **other >= p_value).count().max(1) as f64
-}
-
-/// The smallest effect that matters in a study, as a share: 3 %, or the noise floor of its A/A pair if that is
-/// more.
-///
-/// The noise floor is the end of the pair's interval that is farther from 1: the greatest difference between
-/// two things that are the same which the study cannot rule out having made itself. The estimate alone would
-/// not do, since it can be near 1 by luck where everything scatters. In simulated studies with 2 % noise a real
-/// difference of 5 % is found in spite of it in 94 % of cases with ten blocks (97 % with the 3 % alone), and in
-/// 79 % with seven (92 %). A pair of fewer than six blocks has an interval of less confidence, which holds only
-/// a part of the noise.
-#[must_use]
-pub fn smallest_effect(aa: Option<&Effect>) -> f64 {
-    let floor = aa.map_or(0.0, |aa| (aa.ratio.high - 1.0).max(1.0 - aa.ratio.low));
-    floor.max(SMALLEST_EFFECT)
 }
 
 #[cfg(test)]

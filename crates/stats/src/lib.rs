@@ -12,11 +12,13 @@ mod interval;
 mod judge;
 mod knee;
 mod limit;
+mod power;
 mod queue;
 mod random;
 mod rank;
 mod resample;
 mod scalability;
+mod serial;
 mod slope;
 mod spread;
 mod steady;
@@ -30,15 +32,17 @@ pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use effect::{Effect, effect, unpaired_effect};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, bootstrap_mean, repeats_mean};
-pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, judge, smallest_effect};
+pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
     CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, pause_seen, paused, sent_late,
     target_was_behind, thread_busy,
 };
+pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
 pub use resample::bootstrap;
 pub use scalability::{NoScalability, Scalability, usl};
+pub use serial::{Serial, serial_correlation};
 pub(crate) use slope::theil_sen;
 pub(crate) use spread::standard_deviation;
 pub use spread::{coefficient_of_variation, mean, median, scatter_by_chance, variability, weighted_mean};

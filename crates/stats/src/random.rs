@@ -24,11 +24,9 @@ impl SplitMix64 {
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
-}
 
-#[cfg(test)]
-impl SplitMix64 {
-    /// A draw from the standard normal distribution (Box and Muller, 1958), for the noise of tests.
+    /// A draw from the standard normal distribution (Box and Muller, "A note on the generation of random normal
+    /// deviates", 1958).
     pub(crate) fn normal(&mut self) -> f64 {
         let uniform = |bits: u64| ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let (radius, angle) = (uniform(self.next()), uniform(self.next()));

@@ -42,6 +42,22 @@ pub(crate) fn t_two_sided(t: f64, degrees: f64) -> f64 {
     beta_regularized(degrees / (degrees + squared), squared / (degrees + squared), degrees / 2.0)
 }
 
+/// The value that Student's t exceeds in this share of cases (above zero and at most one half), the inverse of
+/// [`t_two_sided`].
+pub(crate) fn t_quantile(tail: f64, degrees: f64) -> f64 {
+    let exceeded = |t: f64| t_two_sided(t, degrees) / 2.0 > tail;
+    let (mut low, mut high) = (0.0, 1.0);
+    while exceeded(high) && high < 1e150 {
+        (low, high) = (high, high * 2.0);
+    }
+    // Sixty halvings exhaust the digits of a double.
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if exceeded(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// I_x(a, 1/2), with y = 1 − x given as well since the difference would lose digits: the continued fraction on
 /// the side of the mean where it converges fast (NIST Digital Library of Mathematical Functions, 8.17.22 and
 /// 8.17.4).
@@ -135,6 +151,26 @@ mod tests {
             let tails = t_two_sided(t, degrees);
             assert!((tails / computed - 1.0).abs() < 1e-11, "t {t}, {degrees} degrees: {tails}");
         }
+    }
+
+    const QUANTILES_OF_SCIPY: [(f64, f64, f64); 7] = [
+        (0.2, 6.0, 0.905_703_285_180_531_4),
+        (0.025, 6.0, 2.446_911_851_144_979_4),
+        (0.2, 5.0, 0.919_543_780_240_826_7),
+        (3e-5, 5.0, 12.419_077_570_238_032),
+        (1e-9, 5.0, 98.937_224_648_369_96),
+        (0.025 / 3.0, 27.5, 2.549_404_300_461_969_5),
+        (0.2, 999.0, 0.841_981_182_258_946_5),
+    ];
+
+    #[test]
+    fn quantiles_of_any_tail_agree_with_another_implementation() {
+        // scipy.stats.t.isf(tail, degrees) of SciPy 1.17.1.
+        for (tail, degrees, computed) in QUANTILES_OF_SCIPY {
+            let quantile = t_quantile(tail, degrees);
+            assert!((quantile / computed - 1.0).abs() < 1e-11, "tail {tail}, {degrees} degrees: {quantile}");
+        }
+        assert!(t_quantile(0.5, 7.0) < 1e-15);
     }
 
     #[test]

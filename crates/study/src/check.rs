@@ -221,7 +221,11 @@ fn trials(study: &Study) -> u128 {
 
 /// What only a comparison heeds.
 fn check_compared(study: &Study) -> Vec<StudyError> {
-    let given = [("reference", study.reference.is_some()), ("metric", study.metric.is_some())];
+    let given = [
+        ("reference", study.reference.is_some()),
+        ("metric", study.metric.is_some()),
+        ("smallest", study.smallest.is_some()),
+    ];
     let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !study.compare);
     ignored
         .map(|(key, _)| mistake(key, "has no effect with compare = false: leave one of them out"))

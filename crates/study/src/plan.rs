@@ -212,6 +212,7 @@ fn design(study: &Study, points: &[Point]) -> Option<Design> {
         configurations,
         axes: axes.collect(),
         metric: study.metric.clone(),
+        smallest: study.smallest,
         thresholds: study.thresholds.clone(),
         published: study.published.clone(),
     })

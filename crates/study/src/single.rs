@@ -24,6 +24,7 @@ impl Study {
             reference: None,
             noise_floor: false,
             metric: None,
+            smallest: None,
             thresholds: Vec::new(),
             cool_down: Span::ZERO,
             before: None,

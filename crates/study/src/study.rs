@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use load::{Size, Span};
 pub use record::Order;
-use record::{Prices, Published, Threshold};
+use record::{Prices, Published, Share, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -49,6 +49,9 @@ pub struct Study {
     /// Metric that verdicts are about; the workload's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// Smallest effect that matters, such as `3 %`; prony's own if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<Share>,
     /// What must hold: `p99_ms < 20`, `gain > 5 %`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,

@@ -53,6 +53,11 @@ pub(crate) struct GivenStudy {
     #[arg(long, value_name = "NUMBER", help_heading = "Study")]
     pub(crate) blocks: Option<u32>,
 
+    /// Smallest effect that matters, such as "5 %": what differs by less for certain is equivalent [default: the study's, or
+    /// 3 %]
+    #[arg(long, value_name = "PERCENT", help_heading = "Study")]
+    pub(crate) smallest: Option<record::Share>,
+
     /// Path or address for a place that the study asks for; can be repeated
     #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = pair)]
     pub(crate) place: Vec<(String, String)>,
@@ -89,6 +94,10 @@ pub(crate) struct Compare {
     /// Results directories; each is compared with the first
     #[arg(value_name = "DIR", required = true, num_args = 2..)]
     pub(crate) directories: Vec<PathBuf>,
+
+    /// Smallest effect that matters, such as "5 %" [default: that of the first study, or 3 %]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) smallest: Option<record::Share>,
 
     /// Print one JSON document instead of the tables
     #[arg(long, help_heading = "Output")]

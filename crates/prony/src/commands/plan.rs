@@ -222,7 +222,7 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
             trial.planned.name,
             trial.work.any().phases().measure.to_string(),
             levels.join(" "),
-            if trial.planned.aa { "  the reference once more, for the noise floor" } else { "" }
+            if trial.planned.aa { "  the reference once more" } else { "" }
         ));
     }
     if rounds {

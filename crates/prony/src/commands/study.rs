@@ -58,6 +58,7 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
     let mut set: Vec<(String, toml::Value)> =
         given.set.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
     set.extend(given.blocks.map(|blocks| ("blocks".to_owned(), i64::from(blocks).into())));
+    set.extend(given.smallest.map(|smallest| ("smallest".to_owned(), smallest.to_string().into())));
     let file = StudyFile {
         name: &name,
         text: &text,

@@ -11,7 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use record::{METRICS, Metric, StudyRecord, shown_json};
+use record::{METRICS, Metric, Share, StudyRecord, shown_json};
 use serde::Serialize;
 use stats::{Better, Effect, Judged};
 
@@ -66,7 +66,7 @@ pub struct Against {
     pub settings: Vec<Difference>,
     /// What the verdicts are about, by name.
     pub metric: Option<&'static str>,
-    /// Share from which on an effect on this metric matters: 3 %, or the noise floor of either study if that is more.
+    /// Share from which on an effect matters: what the user gave, else that of the first study, else 3 %.
     pub smallest_effect: f64,
     /// The combinations that both have.
     pub combinations: Vec<Combination>,
@@ -102,8 +102,6 @@ pub struct MetricAgainst {
     pub low_pct: Option<f64>,
     /// Upper end of its interval.
     pub high_pct: Option<f64>,
-    /// Share from which on an effect on this metric matters: 3 %, or its noise floor in either study if that is more.
-    pub smallest_effect: f64,
     /// The ratio with its interval.
     pub effect: Option<Effect>,
     /// What it supports; none where a verdict is refused.
@@ -127,9 +125,10 @@ pub enum CompareOutcome {
 }
 
 impl Compare {
-    /// Compares studies, each with the name of its results directory, with the first of them.
+    /// Compares studies, each with the name of its results directory, with the first of them. Effects matter from the share
+    /// given on, or else from that on which the first study says.
     #[must_use]
-    pub fn of(studies: &[(String, &StudyRecord)]) -> Self {
+    pub fn of(studies: &[(String, &StudyRecord)], smallest: Option<Share>) -> Self {
         let sides: Vec<Side<'_>> = studies.iter().map(|(name, study)| Side::of(name, study)).collect();
         let named = |side: &Side<'_>| ComparedStudy {
             name: side.name.to_owned(),
@@ -137,7 +136,10 @@ impl Compare {
             started: side.report.started.clone(),
         };
         let against = match sides.split_first() {
-            Some((first, others)) => others.iter().map(|other| against(first, other)).collect(),
+            Some((first, others)) => {
+                let smallest = smallest.map_or_else(|| first.smallest_effect(), Share::value);
+                others.iter().map(|other| against(first, other, smallest)).collect()
+            }
             None => Vec::new(),
         };
         Self {
@@ -229,24 +231,23 @@ impl<'a> Side<'a> {
         of_study(&design, &self.report.trials)
     }
 
-    /// The share from which on an effect on a metric matters.
-    fn smallest_effect(&self, metric: &str) -> f64 {
-        let noise = self.report.comparison.as_ref().and_then(|comparison| comparison.noise_of(metric));
-        noise.map_or_else(|| stats::smallest_effect(None), |noise| noise.smallest_effect)
+    /// The share from which on an effect matters to whoever made this study.
+    fn smallest_effect(&self) -> f64 {
+        let own = self.study.manifest.design.as_ref().and_then(|design| design.smallest);
+        own.map_or(stats::SMALLEST_EFFECT, Share::value)
     }
 }
 
-fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
+fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64) -> Against {
     let designed = [first, this].iter().all(|side| side.study.manifest.design.is_some());
     let (ours, theirs) = (first.cells(designed), this.cells(designed));
     let shared: Vec<(&Key, &[Cell<'_>], &[Cell<'_>])> = ours
         .iter()
         .filter_map(|(key, cells)| Some((key, cells.as_slice(), theirs.get(key)?.as_slice())))
         .collect();
-    let smallest = |metric: &str| first.smallest_effect(metric).max(this.smallest_effect(metric));
     let workloads: Vec<Vec<Difference>> =
         shared.iter().map(|(_, a, b)| difference::workload(a[0].trial, b[0].trial)).collect();
-    let metrics = by_metric(&shared, &workloads, &smallest);
+    let metrics = by_metric(&shared, &workloads, smallest);
     let combinations = shared.iter().zip(workloads).zip(metrics);
     let alone = |own: &BTreeMap<Key, Vec<Cell<'_>>>, other: &BTreeMap<Key, Vec<Cell<'_>>>| {
         own.keys().filter(|key| !other.contains_key(*key)).map(combination).collect::<Vec<String>>()
@@ -259,7 +260,7 @@ fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
         target: difference::target(pairs()),
         settings: difference::settings(first.study, this.study, pairs()),
         metric,
-        smallest_effect: metric.map_or_else(|| stats::smallest_effect(None), smallest),
+        smallest_effect: smallest,
         combinations: combinations
             .map(|(((key, ..), workload), metrics)| Combination {
                 label: combination(key),
@@ -276,15 +277,14 @@ fn against(first: &Side<'_>, this: &Side<'_>) -> Against {
 fn by_metric(
     shared: &[(&Key, &[Cell<'_>], &[Cell<'_>])],
     workloads: &[Vec<Difference>],
-    smallest: &impl Fn(&str) -> f64,
+    smallest: f64,
 ) -> Vec<Vec<MetricAgainst>> {
     let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
     for metric in &METRICS {
-        let smallest = smallest(metric.name);
         let mut family: Vec<(usize, MetricAgainst)> = shared
             .iter()
             .enumerate()
-            .filter_map(|(index, (_, first, this))| Some((index, values(metric, first, this, smallest)?)))
+            .filter_map(|(index, (_, first, this))| Some((index, values(metric, first, this)?)))
             .collect();
         let may = |index: usize| workloads[index].is_empty();
         let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may(*index));
@@ -306,7 +306,7 @@ fn by_metric(
 }
 
 /// None where a side does not have the metric.
-fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>], smallest: f64) -> Option<MetricAgainst> {
+fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<MetricAgainst> {
     let of = |cells: &[Cell<'_>]| cells.iter().filter_map(|cell| cell.value(metric)).collect::<Vec<f64>>();
     let (first, this) = (of(first), of(this));
     let better: Better = direction(metric.better);
@@ -321,7 +321,6 @@ fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>], smallest: f64)
         gain_pct: known.then(|| pct(ratio)),
         low_pct: ends.map(|(a, b)| a.min(b)),
         high_pct: ends.map(|(a, b)| a.max(b)),
-        smallest_effect: smallest,
         effect,
         judged: None,
         words: if known { "descriptive only" } else { "no ratio, a value is zero" }.to_owned(),

@@ -15,7 +15,7 @@ fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
 }
 
 fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
-    Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)])
+    Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None)
 }
 
 #[test]
@@ -113,12 +113,13 @@ fn what_only_one_study_has_is_named() {
 #[test]
 fn each_further_study_is_compared_with_the_first() {
     let (one, two, three) = (study(2, 1.0, 0), study(2, 1.1, 100), study(2, 1.2, 200));
-    let found = Compare::of(&[("A".to_owned(), &one), ("B".to_owned(), &two), ("C".to_owned(), &three)]);
+    let found =
+        Compare::of(&[("A".to_owned(), &one), ("B".to_owned(), &two), ("C".to_owned(), &three)], None);
     let names: Vec<&str> = found.against.iter().map(|against| against.name.as_str()).collect();
     assert_eq!(names, ["B", "C"]);
     let document: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
     assert_eq!(document["caution"].as_str().map(|text| text.starts_with("Not interleaved")), Some(true));
-    assert_eq!(Compare::of(&[]).outcome(), CompareOutcome::NothingShared);
+    assert_eq!(Compare::of(&[], None).outcome(), CompareOutcome::NothingShared);
 }
 
 #[test]

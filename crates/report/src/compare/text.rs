@@ -85,7 +85,7 @@ fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
         blocks.push(grid(&table, width));
         blocks.push(wrapped(
             "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the interval between unpaired trials where both sides have \
-             several.",
+             several, of 95 % unless it says otherwise.",
         ));
     }
     for (whose, labels) in [(first, &against.only_first), (against.name.as_str(), &against.only_this)] {
@@ -118,7 +118,7 @@ fn row(combination: &Combination, against: &MetricAgainst) -> Row {
             mean(&against.first),
             mean(&against.this),
             format!("{} and {}", against.first.len(), against.this.len()),
-            change_of(against.gain_pct, against.low_pct, against.high_pct),
+            change_of(against.gain_pct, against.low_pct.zip(against.high_pct), against.effect.as_ref()),
             format!("{}{}", against.words, settle.unwrap_or_default()),
         ],
         part: false,

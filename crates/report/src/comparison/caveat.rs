@@ -2,8 +2,9 @@
 //! reference repeats itself.
 
 use record::Order;
-use stats::Effect;
+use stats::{Effect, Estimate};
 
+use super::table;
 use crate::comparison::StudyComparison;
 use crate::format::{self, counted, per_cent, points};
 use crate::report::Report;
@@ -21,16 +22,30 @@ pub(crate) fn all(report: &Report, comparison: &StudyComparison) -> Vec<Verdict>
     let blocks = comparison.blocks.len();
     if blocks < stats::BLOCKS_MIN {
         let sentence = format!(
-            "Descriptive only: {} of each combination; a verdict takes at least {} blocks",
+            "Descriptive only: {} of each combination{}; a verdict takes at least {} blocks",
             counted(blocks, "block", "blocks"),
+            few_blocks(blocks),
             stats::BLOCKS_MIN
         );
         verdicts.push(Verdict::new(Level::Warning, "descriptive", sentence));
     }
     verdicts.extend(order(comparison.order));
     verdicts.extend(not_used(report, &comparison.not_used));
-    verdicts.push(noise_floor(comparison));
+    verdicts.extend(correlated(comparison));
+    verdicts.push(noise(comparison));
     verdicts
+}
+
+/// What intervals of gains are worth with fewer blocks than a verdict takes: the widest there are, from the least of the blocks'
+/// ratios to the greatest, hold the truth unless all of them err to the same side.
+pub(crate) fn few_blocks(blocks: usize) -> String {
+    match blocks {
+        0 | 1 => String::new(),
+        _ => format!(
+            ", whose gains are told with the range of the blocks, a {:.0} % interval",
+            100.0 * (1.0 - 0.5f64.powi(blocks as i32 - 1))
+        ),
+    }
 }
 
 /// `3 trials count in no comparison (2 not complete, one with I/O errors)`.
@@ -80,21 +95,58 @@ fn order(order: Order) -> Option<Verdict> {
     Some(Verdict::new(level, "order", sentence.to_owned()))
 }
 
-fn noise_floor(comparison: &StudyComparison) -> Verdict {
+/// How far the reference repeats itself, and what could be found.
+fn noise(comparison: &StudyComparison) -> Verdict {
     let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
-    let sentence = match (&comparison.noise.noise_floor, &comparison.noise.no_noise_floor) {
-        (Some(Effect { ratio, blocks, .. }), _) => format!(
-            "Noise floor: the reference measured twice in {} differs from itself by {} % ({}–{} %); effects from {limit} on \
-             matter",
-            counted(*blocks, "block", "blocks"),
-            points((ratio.value - 1.0) * 100.0),
-            points((ratio.low - 1.0) * 100.0),
-            points((ratio.high - 1.0) * 100.0)
+    let detectable = comparison.scatter.detectable.map(|gain| {
+        format!(
+            "; one of {} % would have been found in four of five studies such as this one",
+            points(gain * 100.0)
+        )
+    });
+    let matters = format!("Differences from {limit} on matter{}", detectable.unwrap_or_default());
+    let noise = &comparison.noise;
+    if let Some(pair) = noise.difference_of_itself() {
+        let sentence = format!(
+            "The machine made a difference of {} without a reason: the reference, measured twice in {}, differs from itself by \
+             that much. Chance alone does so in one study of twenty. Look for what changes within a block (caches, other work, \
+             clock rates), and measure again. {matters}",
+            difference(pair),
+            counted(pair.blocks, "block", "blocks"),
+        );
+        return Verdict::new(Level::Warning, "noise_floor", sentence);
+    }
+    let sentence = match (&noise.noise_floor, &noise.no_noise_floor) {
+        (Some(pair), _) => format!(
+            "The reference, measured twice in {}, differs from itself by {}; both are the reference, by their geometric mean. \
+             {matters}",
+            counted(pair.blocks, "block", "blocks"),
+            difference(pair),
         ),
         (None, reason) => format!(
-            "The noise floor is not known: {}; effects from {limit} on are taken to matter",
+            "How far the reference repeats itself is not known: {}. {matters}",
             reason.as_deref().unwrap_or("no reason was recorded")
         ),
     };
     Verdict::new(Level::Note, "noise_floor", sentence)
+}
+
+/// `1.1 % (−1.9–5.7 %)`.
+fn difference(pair: &Effect) -> String {
+    let pct = |ratio: f64| points((ratio - 1.0) * 100.0);
+    let Estimate { value, low, high } = pair.ratio;
+    let between = if high < 1.0 { " to " } else { "–" };
+    format!("{} % ({}{between}{} %{})", pct(value), pct(low), pct(high), table::confidence(Some(pair)))
+}
+
+/// Intervals hold for blocks that know nothing of each other.
+fn correlated(comparison: &StudyComparison) -> Option<Verdict> {
+    let serial = comparison.scatter.serial.filter(stats::Serial::is_shown)?;
+    let sentence = format!(
+        "Blocks resemble the ones before them (their gains correlate by {:.1} from one block to the next), so that the intervals \
+         of the gains are too narrow and a verdict may be chance; longer trials or a cool_down between them make blocks \
+         independent",
+        serial.correlation
+    );
+    Some(Verdict::new(Level::Warning, "blocks_correlated", sentence))
 }

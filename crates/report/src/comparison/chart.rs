@@ -318,10 +318,20 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
         String::new()
     };
     let caption = format!(
-        "Gain over {} with its 95 % interval; positive is better. Grey: not shown to differ by what matters.{left_out}",
-        series.reference
+        "Gain over {} with its {}; positive is better. Grey: not shown to differ by what matters.{left_out}",
+        series.reference,
+        intervals(bars.iter().map(|(_, gain, _)| *gain))
     );
     Some(Chart { heading: heading(axis, series, "Gain"), svg, caption, table: table(axis, series, &all) })
+}
+
+/// `95 % interval`, or what confidence the intervals of gains have at least.
+fn intervals<'a>(gains: impl Iterator<Item = &'a Gain>) -> String {
+    let confidences = gains.filter_map(|gain| Some(gain.effect?.confidence));
+    match confidences.reduce(f64::min) {
+        Some(least) if least < 0.95 => format!("interval, of at least {:.0} %", least * 100.0),
+        _ => "95 % interval".to_owned(),
+    }
 }
 
 /// Ends of the scale of gains, the same at all settings; nothing is always on it.

@@ -1,9 +1,10 @@
 //! What a point gains over the one it is compared with.
 
+use record::Metric;
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged};
 
-use super::{DesignedAxis, Grid};
+use super::{DesignedAxis, Grid, direction};
 
 /// A point against the same point at the reference of one axis.
 #[derive(Clone, Debug, Serialize)]
@@ -30,12 +31,14 @@ pub struct Gain {
 
 /// What the points are compared by.
 pub(crate) struct Pairs<'a> {
-    pub(crate) grid: &'a Grid<'a>,
-    pub(crate) axes: &'a [DesignedAxis],
+    grid: &'a Grid<'a>,
+    axes: &'a [DesignedAxis],
     /// The metric of each point in each block.
-    pub(crate) values: &'a [Vec<Option<f64>>],
-    pub(crate) better: Better,
-    pub(crate) smallest: f64,
+    pub(crate) values: Vec<Vec<Option<f64>>>,
+    /// The same where others are compared with it.
+    references: Vec<Vec<Option<f64>>>,
+    better: Better,
+    smallest: f64,
 }
 
 /// The verdict in words.
@@ -44,8 +47,9 @@ pub(crate) fn words(comparison: Comparison) -> &'static str {
         Comparison::Better => "better",
         Comparison::Worse => "worse",
         Comparison::Equivalent => "equivalent",
-        Comparison::Negligible => "negligible",
+        Comparison::Small => "small",
         Comparison::WithinNoise => "within noise",
+        Comparison::NotResolvable => "not resolvable here",
         Comparison::Descriptive => "descriptive only",
     }
 }
@@ -60,7 +64,13 @@ pub(crate) fn gain_pct(ratio: f64, better: Better) -> f64 {
     change * 100.0 + 0.0
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    pub(crate) fn of(grid: &'a Grid<'a>, axes: &'a [DesignedAxis], metric: &Metric, smallest: f64) -> Self {
+        let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
+        let references = (0..values.len()).map(|index| grid.as_reference(index, metric)).collect();
+        Self { grid, axes, values, references, better: direction(metric.better), smallest }
+    }
+
     /// The gains of each point, an axis each.
     pub(crate) fn gains(&self) -> Vec<Vec<Gain>> {
         let mut all = vec![Vec::new(); self.values.len()];
@@ -79,14 +89,52 @@ impl Pairs<'_> {
         all
     }
 
-    /// None at the reference itself, and where the study does not have the reference point.
-    fn gain(&self, axis: &DesignedAxis, index: usize) -> Option<Gain> {
+    /// What a point is compared with along an axis. None at the reference itself, and where the study does not have the
+    /// reference point.
+    fn reference(&self, axis: &DesignedAxis, index: usize) -> Option<usize> {
         let key = &self.grid.rows[index].key;
         let reference = axis.reference(key);
         axis.level(key).filter(|level| *level != reference)?;
-        let reference = self.grid.find(&axis.moved(key, reference))?;
-        let blocks = self.values[reference].iter().zip(&self.values[index]);
-        let pairs: Vec<(f64, f64)> = blocks.filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+        self.grid.find(&axis.moved(key, reference))
+    }
+
+    /// Reference and level of each block that has both.
+    fn blocks(&self, reference: usize, index: usize) -> impl Iterator<Item = Option<(f64, f64)>> {
+        let blocks = self.references[reference].iter().zip(&self.values[index]);
+        blocks.map(|(reference, level)| Some(((*reference)?, (*level)?)))
+    }
+
+    /// Each comparison as logarithms of the ratios by block, for what blocks have in common.
+    pub(crate) fn log_ratios(&self) -> Vec<Vec<Option<f64>>> {
+        let all = self.axes.iter().flat_map(|axis| (0..self.values.len()).map(move |index| (axis, index)));
+        let of = |(axis, index): (&DesignedAxis, usize)| {
+            let reference = self.reference(axis, index)?;
+            let ratio =
+                |(reference, level): (f64, f64)| Some((level / reference).ln()).filter(|ln| ln.is_finite());
+            Some(self.blocks(reference, index).map(|pair| pair.and_then(ratio)).collect())
+        };
+        all.filter_map(of).collect()
+    }
+
+    /// The least gain, as a share, that four of five studies such as this one find, by the scatter of all comparisons.
+    pub(crate) fn detectable(&self) -> Option<f64> {
+        let families = self.axes.iter().map(|axis| {
+            let effect = |index: usize| {
+                let pairs: Vec<(f64, f64)> =
+                    self.blocks(self.reference(axis, index)?, index).flatten().collect();
+                stats::effect(&pairs)
+            };
+            (0..self.values.len()).filter_map(effect).collect::<Vec<Effect>>()
+        });
+        let largest = families.max_by_key(Vec::len)?;
+        let variances: Vec<f64> = largest.iter().map(|effect| effect.deviation.powi(2)).collect();
+        let blocks = largest.iter().map(|effect| effect.blocks).min()?;
+        stats::detectable(blocks, stats::mean(&variances)?.sqrt(), self.smallest, largest.len())
+    }
+
+    fn gain(&self, axis: &DesignedAxis, index: usize) -> Option<Gain> {
+        let reference = self.reference(axis, index)?;
+        let pairs: Vec<(f64, f64)> = self.blocks(reference, index).flatten().collect();
         let effect = stats::effect(&pairs);
         let single = match pairs.as_slice() {
             [(from, to)] if *from > 0.0 && *to > 0.0 => Some(to / from),

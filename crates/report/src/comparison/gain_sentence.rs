@@ -4,9 +4,10 @@
 //! many combinations stays readable; the table has them all.
 
 use record::Direction;
-use stats::Comparison;
+use stats::{Comparison, NotShown};
 
 use super::sentence::value;
+use super::table::confidence;
 use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, StudyComparison, axis_words, words,
 };
@@ -32,8 +33,9 @@ impl Compared<'_> {
         let ends = self.gain.low_pct.zip(self.gain.high_pct);
         let (size, ends) =
             if gain < 0.0 { (-gain, ends.map(|(low, high)| (-high, -low))) } else { (gain, ends) };
-        let ends =
-            ends.map(|(low, high)| format!(" ({}–{} %)", points(low), points(high))).unwrap_or_default();
+        let confidence = confidence(self.gain.effect.as_ref());
+        let ends = ends.map(|(low, high)| format!(" ({}–{} %{confidence})", points(low), points(high)));
+        let ends = ends.unwrap_or_default();
         let size = format!("{} %", points(size));
         match (metric.better, gain < 0.0) {
             (Direction::Higher, false) => format!("gains {size}{ends}"),
@@ -65,19 +67,54 @@ impl Compared<'_> {
             Some(Comparison::Better) => ": better".to_owned(),
             Some(Comparison::Worse) => ": worse".to_owned(),
             Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
-            Some(Comparison::Negligible) => format!(": negligible, less than {limit}"),
-            Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.corrected(), self.settle()),
+            Some(Comparison::Small) => format!(": small, {}", self.at_most()),
+            Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.not_shown(), self.settle()),
+            Some(Comparison::NotResolvable) => format!(
+                ": not resolvable here{}, {}; {}",
+                self.not_shown(),
+                self.resolution(&limit),
+                self.settle()
+            ),
             Some(Comparison::Descriptive) | None => ", descriptive only".to_owned(),
         }
     }
 
-    /// Why it is within noise though its interval excludes no difference.
-    fn corrected(&self) -> &'static str {
-        let excludes = self.gain.low_pct.is_some_and(|low| low > 0.0)
-            || self.gain.high_pct.is_some_and(|high| high < 0.0);
-        match excludes && self.verdict() == Some(Comparison::WithinNoise) {
-            true => ", not shown once corrected for all comparisons",
-            false => "",
+    /// `at most 5 %`: how large a small difference may be.
+    fn at_most(&self) -> String {
+        let ends = [self.gain.low_pct, self.gain.high_pct].into_iter().flatten();
+        format!("at most {} %", points(ends.map(f64::abs).fold(0.0, f64::max)))
+    }
+
+    /// What keeps it from being settled: an interval that is wide against what matters, or an effect next to it.
+    fn resolution(&self, limit: &str) -> String {
+        let half_width = self.gain.effect.map_or(0.0, |effect| effect.half_width());
+        let blocks = format::counted(self.gain.blocks, "block", "blocks");
+        let reaches = format!("{blocks} tell no less than {} % apart", points(half_width * 100.0));
+        match self.gain.judged.and_then(|judged| judged.blocks_needed) {
+            None if self.is_narrow(limit) => {
+                format!("the effect is too near to {limit}, from which on it matters")
+            }
+            _ => format!("{reaches}, and {limit} matters"),
+        }
+    }
+
+    /// Whether what matters is more than the interval's half width.
+    fn is_narrow(&self, limit: &str) -> bool {
+        let matters = limit.trim_end_matches(" %").parse::<f64>();
+        let half_width = self.gain.effect.map(|effect| effect.half_width());
+        half_width.zip(matters.ok()).is_some_and(|(half_width, matters)| half_width * 100.0 <= matters)
+    }
+
+    /// Why no difference is shown though the interval excludes none.
+    fn not_shown(&self) -> String {
+        let judged = self.gain.judged.and_then(|judged| Some((judged, judged.not_shown?)));
+        match judged {
+            Some((_, NotShown::Corrected)) => ", not shown once corrected for all comparisons".to_owned(),
+            Some((_, NotShown::Test)) => {
+                let p_value = self.gain.effect.map_or(1.0, |effect| effect.p_value);
+                format!(", not shown by the t test of these blocks, which scatter unevenly (p {p_value:.2})")
+            }
+            None => String::new(),
         }
     }
 
@@ -205,8 +242,12 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     let others = [
         (Some(Comparison::Worse), format!("worse than {reference}")),
         (Some(Comparison::Equivalent), format!("equivalent to {reference}, within ±{limit}")),
-        (Some(Comparison::Negligible), format!("negligible, less than {limit} from {reference}")),
+        (Some(Comparison::Small), format!("small against {reference}, less than {limit} as estimated")),
         (Some(Comparison::WithinNoise), format!("within noise of {reference}")),
+        (
+            Some(Comparison::NotResolvable),
+            format!("not resolvable here against {reference}, where {limit} matters"),
+        ),
         (Some(Comparison::Descriptive), format!("against {reference}, descriptive only")),
         (None, format!("against {reference}, descriptive only")),
     ];
@@ -245,10 +286,18 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
     }
     let one = |one: &Compared<'_>| {
         let change = one.change(&comparison.metric).replacen(" (", ", ", 1);
-        format!("{} ({})", one.level, change.trim_end_matches(')'))
+        let most = if one.verdict() == Some(Comparison::Small) {
+            format!(", {}", one.at_most())
+        } else {
+            String::new()
+        };
+        format!("{} ({}{most})", one.level, change.trim_end_matches(')'))
     };
     let levels: Vec<String> = group.iter().map(one).collect();
-    let within = || group.iter().filter(|one| one.verdict() == Some(Comparison::WithinNoise));
+    let is_open = |one: &&Compared<'_>| {
+        matches!(one.verdict(), Some(Comparison::WithinNoise | Comparison::NotResolvable))
+    };
+    let within = || group.iter().filter(|one| is_open(one));
     let needed = within().filter_map(|one| one.gain.judged?.blocks_needed).max();
     let settled = match (within().next(), needed) {
         (None, _) => String::new(),
@@ -262,9 +311,15 @@ fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Op
         (Some(_), None) => "; more than 1,000 blocks would be needed to settle it".to_owned(),
     };
     let trials = group.iter().flat_map(|one| one.point.trials.iter().copied()).collect();
-    let open = group.iter().any(|one| !one.corrected().is_empty());
-    let open =
-        if open { "; an interval without 0 is not enough once corrected for all comparisons" } else { "" };
+    let not_shown =
+        |why: NotShown| group.iter().any(|one| one.gain.judged.and_then(|j| j.not_shown) == Some(why));
+    let mut open = String::new();
+    if not_shown(NotShown::Corrected) {
+        open += "; an interval without 0 is not enough once corrected for all comparisons";
+    }
+    if not_shown(NotShown::Test) {
+        open += "; an interval without 0 is not enough where the t test of the same blocks shows nothing";
+    }
     let sentence = format!("{lead}: {}{open}{settled}", format::listed(&levels));
     Some(Verdict { trials, ..Verdict::new(Level::Finding, "gain", sentence) })
 }
@@ -287,8 +342,9 @@ pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
         Comparison::Better,
         Comparison::Worse,
         Comparison::Equivalent,
-        Comparison::Negligible,
+        Comparison::Small,
         Comparison::WithinNoise,
+        Comparison::NotResolvable,
         Comparison::Descriptive,
     ]
     .map(|verdict| (verdict, all.iter().filter(|one| one.verdict() == Some(verdict)).count()));

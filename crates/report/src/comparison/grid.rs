@@ -137,6 +137,22 @@ impl<'a> Grid<'a> {
         }
     }
 
+    /// The metric of a point in each block as others are compared with it: where it was measured twice in a block, the geometric
+    /// mean of both.
+    pub(crate) fn as_reference(&self, index: usize, metric: &Metric) -> Vec<Option<f64>> {
+        let row = &self.rows[index];
+        let mut values = row.values(metric);
+        for (block, _, cell) in self.aa.iter().filter(|(_, key, _)| *key == row.key) {
+            let place = self.blocks.iter().position(|other| other == block);
+            let Some(value) = place.and_then(|place| values.get_mut(place)) else { continue };
+            *value = match (*value, cell.value(metric)) {
+                (Some(first), Some(second)) => Some((first * second).sqrt()),
+                (first, second) => first.or(second),
+            };
+        }
+        values
+    }
+
     /// All trials that were begun and count for nothing, rising.
     pub(crate) fn not_used(&self) -> Vec<u32> {
         let of_points = self.rows.iter().flat_map(|row| &row.not_used);

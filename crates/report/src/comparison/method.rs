@@ -9,10 +9,18 @@ pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log fi
     levels; its interval is from resampled residuals.";
 
 const JUDGED: &str = "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the \
-    effect is at least the smallest that matters: 3 %, or the noise floor of the same metric if that is \
-    more. Equivalent: the whole interval lies within that. Negligible: a difference is shown that does not \
-    matter. Within noise: the rest, which is not the same as no difference. Fewer than six blocks make no \
-    verdict.";
+    effect is at least the smallest that matters: 3 %, or what the study says, and never more for a machine that scatters \
+    more. Equivalent: the whole interval lies within that. Small: a difference is shown whose estimate does not \
+    matter; it may be as large as the end of its interval. Not resolvable here: half of the interval is wider than what does \
+    not matter, so that equivalence could not have been shown, or a thousand blocks would not settle it. Within noise: the \
+    rest, which is not the same as no difference. Blocks that would settle it are those that do in four of five \
+    studies, were effect and scatter as they were seen. Fewer than six blocks make no verdict: their \
+    interval is the range of the blocks, of the confidence that it says.";
+
+const REFERENCE: &str = "Where the reference was measured twice in a block (an A/A pair), levels are compared with the geometric mean of both, and \
+    the pair tells what the machine differs from itself. Blocks are taken to be independent: that they run one after the other makes \
+    them so only where nothing lasts from one to the next. Whether they resemble each other is tested by random orders of the \
+    blocks (lag 1, Wald and Wolfowitz), which shows strong resemblance only where blocks are few.";
 
 const ALONG: &str = "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot \
     is the cheapest level whose whole interval against the best level shows less than 5 % loss.";
@@ -38,7 +46,8 @@ pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
         those of the paired t test; Holm's correction holds for {families} together."
     );
     let numbers = compared.axes.iter().any(|axis| axis.quantity.is_some());
-    let others = [(true, JUDGED), (numbers, ALONG), (!compared.thresholds.is_empty(), THRESHOLDS)];
+    let others =
+        [(true, JUDGED), (true, REFERENCE), (numbers, ALONG), (!compared.thresholds.is_empty(), THRESHOLDS)];
     let others = others.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned());
     [paired].into_iter().chain(others).collect()
 }

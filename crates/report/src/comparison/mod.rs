@@ -32,12 +32,13 @@ use stats::{Better, Estimate, Knee, Scalability};
 use crate::metrics;
 use crate::search::Search;
 use crate::trial::Trial;
+pub(crate) use caveat::few_blocks;
 pub use gain::Gain;
 use gain::Pairs;
 pub(crate) use gain::{gain_pct, words};
 pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
-pub use noise::NoiseFloor;
+pub use noise::{NoiseFloor, Scatter};
 pub use threshold::{Outcome, ThresholdResult};
 
 /// Name of the axis that the named configurations are.
@@ -57,6 +58,9 @@ pub struct StudyComparison {
     /// From which effect on a difference of this metric matters.
     #[serde(flatten)]
     pub noise: NoiseFloor,
+    /// How much this metric scatters.
+    #[serde(flatten)]
+    pub scatter: Scatter,
     /// The combinations, in the order of the study.
     pub points: Vec<Point>,
     /// The axes, the named configurations first.
@@ -222,16 +226,6 @@ impl From<&Metric> for ComparedMetric {
     }
 }
 
-impl StudyComparison {
-    /// From which effect on a difference of a metric matters; none where no combination has it.
-    pub(crate) fn noise_of(&self, metric: &str) -> Option<&NoiseFloor> {
-        if metric == self.metric.name {
-            return Some(&self.noise);
-        }
-        self.others.iter().find(|other| other.metric.name == metric).map(|other| &other.noise)
-    }
-}
-
 pub(crate) fn direction(better: Direction) -> Better {
     match better {
         Direction::Higher => Better::Higher,
@@ -348,11 +342,13 @@ pub(crate) fn of(
     }
     let axes = DesignedAxis::all(design, &grid);
     let compares = design.order != Order::Repeats;
+    let smallest = design.smallest.map_or(stats::SMALLEST_EFFECT, record::Share::value);
     let measured = |metric: &Metric| {
-        let noise = NoiseFloor::of(&grid, metric);
-        (measured(&grid, &axes, metric, noise.smallest_effect, compares), noise)
+        let pairs = Pairs::of(&grid, &axes, metric, smallest);
+        (measured(&pairs, compares), NoiseFloor::of(&grid, metric, smallest))
     };
     let (values, noise) = measured(metric);
+    let scatter = compares.then(|| Scatter::of(&Pairs::of(&grid, &axes, metric, smallest), manifest.seed));
     let points: Vec<Point> = grid
         .rows
         .iter()
@@ -370,6 +366,7 @@ pub(crate) fn of(
         blocks: grid.blocks.clone(),
         not_compared: (!compares).then(|| REPEATS.to_owned()),
         noise,
+        scatter: scatter.unwrap_or_default(),
         axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
         points,
         others: others(design, &grid, metric, measured),
@@ -422,16 +419,8 @@ fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
 }
 
 /// The values of all points by one metric, and what they gain.
-fn measured(
-    grid: &Grid<'_>,
-    axes: &[DesignedAxis],
-    metric: &Metric,
-    smallest: f64,
-    compares: bool,
-) -> Vec<PointValues> {
-    let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
-    let pairs = Pairs { grid, axes, values: &values, better: direction(metric.better), smallest };
-    let gains = if compares { pairs.gains() } else { vec![Vec::new(); values.len()] };
+fn measured(pairs: &Pairs<'_>, compares: bool) -> Vec<PointValues> {
+    let gains = if compares { pairs.gains() } else { vec![Vec::new(); pairs.values.len()] };
     let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
         PointValues {
@@ -442,7 +431,7 @@ fn measured(
             published: None,
         }
     };
-    values.iter().cloned().zip(gains).map(of).collect()
+    pairs.values.iter().cloned().zip(gains).map(of).collect()
 }
 
 /// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.

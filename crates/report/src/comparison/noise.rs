@@ -1,40 +1,62 @@
-//! The noise floor of a metric: what the reference differs from itself, measured twice in the same block (an A/A pair).
+//! How much a study scatters: what the reference differs from itself, measured twice in the same block (an A/A pair), which
+//! difference could have been found, and whether blocks resemble each other.
 //!
-//! Each metric has its own: a tail latency scatters more than a rate, and neither may judge the other.
+//! Each metric has an A/A pair of its own: a tail latency scatters more than a rate. None of it changes what matters.
 
 use std::collections::BTreeMap;
 
 use record::Metric;
 use serde::Serialize;
-use stats::Effect;
+use stats::{Effect, Serial};
 
+use super::gain::Pairs;
 use super::{Grid, Key};
 
-/// From which effect on a difference of a metric matters, and what that rests on.
+/// How much a metric scatters in a study, and what could be found in spite of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct NoiseFloor {
-    /// Share from which on an effect matters: 3 %, or the noise floor if that is more.
+    /// Share from which on an effect matters.
     pub smallest_effect: f64,
     /// The reference against itself in each block.
     pub noise_floor: Option<Effect>,
-    /// Why there is no noise floor.
+    /// Why there is no such pair.
     pub no_noise_floor: Option<String>,
 }
 
+/// How much the metric scatters that a study is about, and what could be found in spite of it.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Scatter {
+    /// Share by which a level would have had to be better for four of five such studies to say so; none of fewer than six blocks.
+    pub detectable: Option<f64>,
+    /// How much what is found in a block resembles what is found in the next; none of fewer than six blocks.
+    pub serial: Option<Serial>,
+}
+
+impl Scatter {
+    pub(crate) fn of(pairs: &Pairs<'_>, seed: u64) -> Self {
+        Self { detectable: pairs.detectable(), serial: stats::serial_correlation(&pairs.log_ratios(), seed) }
+    }
+}
+
 impl NoiseFloor {
-    /// The reference against its second measurement. Where each scenario has a reference, that of the noisiest.
-    pub(crate) fn of(grid: &Grid<'_>, metric: &Metric) -> Self {
-        let pairs = pairs(grid, metric);
-        let smallest = |effect: &Effect| stats::smallest_effect(Some(effect));
-        let noisiest = pairs
+    /// The reference against its second measurement. Where each scenario has a reference, that of the pair whose difference
+    /// is the surest.
+    pub(crate) fn of(grid: &Grid<'_>, metric: &Metric, smallest_effect: f64) -> Self {
+        let of_reference = self::pairs(grid, metric);
+        let surest = of_reference
             .values()
             .filter_map(|pairs| stats::effect(pairs))
-            .max_by(|a, b| smallest(a).total_cmp(&smallest(b)).then(a.deviation.total_cmp(&b.deviation)));
+            .min_by(|a, b| a.p_value.total_cmp(&b.p_value).then(b.deviation.total_cmp(&a.deviation)));
         Self {
-            smallest_effect: stats::smallest_effect(noisiest.as_ref()),
-            no_noise_floor: noisiest.is_none().then(|| none_because(grid, &pairs)),
-            noise_floor: noisiest,
+            smallest_effect,
+            no_noise_floor: surest.is_none().then(|| none_because(grid, &of_reference)),
+            noise_floor: surest,
         }
+    }
+
+    /// The A/A pair where it shows a difference that nothing made: in one of twenty studies by chance alone.
+    pub(crate) fn difference_of_itself(&self) -> Option<&Effect> {
+        self.noise_floor.as_ref().filter(|pair| pair.blocks >= stats::BLOCKS_MIN && pair.excludes_none())
     }
 }
 

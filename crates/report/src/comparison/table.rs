@@ -1,6 +1,7 @@
 //! The tables of a study that compares: a combination a row, its other metrics, and its thresholds.
 
 use record::Metric;
+use stats::Effect;
 
 use crate::comparison::{
     CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
@@ -21,7 +22,7 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
         let of = |what: &str| {
             if several { format!("{what}, {}", axis_words(&axis.name)) } else { what.to_owned() }
         };
-        let meaning = "change against the reference of this axis with its 95 % interval; positive is better";
+        let meaning = "change against the reference of this axis with its interval, of 95 % unless it says otherwise; positive is better";
         columns.push(Column { meaning, ..Column::number(of("gain")) });
         columns.push(Column::words(of("verdict")));
     }
@@ -86,17 +87,25 @@ fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
 
 /// `+96 % (91–101 %)`.
 pub(crate) fn change(gain: &Gain) -> String {
-    change_of(gain.gain_pct, gain.low_pct, gain.high_pct)
+    change_of(gain.gain_pct, gain.low_pct.zip(gain.high_pct), gain.effect.as_ref())
 }
 
-/// A change with its interval; a dash where there is none.
-pub(crate) fn change_of(gain_pct: Option<f64>, low_pct: Option<f64>, high_pct: Option<f64>) -> String {
-    let ends = low_pct.zip(high_pct).map(|(low, high)| {
+/// A change with the interval of its effect; a dash where there is none.
+pub(crate) fn change_of(gain_pct: Option<f64>, ends: Option<(f64, f64)>, effect: Option<&Effect>) -> String {
+    let ends = ends.map(|(low, high)| {
         let between = if high < 0.0 { " to " } else { "–" };
-        format!(" ({}{between}{} %)", points(low), points(high))
+        format!(" ({}{between}{} %{})", points(low), points(high), confidence(effect))
     });
     let change = gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
     change.unwrap_or_else(|| format::UNKNOWN.to_owned())
+}
+
+/// The confidence of an interval that is not the usual one: `, 75 % interval`. Of fewer than six blocks no interval has 95 %.
+pub(crate) fn confidence(effect: Option<&Effect>) -> String {
+    match effect.filter(|effect| effect.confidence < 0.95) {
+        Some(effect) => format!(", {:.0} % interval", effect.confidence * 100.0),
+        None => String::new(),
+    }
 }
 
 fn signed_per_cent(gain: f64) -> String {
@@ -203,8 +212,13 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         })
         .collect();
     let gain = format!(
-        ". Gain: change against {} in the same block, positive is better; the interval is that of the paired blocks",
-        axes.join(", or against ")
+        ". Gain: change against {} in the same block, positive is better; the interval is that of the paired blocks{}",
+        axes.join(", or against "),
+        if comparison.blocks.len() < stats::BLOCKS_MIN {
+            ", of the confidence that so few blocks can have"
+        } else {
+            ", of 95 % unless it says otherwise"
+        }
     );
     let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
     let several_blocks = comparison.blocks.len() > 1;

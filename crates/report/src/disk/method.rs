@@ -16,7 +16,8 @@ const TIMED: &str = "What is timed is one I/O, from its submission to its comple
     settings for where the time stamps are taken. Rates are operations completed in the measured window over \
     its length; warm-up and drain make no figures.";
 
-const REPEATED: &str = "Repeated trials are independent: their interval is Student's, over the means of the repeats. “Best” is \
+const REPEATED: &str = "The interval over repeated trials is Student's, over the means of the repeats, and takes them to be independent, which trials that \
+    run one after the other are where nothing lasts from one to the next. “Best” is \
     the best repeat, the figure that CrystalDiskMark prints.";
 
 const ROUNDS: &str = "Steady state over rounds is judged on the last five rounds by the same rule; the matrix is the mean of \

@@ -94,6 +94,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
     html! {
         header {
             h1 { (report.title) }
+            @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
             p.meta {
                 (parts::instant(&report.started))
                 @if let Some(host) = host { " on " (host) }

@@ -139,9 +139,22 @@ fn few_blocks_are_described_and_not_judged() {
     assert!(told.contains("RAID10 gains 9") || told.contains("RAID10 gains 10"), "{told}");
     assert!(told.contains("over SSD, descriptive only"), "{told}");
     assert!(
-        told.contains("Descriptive only: 3 blocks of each combination; a verdict takes at least 6"),
+        told.contains(
+            "Descriptive only: 3 blocks of each combination, whose gains are told with the range of the blocks, a 75 % \
+             interval; a verdict takes at least 6"
+        ),
         "{told}"
     );
+    assert!(told.contains(" %, 75 % interval) over SSD, descriptive only"), "{told}");
+    let mut quick = study.clone();
+    quick.manifest.quick = true;
+    let report = Report::of(&quick);
+    let (text, page) = (report.text(None), report.html());
+    let first = text.lines().next().unwrap();
+    assert!(first.contains(": a quick look of 3 blocks, whose gains are told with the range"), "{first}");
+    assert!(text.contains(" %, 75 % interval)") && text.contains("of the confidence that so"), "{text}");
+    assert!(page.contains("a quick look of 3 blocks") && page.contains("interval, of at least 75 %"));
+    assert!(!page.contains("with its 95 % interval; positive"));
     assert!(told.contains("a steady drift is not cancelled"), "{told}");
     assert!(!told.contains(": better"), "{told}");
 }
@@ -172,7 +185,17 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
         report.configurations.iter().find(|configuration| configuration.name.contains(" A")).unwrap();
     assert_eq!((reference.trials.len(), reference.rate_per_s.map(|e| e.value.round())), (6, Some(1_000.0)));
     let comparison = report.comparison.as_ref().unwrap();
-    assert!((comparison.noise.smallest_effect - 0.1).abs() < 1e-6, "{}", comparison.noise.smallest_effect);
+    assert_eq!(comparison.noise.smallest_effect, 0.03, "what matters does not follow the noise");
+    // B is as much as the reference's first measurement and less than the second.
+    let gain = comparison.points[1].values.gains[0].gain_pct.unwrap();
+    assert!((gain - (1_000.0 / 1_100_000f64.sqrt() - 1.0) * 100.0).abs() < 0.01, "{gain}");
+    let told = verdicts(&study);
+    assert!(
+        told.contains(
+            "warning noise_floor: The machine made a difference of 10 % (10–10 %) without a reason"
+        ),
+        "{told}"
+    );
     assert!(
         comparison.points[0]
             .values
@@ -328,29 +351,73 @@ fn every_failed_threshold_is_told() {
 }
 
 #[test]
-fn each_metric_is_judged_by_its_own_noise() {
-    // The rate repeats itself within 1 %, the latency of the same reference differs by half.
-    let study = Designed::blocks(7).configurations(&["A", "B"]).aa().study(|at| {
-        let rate = if at.configuration == "A" { 1_000.0 } else { 1_200.0 };
-        Some(at.reads(rate * at.noise(0.001), if at.aa { 1_500.0 } else { 1_000.0 } * rate / 1_000.0))
-    });
+fn what_matters_is_the_users_and_does_not_grow_with_the_noise() {
+    // The rate repeats itself within 1 %, the latency of the same reference differs by a tenth.
+    let made = |smallest: Option<&str>| {
+        let mut designed = Designed::blocks(7).configurations(&["A", "B"]).aa();
+        designed.design.smallest = smallest.map(|share| share.parse().unwrap());
+        designed.study(|at| {
+            let rate = if at.configuration == "A" { 1_000.0 } else { 1_200.0 };
+            Some(at.reads(rate * at.noise(0.001), if at.aa { 1_100.0 } else { 1_000.0 } * rate / 1_000.0))
+        })
+    };
+    let study = made(None);
     let report = Report::of(&study);
     let comparison = report.comparison.as_ref().unwrap();
     let verdict = |values: &crate::PointValues| values.gains[0].words.clone();
     let latency = comparison.others.iter().find(|other| other.metric.name == "mean_ms").unwrap();
-    assert!((comparison.noise.smallest_effect - 0.03).abs() < 1e-9, "{}", comparison.noise.smallest_effect);
-    assert!(latency.noise.smallest_effect > 0.4, "{}", latency.noise.smallest_effect);
-    assert_eq!(verdict(&comparison.points[1].values), "better");
-    assert_eq!(verdict(&latency.points[1]), "equivalent", "20 % more is less than the noise");
+    assert_eq!((comparison.noise.smallest_effect, latency.noise.smallest_effect), (0.03, 0.03));
+    assert!(latency.noise.noise_floor.is_some_and(|pair| pair.ratio.value > 1.05));
+    assert_eq!(
+        (verdict(&comparison.points[1].values), verdict(&latency.points[1])),
+        ("better".into(), "worse".into())
+    );
     let document: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
     let document = &document["comparison"];
     assert!(document["smallest_effect"].is_f64() && document["others"][0]["smallest_effect"].is_f64());
-    let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)]);
-    let metric = |name: &str| {
-        let all = &twice.against[0].combinations[0].metrics;
-        all.iter().find(|metric| metric.metric.name == name).unwrap().smallest_effect
+    assert!(document["detectable"].is_f64() && document["serial"]["p_value"].is_f64());
+    let wide = made(Some("25 %"));
+    assert_eq!(Report::of(&wide).comparison.unwrap().points[1].values.gains[0].words, "equivalent");
+    let compared = |smallest: Option<&str>| {
+        let studies = [("a".to_owned(), &wide), ("b".to_owned(), &study)];
+        crate::Compare::of(&studies, smallest.map(|share| share.parse().unwrap())).against[0].smallest_effect
     };
-    assert!(metric("iops") < 0.031 && metric("mean_ms") > 0.4);
+    assert_eq!((compared(None), compared(Some("7 %"))), (0.25, 0.07));
+}
+
+#[test]
+fn what_is_not_settled_says_what_it_needs() {
+    let told = |noise: f64, gain: f64, blocks: u32| {
+        verdicts(&Designed::blocks(blocks).configurations(&["A", "B"]).study(|at| {
+            let rate = if at.configuration == "A" { 1_000.0 } else { 1_000.0 * (1.0 + gain) };
+            Some(at.reads(rate * at.noise(noise), 900.0))
+        }))
+    };
+    let noisy = told(0.08, 0.0, 7);
+    assert!(noisy.contains(": not resolvable here, 7 blocks tell no less than "), "{noisy}");
+    assert!(
+        noisy.contains("blocks would settle it") && noisy.contains("would have been found in four of five"),
+        "{noisy}"
+    );
+    let small = told(0.008, 0.029, 9);
+    assert!(small.contains(": small, at most 3."), "{small}");
+}
+
+#[test]
+fn blocks_that_resemble_each_other_are_warned_of() {
+    let told = |waves: bool| {
+        verdicts(&Designed::blocks(14).configurations(&["A", "B"]).study(|at| {
+            let wave = if waves { (f64::from(at.block) / 2.3).sin() * 0.03 } else { 0.0 };
+            let rate = if at.configuration == "A" { 1_000.0 } else { 1_000.0 * (1.0 + wave) };
+            Some(at.reads(rate * at.noise(0.005), 900.0))
+        }))
+    };
+    assert!(
+        told(true).contains("warning blocks_correlated: Blocks resemble the ones before them"),
+        "{}",
+        told(true)
+    );
+    assert!(!told(false).contains("blocks_correlated"), "{}", told(false));
 }
 
 #[test]
@@ -478,7 +545,10 @@ fn what_only_the_correction_leaves_open_is_said_to_be_so() {
         Some(at.reads(10_000.0 * (1.0 + more), 900.0))
     });
     let told = verdicts(&study);
-    assert!(told.contains("Within noise of ref: b (gains 4.6 %, 0.2–11 %)"), "{told}");
+    assert!(
+        told.contains("Not resolvable here against ref, where 3 % matters: b (gains 4.6 %, 0.2–11 %)"),
+        "{told}"
+    );
     assert!(
         told.contains("an interval without 0 is not enough once corrected for all comparisons"),
         "{told}"
@@ -651,7 +721,7 @@ proptest! {
         prop_assert!(!report.json().contains("NaN"));
         prop_assert!(!report.html().contains("NaN") && !report.text(Some(80)).contains("NaN"));
         prop_assert!(report.observations("s").iter().all(|o| o.value.is_finite()));
-        let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)]);
+        let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)], None);
         prop_assert!(twice.text(Some(80)).contains("Not interleaved"));
         prop_assert!(!twice.json().contains("NaN"));
     }
