@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     DiskOutcome, HistorianOutcome, Offered, OrdersOutcome, Outcome, Sample, SearchStep, Setup, State,
-    TrialRecord, Workload, historian,
+    TrialRecord, Workload, historian, target,
 };
 
 /// Version of the stored forms that this build writes. It reads this one and all before it.
@@ -27,17 +27,47 @@ impl<'de> Deserialize<'de> for TrialRecord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let record = match value.get("format").and_then(Value::as_u64) {
-            Some(1) => {
-                Format1::deserialize(value).map_err(|error| error.to_string()).and_then(Self::try_from)
-            }
-            _ => Self::deserialize(value).map_err(|error| error.to_string()),
+            Some(1) => of_format_1(value),
+            Some(2) => Self::deserialize(value).map_err(|error| error.to_string()).and_then(of_format_2),
+            _ => Err(match value.get("format") {
+                Some(format) => format!("its format is {format}, and this prony reads 1 to {FORMAT_VERSION}"),
+                None => "it does not say what format it is of".to_owned(),
+            }),
         };
         record.and_then(agreed).map_err(D::Error::custom)
     }
 }
 
-/// The record, if setup and outcome are those of its workload.
+/// Names that format 1 did not have.
+const OF_FORMAT_2: [&str; 4] = ["main", "outcome", "target", "placed"];
+
+fn of_format_1(value: Value) -> Result<TrialRecord, String> {
+    if let Some(newer) = OF_FORMAT_2.iter().find(|name| value.get(**name).is_some()) {
+        return Err(format!("its format is 1, which had no `{newer}`"));
+    }
+    Format1::deserialize(value).map_err(|error| error.to_string()).and_then(TrialRecord::try_from)
+}
+
+/// The record, if its target is one, and the one that was set up.
+fn of_format_2(record: TrialRecord) -> Result<TrialRecord, String> {
+    // One that was of format 1 has none.
+    if !record.target.is_object() && !record.target.is_null() {
+        return Err(format!("its target is {} and no table", record.target));
+    }
+    match record.setup.as_ref().and_then(|setup| target::contradiction(&record.target, setup)) {
+        Some(contradiction) => Err(contradiction),
+        None => Ok(record),
+    }
+}
+
+/// The record, if it has what it says to have come to: setup and outcome, those of its workload.
 fn agreed(record: TrialRecord) -> Result<TrialRecord, String> {
+    if matches!(record.state, State::Complete | State::Invalid) {
+        let has = [("setup", record.setup.is_some()), ("outcome", record.outcome.is_some())];
+        if let Some((lacks, _)) = has.into_iter().find(|(_, has)| !has) {
+            return Err(format!("it was measured to its end and has no {lacks}"));
+        }
+    }
     let setup = record.setup.as_ref().map(|setup| ("setup", setup.workload()));
     let outcome = record.outcome.as_ref().map(|outcome| ("outcome", outcome.workload()));
     match setup.into_iter().chain(outcome).find(|(_, of)| *of != record.workload) {
@@ -100,6 +130,7 @@ impl TryFrom<Format1> for TrialRecord {
             (None, Some(outcome)) => Some(Outcome::Orders(Box::new(outcome))),
             (None, None) => disk,
         };
+        let marks = outcome.as_ref().map(|outcome| outcome.marks(record.setup.as_ref())).unwrap_or_default();
         Ok(Self {
             format: 1,
             workload,
@@ -119,7 +150,7 @@ impl TryFrom<Format1> for TrialRecord {
             target: Value::Null,
             placed: Vec::new(),
             setup: record.setup,
-            marks: outcome.as_ref().map(Outcome::marks).unwrap_or_default(),
+            marks,
             outcome,
             search: record.search,
         })
@@ -150,10 +181,15 @@ mod tests {
 
     use super::*;
 
+    fn of_format_1(stored: &mut Value) {
+        stored["format"] = 1.into();
+        OF_FORMAT_2.iter().for_each(|name| drop(stored.as_object_mut().unwrap().remove(*name)));
+    }
+
     fn read(change: impl FnOnce(&mut Value)) -> Result<TrialRecord, String> {
         let mut stored = json!({
             "format": 2, "workload": "disk", "main": {"all_but": ["flush"]}, "number": 1, "name": "x", "block": 1,
-            "state": "complete", "parameters": {}, "outcome": {"workload": "disk", "unsent": 7},
+            "state": "failed", "parameters": {}, "outcome": {"workload": "disk", "unsent": 7},
         });
         change(&mut stored);
         serde_json::from_value(stored).map_err(|error| error.to_string())
@@ -169,22 +205,44 @@ mod tests {
         let silent = read(|stored| drop(stored.as_object_mut().unwrap().remove("workload"))).unwrap_err();
         assert!(silent.contains("missing field `workload`"), "{silent}");
         let old = read(|stored| {
-            stored["format"] = 1.into();
+            of_format_1(stored);
             stored.as_object_mut().unwrap().remove("workload");
         });
         assert_eq!(old.unwrap_err(), "it does not say what workload it is of");
         let unknown = read(|stored| {
-            (stored["format"], stored["workload"]) = (1.into(), "tables".into());
+            of_format_1(stored);
+            stored["workload"] = "tables".into();
         });
         assert!(unknown.unwrap_err().contains("unknown variant `tables`"));
     }
 
     #[test]
     fn a_record_of_format_1_is_written_as_the_newest() {
-        let old = read(|stored| stored["format"] = 1.into()).unwrap();
+        let old = read(of_format_1).unwrap();
         assert_eq!(old.format, 1);
         let written = serde_json::to_value(&old).unwrap();
         assert_eq!(written["format"], FORMAT_VERSION);
         assert_eq!(serde_json::from_value::<TrialRecord>(written).unwrap().main, Workload::Disk.main());
+    }
+
+    /// A trial without its outcome was reported as if nothing had been lost, and one of another format as one of today's.
+    #[test]
+    fn a_record_that_lacks_or_denies_what_it_says_is_an_error() {
+        let told = |change: &dyn Fn(&mut Value)| read(change).unwrap_err();
+        for state in ["complete", "invalid"] {
+            let lacks = told(&|stored| stored["state"] = state.into());
+            assert_eq!(lacks, "it was measured to its end and has no setup");
+        }
+        assert_eq!(
+            told(&|stored| stored["format"] = 3.into()),
+            "its format is 3, and this prony reads 1 to 2"
+        );
+        assert_eq!(
+            told(&|stored| stored["format"] = "2".into()),
+            "its format is \"2\", and this prony reads 1 to 2"
+        );
+        assert_eq!(told(&|stored| stored["format"] = 1.into()), "its format is 1, which had no `main`");
+        assert_eq!(told(&|stored| stored["target"] = "/data".into()), "its target is \"/data\" and no table");
+        assert!(read(|stored| stored["target"] = json!({"paths": ["/data"]})).is_ok());
     }
 }

@@ -153,12 +153,13 @@ pub struct MaintenanceRun {
 }
 
 impl MaintenanceRun {
-    /// Its purge, and its shrink if there was one.
-    pub fn marks(&self) -> impl Iterator<Item = Mark> + use<> {
+    /// Its purge of a database, and its shrink if there was one.
+    pub fn marks(&self, database: &str) -> impl Iterator<Item = Mark> + use<> {
         let purged_s = self.start_s + self.purge_s;
-        let purge = Mark::planned(MarkKind::Purge, self.start_s, Some(purged_s), "");
-        let shrink = |shrink_s| Mark::planned(MarkKind::Shrink, purged_s, Some(purged_s + shrink_s), "");
-        std::iter::once(purge).chain(self.shrink_s.map(shrink))
+        let purge = Mark::planned(MarkKind::Purge, self.start_s, Some(purged_s), database);
+        let shrunk = self.shrink_s.map(|shrink_s| purged_s + shrink_s);
+        let shrink = shrunk.map(|end_s| Mark::planned(MarkKind::Shrink, purged_s, Some(end_s), database));
+        std::iter::once(purge).chain(shrink)
     }
 
     /// End, in seconds since the load began.
@@ -170,8 +171,9 @@ impl MaintenanceRun {
 
 impl HistorianOutcome {
     /// The marks that follow from it.
-    pub(crate) fn marks(&self) -> Vec<Mark> {
-        let maintenance = self.maintenance.iter().flat_map(MaintenanceRun::marks);
+    pub(crate) fn marks(&self, setup: Option<&HistorianSetup>) -> Vec<Mark> {
+        let database = setup.map_or("", |setup| setup.database.as_str());
+        let maintenance = self.maintenance.iter().flat_map(|run| run.marks(database));
         let outages = self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage));
         let source = self.source_outages.iter().map(|outage| Mark::outage(MarkKind::SourceOutage, outage));
         maintenance.chain(outages).chain(source).collect()
@@ -261,7 +263,7 @@ mod tests {
             ..HistorianOutcome::default()
         };
         let told: Vec<_> =
-            outcome.marks().iter().map(|m| (m.kind.name(), m.begin_s, m.end_s, m.planned)).collect();
+            outcome.marks(None).iter().map(|m| (m.kind.name(), m.begin_s, m.end_s, m.planned)).collect();
         let expected = [
             ("purge", 10.0, Some(12.0), true),
             ("shrink", 12.0, Some(15.0), true),
@@ -269,5 +271,7 @@ mod tests {
             ("source away", 4.0, None, false),
         ];
         assert_eq!(told, expected);
+        let of: Vec<String> = outcome.maintenance[0].marks("plant").map(|mark| mark.what).collect();
+        assert_eq!(of, ["plant", "plant"], "whose rows were purged");
     }
 }

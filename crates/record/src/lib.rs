@@ -31,6 +31,7 @@ mod sample;
 mod server;
 mod share;
 mod shown;
+mod target;
 mod threshold;
 mod trial;
 mod window;
@@ -65,6 +66,7 @@ pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sa
 pub use server::{Outage, Server, ServerSetting};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
+pub use target::{axis_in_full, in_full, loaded};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;

@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Name of the device in records of format 1, which knew but one and did not name it.
 const ONLY_DEVICE: &str = "device";
 
 /// What was read of the machine over a time: one JSON object a line in `resources.ndjson`. All shares are of 0–1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored")]
+#[serde(try_from = "Stored")]
 pub struct Resources {
     /// End of that time in seconds since the load began.
     pub end_s: f64,
@@ -85,8 +86,6 @@ pub struct ServerLoad {
 struct Stored {
     end_s: f64,
     length_s: f64,
-    #[serde(flatten)]
-    machine: Option<MachineLoad>,
     #[serde(default)]
     devices: BTreeMap<String, DeviceLoad>,
     #[serde(default)]
@@ -96,7 +95,13 @@ struct Stored {
     device_read_bytes_per_s: Option<f64>,
     device_write_bytes_per_s: Option<f64>,
     device_queue_depth: Option<f64>,
+    /// Those of the machine and others: read here, an optional structure that is flattened would be none where it is damaged.
+    #[serde(flatten)]
+    others: serde_json::Map<String, Value>,
 }
+
+/// What the fields of [`MachineLoad`] begin with.
+const OF_MACHINE: [&str; 2] = ["cpu_", "pressure_"];
 
 impl Stored {
     /// The device of format 1. All of its figures were known, or none.
@@ -112,16 +117,22 @@ impl Stored {
     }
 }
 
-impl From<Stored> for Resources {
-    fn from(stored: Stored) -> Self {
+impl TryFrom<Stored> for Resources {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
         let only = stored.only_device().map(|device| (ONLY_DEVICE.to_owned(), device));
-        Self {
-            end_s: stored.end_s,
-            length_s: stored.length_s,
-            machine: stored.machine,
-            devices: stored.devices.into_iter().chain(only).collect(),
-            servers: stored.servers,
+        let is_of_machine = |name: &String| OF_MACHINE.iter().any(|begin| name.starts_with(begin));
+        let machine = match stored.others.keys().any(is_of_machine) {
+            true => Some(MachineLoad::deserialize(Value::Object(stored.others)).map_err(|e| e.to_string())?),
+            false => None,
+        };
+        let devices: BTreeMap<_, _> = stored.devices.into_iter().chain(only).collect();
+        if machine.is_none() && devices.is_empty() && stored.servers.is_empty() {
+            return Err("it holds no reading".to_owned());
         }
+        let (end_s, length_s, servers) = (stored.end_s, stored.length_s, stored.servers);
+        Ok(Self { end_s, length_s, machine, devices, servers })
     }
 }
 
@@ -171,5 +182,26 @@ mod tests {
         assert_eq!((machine.cpu_steal_share, machine.pressure_io_share), (0.01, Some(0.5)));
         let without = line.replace("30.5", "null").replace("100.0", "null");
         assert!(serde_json::from_str::<Resources>(&without).unwrap().devices.is_empty());
+    }
+
+    /// A share that could not be read made processors and pressure of the line nothing, without a word.
+    #[test]
+    fn a_line_that_is_damaged_or_holds_nothing_is_an_error() {
+        let machine = MachineLoad { cpu_busy_share: vec![0.5], ..MachineLoad::default() };
+        let whole = Resources { end_s: 1.0, length_s: 1.0, machine: Some(machine), ..Resources::default() };
+        let whole = serde_json::to_value(&whole).unwrap();
+        let wrong = |change: &dyn Fn(&mut Value)| {
+            let mut line = whole.clone();
+            change(&mut line);
+            serde_json::from_str::<Resources>(&line.to_string()).unwrap_err().to_string()
+        };
+        let text = wrong(&|line| line["cpu_steal_share"] = "0.1".into());
+        assert!(text.contains("invalid type: string"), "{text}");
+        let lacks = wrong(&|line| drop(line.as_object_mut().unwrap().remove("cpu_busy_share")));
+        assert_eq!(lacks, "missing field `cpu_busy_share`");
+        let null = wrong(&|line| line["cpu_busy_share"] = Value::Null);
+        assert!(null.contains("invalid type: null"), "{null}");
+        let empty = serde_json::from_str::<Resources>(r#"{"end_s":1.0,"length_s":1.0}"#).unwrap_err();
+        assert_eq!(empty.to_string(), "it holds no reading");
     }
 }

@@ -168,12 +168,12 @@ impl Outcome {
         }
     }
 
-    /// The marks that follow from it, for records of before there were any.
+    /// The marks that follow from it and the setup of its trial, for records of before there were any.
     #[must_use]
-    pub fn marks(&self) -> Vec<Mark> {
+    pub fn marks(&self, setup: Option<&Setup>) -> Vec<Mark> {
         match self {
             Self::Disk(_) => Vec::new(),
-            Self::Historian(outcome) => outcome.marks(),
+            Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
         }
     }

@@ -43,8 +43,8 @@ pub(crate) fn put_aside_but(trials: &Directory, kept: &[u32]) -> Result<(), Writ
     sync(trials)
 }
 
-/// Whether a directory was made by us for the trial of this number: it holds a record of it, or a damaged one and nothing that
-/// is not a trial's.
+/// Whether a directory was made by us for the trial of this number: it holds a record of it, or a damaged one, such as one of
+/// another number, and nothing that is not a trial's.
 fn is_trial(trials: &Directory, name: &OsStr, number: u32) -> io::Result<bool> {
     let directory = match trials.below(name) {
         Ok(directory) => directory,
@@ -58,8 +58,8 @@ fn is_trial(trials: &Directory, name: &OsStr, number: u32) -> io::Result<bool> {
         Err(error) => return Err(error),
     };
     match serde_json::from_slice::<TrialRecord>(&text) {
-        Ok(record) => Ok(record.number == number),
-        Err(_) => Ok(directory.names()?.iter().all(|name| is_of_trial(name))),
+        Ok(record) if record.number == number => Ok(true),
+        Ok(_) | Err(_) => Ok(directory.names()?.iter().all(|name| is_of_trial(name))),
     }
 }
 

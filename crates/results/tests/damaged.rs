@@ -230,6 +230,65 @@ fn whatever_is_not_a_results_directory_is_told_apart() {
     assert!(other.contains("is not a results directory, for it has no manifest.json"), "{other}");
 }
 
+/// A record that was changed gave figures of another trial, of nothing, or of less than was measured, and nobody was told.
+#[test]
+fn a_record_that_cannot_be_that_of_its_trial_is_named_and_left_out() {
+    type Change = fn(&mut serde_json::Value);
+    let rows: [(Change, &str); 6] = [
+        (|record| record["number"] = 2.into(), "trial.json is that of trial 2: it is left out"),
+        (|record| record["format"] = 7.into(), "trial.json cannot be read: its format is 7"),
+        (|record| record["target"] = 7.into(), "trial.json cannot be read: its target is 7 and no table"),
+        (|record| record["setup"] = serde_json::Value::Null, "it was measured to its end and has no setup"),
+        (
+            |record| record["outcome"] = serde_json::Value::Null,
+            "it was measured to its end and has no outcome",
+        ),
+        (
+            |record| record["main"] = serde_json::json!({"kind": "recorf"}),
+            "trial.json is about operations called recorf, which no sample has: it is left out",
+        ),
+    ];
+    for (change, told) in rows {
+        let (_parent, directory) = complete();
+        let path = directory.join("trials/0001/trial.json");
+        let mut record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        change(&mut record);
+        fs::write(&path, record.to_string()).unwrap();
+        let study = results::read(&directory).unwrap();
+        let numbers: Vec<u32> = study.trials.iter().map(|trial| trial.trial.number).collect();
+        assert_eq!(numbers, [2, 3], "{told}");
+        let is_told = |damage: &String| damage.starts_with("trial 1: ") && damage.contains(told);
+        assert!(study.damage.iter().any(is_told), "{told} is not in {:?}", study.damage);
+    }
+}
+
+#[test]
+fn a_target_that_its_setup_denies_is_named() {
+    let (_parent, directory) = complete();
+    let path = directory.join("trials/0001/trial.json");
+    let text = fs::read_to_string(&path).unwrap().replace("\"simulated\"", "\"uring\"");
+    fs::write(&path, &text).unwrap();
+    assert_eq!(results::read(&directory).unwrap().damage, Vec::<String>::new());
+    let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    record["target"]["paths"][0] = "/date".into();
+    fs::write(&path, record.to_string()).unwrap();
+    let damage = results::read(&directory).unwrap().damage;
+    assert!(damage[0].contains("its target is /date, and its setup tells of /data"), "{damage:?}");
+}
+
+#[test]
+fn a_damaged_reading_of_the_machine_costs_its_line_and_is_told() {
+    let (_parent, directory) = complete();
+    let path = directory.join("trials/0001/resources.ndjson");
+    let text =
+        fs::read_to_string(&path).unwrap().replacen("\"cpu_steal_share\":0.0", "\"cpu_steal_share\":null", 1);
+    fs::write(&path, text + "{\"end_s\":9.0,\"length_s\":1.0}\n").unwrap();
+    let study = results::read(&directory).unwrap();
+    assert_eq!(study.trials[0].resources.len(), 4);
+    let told = "trial 1: line 1 of resources.ndjson is left out, and 1 more: invalid type: null";
+    assert!(study.damage[0].starts_with(told), "{:?}", study.damage);
+}
+
 #[test]
 fn files_of_others_in_the_directory_are_left_alone() {
     let (_parent, directory) = complete();

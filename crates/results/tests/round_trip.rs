@@ -213,10 +213,13 @@ fn only_what_holds_a_trial_is_put_aside() {
     }
     fs::write(trials.join("2020/photo.jpg"), "precious").unwrap();
     fs::write(trials.join("2021/marks.ndjson"), "").unwrap();
-    let mut of_another = trial(2022, State::Complete);
+    let mut of_another = trial(2022, State::Failed);
     of_another.number = 3;
     fs::create_dir(trials.join("2022")).unwrap();
     fs::write(trials.join("2022/trial.json"), serde_json::to_vec(&of_another).unwrap()).unwrap();
+    fs::write(trials.join("2022/photo.jpg"), "precious").unwrap();
+    fs::create_dir(trials.join("2023")).unwrap();
+    fs::write(trials.join("2023/trial.json"), serde_json::to_vec(&of_another).unwrap()).unwrap();
     let mut writer = Writer::reopen(&archive).unwrap();
     writer.keep(vec![1]);
     writer.accept(&started()).unwrap();
@@ -225,8 +228,10 @@ fn only_what_holds_a_trial_is_put_aside() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     left.sort();
-    // A damaged record alone is a trial of ours that is measured again.
-    assert_eq!(left, ["0001", "0002-aside-1", "0003-aside-1", "2019", "2020", "2021-aside-1", "2022"]);
+    // A damaged record alone is a trial of ours that is measured again, also one whose number is wrong.
+    let ours =
+        ["0001", "0002-aside-1", "0003-aside-1", "2019", "2020", "2021-aside-1", "2022", "2023-aside-1"];
+    assert_eq!(left, ours);
 }
 
 #[test]

@@ -149,8 +149,8 @@ impl Sampler for Servers {
                 ServerLoad { cpu_cores, memory_bytes: now.memory_bytes, processes: now.processes },
             ))
         };
-        let servers = now.iter().filter_map(load).collect();
-        Some(Resources { end_s: at_s, length_s, servers, ..Resources::default() })
+        let servers: BTreeMap<String, ServerLoad> = now.iter().filter_map(load).collect();
+        (!servers.is_empty()).then(|| Resources { end_s: at_s, length_s, servers, ..Resources::default() })
     }
 }
 

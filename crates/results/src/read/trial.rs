@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
 use ownership::Directory;
-use record::{Mark, MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
+use record::{Main, Mark, MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
 use serde::de::DeserializeOwned;
 
 use super::{noted, read_json, unreadable};
@@ -27,7 +27,12 @@ pub(super) fn read(
     let directory = trials.below(name).map_err(|error| unreadable("its directory", &error));
     let measured = noted(&mut notes, directory).and_then(|directory| {
         let record = noted(&mut notes, read_json::<TrialRecord>(&directory, name::TRIAL))?;
-        Some(read_measured(record, &directory, &mut notes))
+        if record.number != number {
+            notes.push(format!("{} is that of trial {}: it is left out", name::TRIAL, record.number));
+            return None;
+        }
+        let measured = read_measured(record, &directory, &mut notes);
+        noted(&mut notes, is_about_its_samples(&measured)).map(|()| measured)
     });
     damage.extend(notes.into_iter().map(|note| format!("trial {number}: {note}")));
     let measured = measured?;
@@ -53,6 +58,16 @@ fn read_measured(mut record: TrialRecord, directory: &Directory, notes: &mut Vec
     let resources = read_lines(directory, name::RESOURCES, notes);
     let latencies = read_log(directory, &samples, notes);
     MeasuredTrial::stored(record, samples, resources, latencies)
+}
+
+/// A trial that is about operations of which its samples know nothing would have a rate of 0.
+fn is_about_its_samples(measured: &MeasuredTrial) -> Result<(), String> {
+    let Main::Kind(kind) = &measured.trial.main else { return Ok(()) };
+    let mut kinds = measured.samples.iter().flat_map(|sample| sample.operations.keys()).peekable();
+    let is_known = kinds.peek().is_none() || kinds.any(|known| known == kind);
+    is_known.then_some(()).ok_or_else(|| {
+        format!("{} is about operations called {kind}, which no sample has: it is left out", name::TRIAL)
+    })
 }
 
 fn cut_off(number: u32, samples: &[Sample]) -> String {

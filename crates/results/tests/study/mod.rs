@@ -188,7 +188,9 @@ pub(crate) fn trial_events(number: u32, open: bool) -> Vec<Event> {
         events.push(Event::Interval { number, interval });
         events.push(Event::Resources { number, resources: resources(end_s) });
     }
-    let ended = TrialRecord { setup: Some(setup(pacing)), ..trial(number, State::Complete) };
+    let outcome = Outcome::Disk(DiskOutcome::default());
+    let ended =
+        TrialRecord { setup: Some(setup(pacing)), outcome: Some(outcome), ..trial(number, State::Complete) };
     events.push(Event::TrialFinished(ended));
     events
 }

@@ -71,7 +71,8 @@ impl Maintainer {
         let start_ns = self.clock.now_ns();
         running.buffer.watch(start_ns);
         running.measured().maintenance_ns.push((start_ns, None));
-        let begun = Mark::planned(MarkKind::Purge, start_ns as f64 / 1e9, None, "");
+        let database = running.lease.name();
+        let begun = Mark::planned(MarkKind::Purge, start_ns as f64 / 1e9, None, database);
         running.ledger.lock().marks.push(begun);
         let mut done = Done::default();
         let error = tokio::select! {
@@ -105,7 +106,7 @@ impl Maintainer {
             database_bytes_after: done.bytes_after,
             error: error.map(|error| error.to_string()),
         };
-        entries.marks.extend(run.marks());
+        entries.marks.extend(run.marks(database));
         entries.maintenance.push(run);
     }
 

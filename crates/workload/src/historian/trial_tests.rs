@@ -122,9 +122,12 @@ fn run_until(
         marks
     };
     // What was told while it ran is what is known at its end.
-    let known = record::Outcome::Historian(Box::new(outcome.clone())).marks();
+    let setup = setup.unwrap();
+    let described = record::Setup::Historian(Box::new(setup.clone()));
+    let known = record::Outcome::Historian(Box::new(outcome.clone())).marks(Some(&described));
+    assert!(known.iter().all(|mark| !mark.what.is_empty()), "every mark says what of: {known:?}");
     assert_eq!(in_order(marks), in_order(known));
-    Ok(Ran { outcome, setup: setup.unwrap(), intervals })
+    Ok(Ran { outcome, setup, intervals })
 }
 
 fn run_on(settings: &Settings, own: &Own) -> Ran {

@@ -79,7 +79,7 @@ fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) 
     })
     .unwrap();
     // What was told while it ran is what is known at its end.
-    let mut known = record::Outcome::Orders(Box::new(outcome.clone())).marks();
+    let mut known = record::Outcome::Orders(Box::new(outcome.clone())).marks(None);
     [&mut marks, &mut known]
         .into_iter()
         .for_each(|marks| marks.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s)));

@@ -1,0 +1,163 @@
+//! A stored target in its one full form, so that two spellings of the same thing are the same.
+//!
+//! Records hold a target as a study file spells it, as briefly as it can be read. What a study file once could say otherwise
+//! stands in older records as it was written then.
+
+use serde_json::{Map, Value};
+
+use crate::Setup;
+
+/// A target with its databases by number, each with its address as `at`. They are stored as briefly as they can be read: one
+/// of which nothing but the place is said as its address alone, and one that is alone without a list. The keys of the older
+/// spelling, `url` and `store`, are those of today.
+#[must_use]
+pub fn in_full(target: &Value) -> Value {
+    let mut target = target.clone();
+    let Some(keys) = target.as_object_mut() else { return target };
+    let of_url = keys.remove("url").map(|url| with_name(at(url), keys.remove("database")));
+    let listed = keys.remove("database").into_iter().chain(keys.remove("store")).flat_map(one_or_many);
+    let mut databases: Vec<Value> = of_url.into_iter().chain(listed.map(database)).collect();
+    for key in ["existing", "keep"] {
+        let Some(said) = keys.remove(key) else { continue };
+        for database in databases.iter_mut().filter_map(Value::as_object_mut) {
+            database.entry(key).or_insert_with(|| said.clone());
+        }
+    }
+    if !databases.is_empty() {
+        let numbered =
+            databases.into_iter().zip(1..).map(|(one, number): (_, u32)| (number.to_string(), one));
+        keys.insert("database".to_owned(), numbered.collect());
+    }
+    target
+}
+
+/// The name of an axis over a target, and a level of it, as they are called today: `database` of the older `url`, and the
+/// address alone of a database of which nothing else is said. The names of other axes stay, and so do their levels.
+#[must_use]
+pub fn axis_in_full(name: &str, level: &str) -> (String, String) {
+    if !["url", "store", "database", "at"].contains(&name) {
+        return (name.to_owned(), level.to_owned());
+    }
+    let inside = level.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let alone = inside.and_then(|inside| inside.split_once('=')).filter(|(key, _)| key.trim() == "at");
+    let quoted = alone.and_then(|(_, value)| {
+        let value = value.trim();
+        let quote = value.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+        value.strip_prefix(quote)?.strip_suffix(quote).filter(|inside| !inside.contains(quote))
+    });
+    ("database".to_owned(), quoted.unwrap_or(level).to_owned())
+}
+
+/// What was loaded, as a setup tells it: the paths as one text, or the address of each database with its name. Empty where
+/// nothing outside this process was.
+#[must_use]
+pub fn loaded(setup: &Setup) -> Vec<String> {
+    let stored = serde_json::to_value(setup).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(path) = stored.get("path") {
+        let is_touched = !matches!(stored["engine"].as_str(), Some("null" | "simulated"));
+        return is_touched.then(|| text(path)).flatten().into_iter().collect();
+    }
+    match (stored.get("target"), stored.get("targets").and_then(Value::as_array)) {
+        (Some(one), _) => text(one).into_iter().collect(),
+        (None, Some(several)) => several.iter().filter_map(|one| text(one.get("target")?)).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// What a target asks for and the setup of its trial denies; none where they agree, or cannot be compared.
+pub(crate) fn contradiction(target: &Value, setup: &Setup) -> Option<String> {
+    let full = in_full(target);
+    let asked: Vec<String> = match (full.get("paths").and_then(Value::as_array), full.get("database")) {
+        (Some(paths), _) => {
+            let paths: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
+            vec![paths.join(", ")]
+        }
+        // A server's address has the name of the database in a setup, and may lack it in a target.
+        (None, Some(Value::Object(databases))) => {
+            let ats = databases.values().filter_map(|one| one.get("at")?.as_str());
+            let asked: Vec<String> = ats.map(str::to_owned).collect();
+            asked.iter().all(|at| at.starts_with("sqlite:")).then_some(asked)?
+        }
+        _ => return None,
+    };
+    let (asked, loaded) = (asked.join(" and "), loaded(setup).join(" and "));
+    (!loaded.is_empty() && asked != loaded)
+        .then(|| format!("its target is {asked}, and its setup tells of {loaded}"))
+}
+
+fn one_or_many(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(several) => several,
+        one => vec![one],
+    }
+}
+
+/// A database as a table. One of the older spelling had its address as `url`, and its name as `database`.
+fn database(written: Value) -> Value {
+    match written {
+        Value::Object(mut keys) => {
+            for (older, now) in [("url", "at"), ("database", "name")] {
+                if let Some(value) = keys.remove(older) {
+                    keys.insert(now.to_owned(), value);
+                }
+            }
+            Value::Object(keys)
+        }
+        place => at(place),
+    }
+}
+
+fn at(place: Value) -> Value {
+    Value::Object(Map::from_iter([("at".to_owned(), place)]))
+}
+
+fn with_name(mut database: Value, name: Option<Value>) -> Value {
+    if let (Some(keys), Some(name)) = (database.as_object_mut(), name) {
+        keys.insert("name".to_owned(), name);
+    }
+    database
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_target_are_one() {
+        let full = json!({"database": {"1": {"at": "sqlite:/a"}}});
+        for brief in [
+            json!({"database": "sqlite:/a"}),
+            json!({"database": {"at": "sqlite:/a"}}),
+            json!({"database": ["sqlite:/a"]}),
+            json!({"database": [{"at": "sqlite:/a"}]}),
+            json!({"url": "sqlite:/a"}),
+            json!({"store": [{"url": "sqlite:/a"}]}),
+        ] {
+            assert_eq!(in_full(&brief), full, "{brief}");
+        }
+        let named = json!({"database": {"1": {"at": "postgres://h", "name": "x", "keep": true}}});
+        assert_eq!(in_full(&json!({"url": "postgres://h", "database": "x", "keep": true})), named);
+        let (paths, other) = (json!({"paths": ["/a"]}), json!(7));
+        assert_eq!((in_full(&paths), in_full(&other)), (paths, other), "what has no database stays");
+    }
+
+    #[test]
+    fn an_axis_over_databases_has_one_name_and_one_spelling_of_its_levels() {
+        let full = ("database".to_owned(), "sqlite:/a".to_owned());
+        for (name, level) in [
+            ("url", "sqlite:/a"),
+            ("at", "sqlite:/a"),
+            ("database", "sqlite:/a"),
+            ("database", "{ at = \"sqlite:/a\" }"),
+            ("database", "{at='sqlite:/a'}"),
+        ] {
+            assert_eq!(axis_in_full(name, level), full, "{name} {level}");
+        }
+        let more = "{ at = \"sqlite:/a\", keep = true }";
+        assert_eq!(axis_in_full("database", more).1, more);
+        assert_eq!(axis_in_full("memory", "{ at = \"8\" }"), ("memory".into(), "{ at = \"8\" }".into()));
+    }
+}
