@@ -1,6 +1,6 @@
 //! Doubts about what answered: memory, an empty file, a deduplicating array, a volatile cache, instead of the medium.
 
-use record::{Device, DiskSetup, Reading, Written};
+use record::{Device, DiskSetup, Placed, Reading, TARGET_VOLUME, Written};
 
 use crate::format;
 use crate::report::Report;
@@ -88,41 +88,63 @@ fn written_unknown(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// One sentence a device, over the trials that are on it.
+/// One sentence for the devices that trials lie on, over the trials that lie on the same ones.
 fn above_interfaces(report: &Report) -> Vec<Verdict> {
-    let devices = report.environment.iter().flat_map(|environment| environment.volumes.values());
-    let mut devices: Vec<&Device> = devices.filter_map(|volume| volume.device.known()).collect();
-    devices.sort_by_key(|device| &device.name);
-    devices.dedup_by_key(|device| &device.name);
-    devices.into_iter().filter_map(|device| above_interface(report, device)).collect()
+    let mut all: Vec<Vec<&Device>> =
+        report.trials.iter().filter_map(|trial| devices(report, trial)).collect();
+    let names = |devices: &[&Device]| devices.iter().map(|device| device.name.clone()).collect::<Vec<_>>();
+    all.sort_by_key(|devices| names(devices));
+    all.dedup_by_key(|devices| names(devices));
+    all.into_iter().filter_map(|devices| above_interface(report, &devices)).collect()
 }
 
-fn above_interface(report: &Report, device: &Device) -> Option<Verdict> {
-    let most = *device.interface_bytes_per_s.known()? as f64 / 1e6;
+/// The devices that a trial's paths lie on, by name and each once; none where one of them is not known.
+fn devices<'a>(report: &'a Report, trial: &Trial) -> Option<Vec<&'a Device>> {
+    let setup = io(trial)?;
     let volumes = &report.environment.as_ref()?.volumes;
-    let mut paths: Vec<&str> =
-        report.trials.iter().filter_map(|trial| Some(io(trial)?.path.as_str())).collect();
-    paths.dedup();
-    // Of several paths the only volume that was recorded is that of the first.
-    let only = volumes.values().next().filter(|_| volumes.len() == 1 && paths.len() == 1);
+    let placed = trial.placed.iter().filter_map(|placed| match placed {
+        Placed::Path { path, .. } => Some(path.as_str()),
+        Placed::Database { .. } => None,
+    });
+    let mut paths: Vec<&str> = placed.collect();
+    if paths.is_empty() {
+        paths.push(&setup.path);
+    }
+    // Format 1 recorded one volume without its path, that of the first; the paths of a setup stand in one text.
+    let is_one = |path: &str| !path.contains(", ");
+    let only = volumes.get(TARGET_VOLUME).filter(|_| matches!(paths[..], [path] if is_one(path)));
+    let device = |path: &&str| volumes.get(*path).or(only)?.device.known();
+    let mut devices: Vec<&Device> = paths.iter().map(device).collect::<Option<_>>()?;
+    devices.sort_by_key(|device| &device.name);
+    devices.dedup_by_key(|device| &device.name);
+    Some(devices)
+}
+
+fn above_interface(report: &Report, devices: &[&Device]) -> Option<Verdict> {
+    // Several carry what all of them together can.
+    let each = devices.iter().map(|device| device.interface_bytes_per_s.known().copied());
+    let most = each.sum::<Option<u64>>()? as f64 / 1e6;
+    let is_on =
+        |own: &[&Device]| own.iter().map(|own| &own.name).eq(devices.iter().map(|device| &device.name));
     let faster = |trial: &Trial| {
-        let volume = volumes.get(&io(trial)?.path).or(only)?;
-        volume.device.known().filter(|own| own.name == device.name)?;
+        self::devices(report, trial).filter(|own| is_on(own))?;
         // An interface carries reads and writes at the same time, so each direction is judged alone.
         let one_way =
             trial.figures.iter().filter(|figures| figures.kind == "read" || figures.kind == "write");
         one_way.filter_map(|figures| figures.mb_per_s).reduce(f64::max).filter(|&mb_per_s| mb_per_s > most)
     };
-    let interface = match &device.interface {
-        Reading::Known(name) => name.as_str(),
-        Reading::Unknown(_) => "device's",
+    let interface = |device: &Device| match &device.interface {
+        Reading::Known(name) => format!("{name} interface of {}", device.name),
+        Reading::Unknown(_) => format!("device's interface of {}", device.name),
     };
+    let names: Vec<String> = devices.iter().map(|device| interface(device)).collect();
+    let together = if devices.len() > 1 { " together" } else { "" };
     let mb_per_s = |value: f64| format!("{} MB/s", format::figure(value));
     Doubt::with_figure(Level::Warning, "above_interface", &report.trials, faster).verdict(mb_per_s, |rate| {
         format!(
-            "{rate} is more than the {interface} interface of {} can carry ({}); something before the device \
-             answered; measure with direct I/O and a larger file",
-            device.name,
+            "{rate} is more than the {} can carry{together} ({}); something before the device answered; measure with \
+             direct I/O and a larger file",
+            names.join(" and the "),
             mb_per_s(most),
         )
     })

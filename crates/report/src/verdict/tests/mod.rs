@@ -137,6 +137,37 @@ fn rate_above_the_interface_is_doubted() {
     assert!(verdicts(&study).iter().all(|verdict| verdict.rule != "above_interface"));
 }
 
+/// A test over two paths found no volume, and its rate was doubted by nobody.
+#[test]
+fn a_rate_over_several_paths_is_set_against_all_their_interfaces() {
+    let on = |paths: [&str; 2], rate: f64| {
+        let placed = paths.map(|path| record::Placed::Path {
+            path: path.to_owned(),
+            on: record::Reading::Unknown("not asked".to_owned()),
+        });
+        let trial = read().with(|s| (s.block_bytes, s.path) = (1 << 20, paths.join(", ")));
+        let trial = trial.recorded(|record| record.placed = placed.to_vec());
+        let mut study = of(vec![trial.rate(rate, 1_000.0).noise(0.0).trial(1)]);
+        let volumes = &mut study.environment.as_mut().unwrap().volumes;
+        let first = volumes.remove(record::TARGET_VOLUME).unwrap();
+        let mut second = first.clone();
+        if let record::Reading::Known(device) = &mut second.device {
+            device.name = "nvme1n1".to_owned();
+        }
+        for (path, volume) in [("/a", &first), ("/also-a", &first), ("/b", &second)] {
+            volumes.insert(path.to_owned(), volume.clone());
+        }
+        verdicts(&study).into_iter().find(|v| v.rule == "above_interface").map(|verdict| verdict.sentence)
+    };
+    let of_both = on(["/a", "/b"], 16_000.0).unwrap();
+    let says = "nvme interface of nvme0n1 and the nvme interface of nvme1n1 can carry together (15,760 MB/s)";
+    assert!(of_both.contains(says), "{of_both}");
+    assert_eq!(on(["/a", "/b"], 8_000.0), None, "each carries its part");
+    let of_one = on(["/a", "/also-a"], 8_000.0).unwrap();
+    assert!(of_one.contains("nvme interface of nvme0n1 can carry (7,880 MB/s)"), "{of_one}");
+    assert_eq!(on(["/a", "/unknown"], 16_000.0), None);
+}
+
 #[test]
 fn compressible_and_duplicate_fill_is_doubted() {
     raised(
