@@ -45,9 +45,8 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     // Apart from `stop`, which the thread sets too: it may do so while this signal is still being handled.
     let heard = Arc::new(AtomicBool::new(false));
     for signal in SIGNALS {
-        // In this order: the conditional exit must see the flag as it was before this signal. A terminal that is closed hangs
-        // up twice, by its shell and by the kernel, and nobody is there who would want to abort.
-        if signal != SIGHUP {
+        // In this order: the conditional exit must see the flag as it was before this signal.
+        if aborts(signal) {
             flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&heard))
                 .map_err(Failure::runtime)?;
         }
@@ -65,13 +64,31 @@ fn answer_signals() -> std::io::Result<()> {
         Ok(mut signals) => {
             LISTENS.store(true, Ordering::Relaxed);
             let _ = sender.send(Ok(()));
-            signals.forever().next().into_iter().for_each(|_| answer());
+            hear(signals.forever(), answer, || signal_hook::low_level::exit(Exit::Interrupted as i32));
         }
         Err(error) => {
             let _ = sender.send(Err(error));
         }
     })?;
     taken_over.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
+}
+
+/// Answers the first signal, and aborts at the next one that asks for it. As a rule a handler aborts before, also while the
+/// answer waits for a reader; but a first signal that came before the handlers were there is known to this thread alone.
+fn hear(signals: impl IntoIterator<Item = i32>, answer: impl FnOnce(), abort: impl FnOnce()) {
+    let mut signals = signals.into_iter();
+    if signals.next().is_some() {
+        answer();
+        if signals.any(aborts) {
+            abort();
+        }
+    }
+}
+
+/// Whether a second signal ends the program. A terminal that is closed hangs up twice, by its shell and by the kernel, and nobody
+/// is there who would want to abort.
+fn aborts(signal: i32) -> bool {
+    signal != SIGHUP
 }
 
 /// The line. It may wait for a reader that does not read, which keeps nothing else.
@@ -88,5 +105,27 @@ fn answer() {
     } else {
         tell!("prony: interrupted");
         std::process::exit(Exit::Interrupted as i32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A signal that came while the handlers were being registered was answered, and the next one was taken for the first.
+    #[test]
+    fn the_second_signal_aborts_whenever_the_first_one_came() {
+        let heard = |signals: &[i32]| {
+            let (answered, aborted) = (Cell::new(0), Cell::new(false));
+            hear(signals.iter().copied(), || answered.set(answered.get() + 1), || aborted.set(true));
+            (answered.get(), aborted.get())
+        };
+        assert_eq!(heard(&[]), (0, false));
+        assert_eq!(heard(&[SIGINT]), (1, false));
+        assert_eq!(heard(&[SIGINT, SIGINT]), (1, true));
+        assert_eq!(heard(&[SIGHUP, SIGHUP]), (1, false), "a terminal that is closed hangs up twice");
+        assert_eq!(heard(&[SIGHUP, SIGHUP, SIGTERM]), (1, true));
     }
 }
