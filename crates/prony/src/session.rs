@@ -64,11 +64,14 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     enter_working_directory(record.manifest.working_directory.as_deref())?;
     let study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
     let plan = Plan::of(&study).map_err(Failure::usage)?;
+    let damage = record.damage.clone();
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
     memory::check_plan(&plan)?;
     drop(survey(&plan)?);
     tell_commands(&study);
+    // A trial that had come to its end and cannot be read is measured again, and nobody would know why.
+    damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
     let again = match resume.set_aside().len() {
         0 => String::new(),
         number => {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use record::{
     Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord,
-    leaves,
+    TARGET_VOLUME, in_full, leaves,
 };
 use serde_json::Value;
 use study::{Plan, Trial};
@@ -135,7 +135,7 @@ impl Resume {
             differs: self
                 .environment
                 .as_ref()
-                .map(|begun| differences(begun, environment))
+                .map(|begun| differences(begun, environment, plan))
                 .unwrap_or_default(),
             set_aside: self.set_aside.clone(),
         });
@@ -169,16 +169,38 @@ fn is_of(entry: &Trial, trial: &MeasuredTrial, is_search: bool) -> bool {
 /// made for the study may be kept at its end or not, which changes no figure.
 fn other_targets(plan: &Plan, trials: &[MeasuredTrial], is_search: bool) -> Vec<String> {
     let mut differs: Vec<String> = Vec::new();
-    // What format 1 did not record cannot be compared.
-    for trial in trials.iter().filter(|trial| !trial.trial.target.is_null()) {
+    for trial in trials {
         let Some(entry) = entry_of(plan, trial, is_search) else { continue };
-        for told in between(&trial.trial.target, &target_of(&plan.trials[entry])) {
+        let (then, now) = (&trial.trial, &plan.trials[entry]);
+        // Format 1 recorded of the target what the setup told.
+        let told = match (&then.target, &then.setup) {
+            (Value::Null, Some(setup)) => other_loaded(&record::loaded(setup), now).into_iter().collect(),
+            (Value::Null, None) => Vec::new(),
+            (target, _) => between(target, &target_of(now)),
+        };
+        for told in told {
             if !differs.contains(&told) {
                 differs.push(told);
             }
         }
     }
     differs
+}
+
+/// How what was loaded differs from what the plan would load now; none where nothing outside this process was.
+fn other_loaded(then: &[String], now: &Trial) -> Option<String> {
+    let databases = now.databases();
+    let now = match databases.as_slice() {
+        [] => vec![
+            now.target.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
+        ],
+        databases => {
+            let addresses = databases.iter().map(|database| database.url.with_database(&database.name));
+            addresses.map(|address| address.to_string()).collect()
+        }
+    };
+    let differs = !then.is_empty() && then != now;
+    differs.then(|| format!("the target was {} and is {}", then.join(" and "), now.join(" and ")))
 }
 
 fn between(then: &Value, now: &Value) -> Vec<String> {
@@ -190,23 +212,6 @@ fn between(then: &Value, now: &Value) -> Vec<String> {
     let sentence =
         |path: &String| format!("target.{path} was {} and is {}", told(then.get(path)), told(now.get(path)));
     paths.into_iter().filter(matters).map(sentence).collect()
-}
-
-/// A target with its databases by number. They are written as briefly as they can be read: one of which nothing but the place is
-/// said as its address alone.
-fn in_full(target: &Value) -> Value {
-    let mut target = target.clone();
-    if let Some(database) = target.get_mut("database") {
-        let several = match database.take() {
-            Value::Array(several) => several,
-            one => vec![one],
-        };
-        let full = |one: Value| if one.is_string() { Value::from_iter([("at", one)]) } else { one };
-        let numbered =
-            several.into_iter().zip(1..).map(|(one, number): (_, u32)| (number.to_string(), full(one)));
-        *database = numbered.collect();
-    }
-    target
 }
 
 /// Position in the plan of what a record is of.
@@ -252,11 +257,16 @@ fn with_their_blocks(plan: &Plan, left: BTreeSet<usize>) -> BTreeSet<usize> {
     (0..plan.trials.len()).filter(|&entry| blocks.contains(&plan.trials[entry].planned.block)).collect()
 }
 
+/// What the volumes of databases' logs are called, where those lie apart.
+const LOG: &str = "log";
+
 /// What of the machine changes every figure.
-fn differences(begun: &Environment, now: &Environment) -> Vec<String> {
+fn differences(begun: &Environment, now: &Environment, plan: &Plan) -> Vec<String> {
+    let known = known_volumes(begun, plan);
     // By their devices, and not by the names of what lies on them.
-    let sources = |environment: &Environment| {
-        let mounts = environment.volumes.values().filter_map(|volume| volume.mount.known());
+    let sources = |environment: &Environment, is_known: &dyn Fn(&str) -> bool| {
+        let volumes = environment.volumes.iter().filter(|(name, _)| is_known(name));
+        let mounts = volumes.filter_map(|(_, volume)| volume.mount.known());
         let mut sources: Vec<&str> = mounts.map(|mount| mount.source.as_str()).collect();
         sources.sort_unstable();
         sources.dedup();
@@ -269,11 +279,24 @@ fn differences(begun: &Environment, now: &Environment) -> Vec<String> {
         ("CPU", model(&begun.cpu.model), model(&now.cpu.model)),
         ("usable CPUs", begun.cpu.usable.to_string(), now.cpu.usable.to_string()),
         ("memory", begun.memory.total_bytes.to_string(), now.memory.total_bytes.to_string()),
-        ("device", sources(begun), sources(now)),
+        ("device", sources(begun, &|_| true), sources(now, &known)),
         ("prony", begun.tool_version.clone(), now.tool_version.clone()),
     ];
     let differs = pairs.into_iter().filter(|(_, begun, now)| begun != now);
     differs.map(|(what, begun, now)| format!("{what} was {begun} and is {now}")).collect()
+}
+
+/// Which volumes of a machine are of those that were known when a study was begun. Format 1 recorded one alone: that of the
+/// first path, or that of a database's data.
+fn known_volumes(begun: &Environment, plan: &Plan) -> impl Fn(&str) -> bool {
+    let only_target = begun.volumes.keys().eq([TARGET_VOLUME]);
+    let tests = plan.disk_tests();
+    let first = tests.first().and_then(|(paths, _)| paths.first()).map(|path| path.display().to_string());
+    move |name: &str| match &first {
+        _ if !only_target => true,
+        Some(first) => name == first,
+        None => !name.starts_with(LOG),
+    }
 }
 
 #[cfg(test)]

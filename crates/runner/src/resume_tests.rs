@@ -319,6 +319,70 @@ fn another_target_than_the_one_that_was_measured_is_refused() {
     assert_eq!(Resume::of(&Plan::of(&kept).unwrap(), measured(HISTORIAN)).map(|_| ()), Ok(()));
 }
 
+/// Format 1 stored no target, and a study of it went on against whatever its file named by then.
+#[test]
+fn another_target_than_a_setup_of_format_1_tells_is_refused() {
+    let study = Study::from_toml(HISTORIAN).unwrap();
+    let mut measured = record(Vec::new(), &told(&study, None, 25));
+    measured.trials.iter_mut().for_each(|trial| trial.trial.target = Value::Null);
+    let resumed = |text: &str| {
+        let plan = Plan::of(&Study::from_toml(text).unwrap()).unwrap();
+        Resume::of(&plan, measured.clone()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(resumed(HISTORIAN), Ok(()));
+    let other = resumed(&HISTORIAN.replace("append=50ms", "append=90ms")).unwrap_err();
+    assert!(other.contains(": the target was fake:?append=50ms and is fake:?append=90ms; take"), "{other}");
+}
+
+#[test]
+fn what_was_loaded_is_compared_by_paths_and_addresses() {
+    let first = |text: &str| Plan::of(&Study::from_toml(text).unwrap()).unwrap().trials.remove(0);
+    let then = |of: &str| vec![of.to_owned()];
+    let disk = first(PLAIN);
+    assert_eq!(other_loaded(&then("/nowhere"), &disk), None);
+    assert_eq!(other_loaded(&[], &disk), None, "nothing outside the process was loaded");
+    let told = other_loaded(&then("/data, /more"), &disk);
+    assert_eq!(told.as_deref(), Some("the target was /data, /more and is /nowhere"));
+    let server = first(&HISTORIAN.replace("fake:?append=50ms", "postgres://u:secret@h/postgres"));
+    assert_eq!(other_loaded(&then("postgres://u@h/prony_historian"), &server), None);
+    let told = other_loaded(&then("postgres://u@h/plant"), &server).unwrap();
+    assert_eq!(told, "the target was postgres://u@h/plant and is postgres://u@h/prony_historian");
+}
+
+/// Format 1 knew one volume, so that a log on another device was taken for a change of the machine.
+#[test]
+fn a_log_that_format_1_did_not_record_is_no_other_device() {
+    let on = |source: &str| record::Storage {
+        mount: Reading::Known(record::MountPoint {
+            path: "/".to_owned(),
+            file_system: "ext4".to_owned(),
+            source: source.to_owned(),
+            options: String::new(),
+            block_bytes: 4096,
+            free_bytes: 0,
+        }),
+        device: Reading::Unknown("not asked".to_owned()),
+    };
+    let machine = |volumes: &[(&str, &str)]| {
+        let study = Study::from_toml(PLAIN).unwrap();
+        let mut environment = record(Vec::new(), &told(&study, None, 5)).environment.unwrap();
+        environment.volumes = volumes.iter().map(|(name, source)| ((*name).to_owned(), on(source))).collect();
+        environment
+    };
+    let plan = |text: &str| Plan::of(&Study::from_toml(text).unwrap()).unwrap();
+    let told = |begun: &[(&str, &str)], now: &[(&str, &str)], plan: &Plan| {
+        differences(&machine(begun), &machine(now), plan)
+    };
+    let (old, now) = ([("target", "/dev/sda")], [("data", "/dev/sda"), ("log", "/dev/sdb")]);
+    assert_eq!(told(&old, &now, &plan(HISTORIAN)), [""; 0]);
+    let moved = told(&[("target", "/dev/sdb")], &now, &plan(HISTORIAN));
+    assert_eq!(moved, ["device was /dev/sdb and is /dev/sda"]);
+    let both = told(&[("data", "/dev/sda")], &now, &plan(HISTORIAN));
+    assert_eq!(both, ["device was /dev/sda and is /dev/sda, /dev/sdb"], "format 2 would have recorded it");
+    let paths = [("/a", "/dev/sdc"), ("/nowhere", "/dev/sda")];
+    assert_eq!(told(&old, &paths, &plan(PLAIN)), [""; 0], "that of the first path");
+}
+
 #[test]
 fn a_servers_limit_is_part_of_the_target() {
     let of = |memory: &str| serde_json::json!({"server": {"pg": {"memory": memory, "keep": memory}}});

@@ -161,7 +161,8 @@ impl Url {
     }
 
     /// The same server, another database. A file is its database, and a fake has one.
-    pub(crate) fn with_database(&self, name: &str) -> Self {
+    #[must_use]
+    pub fn with_database(&self, name: &str) -> Self {
         let mut url = self.clone();
         if let Some(server) = url.server_mut() {
             server.database = Some(name.to_owned());
