@@ -58,14 +58,18 @@ pub(crate) fn of_search(search: &Search) -> Option<(f64, bool)> {
 }
 
 /// What a study is about: what it says itself, else what its workload is judged by. None where nothing was measured.
-pub(crate) fn of_study(design: &Design, trials: &[Trial]) -> Option<&'static Metric> {
+pub(crate) fn of_study<'a>(
+    design: &Design,
+    trials: impl Iterator<Item = &'a Trial>,
+) -> Option<&'static Metric> {
     if let Some(metric) = design.metric.as_deref().and_then(Metric::named) {
         return Some(metric);
     }
+    let trials: Vec<&Trial> = trials.collect();
     if trials.iter().any(|trial| trial.search.is_some()) {
         return Metric::named(SUSTAINED);
     }
-    let complete: Vec<&Trial> = trials.iter().filter(|trial| trial.is_complete()).collect();
+    let complete: Vec<&Trial> = trials.into_iter().filter(|trial| trial.is_complete()).collect();
     let first = complete.iter().find(|trial| trial.main().is_some())?;
     let rate = first.shown().words().rate_metric;
     // A rate that was offered and held is that of the load, not of what was loaded.

@@ -162,6 +162,28 @@ fn commands_surround_each_trial_and_a_failing_one_ends_the_study() {
     assert!(!resumed.stdout.contains("the command before"), "{}", resumed.stdout);
 }
 
+/// A trial that had come to its end was measured again, and nobody was told that its record could not be read.
+#[test]
+fn what_is_damaged_of_a_study_is_told_before_it_is_taken_up_again() {
+    let bench = Workbench::new();
+    let failing =
+        format!("before = \"test -e ready || test $PRONY_TRIAL -lt 3\"\norder = \"given\"\n{SIMULATED}");
+    let short = ["--blocks", "1", "--set", "workload.disk.block_size=4KiB"];
+    run(&bench, &failing, &short).ended_with(1);
+    let results = bench.results().unwrap();
+    let path = results.join("trials/0001/trial.json");
+    let mut record = json_file(path.clone());
+    record["outcome"] = Value::Null;
+    fs::write(&path, record.to_string()).unwrap();
+    bench.write("ready", "");
+    bench
+        .run(&["study", "resume", results.to_str().unwrap()])
+        .ended_with(0)
+        .says("trial 1: trial.json cannot be read: it was measured to its end and has no outcome");
+    assert_eq!(json_file(path)["outcome"]["workload"], "disk", "measured again");
+    assert!(results.join("trials/0001-aside-1").exists());
+}
+
 /// The figures and verdicts of a study, without what is said of its interruption.
 fn comparison(bench: &Workbench, results: &Path) -> (Value, Vec<String>) {
     let mut document = bench.report_json(results);
@@ -262,7 +284,8 @@ fn results_are_compared_with_the_first() {
     let [slow, fast] = &directories[..] else { unreachable!() };
     let outcome = bench.run(&["compare", slow, fast]).ended_with(4);
     assert!(outcome.stdout.contains("Not interleaved: drift not controlled"), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("simulated"), "the setting that differs is named: {}", outcome.stdout);
+    let settings = outcome.stdout.split("Differences of the settings").nth(1).unwrap_or_default();
+    assert!(settings.contains("workload.disk.simulated.service"), "{}", outcome.stdout);
     let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();
     assert!(same["against"][0]["environment"].as_array().unwrap().is_empty());
     bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("there is no nowhere");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Environment, Leaves, Setup, StudyRecord, leaves};
+use record::{Environment, Leaves, Setup, StudyRecord, in_full, leaves};
 use serde::Serialize;
 
 use crate::trial::Trial;
@@ -55,77 +55,152 @@ const PLACE: [&str; 17] = [
 /// Names under which the rate of a search's step is stored: what the search found, and nothing that was asked for.
 const FOUND: [&str; 2] = ["rate", "rate_per_s"];
 
-/// Differences of the machines.
+/// Trials of both studies that are set against each other.
+type Pairs<'a> = [(&'a Trial, &'a Trial)];
+/// All trials of both studies.
+type Trials<'a> = (&'a [Trial], &'a [Trial]);
+
+/// Differences of the machines. What is not recorded on either side may differ.
 pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
-    let of = |study: &StudyRecord| match &study.environment {
-        Some(environment) => machine(environment),
-        None => Leaves::from([("environment".to_owned(), "not recorded".to_owned())]),
-    };
-    match (&first.environment, &this.environment) {
-        (Some(_), Some(_)) => between(&of(first), &of(this)),
-        (None, None) => Vec::new(),
+    let mut found = match (&first.environment, &this.environment) {
+        (Some(one), Some(other)) => between(&machine(one), &machine(other)),
         (one, other) => {
             let told = |known: bool| Some(if known { "recorded" } else { "not recorded" }.to_owned());
             let what = "environment".to_owned();
             vec![Difference { what, first: told(one.is_some()), this: told(other.is_some()) }]
         }
-    }
+    };
+    let (first, this) = (resumed(first), resumed(this));
+    found.extend(paths(&first, &this).into_iter().filter_map(|path| differs(path, &first, &this)));
+    found
 }
 
-/// Differences of what was loaded: of the targets as asked, of where they were found to be, and of what the setups tell of
-/// them. A difference that several combinations have is told once.
-pub(super) fn target<'a>(shared: impl Iterator<Item = (&'a Trial, &'a Trial)>) -> Vec<Difference> {
-    let of = |trial: &Trial| {
-        let asked = leaves(&trial.target).into_iter().map(|(path, text)| (format!("target.{path}"), text));
+/// What had changed of the machine whenever a study was taken up again: its environment is that of its begin.
+fn resumed(study: &StudyRecord) -> Leaves {
+    let changed = study.manifest.resumed.iter().zip(1..).filter(|(again, _)| !again.differs.is_empty());
+    changed.map(|(again, time)| (format!("taken up again, time {time}"), again.differs.join("; "))).collect()
+}
+
+/// Differences of what was loaded: of the targets as asked, in their full form, of where they were found to be, and of what
+/// the setups tell of them. A difference that several combinations have is told once. Without a pair all trials of one study
+/// are set against all of the other.
+pub(super) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Difference> {
+    let asked_and_placed = |trial: &Trial| {
+        let asked = leaves(&in_full(&trial.target));
+        let asked = asked.into_iter().map(|(path, text)| (format!("target.{path}"), text));
         let placed = leaves(&trial.placed).into_iter().map(|(path, text)| (format!("placed.{path}"), text));
         asked.chain(placed).collect::<Leaves>()
     };
     let mut all = Vec::new();
-    for (one, other) in shared {
+    for (one, other) in pairs {
         // What format 1 did not record is no difference.
         if !one.target.is_null() && !other.target.is_null() {
-            add_new(&mut all, between(&of(one), &of(other)));
+            add_new(&mut all, between(&asked_and_placed(one), &asked_and_placed(other)));
         }
         add_new(&mut all, setups(one, other).into_iter().filter(|difference| is_place(&difference.what)));
     }
-    all
-}
-
-/// Differences of the studies themselves, then of the setups of the combinations that both have but for what says where; a
-/// difference that several combinations have is told once.
-pub(super) fn settings<'a>(
-    first: &StudyRecord,
-    this: &StudyRecord,
-    shared: impl Iterator<Item = (&'a Trial, &'a Trial)>,
-) -> Vec<Difference> {
-    let of = |study: &StudyRecord| {
-        let manifest = &study.manifest;
-        let mut own = Leaves::from([
-            ("tool_version".to_owned(), manifest.tool_version.clone()),
-            ("seed".to_owned(), manifest.seed.to_string()),
-            ("quick".to_owned(), manifest.quick.to_string()),
-        ]);
-        if let Some(design) = &manifest.design {
-            own.insert("blocks".to_owned(), design.blocks.to_string());
-            own.extend(leaves(&design.order).into_values().map(|order| ("order".to_owned(), order)));
-        }
-        own.extend(
-            manifest.search.iter().flat_map(leaves).map(|(path, text)| (format!("search.{path}"), text)),
-        );
-        own
-    };
-    let (first, this) = (of(first), of(this));
-    // What the studies differ in themselves is theirs, seeds too.
-    let mut all: Vec<Difference> =
-        paths(&first, &this).into_iter().filter_map(|p| differs(p, &first, &this)).collect();
-    for (one, other) in shared {
-        add_new(&mut all, setups(one, other).into_iter().filter(|difference| !is_place(&difference.what)));
+    if pairs.is_empty() {
+        let has_targets = [first, this].into_iter().flatten().all(|trial| !trial.target.is_null());
+        let told = |trial: &Trial| {
+            let asked = if has_targets { asked_and_placed(trial) } else { Leaves::new() };
+            let setup = setup(trial).into_iter().filter(|(path, _)| is_place(path));
+            asked.into_iter().chain(setup.map(|(path, text)| (format!("setup.{path}"), text))).collect()
+        };
+        add_new(&mut all, between(&together(first, told), &together(this, told)));
     }
     all
 }
 
+/// Differences of the studies themselves, then of the parameters and setups of the combinations that both have but for what
+/// says where; a difference that several combinations have is told once. Without a pair all trials of one study are set
+/// against all of the other.
+pub(super) fn settings(
+    first: &StudyRecord,
+    this: &StudyRecord,
+    pairs: &Pairs<'_>,
+    (our_trials, their_trials): Trials<'_>,
+) -> Vec<Difference> {
+    let (first, this) = (of_study(first), of_study(this));
+    // What the studies differ in themselves is theirs, seeds too.
+    let mut all: Vec<Difference> =
+        paths(&first, &this).into_iter().filter_map(|p| differs(p, &first, &this)).collect();
+    for (one, other) in pairs {
+        let asked = parameters(one, other);
+        let is_told = |found: &Difference| {
+            asked.iter().any(|asked| last(&asked.what) == last(&found.what) && asked.first == found.first)
+        };
+        let setups = setups(one, other).into_iter().filter(|found| !is_place(&found.what) && !is_told(found));
+        add_new(&mut all, asked.iter().map(|found| named(one, found)).chain(setups));
+    }
+    if pairs.is_empty() {
+        let told = |trial: &Trial| {
+            let parameters = leaves(&trial.parameters).into_iter();
+            let parameters = parameters.map(|(path, text)| (parameter(trial, &path), text));
+            let setup = setup(trial).into_iter().filter(|(path, _)| !is_place(path));
+            parameters.chain(setup.map(|(path, text)| (format!("setup.{path}"), text))).collect()
+        };
+        add_new(&mut all, between(&together(our_trials, told), &together(their_trials, told)));
+    }
+    all
+}
+
+/// What a study says of itself.
+fn of_study(study: &StudyRecord) -> Leaves {
+    let manifest = &study.manifest;
+    let mut own = Leaves::from([
+        ("tool_version".to_owned(), manifest.tool_version.clone()),
+        ("seed".to_owned(), manifest.seed.to_string()),
+        ("quick".to_owned(), manifest.quick.to_string()),
+    ]);
+    if let Some(design) = &manifest.design {
+        own.insert("blocks".to_owned(), design.blocks.to_string());
+        own.extend(leaves(&design.order).into_values().map(|order| ("order".to_owned(), order)));
+    }
+    own.extend(manifest.search.iter().flat_map(leaves).map(|(path, text)| (format!("search.{path}"), text)));
+    own
+}
+
+/// Most values of one setting that are told.
+const VALUES_MOST: usize = 6;
+
+/// What all trials of a study tell, each with the values that it has anywhere.
+fn together(trials: &[Trial], told: impl Fn(&Trial) -> Leaves) -> Leaves {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, text) in trials.iter().flat_map(told) {
+        let known = values.entry(path).or_default();
+        if !known.contains(&text) {
+            known.push(text);
+        }
+    }
+    let joined = |mut texts: Vec<String>| {
+        texts.sort();
+        let more = texts.len().saturating_sub(VALUES_MOST);
+        texts.truncate(VALUES_MOST);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        texts.join(", ") + &more
+    };
+    values.into_iter().map(|(path, texts)| (path, joined(texts))).collect()
+}
+
+/// A difference of parameters under the key that it has in a study file.
+fn named(trial: &Trial, found: &Difference) -> Difference {
+    let what = if found.what == WORKLOAD { found.what.clone() } else { parameter(trial, &found.what) };
+    Difference { what, ..found.clone() }
+}
+
+fn parameter(trial: &Trial, path: &str) -> String {
+    format!("workload.{}.{path}", trial.workload)
+}
+
+fn setup(trial: &Trial) -> Leaves {
+    trial.setup.as_ref().map(leaves).unwrap_or_default()
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
+}
+
 fn setups(first: &Trial, this: &Trial) -> Vec<Difference> {
-    let setup = |trial: &Trial| trial.setup.as_ref().map(leaves).unwrap_or_default();
     let found = between(&setup(first), &setup(this)).into_iter();
     let found = found.filter(|difference| !was_found(&difference.what, first, this));
     found.map(|found| Difference { what: format!("setup.{}", found.what), ..found }).collect()
@@ -153,36 +228,42 @@ fn machine(environment: &Environment) -> Leaves {
     machine
 }
 
-/// Differences of what a combination asks of the server. A parameter that one side left to its default differs only if the
-/// setups differ in it.
+/// What is said to differ where the workloads themselves do.
+const WORKLOAD: &str = "workload";
+
+/// Differences of what a combination asks of the server.
 pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
+    parameters(first, this).into_iter().filter(|found| !is_place(&found.what)).collect()
+}
+
+/// Differences of what was asked for, those that say where too. A parameter that one side left to its default differs only if
+/// the setups differ in it.
+fn parameters(first: &Trial, this: &Trial) -> Vec<Difference> {
     if first.workload != this.workload {
         let (one, other) = (Some(first.workload.name().to_owned()), Some(this.workload.name().to_owned()));
-        return vec![Difference { what: "workload".to_owned(), first: one, this: other }];
+        return vec![Difference { what: WORKLOAD.to_owned(), first: one, this: other }];
     }
     let asked = |trial: &Trial| leaves(&trial.parameters);
     let found = between(&asked(first), &asked(this)).into_iter();
-    let found = found.filter(|found| !is_place(&found.what) && !was_found(&found.what, first, this));
+    let found = found.filter(|found| !was_found(&found.what, first, this));
     found.filter(|found| !same_by_default(found, first.setup.as_ref(), this.setup.as_ref())).collect()
 }
 
 /// Whether it is the rate of two searches' steps.
 fn was_found(path: &str, first: &Trial, this: &Trial) -> bool {
-    let last = path.rsplit('.').next().unwrap_or_default();
-    first.search.is_some() && this.search.is_some() && FOUND.contains(&last)
+    first.search.is_some() && this.search.is_some() && FOUND.contains(&last(path))
 }
 
 fn same_by_default(found: &Difference, first: Option<&Setup>, this: Option<&Setup>) -> bool {
     if found.first.is_some() && found.this.is_some() {
         return false;
     }
-    let last = found.what.rsplit('.').next().unwrap_or_default();
-    let real = |setup: Option<&Setup>| leaves(&setup?).remove(last);
+    let real = |setup: Option<&Setup>| leaves(&setup?).remove(last(&found.what));
     real(first).is_some_and(|one| Some(one) == real(this))
 }
 
 fn between(first: &Leaves, this: &Leaves) -> Vec<Difference> {
-    let is_volatile = |path: &str| path.rsplit('.').next().is_some_and(|last| VOLATILE.contains(&last));
+    let is_volatile = |path: &str| VOLATILE.contains(&last(path));
     let paths = paths(first, this).into_iter().filter(|path| !is_volatile(path));
     paths.filter_map(|path| differs(path, first, this)).collect()
 }

@@ -5,22 +5,22 @@
 //! studies are one family, for which the p-values are corrected (Holm).
 
 mod difference;
+mod side;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use std::collections::BTreeMap;
-
-use record::{METRICS, Metric, Share, StudyRecord, shown_json};
+use record::{METRICS, Metric, Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
 use stats::{Better, Effect, Judged};
 
 pub use difference::Difference;
 
-use crate::comparison::{Cell, ComparedMetric, Key, combination, direction, gain_pct, words};
-use crate::metrics::{SUSTAINED, of_study};
-use crate::report::Report;
+use crate::comparison::{
+    Cell, ComparedMetric, Key as CombinationKey, combination, direction, gain_pct, words,
+};
 use crate::trial::Trial;
+use side::{Cells, Side};
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;
@@ -51,6 +51,8 @@ pub struct ComparedStudy {
     pub title: String,
     /// Begin, RFC 3339 in UTC.
     pub started: String,
+    /// What of it is damaged or counts for nothing, a sentence each.
+    pub not_used: Vec<String>,
 }
 
 /// A study against the first.
@@ -64,11 +66,11 @@ pub struct Against {
     pub target: Vec<Difference>,
     /// In what settings and setups differ.
     pub settings: Vec<Difference>,
-    /// What the verdicts are about, by name.
-    pub metric: Option<&'static str>,
     /// Share from which on an effect matters: what the user gave, else that of the first study, else 3 %.
     pub smallest_effect: f64,
-    /// The combinations that both have.
+    /// Why nothing is compared, a sentence each; empty where something is.
+    pub not_compared: Vec<String>,
+    /// The combinations that both have. Where each has but one of a workload, these are compared whatever their names.
     pub combinations: Vec<Combination>,
     /// Combinations of the first study alone.
     pub only_first: Vec<String>,
@@ -83,7 +85,9 @@ pub struct Combination {
     pub label: String,
     /// In what its workload differs; a verdict is refused unless this is empty.
     pub workload: Vec<Difference>,
-    /// Its metrics.
+    /// What its verdict is about, by name.
+    pub metric: Option<&'static str>,
+    /// All metrics that either study has of it.
     pub metrics: Vec<MetricAgainst>,
 }
 
@@ -92,9 +96,9 @@ pub struct Combination {
 pub struct MetricAgainst {
     /// The metric.
     pub metric: ComparedMetric,
-    /// Values of the first study's complete trials.
+    /// Values of the first study's complete trials; empty where it has none.
     pub first: Vec<f64>,
-    /// Values of this study's.
+    /// Values of this study's; empty where it has none.
     pub this: Vec<f64>,
     /// Change in per cent, positive is better; none where there is no ratio.
     pub gain_pct: Option<f64>,
@@ -134,6 +138,7 @@ impl Compare {
             name: side.name.to_owned(),
             title: side.report.title.clone(),
             started: side.report.started.clone(),
+            not_used: side.not_used(),
         };
         let against = match sides.split_first() {
             Some((first, others)) => {
@@ -167,12 +172,11 @@ impl Compare {
 }
 
 impl Against {
-    /// What the comparison with this study came to, by the metric that it is about.
+    /// What the comparison with this study came to, by the metrics that its workloads are judged by.
     #[must_use]
     pub fn outcome(&self) -> CompareOutcome {
         let of = |combination: &Combination| {
-            let main = combination.main(self.metric);
-            let verdict = main.and_then(|metric| metric.judged).map(|judged| judged.comparison);
+            let verdict = combination.main().and_then(|metric| metric.judged).map(|judged| judged.comparison);
             match verdict {
                 _ if !combination.workload.is_empty() => CompareOutcome::Refused,
                 None | Some(stats::Comparison::Descriptive) => CompareOutcome::Descriptive,
@@ -184,114 +188,115 @@ impl Against {
 }
 
 impl Combination {
-    /// The metric of a name.
-    pub(crate) fn main(&self, name: Option<&'static str>) -> Option<&MetricAgainst> {
-        self.metrics.iter().find(|metric| Some(metric.metric.name) == name)
+    /// What its verdict is about.
+    fn main(&self) -> Option<&MetricAgainst> {
+        self.metrics.iter().find(|metric| Some(metric.metric.name) == self.metric)
     }
 }
 
-/// A study with its trials by combination.
-struct Side<'a> {
-    name: &'a str,
-    study: &'a StudyRecord,
-    report: Report,
+/// A combination of both studies, with what was measured of it.
+struct Shared<'a> {
+    label: String,
+    first: &'a [Cell<'a>],
+    this: &'a [Cell<'a>],
 }
 
-impl<'a> Side<'a> {
-    fn of(name: &'a str, study: &'a StudyRecord) -> Self {
-        Self { name, study, report: Report::of(study) }
+impl Shared<'_> {
+    /// A trial of each side, which speak for the combination's settings.
+    fn trials(&self) -> (&Trial, &Trial) {
+        (self.first[0].trial, self.this[0].trial)
     }
+}
 
-    /// What was measured of each combination. Named configurations are known by their name, single trials by that of the
-    /// trial.
-    fn cells(&self, designed: bool) -> BTreeMap<Key, Vec<Cell<'_>>> {
-        let mut cells: BTreeMap<Key, Vec<Cell<'_>>> = BTreeMap::new();
-        let key = |trial: &Trial| {
-            let name = if designed { &trial.configuration } else { &trial.name };
-            (name.clone(), trial.levels.clone())
-        };
-        let single = |trial: &&Trial| {
-            trial.is_complete() && !trial.aa && trial.search.is_none() && trial.main().is_some()
-        };
-        for trial in self.report.trials.iter().filter(single) {
-            cells.entry(key(trial)).or_default().push(Cell::of(trial));
-        }
-        for search in &self.report.searches {
-            let held = search.stable_at.zip(search.held_in());
-            let step = |number: u32| self.report.trials.iter().find(|trial| trial.number == number);
-            if let Some((rate, trial)) = held.and_then(|(rate, number)| Some((rate, step(number)?))) {
-                cells.entry(key(trial)).or_default().push(Cell::searched(trial, rate));
+/// The combinations that both have by name, and those that are the only ones of their workload on both sides.
+fn shared<'a>(ours: &'a Cells<'a>, theirs: &'a Cells<'a>) -> (Vec<Shared<'a>>, Vec<String>, Vec<String>) {
+    let only = |cells: &'a Cells<'a>, workload: Workload| {
+        let mut own = cells.iter().filter(|(_, cells)| cells[0].trial.is(workload));
+        own.next().filter(|_| own.next().is_none())
+    };
+    let mut shared = Vec::new();
+    let (mut only_first, mut only_this) = (Vec::new(), Vec::new());
+    let mut renamed = Vec::new();
+    for (key, first) in ours {
+        let workload = first[0].trial.workload;
+        let other = only(ours, workload).and_then(|_| only(theirs, workload));
+        let other = other.filter(|(other, _)| !ours.contains_key(*other));
+        match (theirs.get(key), other) {
+            (Some(this), _) => shared.push(Shared { label: combination(key), first, this }),
+            (None, Some((other, this))) => {
+                let label = format!("{} and {}", combination(key), combination(other));
+                shared.push(Shared { label, first, this });
+                renamed.push(other);
             }
+            (None, None) => only_first.push(combination(key)),
         }
-        cells
     }
-
-    fn metric(&self) -> Option<&'static Metric> {
-        let design = self.study.manifest.design.clone().unwrap_or_default();
-        of_study(&design, &self.report.trials)
-    }
-
-    /// The share from which on an effect matters to whoever made this study.
-    fn smallest_effect(&self) -> f64 {
-        let own = self.study.manifest.design.as_ref().and_then(|design| design.smallest);
-        own.map_or(stats::SMALLEST_EFFECT, Share::value)
-    }
+    let is_alone = |key: &&CombinationKey| !ours.contains_key(*key) && !renamed.contains(key);
+    only_this.extend(theirs.keys().filter(is_alone).map(combination));
+    (shared, only_first, only_this)
 }
 
 fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64) -> Against {
     let designed = [first, this].iter().all(|side| side.study.manifest.design.is_some());
     let (ours, theirs) = (first.cells(designed), this.cells(designed));
-    let shared: Vec<(&Key, &[Cell<'_>], &[Cell<'_>])> = ours
-        .iter()
-        .filter_map(|(key, cells)| Some((key, cells.as_slice(), theirs.get(key)?.as_slice())))
-        .collect();
+    let (shared, only_first, only_this) = shared(&ours, &theirs);
+    let pairs: Vec<(&Trial, &Trial)> = shared.iter().map(Shared::trials).collect();
+    let sides = (first.report.trials.as_slice(), this.report.trials.as_slice());
     let workloads: Vec<Vec<Difference>> =
-        shared.iter().map(|(_, a, b)| difference::workload(a[0].trial, b[0].trial)).collect();
+        pairs.iter().map(|(one, other)| difference::workload(one, other)).collect();
     let metrics = by_metric(&shared, &workloads, smallest);
-    let combinations = shared.iter().zip(workloads).zip(metrics);
-    let alone = |own: &BTreeMap<Key, Vec<Cell<'_>>>, other: &BTreeMap<Key, Vec<Cell<'_>>>| {
-        own.keys().filter(|key| !other.contains_key(*key)).map(combination).collect::<Vec<String>>()
-    };
-    let pairs = || shared.iter().map(|(_, a, b)| (a[0].trial, b[0].trial));
-    let metric = first.metric().map(|metric| metric.name);
+    let of =
+        |((shared, workload), metrics): ((&Shared<'_>, Vec<Difference>), Vec<MetricAgainst>)| Combination {
+            label: shared.label.clone(),
+            workload,
+            metric: first.metric(shared.trials().0.workload).map(|metric| metric.name),
+            metrics,
+        };
     Against {
         name: this.name.to_owned(),
         environment: difference::environment(first.study, this.study),
-        target: difference::target(pairs()),
-        settings: difference::settings(first.study, this.study, pairs()),
-        metric,
+        target: difference::target(&pairs, sides),
+        settings: difference::settings(first.study, this.study, &pairs, sides),
         smallest_effect: smallest,
-        combinations: combinations
-            .map(|(((key, ..), workload), metrics)| Combination {
-                label: combination(key),
-                workload,
-                metrics,
-            })
-            .collect(),
-        only_first: alone(&ours, &theirs),
-        only_this: alone(&theirs, &ours),
+        not_compared: not_compared(&[(first, &ours), (this, &theirs)], &shared),
+        combinations: shared.iter().zip(workloads).zip(metrics).map(of).collect(),
+        only_first,
+        only_this,
     }
 }
 
+/// Why nothing is compared.
+fn not_compared(sides: &[(&Side<'_>, &Cells<'_>)], shared: &[Shared<'_>]) -> Vec<String> {
+    if !shared.is_empty() {
+        return Vec::new();
+    }
+    let empty = sides.iter().filter(|(_, cells)| cells.is_empty());
+    let reasons: Vec<String> = empty.map(|(side, _)| side.has_nothing()).collect();
+    if !reasons.is_empty() {
+        return reasons;
+    }
+    vec![
+        "the two have no measured combination in common: combinations are paired by the name of their configuration and by \
+         their levels, and whatever its name where each study has but one of a workload"
+            .to_owned(),
+    ]
+}
+
 /// All metrics of each shared combination.
-fn by_metric(
-    shared: &[(&Key, &[Cell<'_>], &[Cell<'_>])],
-    workloads: &[Vec<Difference>],
-    smallest: f64,
-) -> Vec<Vec<MetricAgainst>> {
+fn by_metric(shared: &[Shared<'_>], workloads: &[Vec<Difference>], smallest: f64) -> Vec<Vec<MetricAgainst>> {
     let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
     for metric in &METRICS {
         let mut family: Vec<(usize, MetricAgainst)> = shared
             .iter()
             .enumerate()
-            .filter_map(|(index, (_, first, this))| Some((index, values(metric, first, this)?)))
+            .filter_map(|(index, of)| Some((index, values(metric, of.first, of.this)?)))
             .collect();
         let may = |index: usize| workloads[index].is_empty();
         let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may(*index));
         let effects: Vec<Effect> = family.iter().filter_map(judgeable).collect();
         let mut judged = stats::judge(&effects, smallest, direction(metric.better)).into_iter();
         for (index, one) in &mut family {
-            if !may(*index) {
+            if !may(*index) && one.has_both() {
                 one.words = "refused: the workload differs".to_owned();
             } else if one.effect.is_some()
                 && let Some(verdict) = judged.next()
@@ -305,31 +310,41 @@ fn by_metric(
     all
 }
 
-/// None where a side does not have the metric.
+/// None where neither side has the metric.
 fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<MetricAgainst> {
     let of = |cells: &[Cell<'_>]| cells.iter().filter_map(|cell| cell.value(metric)).collect::<Vec<f64>>();
     let (first, this) = (of(first), of(this));
     let better: Better = direction(metric.better);
-    let ratio = stats::mean(&this)? / stats::mean(&first)?;
-    let effect = stats::unpaired_effect(&first, &this);
-    let ratio = effect.map_or(ratio, |effect| effect.ratio.value);
+    let ratio = match (stats::mean(&first), stats::mean(&this)) {
+        (None, None) => return None,
+        (first, this) => this.zip(first).map(|(this, first)| this / first),
+    };
+    let effect = ratio.and_then(|_| stats::unpaired_effect(&first, &this));
+    let ratio = effect.map(|effect| effect.ratio.value).or(ratio);
+    let known = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let pct = |ratio: f64| gain_pct(ratio, better);
     let ends = effect.map(|effect| (pct(effect.ratio.low), pct(effect.ratio.high)));
-    let known = ratio.is_finite() && ratio > 0.0;
+    let words = match (first.is_empty(), this.is_empty()) {
+        (true, _) => "not measured in the first",
+        (_, true) => "measured in the first alone",
+        _ if known.is_some() => "descriptive only",
+        _ => "no ratio, a value is zero",
+    };
     Some(MetricAgainst {
         metric: metric.into(),
-        gain_pct: known.then(|| pct(ratio)),
+        gain_pct: known.map(pct),
         low_pct: ends.map(|(a, b)| a.min(b)),
         high_pct: ends.map(|(a, b)| a.max(b)),
         effect,
         judged: None,
-        words: if known { "descriptive only" } else { "no ratio, a value is zero" }.to_owned(),
+        words: words.to_owned(),
         first,
         this,
     })
 }
 
-/// Whether a metric is that of a whole search.
-pub(crate) fn is_searched(metric: &ComparedMetric) -> bool {
-    metric.name == SUSTAINED
+impl MetricAgainst {
+    fn has_both(&self) -> bool {
+        !self.first.is_empty() && !self.this.is_empty()
+    }
 }

@@ -18,6 +18,10 @@ fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
     Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None)
 }
 
+fn metric<'a>(combination: &'a super::Combination, name: &str) -> &'a super::MetricAgainst {
+    combination.metrics.iter().find(|metric| metric.metric.name == name).unwrap()
+}
+
 #[test]
 fn text_of_two_studies() {
     let mut this = study(7, 1.25, 100);
@@ -41,7 +45,7 @@ fn a_verdict_is_refused_where_the_workload_differs() {
     let found = compare(&first, &this);
     assert_eq!(found.outcome(), CompareOutcome::Refused);
     let [raid, ssd] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
-    let iops = |combination: &super::Combination| combination.main(Some("iops")).cloned().unwrap();
+    let iops = |combination: &super::Combination| metric(combination, "iops").clone();
     assert_eq!((raid.label.as_str(), iops(raid).words.as_str()), ("RAID10", "better"));
     assert_eq!((iops(ssd).judged, iops(ssd).words.as_str()), (None, "refused: the workload differs"));
     assert!(iops(ssd).gain_pct.is_some_and(|gain| (gain - 25.0).abs() < 3.0), "the figure stays");
@@ -97,7 +101,7 @@ fn one_trial_each_gives_a_ratio_and_no_verdict() {
     };
     let found = compare(&single(1_000.0), &single(1_500.0));
     assert_eq!(found.outcome(), CompareOutcome::Descriptive);
-    let iops = found.against[0].combinations[0].main(Some("iops")).unwrap();
+    let iops = metric(&found.against[0].combinations[0], "iops");
     assert_eq!((iops.gain_pct, iops.low_pct, iops.words.as_str()), (Some(50.0), None, "descriptive only"));
 }
 
@@ -108,6 +112,145 @@ fn what_only_one_study_has_is_named() {
     assert_eq!(found.outcome(), CompareOutcome::NothingShared);
     assert!(found.text(None).contains("no measured combination in common"));
     assert_eq!(found.against[0].only_this, ["RND4K"]);
+}
+
+/// A study of one trial of this name.
+fn one(name: &str, change: impl FnOnce(&mut record::DiskSetup)) -> StudyRecord {
+    fixture::study("quick", vec![Made::read(name).with(change).seconds(2).trial(1)])
+}
+
+fn told(found: &[super::Difference]) -> Vec<String> {
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    found
+        .iter()
+        .map(|found| format!("{}: {} | {}", found.what, text(&found.first), text(&found.this)))
+        .collect()
+}
+
+/// `prony disk --outstanding 8` and `--outstanding 16` were said to differ in nothing, and to have nothing in common.
+#[test]
+fn one_trial_each_is_compared_whatever_its_name_and_each_parameter_that_differs_is_named() {
+    let found = compare(&one("Q8", |s| s.outstanding = 8), &one("Q16", |s| s.outstanding = 16));
+    assert_eq!(found.outcome(), CompareOutcome::Refused, "and not nothing shared");
+    let against = &found.against[0];
+    assert_eq!((against.combinations[0].label.as_str(), &against.not_compared), ("Q8 and Q16", &Vec::new()));
+    assert_eq!(told(&against.settings), ["workload.disk.outstanding: 8 | 16"]);
+    assert!(!found.text(None).contains("No difference between the settings"), "{}", found.text(None));
+    let mut simulated = one("Q8", |_| {});
+    simulated.trials[0].trial.parameters["simulated"] = serde_json::json!({"service": "10ms"});
+    let mut fast = simulated.clone();
+    fast.trials[0].trial.parameters["simulated"]["service"] = "5ms".into();
+    let found = compare(&simulated, &fast);
+    assert_eq!(told(&found.against[0].settings), ["workload.disk.simulated.service: 10ms | 5ms"]);
+}
+
+#[test]
+fn studies_that_share_nothing_are_compared_in_all_that_their_trials_have() {
+    let study = |names: [&str; 2], engine: record::DiskEngine, path: &str| {
+        let mut trials: Vec<record::MeasuredTrial> = (1..)
+            .zip(names)
+            .map(|(number, name)| Made::read(name).with(|s| s.engine = engine).seconds(2).trial(number))
+            .collect();
+        trials[1].trial.parameters["outstanding"] = 64.into();
+        trials.iter_mut().for_each(|trial| trial.trial.target["paths"] = serde_json::json!([path]));
+        fixture::study("quick", trials)
+    };
+    let first = study(["A", "B"], record::DiskEngine::Uring, "/data");
+    let this = study(["C", "D"], record::DiskEngine::Psync, "/other");
+    let found = compare(&first, &this);
+    let against = &found.against[0];
+    assert_eq!(told(&against.settings), ["setup.engine: uring | psync"], "outstanding is 32 and 64 in both");
+    assert_eq!(told(&against.target), ["target.paths.1: /data | /other"]);
+    assert_eq!(found.outcome(), CompareOutcome::NothingShared);
+    let text = found.text(None);
+    assert!(text.contains("Nothing is compared: the two have no measured combination in common"), "{text}");
+    assert!(text.contains("Only in first: A; B."), "{text}");
+}
+
+#[test]
+fn where_nothing_came_to_figures_it_is_said_why() {
+    let mut failed = one("A", |_| {});
+    failed.trials[0].trial.state = record::State::Failed;
+    failed.trials[0].trial.reason = Some("No space left on device".to_owned());
+    let text = compare(&one("A", |_| {}), &failed).text(None);
+    assert!(text.contains("none of the 1 trials of this came to figures that count"), "{text}");
+    assert!(text.contains("this: trial 1 failed: No space left on device."), "{text}");
+    failed.trials.clear();
+    let text = compare(&failed, &one("A", |_| {})).text(None);
+    assert!(text.contains("Nothing is compared: first holds no trial that can be read."), "{text}");
+}
+
+#[test]
+fn what_is_damaged_is_told_before_anything_is_compared() {
+    let (mut first, mut this) = (study(7, 1.0, 0), study(7, 1.0, 100));
+    first.damage.push("trial 3: trial.json is that of trial 4: it is left out".to_owned());
+    this.damage = (1..=12).map(|number| format!("trial {number}: samples.ndjson is missing")).collect();
+    let found = compare(&first, &this);
+    let text = found.text(None);
+    let says = "first: the results directory is damaged: trial 3: trial.json is that of trial 4";
+    assert!(text.find(says).is_some_and(|at| at < text.find("Differences").unwrap_or(usize::MAX)), "{text}");
+    assert!(text.contains("this: and 2 more of the kind."), "{text}");
+    assert_eq!((found.studies[0].not_used.len(), found.studies[1].not_used.len()), (1, 12));
+}
+
+/// The machine is recorded once, at the begin, and a study that went on elsewhere was said to be of the same one.
+#[test]
+fn a_machine_that_changed_while_a_study_ran_or_is_not_known_is_a_difference() {
+    let (first, mut this) = (study(2, 1.0, 0), study(2, 1.0, 100));
+    this.manifest.resumed.push(record::Resumption {
+        at: "2026-11-22T07:00:00Z".to_owned(),
+        from_trial: 3,
+        differs: vec!["host was db-1 and is db-2".to_owned()],
+        set_aside: Vec::new(),
+    });
+    let found = compare(&first, &this);
+    assert_eq!(told(&found.against[0].environment), ["taken up again, time 1:  | host was db-1 and is db-2"]);
+    let unknown = |mut study: StudyRecord| {
+        study.environment = None;
+        study
+    };
+    let found = compare(&unknown(first.clone()), &unknown(first));
+    assert_eq!(told(&found.against[0].environment), ["environment: not recorded | not recorded"]);
+}
+
+/// A database by address, as a table or by the older key was another target and another axis.
+#[test]
+fn spellings_of_one_database_are_one_target_and_one_level() {
+    let study = |axis: &str, level: &str, target: serde_json::Value| {
+        let mut study = Designed::blocks(2).axis(axis, &[level], level).study(|at| Some(at.records(900.0)));
+        study.trials.iter_mut().for_each(|trial| trial.trial.target = target.clone());
+        study
+    };
+    let first = study("url", "sqlite:/a.db", serde_json::json!({"url": "sqlite:/a.db"}));
+    let level = "{ at = \"sqlite:/a.db\" }";
+    let this = study("database", level, serde_json::json!({"database": [{"at": "sqlite:/a.db"}]}));
+    let found = compare(&first, &this);
+    let against = &found.against[0];
+    assert_eq!(against.combinations[0].label, "database sqlite:/a.db");
+    assert_eq!((&against.only_first, &against.only_this), (&Vec::new(), &Vec::new()));
+    assert_eq!(told(&against.target), [""; 0]);
+}
+
+/// `prony check` twice: of the historian and the order store not one figure was compared.
+#[test]
+fn all_metrics_of_all_workloads_are_compared() {
+    let study = |rate: f64| {
+        let mut trials: Vec<record::MeasuredTrial> =
+            (1..=8).map(|number| Made::read(&format!("R{number}")).seconds(2).trial(number)).collect();
+        trials.push(Collected::at("historian", rate).seconds(2).trial(9));
+        fixture::study("check", trials)
+    };
+    let (first, mut this) = (study(500.0), study(500.0));
+    this.trials[0].measured.values_mut().for_each(|read| read.service = record::Latency::new());
+    let found = compare(&first, &this);
+    let [.., historian] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
+    assert!(historian.metric.is_some_and(|name| name != "iops"), "{historian:?}");
+    let text = found.text(None);
+    for name in ["iops", "p99_ms", "records_per_s", "pending_max"] {
+        assert!(text.contains(name), "{name} is not in:\n{text}");
+    }
+    let lost = metric(&found.against[0].combinations[0], "p99_ms");
+    assert_eq!((lost.this.len(), lost.words.as_str()), (0, "measured in the first alone"));
 }
 
 #[test]
@@ -160,7 +303,7 @@ fn the_rates_that_two_searches_found_are_no_difference_of_the_workload() {
     let combination = &found.against[0].combinations[0];
     assert_eq!(combination.workload, []);
     assert_eq!(found.outcome(), CompareOutcome::Judged);
-    let sustained = combination.main(Some("sustained_per_s")).unwrap();
+    let sustained = metric(combination, "sustained_per_s");
     assert_eq!(sustained.words, "better");
     assert!(sustained.gain_pct.is_some_and(|gain| (gain - 79.0).abs() < 1.0), "{sustained:?}");
     let settings: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();

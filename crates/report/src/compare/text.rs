@@ -2,14 +2,14 @@
 
 use record::Lines;
 
-use super::{Against, Combination, Compare, Difference, MetricAgainst, is_searched};
+use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst};
 use crate::comparison::table::change_of;
 use crate::format::{self, figure_or_dash};
 use crate::table::{Column, Row, Table};
 use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
 
-/// With more combinations than this, only the metric that the studies are about is shown.
-const ALL_METRICS_MOST: usize = 6;
+/// With more sentences than this on what is not compared of a study, the rest is counted.
+const NOT_USED_MOST: usize = 10;
 
 impl Compare {
     /// The comparison as text, at most `width` columns wide where the tables allow it.
@@ -19,16 +19,13 @@ impl Compare {
         let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
         let Some(first) = self.studies.first() else { return Lines::of("There is nothing to compare.\n") };
         let mut blocks = Vec::new();
-        for against in &self.against {
-            let started =
-                self.studies.iter().find(|study| study.name == against.name).map(|s| s.started.as_str());
+        blocks.extend(not_used(first).map(|sentence| wrapped(&sentence)));
+        for (against, study) in self.against.iter().zip(self.studies.iter().skip(1)) {
             blocks.push(wrapped(&format!(
                 "{} (begun {}) against {} (begun {})",
-                against.name,
-                started.unwrap_or(format::UNKNOWN),
-                first.name,
-                first.started
+                against.name, study.started, first.name, first.started
             )));
+            blocks.extend(not_used(study).map(|sentence| wrapped(&sentence)));
             blocks.extend(differences(against, &first.name, width));
             blocks.push(wrapped(&format!("{}.", self.caution)));
             blocks.extend(figures(against, &first.name, width));
@@ -38,6 +35,14 @@ impl Compare {
         }
         joined(blocks)
     }
+}
+
+/// `DIR: trial 7 failed: No space left on device.`
+fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
+    let more = study.not_used.len().saturating_sub(NOT_USED_MOST);
+    let told = study.not_used.iter().take(NOT_USED_MOST);
+    let told = told.map(|sentence| format!("{}: {}.", study.name, sentence.trim_end_matches('.')));
+    told.chain((more > 0).then(|| format!("{}: and {more} more of the kind.", study.name)))
 }
 
 fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
@@ -66,13 +71,8 @@ fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
     for combination in against.combinations.iter().filter(|combination| !combination.workload.is_empty()) {
         blocks.push(wrapped(&refused(combination)));
     }
-    let few = against.combinations.len() <= ALL_METRICS_MOST;
-    let wanted = |metric: &&MetricAgainst| {
-        few || Some(metric.metric.name) == against.metric || is_searched(&metric.metric)
-    };
     let rows = against.combinations.iter().flat_map(|combination| {
-        let metrics = combination.metrics.iter().filter(wanted);
-        metrics.map(|metric| row(combination, metric)).collect::<Vec<Row>>()
+        combination.metrics.iter().map(|metric| row(combination, metric)).collect::<Vec<Row>>()
     });
     let mut columns: Vec<Column> = vec![Column::words("combination"), Column::words("metric")];
     columns.extend([first.to_owned(), against.name.clone()].map(Column::number));
@@ -80,7 +80,8 @@ fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
     columns.extend([Column::number("gain"), Column::words("verdict")]);
     let table = Table { title: String::new(), columns, rows: rows.collect() };
     if table.rows.is_empty() {
-        blocks.push("The two have no measured combination in common.".to_owned());
+        let reasons = against.not_compared.iter();
+        blocks.extend(reasons.map(|reason| wrapped(&format!("Nothing is compared: {reason}."))));
     } else {
         blocks.push(grid(&table, width));
         blocks.push(wrapped(

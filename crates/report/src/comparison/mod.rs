@@ -335,7 +335,7 @@ pub(crate) fn of(
     aa_searches: &[Search],
 ) -> Option<StudyComparison> {
     let design = manifest.design.as_ref()?;
-    let metric = metrics::of_study(design, trials)?;
+    let metric = metrics::of_study(design, trials.iter())?;
     let grid = Grid::of(manifest, design, trials, searches, aa_searches);
     if grid.rows.len() < 2 && design.thresholds.is_empty() {
         return None;
