@@ -24,7 +24,7 @@ pub struct Configuration {
     pub not_complete: String,
     /// Figures of all these trials: counts and times added up, histograms merged.
     pub figures: Vec<Figures>,
-    /// I/Os a second with an interval: over the repeats, or over the seconds of a single trial.
+    /// I/Os a second with an interval: over the repeats, or of a single run, over its seconds.
     pub rate_per_s: Option<Estimate>,
     /// I/Os a second of the best repeat.
     pub best_per_s: Option<f64>,

@@ -25,7 +25,7 @@ struct Line<'a> {
 
 /// Columns of every study, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is
 /// unknown.
-const COLUMNS: [(&str, Text); 37] = [
+const COLUMNS: [(&str, Text); 39] = [
     ("trial", |line| Some(line.trial.number.to_string())),
     ("block", |line| Some(line.trial.block.to_string())),
     ("name", |line| Some(line.trial.name.clone())),
@@ -38,6 +38,8 @@ const COLUMNS: [(&str, Text); 37] = [
     ("per_s", |line| number(line.figures?.per_s?)),
     ("per_s_low", |line| number(line.whole()?.rate_per_s?.low)),
     ("per_s_high", |line| number(line.whole()?.rate_per_s?.high)),
+    ("independent_seconds", |line| number(line.whole()?.rate_dependence?.independent)),
+    ("interval_holds_less", |line| Some(line.whole()?.rate_dependence?.holds_less.to_string())),
     ("mb_per_s", |line| number(line.figures?.mb_per_s?)),
     ("latency_min_us", |line| number(line.latency()?.min_us?)),
     ("latency_mean_us", |line| number(line.latency()?.mean_us?)),

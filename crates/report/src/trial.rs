@@ -7,7 +7,7 @@ use record::{
     State, Summary, Workload,
 };
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Dependence, Estimate};
 
 use crate::bins::Bins;
 use crate::machine::{Beside, Machine, during, machine_of};
@@ -93,8 +93,10 @@ pub struct Trial {
     pub measured_s: f64,
     /// The first row is what the trial is about; a row for each kind follows where there are several.
     pub figures: Vec<Figures>,
-    /// I/Os a second with the interval from the per-second rates; none where there are too few of them.
+    /// I/Os a second with the interval of this run from its per-second rates; none where there are too few of them.
     pub rate_per_s: Option<Estimate>,
+    /// How much these rates depend on each other, and whether they are too few for that; none where there is no interval.
+    pub rate_dependence: Option<Dependence>,
     /// Steadiness of the rate.
     pub stability: Stability,
     /// The load generator.
@@ -165,7 +167,8 @@ impl Trial {
         let figures = figures_of(shown, &record.main, &kinds, measured_s);
         let rates = rates_of(&window, &record.main);
         let per_s = figures.first().and_then(|figures| figures.per_s);
-        let rate_per_s = around(per_s, stats::bootstrap_mean(&rates, manifest.seed));
+        let mean_rate = stats::run_mean(&rates);
+        let rate_per_s = around(per_s, mean_rate.map(|mean| mean.estimate));
         let operations = worked(&record.main, &kinds);
         let generator = generator_of(&window, operations, setup.as_ref(), cores);
         let generator = generator.beside(per_s, whole.pauses());
@@ -184,6 +187,7 @@ impl Trial {
             started: record.started.clone(),
             measured_s,
             rate_per_s,
+            rate_dependence: mean_rate.map(|mean| mean.dependence),
             stability: Stability::of(&rates, shown.cuts_warm_up()),
             generator,
             machine: machine_of(&during, operations, generator),

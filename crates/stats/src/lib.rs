@@ -16,7 +16,7 @@ mod power;
 mod queue;
 mod random;
 mod rank;
-mod resample;
+mod run;
 mod scalability;
 mod serial;
 mod slope;
@@ -31,7 +31,7 @@ pub use array::{Array, ArrayError};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use effect::{Effect, effect, unpaired_effect};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
-pub use interval::{Estimate, bootstrap_mean, repeats_mean};
+pub use interval::{Estimate, repeats_mean};
 pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
@@ -40,7 +40,7 @@ pub use limit::{
 };
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
-pub use resample::bootstrap;
+pub use run::{Dependence, RunMean, SECONDS_ENOUGH, run_mean};
 pub use scalability::{NoScalability, Scalability, usl};
 pub use serial::{Serial, serial_correlation};
 pub(crate) use slope::theil_sen;

@@ -2,32 +2,17 @@
 //!
 //! It knows no samples: what has how many degrees of freedom is said where it is used.
 
-/// The value that Student's t with so many degrees of freedom (at least one) exceeds in 2.5 % of cases:
-/// bisection of the angle θ = arctan(t / √ν), in which the distribution is a finite sum.
-pub(crate) fn t_quantile_975(degrees: usize) -> f64 {
+/// The value that Student's t exceeds in 2.5 % of cases, with degrees of freedom that need not be whole (above zero):
+/// bisection of the angle θ = arctan(t / √ν), in which the tails fall from 1 to 0.
+pub(crate) fn t_quantile_975(degrees: f64) -> f64 {
+    let t = |angle: f64| degrees.sqrt() * angle.tan();
     let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
     // Sixty halvings exhaust the digits of a double.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if t_within(middle, degrees) < 0.95 { low = middle } else { high = middle }
+        if t_two_sided(t(middle), degrees) > 0.05 { low = middle } else { high = middle }
     }
-    (degrees as f64).sqrt() * low.tan()
-}
-
-/// Probability that |t| ≤ √ν tan θ: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 for odd
-/// and 26.7.4 for even degrees of freedom.
-fn t_within(angle: f64, degrees: usize) -> f64 {
-    let (sine, cosine) = angle.sin_cos();
-    let odd = degrees % 2 == 1;
-    let mut term = if odd { cosine } else { 1.0 };
-    let mut sum = 0.0;
-    let mut power = if odd { 1 } else { 0 };
-    while power + 2 <= degrees {
-        sum += term;
-        term *= cosine * cosine * (power + 1) as f64 / (power + 2) as f64;
-        power += 2;
-    }
-    if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
+    t(low)
 }
 
 /// Probability that |t| is at least so great, with degrees of freedom that need not be whole (above zero): the
@@ -121,6 +106,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Probability that |t| ≤ √ν tan θ: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 for odd
+    /// and 26.7.4 for even degrees of freedom.
+    fn t_within(angle: f64, degrees: usize) -> f64 {
+        let (sine, cosine) = angle.sin_cos();
+        let odd = degrees % 2 == 1;
+        let mut term = if odd { cosine } else { 1.0 };
+        let mut sum = 0.0;
+        let mut power = if odd { 1 } else { 0 };
+        while power + 2 <= degrees {
+            sum += term;
+            term *= cosine * cosine * (power + 1) as f64 / (power + 2) as f64;
+            power += 2;
+        }
+        if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
+    }
+
     #[test]
     fn quantiles_of_t_agree_with_the_published_table() {
         // NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, column 0.975.
@@ -131,8 +132,24 @@ mod tests {
         ];
         let further = [(40, 2.021), (60, 2.000), (100, 1.984), (100_000, 1.960)];
         for (degrees, published) in (1..).zip(table).chain(further) {
-            let quantile = t_quantile_975(degrees);
+            let quantile = t_quantile_975(f64::from(degrees));
             assert!((quantile - published).abs() <= 0.00051, "{degrees}: {quantile} against {published}");
+        }
+    }
+
+    #[test]
+    fn quantiles_of_fractional_degrees_agree_with_another_implementation() {
+        // scipy.stats.t.ppf(0.975, degrees) of SciPy 1.17.1.
+        for (degrees, computed) in [
+            (2.0, 4.302_652_729_749_462),
+            (2.3, 3.807_163_208_232_131),
+            (3.7, 2.867_520_707_191_189_5),
+            (11.25, 2.195_032_427_275_849),
+            (118.4, 1.980_202_947_221_236),
+            (2_500.5, 1.960_913_154_871_133_2),
+        ] {
+            let quantile = t_quantile_975(degrees);
+            assert!((quantile / computed - 1.0).abs() < 1e-10, "{degrees} degrees: {quantile}");
         }
     }
 

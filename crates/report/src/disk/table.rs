@@ -24,7 +24,7 @@ pub(crate) fn trials(report: &Report) -> Table {
         vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
-    columns.extend(figure_columns());
+    columns.extend(figure_columns(OF_THIS_RUN));
     columns.push(words("state", "how it ended, unless complete", 0));
     let rows = report
         .disks()
@@ -72,7 +72,7 @@ fn configurations(report: &Report) -> Table {
         vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
-    columns.extend(figure_columns());
+    columns.extend(figure_columns(OVER_REPEATS));
     columns.push(column("best", "I/Os a second of the best repeat", 1));
     columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
     columns.push(words("not complete", "trials that do not count, unless none does", 0));
@@ -107,10 +107,17 @@ fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row
     configuration.figures.iter().enumerate().map(row).collect()
 }
 
-fn figure_columns() -> Vec<Column> {
+/// What an interval of one trial is of.
+const OF_THIS_RUN: &str = "interval of the operations a second of this one run";
+
+/// What an interval of several trials is of.
+const OVER_REPEATS: &str =
+    "interval of the operations a second: over the repeats, of a single one of that run";
+
+fn figure_columns(interval: &'static str) -> Vec<Column> {
     vec![
         column("IOPS", "operations a second", 0),
-        column("95 %", "interval of the operations a second", 5),
+        column("95 %", interval, 5),
         column("MB/s", "10^6 bytes a second", 0),
         column("mean", "mean latency", 0),
         column("p50", "half of the operations were as fast", 2),

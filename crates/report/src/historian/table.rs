@@ -21,7 +21,7 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/s", "events due a second; a dash where they came as fast as the buffer took them", 0),
         column("records/s", "rows committed a second", 0),
-        column("95 %", "interval of the records a second", 5),
+        column("95 %", "interval of the records a second of this one run", 5),
         column("commits/s", "transactions a second", 4),
         column("flush p50", "half of the transactions were as fast", 6),
         column("flush p99", "99 % of the transactions were as fast", 3),

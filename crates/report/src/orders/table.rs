@@ -21,7 +21,7 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/min", "orders due a minute", 0),
         column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95 %", "interval of the orders a minute", 5),
+        column("95 %", "interval of the orders a minute of this one run", 5),
         column("committed/min", "orders a minute that were not rolled back", 1),
         column("rolled back", "share of the orders that were rolled back for want of stock", 3),
         column("mean", "mean response time of an order, time to think left out", 2),
@@ -99,7 +99,7 @@ fn order_repeats(report: &Report) -> Option<Table> {
     columns.extend(level_columns(&keys));
     columns.extend([
         column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95 %", "interval of the orders a minute", 2),
+        column("95 %", "interval of the orders a minute: over the repeats, of a single one of that run", 2),
         column("best", "orders a minute of the best repeat", 1),
         column("mean", "mean response time of an order", 0),
         column("p95", "95 % of the orders were as fast", 1),

@@ -25,7 +25,7 @@ fn both(report: &Report) -> Markup {
         @if report.comparison.as_ref().is_some_and(|compared| compared.blocks.len() > 1) {
             p { "A comparison needs one value a block: a percentile of a combination is there the mean of its blocks' percentiles, in tables, charts and thresholds. It is not the percentile of all their operations together." }
         }
-        p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates from a block bootstrap, which minds that neighbouring seconds resemble each other; it speaks of this run, not of the next one. Fewer than eight seconds have none." }
+        p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates with the number of independent seconds that would tell as much, since neighbouring seconds resemble each other (an autoregression of first order, with the correlation freed of its bias). It speaks of this run, not of the next one, and never of the machine: repeats do. Of runs whose seconds are worth fewer than three independent ones, fewer than 90 of 100 have an interval that holds, and a note says so; a stall that comes once a minute is in no interval of a shorter run. Fewer than eight seconds have none." }
         p { "Steadiness is the rule of SNIA's Performance Test Specification, on five equal parts of the window: max − min within 20 % of the mean, the fitted line within 10 %. In flight is the rate times the mean service time (Little's law)." }
         @if comparison::along_numbers(report) { p { (comparison::KNEE) } }
     }

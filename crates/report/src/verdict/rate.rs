@@ -65,14 +65,14 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// `(73,010–75,200)`, with the number of runs where they are several.
+/// `(this run: 73,010–75,200)`, or of how many runs it is the mean.
 pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
     let range = configuration
         .rate_per_s
         .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
     match (range, repeats) {
-        (Some(range), 1) => format!("({range})"),
+        (Some(range), 1) => format!("(this run: {range})"),
         (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
         (None, 1) => "(no interval: fewer than 8 seconds)".to_owned(),
         (None, _) => format!("(mean of {repeats} runs, no interval)"),

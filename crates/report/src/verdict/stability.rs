@@ -15,7 +15,14 @@ const STEAL_SHARE_MAX: f64 = 0.05;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
-    let verdicts = [noisy(trials), drifting(trials), unsettled(trials), warming(trials), stolen(trials)];
+    let verdicts = [
+        noisy(trials),
+        drifting(trials),
+        unsettled(trials),
+        warming(trials),
+        dependent(trials),
+        stolen(trials),
+    ];
     verdicts.into_iter().flatten().collect()
 }
 
@@ -93,6 +100,24 @@ fn warming(trials: &[Trial]) -> Option<Verdict> {
              it a longer warm-up"
         )
     })
+}
+
+/// An interval that is printed although the run was too short for how much its seconds resemble each other.
+fn dependent(trials: &[Trial]) -> Option<Verdict> {
+    let correlation = |trial: &Trial| {
+        let dependence = trial.rate_dependence.filter(|dependence| dependence.holds_less)?;
+        trial.is_complete().then_some(dependence.correlation)
+    };
+    Doubt::with_figure(Level::Note, "dependent_seconds", trials, correlation).verdict(
+        |correlation| format!("{correlation:.1}"),
+        |correlation| {
+            format!(
+                "each second resembles the one before (correlation about {correlation}): of runs as short and as correlated \
+                 as this, fewer than 90 of 100 have a rate within its 95 % interval; measure for {} s or longer",
+                stats::SECONDS_ENOUGH
+            )
+        },
+    )
 }
 
 fn stolen(trials: &[Trial]) -> Option<Verdict> {

@@ -1,12 +1,18 @@
 //! Series with a known truth.
 
 use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::rand_core::Rng;
 
 use crate::sets::Random;
 
 /// A draw from the standard normal distribution.
 pub(crate) fn normal(random: &mut Random) -> f64 {
     StandardNormal.sample(random)
+}
+
+/// A whole number from 0 to below `bound`.
+pub(crate) fn below(random: &mut Random, bound: usize) -> usize {
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }
 
 /// A series around 1 whose values scatter by `deviation` and hang together by `rho` from one to the next: autoregressive of

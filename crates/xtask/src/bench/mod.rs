@@ -33,7 +33,7 @@ pub(crate) enum Bench {
     Orders(OrdersOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
-    /// Time that a bootstrap, the plan and the report of a study of 500 trials take
+    /// Time that the plan and the report of a study of 500 trials take
     Study,
     /// What the statistics claim, tried on simulated data; writes docs/statistics.md
     Statistics(StatisticsOptions),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench study`: how long a bootstrap takes, and the plan and the report of a study of 500 trials.
+//! `cargo xtask bench study`: how long the plan and the report of a study of 500 trials take.
 //!
 //! The study is a simulated one, so that its trials take no time of their own.
 
@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use super::program;
 use super::report::only_results;
 use crate::workspace::{Workspace, line_of};
 
@@ -31,15 +30,10 @@ levels = ["512B", "1KiB", "2KiB", "4KiB", "8KiB", "16KiB", "32KiB"]
 
 const REPEATS: usize = 5;
 /// What each may take.
-const BOOTSTRAP_MS_MAX: f64 = 100.0;
 const PLAN_MS_MAX: f64 = 100.0;
 const REPORT_MS_MAX: f64 = 3000.0;
 
 pub(super) fn run(workspace: &Workspace) -> Result<()> {
-    let example = ["run", "--quiet", "--release", "--package", "prony-stats", "--example", "resample"];
-    let mut resample = workspace.cargo(&example);
-    tell("bootstrap of 10,000 resamples over 100 blocks", program::number(&mut resample)?, BOOTSTRAP_MS_MAX);
-
     let prony = workspace.build_prony()?;
     let place = tempfile::Builder::new().prefix("bench-").tempdir_in(workspace.target_directory())?;
     std::fs::write(place.path().join("study.toml"), STUDY)?;

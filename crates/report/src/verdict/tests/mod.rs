@@ -47,8 +47,17 @@ fn read() -> Made {
 #[test]
 fn a_clean_trial_raises_nothing() {
     let levels: Vec<Level> =
-        verdicts(&of(vec![read().trial(1)])).iter().map(|verdict| verdict.level).collect();
+        verdicts(&of(vec![read().seconds(30).trial(1)])).iter().map(|verdict| verdict.level).collect();
     assert_eq!(levels, [Level::Finding]);
+}
+
+#[test]
+fn seconds_that_resemble_each_other_in_a_short_run_make_its_interval_doubtful() {
+    let drifting = |seconds: usize| read().seconds(seconds).noise(0.001).trend(0.05).trial(1);
+    let parts = ["correlation about 0.", "fewer than 90 of 100", "for 100 s or longer"];
+    raised(drifting(10), "dependent_seconds", Level::Note, &parts);
+    quiet(read().seconds(10).noise(0.0).trial(1), "dependent_seconds");
+    quiet(drifting(100), "dependent_seconds");
 }
 
 #[test]

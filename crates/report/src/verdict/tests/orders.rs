@@ -20,7 +20,7 @@ fn a_clean_store_raises_its_findings_only() {
 fn orders_a_minute_are_told_with_interval_tail_and_rollbacks() {
     let verdict = one(&of(vec![at().noise(0.0).trial(1)]), "order_rate");
     assert_eq!(verdict.figure.as_deref(), Some("6,000 orders/min"));
-    assert!(verdict.sentence.starts_with("O: 6,000 orders/min (6,000–6,000), p95 "), "{verdict:?}");
+    assert!(verdict.sentence.starts_with("O: 6,000 orders/min (this run: 6,000–6,000), p95 "), "{verdict:?}");
     assert!(verdict.sentence.ends_with(", 2.3 % rolled back: 5,862 orders/min committed"), "{verdict:?}");
     let none = one(&of(vec![at().rollbacks(0.0).trial(1)]), "order_rate");
     assert!(!none.sentence.contains("rolled back"), "{none:?}");
