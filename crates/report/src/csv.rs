@@ -25,7 +25,7 @@ struct Line<'a> {
 
 /// Columns of every study, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is
 /// unknown.
-const COLUMNS: [(&str, Text); 39] = [
+const COLUMNS: [(&str, Text); 42] = [
     ("trial", |line| Some(line.trial.number.to_string())),
     ("block", |line| Some(line.trial.block.to_string())),
     ("name", |line| Some(line.trial.name.clone())),
@@ -62,6 +62,9 @@ const COLUMNS: [(&str, Text); 39] = [
     ("generator_busiest_share", |line| number(line.whole()?.generator.busiest_share?)),
     ("coefficient_of_variation", |line| number(line.whole()?.stability.coefficient_of_variation?)),
     ("steady", |line| Some(line.whole()?.stability.fifths?.steady.to_string())),
+    ("trend_share", |line| number(line.whole()?.stability.trend?.share)),
+    ("longest_gap_s", |line| number(line.whole()?.longest_gap?.length_s)),
+    ("longest_gap_at_s", |line| number(line.whole()?.longest_gap?.at_s)),
     ("offered_per_s", |line| number(line.whole()?.offered_per_s?)),
     ("unsent", |line| Some(line.whole()?.unsent.to_string())),
     ("reason", |line| line.whole()?.reason.clone()),

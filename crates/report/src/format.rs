@@ -172,6 +172,12 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A moment of a run: `0:47`.
+pub(crate) fn clock(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    format!("{}:{:02}", whole / 60, whole % 60)
+}
+
 /// `one trial`, `3 trials`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("one {one}") } else { format!("{} {many}", grouped(count as u64)) }

@@ -1,7 +1,7 @@
 //! How steady the rate of a trial was, also without the seconds in which it still warmed up.
 
 use serde::Serialize;
-use stats::{NoTruncation, NotSteady, PtsWindow};
+use stats::{NoTruncation, NotSteady, PtsWindow, Trend};
 
 /// How steady the rate of a trial was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -12,15 +12,20 @@ pub struct Stability {
     pub fifths: Option<PtsWindow>,
     /// The same of a database's trial of two minutes or more, once its warm-up was cut.
     pub settled: Option<Settled>,
+    /// The line through the rates, without a warm-up that was cut; none of a shorter window.
+    pub trend: Option<Trend>,
 }
 
 impl Stability {
     /// Of the rates of single seconds.
     pub(crate) fn of(rates: &[f64], cuts_warm_up: bool) -> Self {
+        let settled = settled(rates).filter(|_| cuts_warm_up);
+        let cut = settled.filter(|settled| settled.steady).map_or(0, |settled| settled.cut_s as usize);
         Self {
             coefficient_of_variation: stats::coefficient_of_variation(rates),
             fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
-            settled: settled(rates).filter(|_| cuts_warm_up),
+            settled,
+            trend: rates.get(cut..).and_then(stats::trend),
         }
     }
 }

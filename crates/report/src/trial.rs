@@ -7,7 +7,7 @@ use record::{
     State, Summary, Workload,
 };
 use serde::Serialize;
-use stats::{Dependence, Estimate};
+use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
 use crate::machine::{Beside, Machine, during, machine_of};
@@ -99,6 +99,8 @@ pub struct Trial {
     pub rate_dependence: Option<Dependence>,
     /// Steadiness of the rate.
     pub stability: Stability,
+    /// The longest time without an answer in the measured window; none where nothing points at one of 0.8 s.
+    pub longest_gap: Option<Gap>,
     /// The load generator.
     pub generator: Generator,
     /// The machine.
@@ -189,6 +191,7 @@ impl Trial {
             rate_per_s,
             rate_dependence: mean_rate.map(|mean| mean.dependence),
             stability: Stability::of(&rates, shown.cuts_warm_up()),
+            longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
             generator,
             machine: machine_of(&during, operations, generator),
             beside: Beside::of(measured, &during),
@@ -319,10 +322,23 @@ fn around(per_s: Option<f64>, estimate: Option<Estimate>) -> Option<Estimate> {
     Some(Estimate { value: per_s, low: (estimate.low + shift).max(0.0), high: estimate.high + shift })
 }
 
+/// How long the slowest operation of any kind took that was answered in an interval, in seconds.
+fn longest_s(window: &[&Sample]) -> Vec<f64> {
+    let longest_us = |sample: &Sample| {
+        let longest = sample.operations.values().filter_map(|operation| operation.latency.max_us);
+        longest.fold(0.0, f64::max)
+    };
+    long_enough(window).map(|sample| longest_us(sample) / 1e6).collect()
+}
+
+/// Intervals that make rates.
+fn long_enough<'a>(window: &'a [&Sample]) -> impl Iterator<Item = &'a Sample> {
+    window.iter().copied().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S)
+}
+
 /// What a trial is about a second, an interval each.
 fn rates_of(window: &[&Sample], main: &Main) -> Vec<f64> {
-    let long_enough = window.iter().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S);
-    long_enough.map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
+    long_enough(window).map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
 }
 
 /// What a trial is about a second in an interval; none of an interval without length.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use record::{Calibration, Main, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Workload};
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Chance, Estimate};
 
 use crate::chart::Chart;
 use crate::csv::Field;
@@ -92,9 +92,14 @@ pub(crate) trait Shown: Sync {
         Vec::new()
     }
 
-    /// How far the rates of single seconds may differ without any fault; none where they say nothing.
-    fn scatter(&self, _: &Trial) -> Option<Scatter> {
-        Some(Scatter::default())
+    /// What chance alone may make of the rates of single seconds; none where these say nothing.
+    fn by_chance(&self, _: &Trial) -> Option<Chance> {
+        Some(Chance::default())
+    }
+
+    /// Answers a second, each of which may carry much.
+    fn answers_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.main()?.per_s
     }
 
     /// Whether the load generator of a trial can have set its figure.
@@ -209,20 +214,6 @@ pub(crate) struct Judged<'a> {
     pub(crate) because: &'a [String],
     /// Time from the end of the load until nothing was left; none where that was not reached.
     pub(crate) drain_s: Option<f64>,
-}
-
-/// Differences of the rate that are no fault.
-pub(crate) struct Scatter {
-    /// Coefficient of variation that chance alone makes.
-    pub(crate) by_chance: f64,
-    /// Whether the fifths of the window hold enough to be compared.
-    pub(crate) fifths_speak: bool,
-}
-
-impl Default for Scatter {
-    fn default() -> Self {
-        Self { by_chance: 0.0, fifths_speak: true }
-    }
 }
 
 /// Words of the doubts whether the load generator, and not the target, set a figure.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::student::t_quantile_975;
+use crate::student::t_quantile;
 use crate::{mean, standard_deviation};
 
 /// A figure with its 95 % interval, all in the unit of the values it was made of.
@@ -41,7 +41,7 @@ pub(crate) fn percentile_interval(resampled: &mut [f64]) -> (f64, f64) {
 pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
     let mean = mean(values)?;
     let error = standard_deviation(values)? / (values.len() as f64).sqrt();
-    let half_width = t_quantile_975((values.len() - 1) as f64) * error;
+    let half_width = t_quantile(0.025, (values.len() - 1) as f64) * error;
     Estimate::new(mean, (mean - half_width, mean + half_width))
 }
 

@@ -5,8 +5,10 @@
 //! a number that is not finite has no figure (`None`, or an error that says why), never NaN.
 
 mod array;
+mod chance;
 mod cost;
 mod effect;
+mod gap;
 mod held;
 mod interval;
 mod judge;
@@ -25,11 +27,14 @@ mod steady;
 mod student;
 mod sustained;
 mod sweet_spot;
+mod trend;
 mod warm_up;
 
 pub use array::{Array, ArrayError};
+pub use chance::{Chance, gap_by_chance, variability_by_chance};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use effect::{Effect, effect, unpaired_effect};
+pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge};
@@ -45,8 +50,9 @@ pub use scalability::{NoScalability, Scalability, usl};
 pub use serial::{Serial, serial_correlation};
 pub(crate) use slope::theil_sen;
 pub(crate) use spread::standard_deviation;
-pub use spread::{coefficient_of_variation, mean, median, scatter_by_chance, variability, weighted_mean};
+pub use spread::{coefficient_of_variation, mean, median, variability, weighted_mean};
 pub use steady::{PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
+pub use trend::{Trend, trend};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};

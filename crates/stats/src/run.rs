@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::Estimate;
 use crate::mean;
-use crate::student::t_quantile_975;
+use crate::student::t_quantile;
 
 /// Fewest seconds that have an interval.
 const VALUES_MIN: usize = 8;
@@ -90,7 +90,7 @@ pub fn run_mean(values: &[f64]) -> Option<RunMean> {
     }
     let mean = mean(values)?;
     let (dependence, error) = dependent_error(values, mean)?;
-    let half_width = t_quantile_975(dependence.degrees()) * error;
+    let half_width = t_quantile(0.025, dependence.degrees()) * error;
     Some(RunMean { estimate: Estimate::new(mean, (mean - half_width, mean + half_width))?, dependence })
 }
 

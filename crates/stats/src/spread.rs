@@ -42,14 +42,6 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// Coefficient of variation that counts of independent events may have by chance, of so many of them on average. Such a
-/// count is Poisson's, whose variance is its mean (W. Feller, "An Introduction to Probability Theory and Its Applications",
-/// vol. 1, 3rd ed. 1968, VI.5 and IX.4), so that it scatters by 1/√n; twice that is still chance. None of no events.
-#[must_use]
-pub fn scatter_by_chance(mean_count: f64) -> Option<f64> {
-    (mean_count > 0.0).then(|| 2.0 / mean_count.sqrt())
-}
-
 /// The middle value, or the mean of the two middle ones. None of an empty sample or where a value is not finite.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -93,19 +85,6 @@ mod tests {
     fn each_value_counts_as_long_as_it_lasts() {
         assert_eq!(weighted_mean([(10.0, 1.0), (40.0, 2.0)].into_iter()), Some(30.0));
         assert_eq!(weighted_mean([(10.0, 0.0)].into_iter()), None);
-    }
-
-    /// Rare events among many draws are counted as Poisson's are.
-    #[test]
-    fn independent_counts_scatter_within_what_chance_allows() {
-        let mut chance = crate::random::SplitMix64::new(7);
-        let counts: Vec<f64> =
-            (0..400).map(|_| (0..4_000).filter(|_| chance.below(40) == 0).count() as f64).collect();
-        let scatter = coefficient_of_variation(&counts).unwrap();
-        let allowed = scatter_by_chance(100.0).unwrap();
-        assert_eq!(allowed, 0.2);
-        assert!((scatter / allowed - 0.5).abs() < 0.1, "{scatter} of {allowed}");
-        assert_eq!(scatter_by_chance(0.0), None);
     }
 
     #[test]

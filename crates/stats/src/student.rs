@@ -2,19 +2,6 @@
 //!
 //! It knows no samples: what has how many degrees of freedom is said where it is used.
 
-/// The value that Student's t exceeds in 2.5 % of cases, with degrees of freedom that need not be whole (above zero):
-/// bisection of the angle θ = arctan(t / √ν), in which the tails fall from 1 to 0.
-pub(crate) fn t_quantile_975(degrees: f64) -> f64 {
-    let t = |angle: f64| degrees.sqrt() * angle.tan();
-    let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
-    // Sixty halvings exhaust the digits of a double.
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if t_two_sided(t(middle), degrees) > 0.05 { low = middle } else { high = middle }
-    }
-    t(low)
-}
-
 /// Probability that |t| is at least so great, with degrees of freedom that need not be whole (above zero): the
 /// regularized incomplete beta function I_x(ν/2, 1/2) at x = ν / (ν + t²) (Abramowitz and Stegun, Handbook of
 /// Mathematical Functions, 26.5.27 with 26.7.1). 1 where a number is not finite, which claims nothing; an
@@ -132,7 +119,7 @@ mod tests {
         ];
         let further = [(40, 2.021), (60, 2.000), (100, 1.984), (100_000, 1.960)];
         for (degrees, published) in (1..).zip(table).chain(further) {
-            let quantile = t_quantile_975(f64::from(degrees));
+            let quantile = t_quantile(0.025, f64::from(degrees));
             assert!((quantile - published).abs() <= 0.00051, "{degrees}: {quantile} against {published}");
         }
     }
@@ -148,7 +135,7 @@ mod tests {
             (118.4, 1.980_202_947_221_236),
             (2_500.5, 1.960_913_154_871_133_2),
         ] {
-            let quantile = t_quantile_975(degrees);
+            let quantile = t_quantile(0.025, degrees);
             assert!((quantile / computed - 1.0).abs() < 1e-10, "{degrees} degrees: {quantile}");
         }
     }

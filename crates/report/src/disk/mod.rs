@@ -12,9 +12,9 @@ mod sweep;
 mod sweep_chart;
 mod table;
 
-use record::{Calibration, DiskSetup, Main, Manifest, Sample, Setup, Workload};
+use record::{Calibration, DiskSetup, Loop, Main, Manifest, Sample, Setup, Workload};
 use serde::Serialize;
-use stats::IO_UNSENT_SHARE_MAX;
+use stats::{Chance, IO_UNSENT_SHARE_MAX};
 
 pub use expectation::{Expectation, ExpectedFigure};
 pub use published::{Comparison, PublishedRow};
@@ -127,6 +127,16 @@ impl Shown for Disk {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    /// I/Os of a closed loop, or due at even times, do not come by chance.
+    fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        match trial.setup.as_ref().map(Setup::pacing) {
+            Some(Loop::Open { poisson: true, .. }) => {
+                Chance::of(self.answers_per_s(trial)?, trial.measured_s)
+            }
+            _ => Some(Chance::default()),
+        }
     }
 
     fn cuts_warm_up(&self) -> bool {

@@ -17,6 +17,7 @@ use record::{
     Calibration, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
 };
 use serde::Serialize;
+use stats::Chance;
 
 pub use flush::{FlushPoint, FlushSeries};
 pub(crate) use model::{DATABASE_BYTES, LOG_BYTES};
@@ -36,7 +37,7 @@ use crate::section::{Block, Place, Section};
 use crate::trial::{Figures, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
-use crate::workloads::{Alone, Common, Facts, Judged, Limits, Scatter, Second, Shown, Words, Worked};
+use crate::workloads::{Alone, Common, Facts, Judged, Limits, Second, Shown, Words, Worked};
 
 /// The historian as a report shows it.
 pub(crate) struct OfHistorian;
@@ -158,9 +159,14 @@ impl Shown for OfHistorian {
         setup.historian().map(|historian| &historian.server).into_iter().collect()
     }
 
-    /// At a rate it is judged by its pending records: its commits come in lots, and scatter is no fault of theirs.
-    fn scatter(&self, trial: &Trial) -> Option<Scatter> {
-        (!trial.historian().is_some_and(Historian::is_open)).then(Scatter::default)
+    /// Records come in lots, a commit each. At a rate a historian is judged by its pending records, and scatter is no fault.
+    fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        let is_open = trial.historian().is_some_and(Historian::is_open);
+        if is_open { None } else { Chance::of(self.answers_per_s(trial)?, trial.measured_s) }
+    }
+
+    fn answers_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.historian()?.commits_per_s
     }
 
     /// An invalid trial has said why already.

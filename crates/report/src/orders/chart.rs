@@ -176,7 +176,7 @@ fn describe(orders: &Orders) -> String {
 }
 
 fn table(orders: &Orders) -> Table {
-    let heads = ["target", "clients", "slowest", "median", "fastest", "differ by"];
+    let heads = ["target", "clients", "slowest", "median", "fastest", "differ by", "by chance"];
     let rows = orders.targets.iter().filter_map(|target| {
         let clients = target.clients?;
         Some(Row {
@@ -187,6 +187,7 @@ fn table(orders: &Orders) -> Table {
                 figure(clients.median_per_min),
                 figure(clients.max_per_min),
                 clients.variability.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
+                clients.variability_by_chance.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
             ],
             part: false,
         })

@@ -4,7 +4,7 @@
 use crate::csv::{Field, number};
 use crate::trial::Trial;
 
-pub(crate) const COLUMNS: [Field; 35] = [
+pub(crate) const COLUMNS: [Field; 37] = [
     ("orders_per_min", |trial| number(trial.orders()?.per_min?)),
     ("orders_per_min_low", |trial| number(trial.orders()?.per_min_interval?.low)),
     ("orders_per_min_high", |trial| number(trial.orders()?.per_min_interval?.high)),
@@ -16,11 +16,13 @@ pub(crate) const COLUMNS: [Field; 35] = [
     ("targets", |trial| Some(trial.orders()?.targets.len().to_string())),
     ("orders_per_min_by_target", by_target),
     ("target_variability", |trial| number(trial.orders()?.target_variability?)),
+    ("target_variability_by_chance", |trial| number(trial.orders()?.target_variability_by_chance?)),
     ("clients", |trial| Some(trial.orders()?.clients?.clients.to_string())),
     ("client_orders_per_min_least", |trial| number(trial.orders()?.clients?.min_per_min)),
     ("client_orders_per_min_median", |trial| number(trial.orders()?.clients?.median_per_min)),
     ("client_orders_per_min_most", |trial| number(trial.orders()?.clients?.max_per_min)),
     ("client_variability", |trial| number(trial.orders()?.clients?.variability?)),
+    ("client_variability_by_chance", |trial| number(trial.orders()?.clients?.variability_by_chance?)),
     ("database_us_per_order", |trial| number(trial.orders()?.time.database_us?)),
     ("database_share_of_order", |trial| number(trial.orders()?.time.database_share?)),
     ("client_cpu_us_per_order", |trial| number(trial.orders()?.time.client_cpu_us?)),

@@ -139,10 +139,15 @@ fn of(trial: &Trial) -> Option<&Orders> {
 }
 
 fn targets_differ(trials: &[Trial]) -> Option<Verdict> {
-    let differ = |trial: &Trial| of(trial)?.target_variability.filter(|&share| share > VARIABILITY_MAX);
+    let differ = |trial: &Trial| {
+        let orders = of(trial)?;
+        // What is a third more than chance makes on average, chance makes in few runs.
+        let by_chance = 4.0 / 3.0 * orders.target_variability_by_chance.unwrap_or(0.0);
+        orders.target_variability.filter(|&share| share > VARIABILITY_MAX.max(by_chance))
+    };
     Doubt::with_figure(Level::Warning, "targets_differ", trials, differ).verdict(format::per_cent, |share| {
         format!(
-            "targets differ by {share} in their orders a minute (of the fastest one, more than {}): they do not share the \
+            "targets differ by {share} in their orders a minute (of the fastest one, more than {} and than chance makes): they do not share the \
              machine evenly; look at each of them, and do not take the mean for any",
             format::per_cent(VARIABILITY_MAX)
         )

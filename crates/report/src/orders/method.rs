@@ -11,7 +11,8 @@ const AN_ORDER: &str = "A client logs in or is a new customer, browses, asks for
 
 const OPEN: &str = "Open loop: orders are due at times that do not depend on answers; the response time counts from then on.";
 
-const SPREAD: &str = "Targets and clients differ by (max − min) / max of their orders a minute. The time an order waits for \
+const SPREAD: &str = "Targets and clients differ by (max − min) / max of their orders a minute. It grows with their number: \
+    what chance alone makes is the mean range of as many counts of independent orders (Tippett 1925). The time an order waits for \
     the database is the mean service time of each operation times how often an order needs it. CPU time of \
     the client is that of the load threads; that of the server is what else this machine used, and is told \
     only where the server is here.";

@@ -15,7 +15,7 @@ mod table;
 use record::orders::{ACTIVE_CLIENTS, KINDS, LAST_100_MAX, ORDER, PURCHASE, RETRIES, ROLLBACKS};
 use record::{Manifest, MeasuredTrial, Outage, Sample, Server, Setup, State, Workload};
 use serde::Serialize;
-use stats::ORDERS_UNSENT_SHARE_MAX;
+use stats::{Chance, ORDERS_UNSENT_SHARE_MAX};
 
 pub use cost::{Cost, CostItem, CostRow};
 pub use model::{ClientSpread, CpuTarget, OrderTime, Orders, OrdersTarget, Reconciliation};
@@ -31,7 +31,7 @@ use crate::section::{Block, Place, Section};
 use crate::trial::{Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
-use crate::workloads::{Common, Facts, Limits, Scatter, Second, Shown, Words, Worked};
+use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
 
 /// The order store as a report shows it.
 pub(crate) struct OfOrders;
@@ -76,9 +76,6 @@ impl Report {
 
 /// What orders are counted in, as DVD Store does.
 const UNIT: Unit = Unit::a_minute("orders/min", "orders a minute", "orders");
-
-/// Orders of a window from which on its fifths differ by less than a tenth by chance.
-const FIFTHS_ORDERS_MIN: u64 = 3_000;
 
 static WORDS: Words = Words {
     one: "order store",
@@ -138,16 +135,9 @@ impl Shown for OfOrders {
         targets.map(|target| &target.server).collect()
     }
 
-    /// Orders are few and independent of each other. I/Os and records are many.
-    fn scatter(&self, trial: &Trial) -> Option<Scatter> {
-        let Some(orders) = trial.orders() else { return Some(Scatter::default()) };
-        Some(Scatter {
-            by_chance: trial
-                .main()
-                .and_then(|figures| stats::scatter_by_chance(figures.per_s?))
-                .unwrap_or(0.0),
-            fifths_speak: orders.orders >= FIFTHS_ORDERS_MIN,
-        })
+    /// Orders are few and independent of each other.
+    fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        Chance::of(self.answers_per_s(trial)?, trial.measured_s)
     }
 
     /// An invalid trial has said why already.

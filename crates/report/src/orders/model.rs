@@ -48,6 +48,8 @@ pub struct Orders {
     pub targets: Vec<OrdersTarget>,
     /// (max − min) / max of the targets' orders a minute; none of a single target.
     pub target_variability: Option<f64>,
+    /// What of it chance alone makes between as many targets with as many orders.
+    pub target_variability_by_chance: Option<f64>,
     /// What all targets together were found to hold; none if that is not known of each.
     #[serde(skip)]
     pub(crate) reconciled: Option<Reconciliation>,
@@ -132,6 +134,8 @@ pub struct ClientSpread {
     pub max_per_min: f64,
     /// (max − min) / max; none of a single client, and where no client finished an order.
     pub variability: Option<f64>,
+    /// What of it chance alone makes between as many clients with as many orders.
+    pub variability_by_chance: Option<f64>,
 }
 
 /// Where the time of an order went, in microseconds.
@@ -201,9 +205,10 @@ impl Orders {
             retries: counted(RETRIES, |target| target.retries),
             errors: order.errors,
             response: Summary::of(order.latency()),
+            target_variability_by_chance: by_chance(per_target.as_deref().unwrap_or_default(), seconds),
             target_variability: per_target.and_then(|rates| stats::variability(&rates)),
             // Clients that rest to keep a CPU target are not served less evenly.
-            clients: clients(&targets).filter(|_| setup.cpu_target_share.is_none()),
+            clients: clients(&targets, seconds).filter(|_| setup.cpu_target_share.is_none()),
             reconciled: reconciled(&targets),
             targets,
             time: time(kinds, *cpu_us_per_operation, server_cpu_us(&window, order.count)),
@@ -259,7 +264,7 @@ fn targets(
             mean_us: left.and_then(|left| left.order_mean_ms).map(|ms| ms * 1e3),
             rollbacks: left.map(|left| left.rollbacks),
             retries: left.map(|left| left.retries),
-            clients: spread(&clients_per_min),
+            clients: spread(&clients_per_min, seconds),
             clients_per_min,
             reconciliation: left.map(reconciliation),
             stopped: left.map(|left| left.stopped.clone()).unwrap_or_default(),
@@ -309,18 +314,24 @@ fn reconciled(targets: &[OrdersTarget]) -> Option<Reconciliation> {
     })
 }
 
-fn clients(targets: &[OrdersTarget]) -> Option<ClientSpread> {
+fn clients(targets: &[OrdersTarget], seconds: f64) -> Option<ClientSpread> {
     let rates = targets.iter().flat_map(|target| &target.clients_per_min).copied();
-    spread(&rates.collect::<Vec<f64>>())
+    spread(&rates.collect::<Vec<f64>>(), seconds)
 }
 
-fn spread(rates: &[f64]) -> Option<ClientSpread> {
+/// How far parts with these orders a minute would differ by chance, were they served alike.
+fn by_chance(rates: &[f64], seconds: f64) -> Option<f64> {
+    stats::variability_by_chance(rates.len(), stats::mean(rates)? / UNIT.within(1, seconds)?)
+}
+
+fn spread(rates: &[f64], seconds: f64) -> Option<ClientSpread> {
     Some(ClientSpread {
         clients: rates.len(),
         min_per_min: rates.iter().copied().reduce(f64::min)?,
         median_per_min: stats::median(rates)?,
         max_per_min: rates.iter().copied().reduce(f64::max)?,
         variability: stats::variability(rates),
+        variability_by_chance: by_chance(rates, seconds),
     })
 }
 

@@ -199,11 +199,13 @@ fn spread(report: &Report) -> Option<Table> {
         words("trial", "name of the configuration", 0),
         column("targets", "stores that were driven", 0),
         column("targets differ", "(max − min) / max of the targets' orders a minute", 0),
+        column("targets by chance", "what chance alone makes between as many targets of as many orders", 1),
         column("clients", "of all targets", 0),
         column("slowest", "orders a minute of the slowest client", 1),
         column("median", "orders a minute of the client in the middle", 1),
         column("fastest", "orders a minute of the fastest client", 1),
         column("clients differ", "(max − min) / max of the clients' orders a minute", 0),
+        column("clients by chance", "what chance alone makes between as many clients of as many orders", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let clients = orders.clients;
@@ -215,18 +217,20 @@ fn spread(report: &Report) -> Option<Table> {
                 name(report, trial),
                 grouped(orders.targets.len() as u64),
                 dash(orders.target_variability.map(format::per_cent)),
+                dash(orders.target_variability_by_chance.map(format::per_cent)),
                 dash(clients.map(|clients| grouped(clients.clients as u64))),
                 figure_or_dash(clients.map(|clients| clients.min_per_min)),
                 figure_or_dash(clients.map(|clients| clients.median_per_min)),
                 figure_or_dash(clients.map(|clients| clients.max_per_min)),
                 dash(clients.and_then(|clients| clients.variability).map(format::per_cent)),
+                dash(clients.and_then(|clients| clients.variability_by_chance).map(format::per_cent)),
             ],
             part: false,
         })
     };
     let rows: Vec<Row> = measured(report).filter_map(row).collect();
     let table = Table { title: "How evenly targets and clients were served".to_owned(), columns, rows };
-    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["targets differ"]))
+    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["targets differ", "targets by chance"]))
 }
 
 /// Where the time of an order went; none where that is not known of any trial.

@@ -27,6 +27,7 @@ fn both(report: &Report) -> Markup {
         }
         p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates with the number of independent seconds that would tell as much, since neighbouring seconds resemble each other (an autoregression of first order, with the correlation freed of its bias). It speaks of this run, not of the next one, and never of the machine: repeats do. Of runs whose seconds are worth fewer than three independent ones, fewer than 90 of 100 have an interval that holds, and a note says so; a stall that comes once a minute is in no interval of a shorter run. Fewer than eight seconds have none." }
         p { "Steadiness is the rule of SNIA's Performance Test Specification, on five equal parts of the window: max − min within 20 % of the mean, the fitted line within 10 %. In flight is the rate times the mean service time (Little's law)." }
+        p { "Counts of independent events scatter by chance: orders, I/Os of Poisson arrivals, and commits, each of which carries all rows of a flush. What is no more than that raises no doubt. A drift is the least-squares line through the seconds, told from 5 % over the run where chance makes it in fewer than one of 100 runs (Santer et al. 2000). The longest time without an answer is what neighbouring seconds lack together, where an operation waited as long." }
         @if comparison::along_numbers(report) { p { (comparison::KNEE) } }
     }
 }

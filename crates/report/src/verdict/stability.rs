@@ -1,4 +1,4 @@
-//! Doubts about whether the figure would come again: noise, drift, and a hypervisor that takes time away.
+//! Doubts about whether the figure would come again: noise, stalls, drift, and a hypervisor that takes time away.
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
@@ -6,6 +6,7 @@ use crate::format;
 use crate::report::Report;
 use crate::stability::Settled;
 use crate::trial::Trial;
+use stats::Gap;
 
 /// Scatter of the per-second rates above which a trial is called noisy.
 const VARIATION_MAX: f64 = 0.10;
@@ -13,11 +14,20 @@ const VARIATION_MAX: f64 = 0.10;
 /// Share of the CPU time that others may take before it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
 
+/// Share of the mean that a trend over the run may have.
+const TREND_MAX: f64 = 0.05;
+
+/// What the rule of SNIA's PTS allows the fifths of a window, as shares of their mean.
+const RANGE_MAX: f64 = 0.20;
+const LINE_MAX: f64 = 0.10;
+
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
     let verdicts = [
         noisy(trials),
+        stalled(trials),
         drifting(trials),
+        moving(trials),
         unsettled(trials),
         warming(trials),
         dependent(trials),
@@ -26,45 +36,86 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.into_iter().flatten().collect()
 }
 
-fn fifths_speak(trial: &Trial) -> bool {
-    trial.shown().scatter(trial).is_some_and(|scatter| scatter.fifths_speak)
-}
-
 fn noisy(trials: &[Trial]) -> Option<Verdict> {
     let scatter = |trial: &Trial| {
-        let most = VARIATION_MAX.max(trial.shown().scatter(trial)?.by_chance);
+        let most = VARIATION_MAX.max(trial.shown().by_chance(trial)?.scatter);
         trial.stability.coefficient_of_variation.filter(|&cv| cv > most)
     };
     Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
         format!(
-            "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {}); \
-             measure longer, repeat, and look for other load on the machine",
+            "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {} and than chance \
+             makes); measure longer, repeat, and look for other load on the machine",
             format::per_cent(VARIATION_MAX)
         )
     })
 }
 
-fn drifting(trials: &[Trial]) -> Option<Verdict> {
-    let range = |trial: &Trial| {
-        let fifths = trial
-            .stability
-            .fifths
-            .filter(|fifths| !fifths.steady && fifths_speak(trial))
-            // Judged once its warm-up was cut.
-            .filter(|_| trial.stability.settled.is_none())?;
-        Some(fifths.range_share.max(fifths.slope_share))
+/// A time without an answer that is longer than chance makes, and no outage, which is told as such.
+fn gap(trial: &Trial) -> Option<Gap> {
+    let gap = trial.longest_gap?;
+    let by_chance = stats::gap_by_chance(trial.shown().answers_per_s(trial)?, trial.measured_s);
+    let paused_s = trial.generator.pause_longest_ms.unwrap_or(0.0) / 1e3;
+    let is_told = !trial.shown().outages(trial).is_empty() || paused_s > gap.length_s / 2.0;
+    (gap.length_s > by_chance && !is_told).then_some(gap)
+}
+
+fn stalled(trials: &[Trial]) -> Option<Verdict> {
+    let mut found = trials.iter().filter_map(gap);
+    let at = match (found.next(), found.next()) {
+        (Some(only), None) => format!(" at {}", format::clock(only.at_s)),
+        _ => String::new(),
     };
-    Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
+    let length = |trial: &Trial| gap(trial).map(|gap| gap.length_s);
+    let print = |seconds: f64| format!("{seconds:.1} s");
+    Doubt::with_figure(Level::Warning, "stalled", trials, length).verdict(print, |length| {
         format!(
-            "not steady: between the five fifths of the window the rate moved by {share} of its mean (the rule of \
-             SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+            "the longest time without an answer was {length}{at}: the mean holds it, and no interval tells when the next one \
+             comes; look for flushes, checkpoints and other load, and measure over several of them"
         )
     })
 }
 
-/// A database's trial of minutes, whose warm-up is cut before it is judged.
+/// What rises or falls over the run: more than may matter, and more than chance makes; or more than SNIA's PTS allows.
+fn drift(trial: &Trial) -> Option<f64> {
+    let chance = trial.shown().by_chance(trial)?;
+    let trend = trial.stability.trend?;
+    let fifths = trial.stability.fifths.filter(|_| settled(trial).is_none());
+    let fails = fifths.is_some_and(|fifths| fifths.slope_share > LINE_MAX.max(chance.line));
+    let is_large = trend.share.abs() > TREND_MAX.max(chance.line);
+    ((trend.is_shown && is_large) || fails).then_some(trend.share)
+}
+
+fn drifting(trials: &[Trial]) -> Option<Verdict> {
+    let print = |share: f64| format!("{}{}", if share > 0.0 { "+" } else { "" }, format::per_cent(share));
+    Doubt::with_figure(Level::Warning, "drift", trials, drift).verdict(print, |share| {
+        format!(
+            "the rate drifted: {share} over the run (more than {} and than chance makes; the rule of SNIA's PTS allows a trend \
+             of {}), so that its mean is of no moment of it; warm up and measure longer",
+            format::per_cent(TREND_MAX),
+            format::per_cent(LINE_MAX)
+        )
+    })
+}
+
+fn moving(trials: &[Trial]) -> Option<Verdict> {
+    let range = |trial: &Trial| {
+        let most = RANGE_MAX.max(trial.shown().by_chance(trial)?.range);
+        // Judged once its warm-up was cut.
+        let fifths = trial.stability.fifths.filter(|_| settled(trial).is_none() && drift(trial).is_none())?;
+        (fifths.range_share > most).then_some(fifths.range_share)
+    };
+    Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
+        format!(
+            "not steady: between the five fifths of the window the rate moved by {share} of its mean, up and down (the rule of \
+             SNIA's PTS allows 20 %); warm up and measure longer"
+        )
+    })
+}
+
+/// A database's trial of minutes, whose warm-up is cut before it is judged; none where its fifths may differ by chance.
 fn settled(trial: &Trial) -> Option<Settled> {
-    trial.stability.settled.filter(|_| fifths_speak(trial))
+    let chance = trial.shown().by_chance(trial)?;
+    trial.stability.settled.filter(|_| chance.range <= RANGE_MAX && chance.line <= LINE_MAX)
 }
 
 fn unsettled(trials: &[Trial]) -> Option<Verdict> {

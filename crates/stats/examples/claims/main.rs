@@ -12,13 +12,15 @@ mod noise;
 mod one_trial;
 mod page;
 mod sets;
+mod warnings;
 
 use page::Section;
 
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 1] = [("One trial", one_trial::section)];
+const SECTIONS: [Titled; 2] =
+    [("One trial", one_trial::section), ("Warnings of one trial", warnings::section)];
 
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();

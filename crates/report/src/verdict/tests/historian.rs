@@ -425,4 +425,9 @@ fn scatter_of_commits_is_no_doubt_at_a_rate_and_one_in_a_closed_loop() {
     };
     quiet(jumps(at()), "noisy");
     raised(jumps(closed()), "noisy", Level::Warning, &["scatter"]);
+    // The same records in one commit a second: now one comes, now none.
+    let mut large = jumps(closed());
+    let seconds = large.samples.iter().filter(|sample| sample.phase == record::Phase::Measure).count();
+    large.measured.get_mut("commit").unwrap().count = seconds as u64;
+    quiet(large, "noisy");
 }

@@ -335,8 +335,50 @@ fn engine_that_touches_no_device_is_noted() {
 fn scatter_and_drift_are_doubted() {
     raised(read().seconds(60).noise(0.2).trial(1), "noisy", Level::Warning, &["noisy", "more than 10 %"]);
     quiet(read().seconds(60).noise(0.05).trial(1), "noisy");
-    raised(read().seconds(60).trend(0.4).trial(1), "not_steady", Level::Warning, &["not steady", "PTS"]);
+    let drifting = |share: f64| read().seconds(60).trend(share).trial(1);
+    raised(drifting(0.4), "drift", Level::Warning, &["drifted: +4", " over the run", "PTS"]);
+    raised(drifting(-0.09), "drift", Level::Warning, &["drifted: −", " over the run"]);
+    quiet(drifting(-0.03), "drift");
+    quiet(drifting(0.4), "not_steady");
     quiet(read().seconds(60).trial(1), "not_steady");
+    quiet(read().seconds(60).trial(1), "drift");
+    let mut waves = read().seconds(50).trial(1);
+    for (second, sample) in waves.samples.iter_mut().enumerate() {
+        let read = sample.operations.get_mut("read").unwrap();
+        read.count = if (second / 10) % 2 == 0 { read.count } else { read.count / 2 };
+    }
+    raised(waves, "not_steady", Level::Warning, &["up and down", "20 %"]);
+}
+
+#[test]
+fn poisson_gaps_alone_make_no_noise() {
+    let at = |per_s: f64, poisson: bool| {
+        let pacing = record::Loop::Open { rate_per_s: per_s, poisson };
+        let deviation = 1.0 / per_s.sqrt();
+        read().seconds(60).rate(per_s, 200.0).noise(deviation).with(move |s| s.pacing = pacing).trial(1)
+    };
+    quiet(at(50.0, true), "noisy");
+    raised(at(50.0, false), "noisy", Level::Warning, &["than chance makes"]);
+}
+
+#[test]
+fn a_stall_of_a_second_in_two_minutes_is_told_with_its_moment() {
+    let stalled = |longest_us: f64| {
+        let mut trial = read().seconds(120).trial(1);
+        let measured = trial.samples.iter_mut().filter(|sample| sample.phase == record::Phase::Measure);
+        for (second, sample) in measured.enumerate() {
+            let read = sample.operations.get_mut("read").unwrap();
+            match second {
+                46 => read.count = read.count * 2 / 5,
+                47 => (read.count, read.latency.max_us) = (read.count * 2 / 5, Some(longest_us)),
+                _ => {}
+            }
+        }
+        trial
+    };
+    raised(stalled(1.2e6), "stalled", Level::Warning, &["without an answer was 1.2 s at 0:46"]);
+    quiet(stalled(2e4), "stalled");
+    quiet(read().seconds(120).trial(1), "stalled");
 }
 
 #[test]
