@@ -11,6 +11,7 @@ mod file;
 mod historian;
 mod library;
 mod mistake;
+mod order;
 mod orders;
 mod plan;
 mod quick;
