@@ -99,9 +99,19 @@ pub enum TargetNeeds {
         name: &'static str,
         /// Whether one that was loaded before is driven where nothing else is said; else one is made.
         loaded: bool,
+        /// Whether the fake database will do.
+        fake: bool,
         /// An address, for whoever gave none.
         such_as: &'static str,
     },
+}
+
+impl TargetNeeds {
+    /// Whether databases that were loaded before are driven where nothing else is said.
+    #[must_use]
+    pub fn are_loaded(&self) -> bool {
+        matches!(self, Self::Databases { loaded: true, .. })
+    }
 }
 
 /// What a search of the highest rate that is held has to know of a workload.

@@ -47,6 +47,20 @@ pub enum Existing {
     Use,
 }
 
+impl Existing {
+    /// Its name in a study file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Leftover => "leftover",
+            Self::Reuse => "reuse",
+            Self::Replace => "replace",
+            Self::Use => "use",
+        }
+    }
+}
+
 /// What a run wants of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
@@ -56,6 +70,8 @@ pub struct Claim {
     pub existing: Existing,
     /// Whether what is made is removed at the end of the run.
     pub is_transient: bool,
+    /// How what is there of an earlier run could be taken up instead, for who is refused; none if it cannot.
+    pub instead: Option<Existing>,
 }
 
 /// What is done.
@@ -89,7 +105,7 @@ impl Claim {
     /// Of a run that leaves what it makes.
     #[must_use]
     pub fn new(run: RunId, existing: Existing) -> Self {
-        Self { run, existing, is_transient: false }
+        Self { run, existing, is_transient: false, instead: Some(Existing::Reuse) }
     }
 
     /// The same, but what is made is removed at the end.

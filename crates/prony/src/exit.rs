@@ -9,6 +9,8 @@ use runner::RunError;
 use study::StudyErrors;
 use workload::orders::LoadError;
 
+use crate::spelling;
+
 /// Exit codes, as the manual lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -113,7 +115,7 @@ impl Failure {
     fn of(exit: Exit, error: &anyhow::Error) -> Self {
         // An end of a line within a message is no line of ours: it may stand in what a server said.
         if let Some(StudyErrors(mistakes)) = error.downcast_ref() {
-            return Self { exit, lines: mistakes.iter().map(ToString::to_string).collect() };
+            return Self { exit, lines: mistakes.iter().map(spelling::mistake).collect() };
         }
         let mut message = error.to_string();
         for cause in error.chain().skip(1).map(ToString::to_string) {

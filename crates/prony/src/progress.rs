@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use record::{
-    Event, Interval, Main, Phase, Preparation, SearchStep, State, TrialRecord, Unit, Window, Workload, shown,
+    Event, Interval, Main, Mark, MarkKind, Phase, Preparation, SearchStep, State, TrialRecord, Unit, Window,
+    Workload, shown,
 };
 use report::format;
 
 use crate::advance::Advance;
+use crate::spelling::spelled;
 use crate::ticker;
 
 /// How often a plain line is printed.
@@ -33,6 +35,7 @@ struct Current {
     workload: Workload,
     main: Main,
     measured: Window,
+    away: Option<Mark>,
 }
 
 impl Progress {
@@ -52,10 +55,8 @@ impl Progress {
 
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
-            Event::StudyStarted { .. }
-            | Event::TrialSetUp { .. }
-            | Event::Resources { .. }
-            | Event::Mark { .. } => {}
+            Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
+            Event::Mark { mark, .. } => self.mark(mark),
             Event::Preparing(at) => self.preparing(at),
             Event::Pausing { number, pause_s } => {
                 self.moving(
@@ -93,9 +94,17 @@ impl Progress {
             // Of a trial that runs it is known.
             end_s: trial.planned_s.unwrap_or_default(),
             measured: Window::new(trial.main.clone()),
+            away: None,
         };
         self.moving(&format!("{}  starting", current.label), false);
         self.current = Some(current);
+    }
+
+    /// An outage stands in the line while it goes on.
+    fn mark(&mut self, mark: &Mark) {
+        if let (Some(current), MarkKind::Outage | MarkKind::SourceOutage) = (&mut self.current, mark.kind) {
+            current.away = mark.end_s.is_none().then(|| mark.clone());
+        }
     }
 
     fn interval(&mut self, interval: &Interval) {
@@ -108,11 +117,12 @@ impl Progress {
         let mut second = Window::new(current.main.clone());
         second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
         current.measured.add(interval);
+        let away = current.away.as_ref().map_or_else(String::new, |mark| away(mark, interval.end_s));
         let left_s = (current.end_s - interval.end_s).max(0.0);
         let text = match interval.phase {
-            Phase::Drain => format!("{}  {phase}{}", current.label, pending(interval)),
+            Phase::Drain => format!("{}  {phase}{}{away}", current.label, pending(interval)),
             Phase::WarmUp | Phase::Measure => format!(
-                "{}  {phase}, {} left  {}{}",
+                "{}  {phase}, {} left  {}{}{away}",
                 current.label,
                 format::duration(left_s),
                 rate_and_p99(current.workload, &second),
@@ -186,8 +196,51 @@ fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
     format!("{} {}{levels}{block}{step}", of(trial.number, trials), trial.name)
 }
 
+/// `, database away for 2.0 s: connection reset`.
+fn away(mark: &Mark, now_s: f64) -> String {
+    let who = if mark.kind == MarkKind::SourceOutage { "source" } else { "database" };
+    format!(", {who} away for {:.1} s: {}", (now_s - mark.begin_s).max(0.0), spelled(&mark.what))
+}
+
 /// The records that a historian has accepted and not yet written, if it is one.
 fn pending(interval: &Interval) -> String {
     let pending = interval.gauges.get(record::PENDING);
     pending.map_or_else(String::new, |pending| format!(", {} pending", format::figure(*pending)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database was away for a minute, and the live line said `0 records/s` alone.
+    #[test]
+    fn an_outage_stands_in_the_line_while_it_goes_on() {
+        let mark = |kind, end_s| Mark {
+            begin_s: 3.0,
+            end_s,
+            kind,
+            what: "connection reset".to_owned(),
+            planned: false,
+        };
+        let mut progress = Progress::new(None);
+        progress.current = Some(Current {
+            label: String::new(),
+            end_s: 60.0,
+            workload: Workload::Historian,
+            main: Workload::Historian.main(),
+            measured: Window::new(Workload::Historian.main()),
+            away: None,
+        });
+        let mut hear = |kind, end_s| {
+            progress.show(&Event::Mark { number: 1, mark: mark(kind, end_s) });
+            let away_now = progress.current.as_ref().and_then(|current| current.away.as_ref());
+            away_now.map(|mark| away(mark, 5.0))
+        };
+        assert_eq!(hear(MarkKind::Purge, None), None);
+        let told = hear(MarkKind::Outage, None);
+        assert_eq!(told.as_deref(), Some(", database away for 2.0 s: connection reset"));
+        assert_eq!(hear(MarkKind::Outage, Some(5.0)), None);
+        let told = hear(MarkKind::SourceOutage, None);
+        assert_eq!(told.as_deref(), Some(", source away for 2.0 s: connection reset"));
+    }
 }

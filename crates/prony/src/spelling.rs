@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use study::{MistakePlace, StudyError};
+
 use crate::arguments::{Command, Study};
 
 /// Where parameters were given.
@@ -38,6 +40,11 @@ pub(crate) fn set(command: &Command) {
 /// A text with its parameters spelled as the command that runs takes them.
 pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).spelled(text)
+}
+
+/// A mistake of a study under the flag or the key that it was given by.
+pub(crate) fn mistake(StudyError { place, problem }: &StudyError) -> String {
+    format!("{}: {problem}", OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).place(place))
 }
 
 /// An event whose sentences are spelled so: they are stored, and read long after this command.
@@ -70,6 +77,17 @@ fn spell(value: &mut Value) {
 }
 
 impl Spelling {
+    /// Where a mistake is.
+    fn place(self, place: &MistakePlace) -> String {
+        match (self, place) {
+            (Self::Keys, place) => place.to_string(),
+            // A profile's, which no flag gives.
+            (Self::Flags, MistakePlace::Configuration(_)) => place.to_string(),
+            (Self::Flags, MistakePlace::Key(key) | MistakePlace::Axis(key)) => flag_of(key),
+            (Self::Flags, MistakePlace::Parameter { .. }) => flag(&Parameter::new(place.to_string())),
+        }
+    }
+
     fn spelled(self, text: &str) -> Cow<'_, str> {
         record::spelled(text, |mention| match mention {
             // A study file has no place for what has no dot, but for a table.
@@ -99,6 +117,25 @@ fn flag(parameter: &Parameter<'_>) -> String {
     };
     let name = name.replace('_', "-");
     value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
+}
+
+/// The flag that gives a key of a study; a key that no flag gives is told as it is.
+fn flag_of(key: &str) -> String {
+    let is_flag = key.starts_with("workload.")
+        || key.starts_with("target.database")
+        || ["latency_tolerance", "expect", "disk_size", "prices", "search"].contains(&key);
+    match key {
+        "blocks" => "--repeats".to_owned(),
+        "cool_down" => "--pause".to_owned(),
+        "target.paths" => "PATH".to_owned(),
+        "target.database.at" => "--target".to_owned(),
+        // The only one of its values that a study is refused for.
+        "target.database.existing" => "--reuse".to_owned(),
+        "search.start_per_s" => "--start-rate".to_owned(),
+        "search.confirm" => "--confirm".to_owned(),
+        _ if is_flag => flag(&Parameter::new(key)),
+        _ => key.to_owned(),
+    }
 }
 
 /// As a study file has it.
@@ -143,6 +180,37 @@ mod tests {
         }
     }
 
+    /// A mistake was headed by `block_size:`, which is neither a flag nor a key.
+    #[test]
+    fn a_mistake_stands_under_what_it_was_given_by() {
+        let key = |key: &str| MistakePlace::Key(key.to_owned());
+        let parameter = MistakePlace::Parameter { workload: "disk", name: "block_size".to_owned() };
+        for (place, as_flag, as_key) in [
+            (parameter, "--block-size", "workload.disk.block_size"),
+            (
+                MistakePlace::Axis("workload.disk.outstanding".to_owned()),
+                "--outstanding",
+                "workload.disk.outstanding",
+            ),
+            (
+                MistakePlace::Configuration("page read".to_owned()),
+                "configuration page read",
+                "configuration page read",
+            ),
+            (key("blocks"), "--repeats", "blocks"),
+            (key("cool_down"), "--pause", "cool_down"),
+            (key("target.paths"), "PATH", "target.paths"),
+            (key("target.database"), "--target", "target.database"),
+            (key("target.database.name"), "--database", "target.database.name"),
+            (key("target.database.existing"), "--reuse", "target.database.existing"),
+            (key("search.start_per_s"), "--start-rate", "search.start_per_s"),
+            (key("disk_size"), "--disk-size", "disk_size"),
+            (key("order"), "order", "order"),
+        ] {
+            assert_eq!((&*Spelling::Flags.place(&place), &*Spelling::Keys.place(&place)), (as_flag, as_key));
+        }
+    }
+
     #[test]
     fn a_command_is_one_of_the_command_line_wherever_it_is_told() {
         let command = record::Command::new("orders load")
@@ -156,7 +224,7 @@ mod tests {
     /// A client's last words stood in records and reports as the libraries spell them.
     #[test]
     fn texts_of_records_are_spelled_wherever_they_stand() {
-        let what = "its client stopped: see ‹prony orders verify› or ‹workload.orders.n_threads›";
+        let what = "its client stopped: see ‹\u{2063}prony orders verify\u{2063}› or ‹\u{2063}workload.orders.n_threads\u{2063}›";
         let mark = record::Mark::planned(record::MarkKind::Outage, 0.5, None, what);
         let told = event(&Event::Mark { number: 3, mark: mark.clone() }).into_owned();
         let Event::Mark { number: 3, mark: spelled } = told else { panic!("{told:?}") };

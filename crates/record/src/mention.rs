@@ -2,13 +2,16 @@
 //!
 //! Only the program knows whether a parameter was given on the command line or in a study file, and how it is spelled there.
 //! An error comes to it as a sentence, through threads, records and pipes; what that names stands in it in one neutral
-//! spelling, by its key in a study file: `‹workload.disk.cache buffered›`. Nothing here knows which parameters there are.
+//! spelling, by its key in a study file: `‹workload.disk.cache buffered›`, with signs in it that no user types. Nothing here knows which parameters there are.
 
 use std::borrow::Cow;
 use std::fmt;
 
-const BEGIN: char = '‹';
-const END: char = '›';
+/// Signs that no keyboard has stand within the quotation marks, so that no text of a user is taken for a mention.
+const BEGIN: &str = "‹\u{2063}";
+const END: &str = "\u{2063}›";
+/// What a value may not hold, so that it cannot end its mention.
+const SIGN: char = '\u{2063}';
 /// What a command begins with.
 const PROGRAM: &str = "prony ";
 /// What stands between a command and its parameters.
@@ -51,7 +54,7 @@ impl<'a> Parameter<'a> {
     /// The same, which is to have this value.
     #[must_use]
     pub fn of(self, value: impl fmt::Display) -> Self {
-        let value = value.to_string().replace([BEGIN, END], "");
+        let value = value.to_string().replace(SIGN, "");
         Self { value: Some(value.into()), ..self }
     }
 
@@ -136,7 +139,7 @@ pub fn spelled(text: &str, spell: impl Fn(&Mention<'_>) -> String) -> Cow<'_, st
                 rest = end;
             }
             None => {
-                spelled.push(BEGIN);
+                spelled.push_str(BEGIN);
                 rest = after;
             }
         }
@@ -156,24 +159,19 @@ mod tests {
         let load = Command::new("orders load")
             .with(Parameter::new("replace").of(true))
             .with(Parameter::new("size").of("10MB"));
-        let text = format!("use {cache}, fewer {threads}, or load it by {load}; ‹so be it›, and ‹");
+        let text = format!("use {cache}, fewer {threads}, or load it by {load}; ‹so be it›, and ‹\u{2063}");
         assert_eq!(
             text,
-            "use ‹workload.disk.cache buffered›, fewer ‹threads›, or load it by ‹prony orders load, replace true, size \
-             10MB›; ‹so be it›, and ‹"
+            "use ‹\u{2063}workload.disk.cache buffered\u{2063}›, fewer ‹\u{2063}threads\u{2063}›, or load it by \
+             ‹\u{2063}prony orders load, replace true, size 10MB\u{2063}›; ‹so be it›, and ‹\u{2063}"
         );
         let found = std::cell::RefCell::new(Vec::new());
         let again = spelled(&text, |mention| {
             found.borrow_mut().push(format!("{mention:?}"));
             "#".to_owned()
         });
-        assert_eq!(again, "use #, fewer #, or load it by #; #, and ‹");
-        let expected = [
-            Mention::Parameter(cache),
-            Mention::Parameter(threads),
-            Mention::Command(load),
-            Mention::Parameter(Parameter::new("so").of("be it")),
-        ];
+        assert_eq!(again, "use #, fewer #, or load it by #; ‹so be it›, and ‹\u{2063}");
+        let expected = [Mention::Parameter(cache), Mention::Parameter(threads), Mention::Command(load)];
         assert_eq!(found.into_inner(), expected.map(|mention| format!("{mention:?}")));
     }
 
@@ -181,13 +179,23 @@ mod tests {
     fn what_is_no_mention_stays() {
         for text in ["", "no mention", "‹", "›‹", "‹ ›", "‹ö›", "‹--cache›", "‹prony load, ›", "a ‹ b › c"]
         {
+            let signed = text.replace('‹', BEGIN).replace('›', END);
+            assert_eq!(spelled(&signed, |mention| panic!("{mention:?} in {text}")), signed);
+            assert_eq!(spelled(text, |mention| panic!("{mention:?} in {text}")), text);
+        }
+    }
+
+    /// A title of `‹threads 2›` was told as `--threads 2`.
+    #[test]
+    fn no_text_of_a_user_is_a_mention() {
+        for text in ["‹threads 2›", "‹target.database›", "‹prony orders load, replace true›"] {
             assert_eq!(spelled(text, |mention| panic!("{mention:?} in {text}")), text);
         }
     }
 
     #[test]
     fn a_value_cannot_end_a_mention() {
-        let text = Parameter::new("target.database").of("a›b‹c").to_string();
-        assert_eq!(text, "‹target.database abc›");
+        let text = Parameter::new("target.database").of("a\u{2063}›b‹\u{2063}c").to_string();
+        assert_eq!(text, "‹\u{2063}target.database a›b‹c\u{2063}›");
     }
 }

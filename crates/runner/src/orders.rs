@@ -8,15 +8,12 @@ use record::{Loop, Mark, OrdersOutcome, Outage, Outcome, Preparation, Setup, Win
 use stats::thread_busy;
 use study::WantedDatabase;
 use workload::orders::store::Loaded;
-use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize};
+use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize, WantedStore};
 use workload::{TrialError, waiting};
 
 use crate::error::RunError;
 use crate::judged::{Judged, LOCK_LOST, client_limited, stood_still};
 use crate::targets::{Asked, Held};
-
-/// Seed of the rows of a store that is loaded for a study.
-const STORE_SEED: u64 = 42;
 
 /// Takes up the store that a job drives, or loads it.
 pub(crate) fn ready(
@@ -26,13 +23,14 @@ pub(crate) fn ready(
 ) -> Result<(Own, Option<Loaded>), RunError> {
     let Asked { wanted, claim, runtime, stop } = asked;
     let (own, loaded) = if wanted.existing == Existing::Use {
-        let opening = orders::open_store(&wanted.url, &wanted.name, job.size, &claim.run);
+        let store = WantedStore { size: job.size, seed: job.store_seed };
+        let opening = orders::open_store(&wanted.url, &wanted.name, store, &claim.run);
         let what = Preparation::waiting(format!("taking up {}", wanted.place()));
         let opening = waiting::telling(tell, what, opening);
         let opened = runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
         opened.ok_or_else(|| RunError::Interrupted(String::new()))??
     } else {
-        let data = StoreData::new(size(wanted, job.size)?, STORE_SEED);
+        let data = StoreData::new(size(wanted, job.size)?, job.store_seed.unwrap_or(StoreData::SEED));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         orders::load_held((&wanted.url, &wanted.name), claim, &data, threads, stop, tell)?
     };

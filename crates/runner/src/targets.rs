@@ -96,7 +96,10 @@ impl Targets {
         trial: Option<&Trial>,
         tell: &mut Tell<'_>,
     ) -> Result<(), RunError> {
-        let claim = Claim { is_transient: !wanted.keep, ..Claim::new(run.clone(), wanted.existing) };
+        // A store that is there is driven, and whatever else is there is gone on in.
+        let is_driven = trial.is_some_and(|trial| trial.work.any().needs().are_loaded());
+        let instead = Some(if is_driven { Existing::Use } else { Existing::Reuse });
+        let claim = Claim { is_transient: !wanted.keep, instead, ..Claim::new(run.clone(), wanted.existing) };
         let asked = Asked { wanted: &wanted, claim: &claim, runtime: &self.runtime, stop };
         let (own, loaded) = match trial {
             Some(trial) => workloads::ready(&trial.work, &asked, tell)?,

@@ -4,36 +4,63 @@
 use record::{holds_password, without_password};
 use toml::Value;
 
-use crate::mistake::{StudyError, mistake};
+use crate::mistake::{Place, StudyError, mistake};
 use crate::study::Study;
-use crate::target::Database;
+use crate::target::{Database, Target};
 
 /// Most of what a study lists. More would be read and compared for minutes, and run for years.
 const AXES_MAX: usize = 100;
 const LEVELS_MAX: usize = 10_000;
 const CONFIGURATIONS_MAX: usize = 10_000;
 const THRESHOLDS_MAX: usize = 1_000;
-const DATABASES_MAX: usize = 1_000;
+const DATABASES_MAX: u64 = 1_000;
+/// Longest title or name, and longest name of a file: they stand in tables and in each trial's record.
+const NAME_BYTES_MAX: usize = 1_000;
 
 /// What is listed so often that nothing else of the study is looked at.
 pub(crate) fn too_many(study: &Study) -> Vec<StudyError> {
     let own = study.configuration.iter().flat_map(|configuration| &configuration.axis);
     let levels = study.axis.iter().chain(own).map(|axis| axis.levels.len().max(axis.names.len()));
-    let targets = study.configuration.iter().map(|configuration| &configuration.target);
-    let count = |database: &Database| database.count.unwrap_or(1) as usize;
-    let databases = targets.chain([&study.target]).map(|target| target.database.iter().map(count).sum());
     let listed = [
         ("axis", "axes", study.axis.len(), AXES_MAX),
         ("axis.levels", "levels of an axis", levels.max().unwrap_or(0), LEVELS_MAX),
         ("configuration", "configurations", study.configuration.len(), CONFIGURATIONS_MAX),
         ("thresholds", "thresholds", study.thresholds.len(), THRESHOLDS_MAX),
-        ("target.database", "databases of a target", databases.max().unwrap_or(0), DATABASES_MAX),
     ];
     let many = listed.into_iter().filter(|&(.., number, most)| number > most);
     many.map(|(place, what, number, most)| {
         mistake(place, format!("{number} {what} are more than {most}: give fewer, or several studies"))
     })
     .collect()
+}
+
+/// Names and titles that are too long to stand in a table. What else is in them is shown as it may be.
+pub(crate) fn names(study: &Study) -> Vec<StudyError> {
+    let configurations = study.configuration.iter();
+    let own = configurations.clone().flat_map(|configuration| &configuration.axis);
+    let axes = study.axis.iter().chain(own);
+    let titles = [("title", &study.title), ("slug", &study.slug)].map(|(key, name)| (Place::from(key), name));
+    let of_configurations = configurations.map(|own| (Place::from("configuration.name"), &own.name));
+    let of_levels = axes.flat_map(|axis| axis.names.iter().map(|name| (Place::Axis(axis.key.clone()), name)));
+    let names = titles.into_iter().chain(of_configurations).chain(of_levels);
+    names.filter_map(|(place, name)| Some(mistake(place, too_long(name)?))).collect()
+}
+
+fn too_long(name: &str) -> Option<String> {
+    let begin: String = name.chars().take(20).collect();
+    let problem =
+        format!("`{begin}…` has {} bytes, more than {NAME_BYTES_MAX}: give a shorter one", name.len());
+    (name.len() > NAME_BYTES_MAX).then_some(problem)
+}
+
+/// So many databases that one trial would use that they are not even listed.
+pub(crate) fn too_many_databases(target: &Target) -> Option<StudyError> {
+    let count = |database: &Database| u64::from(database.count.unwrap_or(1));
+    let databases = target.database.iter().map(count).fold(0, u64::saturating_add);
+    let problem = format!(
+        "{databases} databases of a target are more than {DATABASES_MAX}: give fewer, or several studies"
+    );
+    (databases > DATABASES_MAX).then(|| mistake("target.database", problem))
 }
 
 /// Texts that hold the password of an address, in what is stored of a study. Addresses of targets keep theirs to themselves,

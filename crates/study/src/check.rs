@@ -9,6 +9,7 @@ use record::{GAIN, METRICS, Metric, Threshold, holds_password};
 use toml::Value;
 
 use crate::axis::{Axis, TARGET, text_of};
+use crate::effect;
 use crate::expand::Point;
 
 use crate::mistake::{Place, StudyError, in_parameter, mistake};
@@ -380,6 +381,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
     errors.extend(check_search(study, points));
     errors.extend(check_prices(study, points));
     errors.extend(check_effect(study, points));
+    errors.extend(effect::same_levels(study, points));
     errors.extend(check_metrics(study, points));
     errors.extend(check_published(study, points));
     errors.extend(check_of_workload(study, points));

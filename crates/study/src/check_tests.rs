@@ -186,18 +186,26 @@ fn any_key_of_a_target_is_an_axis() {
 #[test]
 fn that_a_database_may_be_replaced_is_said_of_it_alone() {
     use database::Existing::{Refuse, Replace};
-    let existing = |target: &str, levels: &str| -> Vec<_> {
+    let wanted = |target: &str, levels: &str| {
         let text = format!(
             "blocks = 1\naxis = [{{ key = \"target.database\", levels = [{levels}] }}]\n[workload.historian]\n\
-             [target.database]\nexisting = \"replace\"\n{target}"
+             [target.database]\nkeep = true\nexisting = \"replace\"\n{target}"
         );
         let plan = Plan::of(&Study::from_toml(&text).unwrap()).unwrap();
         let mut wanted: Vec<_> = plan.databases().into_iter().map(|(database, _)| database).collect();
         wanted.sort_by_key(|database| database.place());
-        wanted.into_iter().map(|database| database.existing).collect()
+        wanted
+    };
+    let existing = |target: &str, levels: &str| -> Vec<_> {
+        wanted(target, levels).into_iter().map(|database| database.existing).collect()
+    };
+    let kept = |target: &str, levels: &str| -> Vec<_> {
+        wanted(target, levels).into_iter().map(|database| database.keep).collect()
     };
     let files = "\"sqlite:/a\", \"sqlite:/b\"";
     assert_eq!(existing("at = \"sqlite:/a\"", files), [Replace, Refuse]);
+    assert_eq!(kept("at = \"sqlite:/a\"", files), [true, false]);
+    assert_eq!(kept("", files), [true, true]);
     assert_eq!(existing("", files), [Replace, Replace], "said of whatever is given");
     let both = "\"sqlite:/a\", { at = \"sqlite:/b\", existing = \"replace\" }";
     assert_eq!(existing("at = \"sqlite:/a\"", both), [Replace, Replace]);
@@ -312,7 +320,14 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
             .iter()
             .all(|database| database.existing == database::Existing::Refuse && database.is_transient())
     );
-    assert!(plan.notes[0].starts_with("target.store is an older spelling"), "{:?}", plan.notes);
+    let note = &plan.notes[0];
+    assert!(note.starts_with("target.store is an older spelling"), "{note}");
+    // What it teaches is no older spelling itself, and comes to the same.
+    assert!(!note.contains("load ="), "{note}");
+    assert!(
+        note.ends_with(", and [workload.orders] size = \"1MB\"") && note.contains("existing = \"refuse\""),
+        "{note}"
+    );
     let again = Study::from_toml(&study.to_toml().unwrap()).unwrap();
     let again = Plan::of(&again).unwrap();
     assert_eq!(
@@ -411,6 +426,39 @@ fn lists_that_are_too_long_are_refused_before_anything_is_compared() {
     told(&axis(1_000_000), &["axis.levels: 1000000 levels of an axis are more than 10000: give fewer"]);
     let configurations = "{ name = \"a\" }, ".repeat(20_000);
     told(&format!("configuration = [{configurations}]"), &["20000 configurations are more than 10000"]);
+    // The names of four thousand million databases were written out, until no memory was left.
+    for levels in [
+        "key = \"target.database.count\", levels = [4000000000]",
+        "key = \"target.database\", levels = [{ at = \"postgres://h/x\", count = 4000000000 }]",
+    ] {
+        let text = format!(
+            "blocks = 1\naxis = [{{ {levels} }}]\n[workload.orders]\n[target.database]\nat = \"postgres://h/y\""
+        );
+        let errors = Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string();
+        assert_eq!(
+            errors,
+            "target.database: 4000000000 databases of a target are more than 1000: give fewer, or several studies"
+        );
+    }
     let thresholds = "\"p99_ms < 20\", ".repeat(2_000);
     told(&format!("thresholds = [{thresholds}]"), &["2000 thresholds are more than 1000"]);
+}
+
+/// A name of a megabyte stood in every trial's record.
+#[test]
+fn names_that_are_too_long_are_refused() {
+    let long = "n".repeat(1_001);
+    let begin = "`nnnnnnnnnnnnnnnnnnnn…` has 1001 bytes";
+    for (text, place) in [
+        (format!("title = \"{long}\""), "title"),
+        (format!("slug = \"{long}\""), "slug"),
+        (format!("configuration = [{{ name = \"{long}\" }}]"), "configuration.name"),
+        (
+            format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [1], names = [\"{long}\"] }}]"),
+            "workload.disk.outstanding",
+        ),
+    ] {
+        told(&text, &[&format!("{place}: {begin}")]);
+    }
+    told(&format!("title = \"{}\"", &long[1..]), &[]);
 }

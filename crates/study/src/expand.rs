@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use crate::axis::{Axis, TARGET};
+use crate::bounds;
 use crate::mistake::{Place, StudyErrors, in_parameter, one_error};
 use crate::settings;
 use crate::study::{Configuration, Study};
@@ -101,7 +102,10 @@ fn target(
             target = one.over(&target);
         }
     }
-    Ok(target)
+    match bounds::too_many_databases(&target) {
+        Some(error) => Err(StudyErrors(vec![error])),
+        None => Ok(target),
+    }
 }
 
 /// `5100/s, flush rows 40`: a sentence on a historian names no more than this.

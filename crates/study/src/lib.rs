@@ -6,6 +6,7 @@
 mod axis;
 mod bounds;
 mod check;
+mod effect;
 mod expand;
 mod file;
 mod historian;
@@ -27,7 +28,7 @@ mod work;
 pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
 pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
-pub use mistake::{StudyError, StudyErrors, toml_problem};
+pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
 pub use plan::{Plan, Stop, Trial};
 pub use search::Search;
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};

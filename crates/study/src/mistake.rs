@@ -32,12 +32,13 @@ impl From<&str> for Place {
     }
 }
 
+/// As a study file has it.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(name) | Self::Axis(name) | Self::Configuration(name) | Self::Parameter { name, .. } => {
-                f.write_str(name)
-            }
+            Self::Key(key) | Self::Axis(key) => f.write_str(key),
+            Self::Configuration(name) => write!(f, "configuration {name}"),
+            Self::Parameter { workload, name } => write!(f, "workload.{workload}.{name}"),
         }
     }
 }

@@ -99,6 +99,7 @@ impl Plan {
             return Err(StudyErrors(too_many));
         }
         let mut errors = check::design(study);
+        errors.extend(bounds::names(study));
         errors.extend(bounds::passwords(study));
         // What is wrong with an axis is told by it alone, and keeps no other mistake from being told.
         let is_sound = |key: &str| !errors.iter().any(|error| error.place == Place::Axis(key.to_owned()));

@@ -1,6 +1,6 @@
 //! What is wrong with targets: what a workload needs and has not, or has too much of, and servers that this version cannot start.
 
-use database::Existing;
+use database::{Existing, is_name};
 use load::TargetNeeds;
 
 use crate::expand::Point;
@@ -10,12 +10,19 @@ use crate::target::{At, Database, Target, WantedDatabase};
 
 /// Key of a target's databases.
 const DATABASE: &str = "target.database";
+/// Key of the name of one.
+const NAME: &str = "target.database.name";
+/// Longest name of a file, and longest path, on the file systems of Linux.
+const FILE_NAME_BYTES_MAX: usize = 255;
+const PATH_BYTES_MAX: usize = 4095;
 
 /// Mistakes of the targets of all combinations.
 pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let mut errors: Vec<StudyError> = points.iter().flat_map(of_point).collect();
     errors.extend(check_reuse(study, points));
-    errors.extend(asked_in_two_ways(points));
+    if errors.is_empty() {
+        errors.extend(asked_in_two_ways(points));
+    }
     errors
 }
 
@@ -71,9 +78,17 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
 }
 
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
-    let TargetNeeds::Databases { who, most, loaded, .. } = needs else { return Vec::new() };
+    let TargetNeeds::Databases { who, most, loaded, fake, such_as, .. } = needs else { return Vec::new() };
     let wanted = target.wanted(needs);
     let mut errors: Vec<StudyError> = target.database.iter().flat_map(|one| check_one(target, one)).collect();
+    if errors.is_empty() {
+        errors.extend(wanted.iter().find_map(unnameable));
+    }
+    if let Some(database) = wanted.iter().find(|database| !fake && database.url.fake().is_some()) {
+        let problem =
+            format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", database.url);
+        errors.push(mistake(DATABASE, problem));
+    }
     if let Some(most) = most.filter(|&most| wanted.len() > most) {
         let takes = if most == 1 { "one".to_owned() } else { most.to_string() };
         errors.push(mistake(DATABASE, format!("are {} databases, and {who} takes {takes}", wanted.len())));
@@ -111,11 +126,42 @@ fn check_one(target: &Target, database: &Database) -> Option<StudyError> {
         Some(At::Address(url)) if url.file().is_some() && database.count.is_some() => {
             Some(mistake("target.database.count", format!("has no meaning for {url}, which is one file")))
         }
+        Some(At::Address(url)) if url.file().is_some() && database.name.is_some() => {
+            let name = database.name.as_deref().unwrap_or_default();
+            let problem =
+                format!("`{name}` has no meaning for {url}, where the address names the file: leave it out");
+            Some(mistake(NAME, problem))
+        }
         Some(_) if database.count == Some(0) => {
             Some(mistake("target.database.count", "cannot be 0: leave it out for one"))
         }
         Some(_) => None,
     }
+}
+
+/// A database or file that no server or file system has by this name, or nobody could name again.
+fn unnameable(database: &WantedDatabase) -> Option<StudyError> {
+    let Some(file) = database.url.file() else {
+        let problem = format!(
+            "`{}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _",
+            database.name
+        );
+        return (!is_name(&database.name)).then(|| mistake(NAME, problem));
+    };
+    let path = file.to_string_lossy();
+    let is_long = path.len() > PATH_BYTES_MAX
+        || file.components().any(|part| part.as_os_str().len() > FILE_NAME_BYTES_MAX);
+    let problem = if path.contains(char::is_control) {
+        format!("`{}` has a control character in it: give a file without", path.escape_debug())
+    } else if is_long {
+        format!(
+            "names a file of {} bytes, more than {FILE_NAME_BYTES_MAX} in a name or {PATH_BYTES_MAX} in all: give a shorter one",
+            path.len()
+        )
+    } else {
+        return None;
+    };
+    Some(mistake(DATABASE, problem))
 }
 
 /// A database that is taken up has one trial: the next one would begin with empty tables.
@@ -150,6 +196,13 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
             continue;
         };
         let place = database.place();
+        if other.url != database.url {
+            let problem = format!(
+                "{} and {} are of one database, {place}: write the address the same way each time, or give each a database of its own",
+                other.url, database.url
+            );
+            return Some(mistake(DATABASE, problem));
+        }
         if *others != content {
             let problem = format!(
                 "{place} is asked for in two ways, {others} and {content}: it is made ready once, so give each a database of \
@@ -165,4 +218,57 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Plan, Study};
+
+    fn told(workload: &str, target: &str) -> String {
+        let text = format!("blocks = 1\n[workload.{workload}]\n[target]\n{target}");
+        Plan::of(&Study::from_toml(&text).unwrap())
+            .map_or_else(|errors| errors.to_string(), |_| String::new())
+    }
+
+    /// They were found when the study had begun, or never: one file under two names was two databases.
+    #[test]
+    fn what_no_server_takes_does_not_pass_the_plan() {
+        let long = "n".repeat(300);
+        assert!(
+            told("historian", &format!("database = \"sqlite:/a/{long}\""))
+                .contains("names a file of 303 bytes")
+        );
+        let named = |name: &str| {
+            format!("database = {{ at = \"postgres://me@h/x\", name = \"{name}\", count = 10 }}")
+        };
+        assert_eq!(told("orders", &named(&long[..60])), "");
+        assert!(
+            told("orders", &named(&long[..61])).contains("cannot be the name of a database"),
+            "with its number"
+        );
+        for (workload, target, problem) in [
+            ("orders", "database = [\"sqlite:a\", \"sqlite:./a\"]", "a is given twice"),
+            (
+                "orders",
+                "database = [\"postgres://me@h/x\", \"postgres://you@H:5432/y\"]",
+                "prony_orders of postgres://you@H/y is given twice",
+            ),
+            ("orders", "database = \"fake:\"", "is no database for a load of orders: give a real one"),
+            (
+                "orders",
+                "database = { at = \"sqlite:/a\", name = \"x\" }",
+                "target.database.name: `x` has no meaning",
+            ),
+            ("historian", "database = \"sqlite:/a\\nb\"", "has a control character in it"),
+            (
+                "historian",
+                "database = { at = \"postgres://me@h/x\", name = \"\" }",
+                "`` cannot be the name of a database",
+            ),
+            ("historian", "database = { at = \"postgres://me@h/x\", name = \"../a\" }", "cannot be the name"),
+        ] {
+            let told = told(workload, target);
+            assert!(told.contains(problem) && told.lines().count() == 1, "{target}: {told}");
+        }
+    }
 }

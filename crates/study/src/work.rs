@@ -129,6 +129,9 @@ pub trait AnyWork {
     /// Parameters as given.
     fn parameters(&self) -> serde_json::Value;
 
+    /// What they come to, as a text that is the same for the same work.
+    fn comes_to(&self) -> String;
+
     /// It in a line of a plan.
     fn line(&self) -> String;
 
@@ -177,6 +180,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn parameters(&self) -> serde_json::Value {
         serde_json::to_value(&self.settings).unwrap_or_default()
+    }
+
+    fn comes_to(&self) -> String {
+        format!("{} {:?}", W::NAME, self.job)
     }
 
     fn line(&self) -> String {

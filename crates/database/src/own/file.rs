@@ -68,7 +68,7 @@ pub(super) struct Hold {
 pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Error> {
     let place = Place::of(file)?;
     let lock = Lock::take(&place)?;
-    let refused = |refusal| refused(refusal, &place.shown, "give another file", &place.removal());
+    let refused = |refusal| refused(refusal, claim, &place.shown, "give another file", &place.removal());
     // Before SQLite sees it, which would take what is beside a database for a part of it.
     place.check_companions(place.look()?.is_some())?;
     let Found { standing, identity } = place.find().await?;

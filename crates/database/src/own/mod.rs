@@ -20,7 +20,7 @@ pub use lease::{Holder, Lease};
 
 use std::sync::Arc;
 
-use ownership::{Action, Mark, Refusal, Standing, action};
+use ownership::{Action, Existing, Mark, Refusal, Standing, action};
 use record::Parameter;
 use serde::{Deserialize, Serialize};
 
@@ -165,14 +165,22 @@ async fn on_server(
     Ok((name.to_owned(), was_there, Hold::Server(hold)))
 }
 
-/// A name that can stand in a statement as it is.
-fn check_name(name: &str) -> Result<(), Error> {
+/// Most bytes of the name of a database that every server takes whole.
+const NAME_BYTES_MAX: usize = 63;
+
+/// Whether a database on a server can have this name: one that can stand in a statement as it is.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if is_plain && (1..=63).contains(&name.len()) {
+    is_plain && (1..=NAME_BYTES_MAX).contains(&name.len())
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    if is_name(name) {
         return Ok(());
     }
     Err(Error::NoDatabase(format!(
-        "`{name}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _ with {}",
+        "`{name}` cannot be the name of a database: give 1 to {NAME_BYTES_MAX} letters without accents, digits or _ with {}",
         database_parameter()
     )))
 }
@@ -183,17 +191,28 @@ fn database_parameter() -> Parameter<'static> {
 }
 
 /// Why what is there is not taken.
-fn refused(refusal: Refusal, place: &str, other: &str, removal: &str) -> Error {
+fn refused(refusal: Refusal, claim: &Claim, place: &str, other: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
-            "{place} is there from an earlier run of prony: take it up again with {} or replace it with {}, \
-             whichever can be had here, or remove it by: {removal}",
-            Parameter::new("target.database.existing").of("reuse"),
-            Parameter::new("target.database.existing").of("replace")
+            "{place} is there from an earlier run of prony: {}, or remove it by: {removal}",
+            instead(claim)
         ),
         Refusal::Gone => format!("{place} is not there any more"),
     })
+}
+
+/// What may be done with what is there of an earlier run.
+fn instead(claim: &Claim) -> String {
+    let parameter = |existing: Existing| Parameter::new("target.database.existing").of(existing.name());
+    let replace = parameter(Existing::Replace);
+    match claim.instead {
+        Some(instead) => format!(
+            "take it up again with {} or replace it with {replace}, whichever can be had here",
+            parameter(instead)
+        ),
+        None => format!("replace it with {replace}"),
+    }
 }
 
 /// Why what is there is not removed at the end of a run.
@@ -249,7 +268,7 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
     let mark = mark::read(&mut session).await?;
     // A fake is made empty and belongs to this process: what has no mark is nothing yet.
     let standing = mark.map_or(Standing::Absent, Standing::Ours);
-    match action(&standing, claim).map_err(|refusal| refused(refusal, &place, "", "a new address"))? {
+    match action(&standing, claim).map_err(|refusal| refused(refusal, claim, &place, "", "a new address"))? {
         Action::TakeUp => {
             mark::hold(&mut session, &claim.run, is_old(&standing)).await?;
             return Ok((hold, true));

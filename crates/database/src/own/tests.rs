@@ -74,7 +74,9 @@ async fn a_kept_database_is_refused_reused_or_replaced() {
     let refused = place.make(Existing::Refuse).await.unwrap_err();
     let text = refused.to_string();
     assert!(
-        refused.is_usage() && text.contains("‹target.database.existing reuse›") && text.contains("rm -f"),
+        refused.is_usage()
+            && text.contains("‹\u{2063}target.database.existing reuse\u{2063}›")
+            && text.contains("rm -f"),
         "{text}"
     );
     let own = place.make(Existing::Reuse).await.unwrap();

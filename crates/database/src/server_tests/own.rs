@@ -17,7 +17,7 @@ pub(super) async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
     let text = error.to_string();
     assert!(
         error.is_usage()
-            && text.contains("‹target.database.existing reuse›")
+            && text.contains("‹\u{2063}target.database.existing reuse\u{2063}›")
             && text.contains("DROP DATABASE"),
         "{text}"
     );
@@ -253,7 +253,10 @@ pub(super) async fn what_others_made_is_never_touched(engine: Engine) {
         for existing in ALL {
             let error = server.own(name, existing).await.unwrap_err();
             let text = error.to_string();
-            assert!(text.contains("not made by prony") && text.contains("‹target.database.name›"), "{text}");
+            assert!(
+                text.contains("not made by prony") && text.contains("‹\u{2063}target.database.name\u{2063}›"),
+                "{text}"
+            );
         }
     }
     let mut theirs = Session::open(&server.url().with_database("theirs")).await.unwrap();

@@ -11,7 +11,7 @@ mod tests;
 
 use std::fmt;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,20 @@ impl Url {
         })
     }
 
+    /// Whether both are of one file, or of one server: whoever logs in there, to whatever, and however the path is written. Links
+    /// and names of hosts are not followed.
+    #[must_use]
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Address::Sqlite(own), Address::Sqlite(other)) => parts(own).eq(parts(other)),
+            (Address::Postgres(own), Address::Postgres(other))
+            | (Address::Mysql(own), Address::Mysql(other)) => own.host.is_same(&other.host),
+            (Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) | Address::Fake(_), _) => {
+                self == other
+            }
+        }
+    }
+
     /// Name of the database on the server, if the address has one.
     #[must_use]
     pub fn database(&self) -> Option<&str> {
@@ -200,7 +214,21 @@ impl From<Fake> for Url {
     }
 }
 
+/// Parts of a path, without those that lead nowhere.
+fn parts(path: &Path) -> impl Iterator<Item = Component<'_>> {
+    path.components().filter(|part| *part != Component::CurDir)
+}
+
 impl Host {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Tcp { name: own, port: own_port }, Self::Tcp { name, port }) => {
+                own.eq_ignore_ascii_case(name) && own_port == port
+            }
+            (Self::Tcp { .. } | Self::Socket { .. }, _) => self == other,
+        }
+    }
+
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::Socket { .. } => true,

@@ -52,7 +52,7 @@ fn a_file_that_is_not_ours_is_read_and_never_written() {
 
     let message = refusal(&path, &job(r#"{"read_share": 0, "cache": "buffered"}"#));
     assert!(
-        message.contains("letters.mdf") && message.contains("‹workload.disk.overwrite true›"),
+        message.contains("letters.mdf") && message.contains("‹\u{2063}workload.disk.overwrite true\u{2063}›"),
         "{message}"
     );
     assert_eq!(fs::read(&path).unwrap(), vec![7; 1 << 20], "nothing was overwritten");
@@ -131,7 +131,9 @@ fn a_region_must_fit_into_the_file() {
     let message = refusal(directory.path(), &job);
     assert_eq!(names_in(directory.path()), [""; 0], "nothing was made");
     assert!(
-        message.contains("1MiB") && message.contains("512KiB") && message.contains("‹workload.disk.region›"),
+        message.contains("1MiB")
+            && message.contains("512KiB")
+            && message.contains("‹\u{2063}workload.disk.region\u{2063}›"),
         "{message}"
     );
 }

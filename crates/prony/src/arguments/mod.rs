@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use disk::Settings;
 use load::{Size, Span};
 use workload::historian;
-use workload::orders::{self, StoreSize};
+use workload::orders::{self, StoreData, StoreSize};
 
 pub(crate) use study::{Compare, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 
@@ -304,7 +304,7 @@ pub(crate) struct StoreRows {
     pub(crate) size: StoreSize,
 
     /// Seed of the rows: the same seed and size make the same rows, with any number of threads
-    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    #[arg(long, value_name = "NUMBER", default_value_t = StoreData::SEED)]
     pub(crate) seed: u64,
 
     /// Threads that make rows, and in a load send them [default: one for each CPU]

@@ -6,8 +6,7 @@ use anyhow::anyhow;
 use database::Existing;
 use record::{Lines, SearchRules};
 use study::{Order, Plan, Stop, Study, Trial, WantedDatabase, Work};
-use workload::historian;
-use workload::orders::StoreSize;
+use workload::{historian, orders};
 
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
@@ -138,7 +137,7 @@ fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
             Work::Disk(_) => {}
             Work::Historian(_) => parts.push(rows_written(study, plan, &database)),
             Work::Orders(_) if database.existing == Existing::Use => drives_stores = true,
-            Work::Orders(asked) => parts.push(store_loaded(&database, asked.job.size)),
+            Work::Orders(asked) => parts.push(store_loaded(&database, &asked.job)),
         }
     }
     if drives_stores {
@@ -166,9 +165,10 @@ fn rows_written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String
     format!("{amount} into {name}, {}", fate(database))
 }
 
-fn store_loaded(database: &WantedDatabase, size: Option<StoreSize>) -> String {
-    let size = database.load.clone().unwrap_or_else(|| size.unwrap_or_default().to_string());
-    format!("an order store of {size} to {}, {}", database.place(), fate(database))
+fn store_loaded(database: &WantedDatabase, job: &orders::Job) -> String {
+    let size = database.load.clone().unwrap_or_else(|| job.size.unwrap_or_default().to_string());
+    let seed = job.store_seed.map_or_else(String::new, |seed| format!(", seed {seed},"));
+    format!("an order store of {size}{seed} to {}, {}", database.place(), fate(database))
 }
 
 /// Everything that trials are run against, each once.

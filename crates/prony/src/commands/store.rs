@@ -26,7 +26,8 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
         "writes them into {}, which stays",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
-    let claim = Claim::new(RunId::new().map_err(Failure::runtime)?, existing);
+    // Nothing is taken up here.
+    let claim = Claim { instead: None, ..Claim::new(RunId::new().map_err(Failure::runtime)?, existing) };
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();

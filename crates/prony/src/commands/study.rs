@@ -66,7 +66,11 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         places: given.place.iter().cloned().collect(),
         set,
     };
-    let study = file.study().map_err(|mistakes| {
+    let study = file.study().map_err(|mut mistakes| {
+        for mistake in mistakes.iter_mut().filter(|mistake| mistake.place == "--set blocks") {
+            // It has a flag of its own, which is laid last.
+            mistake.place = if given.blocks.is_some() { "--blocks" } else { "--set blocks" }.to_owned();
+        }
         Failure::mistakes(mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect())
     })?;
     if let Some(array) = &study.expect {

@@ -104,7 +104,7 @@ fn options_that_a_profile_fixes_are_told_once_each() {
     let outcome = bench.run(&arguments).ended_with(2);
     let lines: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{lines:#?}");
-    assert!(lines[0].contains("outstanding: ") && lines[1].contains("read_share: "), "{lines:#?}");
+    assert!(lines[0].contains("--outstanding: ") && lines[1].contains("--read-share: "), "{lines:#?}");
 }
 
 /// A remedy must be one that the command has.

@@ -100,7 +100,7 @@ pub struct Point {
     pub configuration: String,
     /// Levels, by the axes' names.
     pub levels: BTreeMap<String, String>,
-    /// Whether it is the reference in every axis.
+    /// Whether it is the reference in every axis; none is where nothing is compared.
     pub is_reference: bool,
     /// Trials that its values come from.
     pub trials: Vec<u32>,
@@ -405,7 +405,7 @@ fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
         label: label(&row.key, axes, None),
         configuration: row.key.0.clone(),
         levels: row.key.1.clone(),
-        is_reference: axes.iter().all(|axis| axis.is_reference(&row.key)),
+        is_reference: !axes.is_empty() && axes.iter().all(|axis| axis.is_reference(&row.key)),
         trials: row
             .cells
             .iter()

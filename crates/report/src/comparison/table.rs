@@ -128,11 +128,10 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
         Row { cells: [name(point)].into_iter().chain(values).collect(), part: false }
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
-    let title = match comparison.not_compared {
-        None => {
-            "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
-        }
-        Some(_) => "Other metrics: mean of the blocks' figures",
+    let title = if comparison.not_compared.is_none() && !comparison.axes.is_empty() {
+        "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
+    } else {
+        "Other metrics: mean of the blocks' figures"
     };
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
@@ -220,7 +219,8 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
             ", of 95 % unless it says otherwise"
         }
     );
-    let gain = if comparison.not_compared.is_none() { gain } else { String::new() };
+    let compares = comparison.not_compared.is_none() && !comparison.axes.is_empty();
+    let gain = if compares { gain } else { String::new() };
     let several_blocks = comparison.blocks.len() > 1;
     let head = heading(metric, several_blocks);
     let mean = match metric.percentile() {

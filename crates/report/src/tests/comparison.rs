@@ -174,6 +174,22 @@ fn repeats_after_each_other_are_not_compared() {
     assert!(!report.text(None).contains("worse"));
 }
 
+/// Each of them was called the reference, and the table said "change against  in the same block".
+#[test]
+fn configurations_without_a_reference_are_compared_with_nothing() {
+    let mut study = Designed::blocks(7).configurations(&["reads", "writes"]).study(|at| {
+        Some(at.records(if at.configuration == "reads" { 100.0 } else { 50.0 } * at.noise(0.01)))
+    });
+    study.manifest.design.as_mut().unwrap().reference = None;
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert!(comparison.points.iter().all(|point| !point.is_reference));
+    let text = report.text(None);
+    for words in ["(reference)", "change against", "gain over the reference"] {
+        assert!(!text.contains(words), "{words} in {text}");
+    }
+}
+
 #[test]
 fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
     let study = Designed::blocks(6)

@@ -1,13 +1,16 @@
 //! Reads a study file: layers (a quick look, the command line) over it, places filled in, and all of its mistakes at once,
 //! each with its line.
 
+mod places;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use toml::Value;
 
-use crate::mistake::{Place, StudyErrors};
+use crate::effect;
+use crate::mistake::{Place, StudyError, StudyErrors};
 use crate::plan::Plan;
 use crate::quick;
 use crate::read::{self, Kind, Node, Step, dotted};
@@ -55,19 +58,7 @@ impl StudyFile<'_> {
     /// # Errors
     /// All mistakes at once, in the order of their lines.
     pub fn study(&self) -> Result<Study, Vec<Mistake>> {
-        let mut tree = Node::parse(self.text).map_err(|errors| {
-            let mistake = |error: read::SyntaxError| Mistake {
-                line: Some(error.line),
-                place: String::new(),
-                problem: error.problem,
-            };
-            let first = errors.into_iter().take(MISTAKES_MAX + 1).map(mistake);
-            let mut mistakes: Vec<Mistake> = first.collect();
-            if mistakes.len() > MISTAKES_MAX {
-                mistakes[MISTAKES_MAX] = more_than(MISTAKES_MAX);
-            }
-            mistakes
-        })?;
+        let mut tree = parsed(self.text)?;
         let quick_look = tree.get("quick_look").cloned();
         let mut mistakes = Vec::new();
         if let Some(look) = quick_look.clone() {
@@ -83,8 +74,17 @@ impl StudyFile<'_> {
             }
             tree.lay(Node::at_key("quick", Value::Boolean(true)));
         }
-        mistakes.extend(self.lay_given(&mut tree));
+        let as_written = tree.clone();
+        mistakes.extend(lay_given(&mut tree, &self.set));
+        let whole = tree.clone();
         let study = self.read(tree, &mut mistakes);
+        if let Some(study) = study.as_ref().filter(|_| mistakes.is_empty()) {
+            let is_narrowed = |key: &str| self.set.iter().any(|(set, _)| set == key);
+            let idle = effect::single_levels(study, &is_narrowed).into_iter();
+            mistakes.extend(idle.map(|error| told(&whole, error)));
+            mistakes.extend(self.set_for_nothing(&as_written, study));
+        }
+        mistakes.iter_mut().for_each(|mistake| self.head(mistake));
         mistakes
             .sort_by(|a, b| (a.line.is_none(), a.line, &a.place).cmp(&(b.line.is_none(), b.line, &b.place)));
         mistakes.dedup();
@@ -119,34 +119,41 @@ impl StudyFile<'_> {
         }
     }
 
-    /// Lays what the command line gave over the file. What a configuration sets itself would win over it in silence.
-    fn lay_given(&self, tree: &mut Node) -> Vec<Mistake> {
+    /// A mistake in what the command line gave stands under that.
+    fn head(&self, mistake: &mut Mistake) {
+        let place = &mistake.place;
+        let is_of = |key: &str| {
+            place.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        if mistake.line.is_none() && self.set.iter().any(|(key, _)| is_of(key)) {
+            mistake.place = format!("--set {place}");
+        }
+    }
+
+    /// Keys of the command line that something else wins over.
+    fn set_for_nothing(&self, as_written: &Node, study: &Study) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
-        for (key, value) in &self.set {
-            let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
-            let mut own: Vec<&str> = Vec::new();
-            for configuration in configurations {
-                if let Some(axes) = configuration.get_mut("axis") {
-                    narrow(axes, key, value);
-                }
-                if configuration.at(key).is_some() {
-                    own.push(configuration.get("name").and_then(Node::text).unwrap_or("without a name"));
-                }
-            }
-            if !own.is_empty() {
-                mistakes.push(Mistake {
-                    line: None,
-                    place: format!("--set {key}"),
-                    problem: format!(
-                        "would change nothing in {}, which set it themselves: change them in the file",
-                        own.join(", ")
-                    ),
-                });
-            }
-            let narrowed = tree.get_mut("axis").is_some_and(|axes| narrow(axes, key, value));
-            if !narrowed {
-                lay(tree, Node::at_key(key, value.clone()));
-            }
+        for (position, (key, _)) in self.set.iter().enumerate() {
+            let problem = if key.split('.').next() == Some("quick_look") {
+                Some(
+                    "would change nothing, since a quick look is laid below it: set the key itself"
+                        .to_owned(),
+                )
+            } else if study.axis.iter().any(|axis| axis.key == *key) {
+                None
+            } else {
+                let mut without = as_written.clone();
+                let mut others = self.set.clone();
+                others.remove(position);
+                lay_given(&mut without, &others);
+                let without = self.read(without, &mut Vec::new());
+                without.and_then(|without| effect::without_effect(study, &without, key))
+            };
+            mistakes.extend(problem.map(|problem| Mistake {
+                line: None,
+                place: format!("--set {key}"),
+                problem,
+            }));
         }
         mistakes
     }
@@ -185,69 +192,63 @@ impl StudyFile<'_> {
         if let Err(StudyErrors(errors)) = Plan::of(&study) {
             // What was taken out above is told already, and so is what is missing because of it.
             let is_new = |place: &Place| !removed.iter().any(|path| is_about(place, path));
-            mistakes.extend(errors.into_iter().filter(|error| is_new(&error.place)).map(|error| Mistake {
-                line: line_of(&whole, &error.place),
-                place: error.place.to_string(),
-                problem: error.problem,
-            }));
+            let new = errors.into_iter().filter(|error| is_new(&error.place));
+            mistakes.extend(new.map(|error| told(&whole, error)));
         }
         Some(study)
     }
+}
 
-    /// Puts paths and addresses where `$name` stands for a place.
-    fn fill_in_places(&self, tree: &mut Node) -> Vec<Mistake> {
-        let asked = match tree.get("places").cloned() {
-            Some(Node { kind: Kind::Table(asked), .. }) => asked,
-            _ => Vec::new(),
+/// The document, or up to so many mistakes in what is no TOML.
+fn parsed(text: &str) -> Result<Node, Vec<Mistake>> {
+    Node::parse(text).map_err(|errors| {
+        let mistake = |error: read::SyntaxError| Mistake {
+            line: Some(error.line),
+            place: String::new(),
+            problem: error.problem,
         };
-        if asked.len() > PLACES_MAX {
-            let problem = format!("{} places are more than {PLACES_MAX}: ask for fewer", asked.len());
-            return vec![Mistake { line: None, place: "places".to_owned(), problem }];
-        }
-        let mut mistakes = self.unknown_places(&asked);
-        let whole = tree.clone();
-        mistakes.extend(unnamed_places(&whole, &asked));
-        for (name, place) in &asked {
-            let sign = format!("${name}");
-            let text = |key: &str| place.get(key).and_then(Node::text);
-            let given = self.places.get(name).map(String::as_str).or_else(|| text("default"));
-            let Some(given) = given else {
-                // A place may have been narrowed away.
-                if !stands_for(&whole, &sign) {
-                    continue;
-                }
-                let what = text("what").unwrap_or("it");
-                mistakes.push(Mistake {
-                    line: place.line,
-                    place: format!("places.{name}"),
-                    problem: format!("is not given: name {what} with --place {name}=PATH_OR_URL"),
-                });
-                continue;
-            };
-            for key in TARGETS {
-                if let Some(node) = tree.get_mut(key) {
-                    node.each_text(&mut |text| fill_in(text, &sign, given));
-                }
-            }
+        let first = errors.into_iter().take(MISTAKES_MAX + 1).map(mistake);
+        let mut mistakes: Vec<Mistake> = first.collect();
+        if mistakes.len() > MISTAKES_MAX {
+            mistakes[MISTAKES_MAX] = more_than(MISTAKES_MAX);
         }
         mistakes
-    }
+    })
+}
 
-    fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {
-        let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
-        let remedy = if names.is_empty() {
-            "it asks for none".to_owned()
-        } else {
-            format!("it asks for {}", names.join(", "))
-        };
-        let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
-        let mistake = |name: &String| Mistake {
-            line: None,
-            place: format!("--place {name}"),
-            problem: format!("is no place of this study; {remedy}"),
-        };
-        unknown.map(mistake).collect()
+/// Lays what the command line gave over the file. What a configuration sets itself would win over it in silence.
+fn lay_given(tree: &mut Node, set: &[(String, Value)]) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    // Laid as one: what is said of a database holds for the one that is given beside it, in whatever order.
+    let mut given = Node::table(Vec::new());
+    for (key, value) in set {
+        let configurations = tree.get_mut("configuration").map(Node::elements_mut).unwrap_or_default();
+        let mut own: Vec<&str> = Vec::new();
+        for configuration in configurations {
+            if let Some(axes) = configuration.get_mut("axis") {
+                narrow(axes, key, value);
+            }
+            if configuration.at(key).is_some() {
+                own.push(configuration.get("name").and_then(Node::text).unwrap_or("without a name"));
+            }
+        }
+        if !own.is_empty() {
+            mistakes.push(Mistake {
+                line: None,
+                place: format!("--set {key}"),
+                problem: format!(
+                    "would change nothing in {}, which set it themselves: change them in the file",
+                    own.join(", ")
+                ),
+            });
+        }
+        let narrowed = tree.get_mut("axis").is_some_and(|axes| narrow(axes, key, value));
+        if !narrowed {
+            lay(&mut given, Node::at_key(key, value.clone()));
+        }
     }
+    lay(tree, given);
+    mistakes
 }
 
 /// Lays a layer over a study.
@@ -262,64 +263,33 @@ fn lay(tree: &mut Node, upper: Node) {
         let place = database.clone();
         database.kind = Kind::Table(vec![("at".to_owned(), place)]);
     }
+    forget_of_another(tree, &upper);
     tree.lay(upper);
+}
+
+/// What may happen to a database was said of that alone, and not of another that a layer gives in its place.
+fn forget_of_another(tree: &mut Node, upper: &Node) {
+    let said = |node: &Node, key: &str| node.at(key).and_then(Node::text).map(str::to_owned);
+    for (table, places) in [("target.database", &["at", "name"][..]), ("target", &["url", "database"])] {
+        let is_other = places.iter().any(|place| {
+            let key = format!("{table}.{place}");
+            said(tree, &key).zip(said(upper, &key)).is_some_and(|(lower, upper)| lower != upper)
+        });
+        if is_other {
+            for key in ["existing", "keep", "load"] {
+                let path: Vec<Step> =
+                    table.split('.').chain([key]).map(|part| Step::Key(part.to_owned())).collect();
+                tree.remove(&path);
+            }
+        }
+    }
 }
 
 /// Mistakes that are told; more are the same one again and again, or no study at all.
 const MISTAKES_MAX: usize = 100;
-/// Places that a study may ask for.
-const PLACES_MAX: usize = 1_000;
-
 fn more_than(told: usize) -> Mistake {
     let problem = format!("there are more than these {told} mistakes: mend them first");
     Mistake { line: None, place: String::new(), problem }
-}
-
-/// Where places may stand.
-const TARGETS: [&str; 3] = ["target", "configuration", "axis"];
-
-/// Signs that stand for no place of the study.
-fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
-    let mut mistakes = Vec::new();
-    for key in TARGETS {
-        let Some(mut node) = tree.get(key).cloned() else { continue };
-        node.each_text(&mut |text| {
-            let Some(rest) = text.trim_start_matches("sqlite:").strip_prefix('$') else { return };
-            let name = rest.split('/').next().unwrap_or_default();
-            if !asked.iter().any(|(own, _)| own == name) {
-                mistakes.push(Mistake {
-                    line: tree.get(key).and_then(|node| node.line),
-                    place: text.clone(),
-                    problem: format!("stands for no place: give [places.{name}] with what it is"),
-                });
-            }
-        });
-    }
-    mistakes
-}
-
-/// Whether a place's sign stands anywhere in a study.
-fn stands_for(tree: &Node, sign: &str) -> bool {
-    let mut found = false;
-    for key in TARGETS {
-        if let Some(mut node) = tree.get(key).cloned() {
-            node.each_text(&mut |text| {
-                let before = text.clone();
-                fill_in(text, sign, "");
-                found |= *text != before;
-            });
-        }
-    }
-    found
-}
-
-/// Replaces a place's sign at the begin of a path or address, or of an address' file.
-fn fill_in(text: &mut String, sign: &str, place: &str) {
-    let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
-    let rest = text[begin..].strip_prefix(sign).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    if let Some(rest) = rest {
-        *text = format!("{}{place}{rest}", &text[..begin]);
-    }
 }
 
 /// Narrows the axis of a key to one level, if there is one.
@@ -330,6 +300,11 @@ fn narrow(axes: &mut Node, key: &str, value: &Value) -> bool {
     axis.take("names");
     axis.lay(Node::at_key("levels", Value::Array(vec![value.clone()])));
     true
+}
+
+/// A mistake of a study, where it stands in its file.
+fn told(tree: &Node, StudyError { place, problem }: StudyError) -> Mistake {
+    Mistake { line: line_of(tree, &place), place: place.to_string(), problem }
 }
 
 /// Whether a place in a study is what a path leads to, or lies in it, or holds it.

@@ -122,7 +122,7 @@ blockz = 1
              \"p99_ms < 20\" or \"gain > 5 %\"",
             "line 7: workload.disk.blok_size: there is no such key; did you mean `block_size`?",
             "line 8: workload.disk.block_size: `8 apples` is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) or KB, MB, GB, TB (powers of 1000)",
-            "line 9: read_share: 110: give a share from 0 to 100 per cent",
+            "line 9: workload.disk.read_share: 110: give a share from 0 to 100 per cent",
             "line 13: target.path: there is no such key; did you mean `paths`?",
             "line 16: workload.disk.outstanding: an axis has no levels; give at least one",
             "line 20: workload.disk.thread: there is no such key; did you mean `threads`?",
@@ -155,7 +155,7 @@ fn places_that_are_missing_or_unknown_are_told() {
 fn a_place_stands_at_the_begin_of_a_path_alone() {
     let filled = |text: &str| {
         let mut text = text.to_owned();
-        fill_in(&mut text, "$data", "/mnt");
+        super::places::fill_in(&mut text, "$data", "/mnt");
         text
     };
     assert_eq!(filled("$data"), "/mnt");
@@ -284,4 +284,41 @@ fn mistakes_are_told_up_to_a_number() {
         &format!("[target]\npaths = [\"/d\"]\n[places]\n{places}"),
         &["places: 2000 places are more than 1000: ask for fewer"],
     );
+}
+
+/// A database that was given in place of another on the command line was replaced as that one might be.
+#[test]
+fn what_may_happen_to_a_database_is_not_said_of_another_that_a_layer_gives() {
+    let text = "workload.historian.rate = 1\n[target.database]\nat = \"sqlite:/a\"\nexisting = \"replace\"\nkeep = true";
+    let database = |text: &str, set: &[(&str, &str)]| {
+        let set = set.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
+        let study = StudyFile { set, ..file(text) }.study().unwrap();
+        (study.target.database[0].existing, study.target.database[0].keep)
+    };
+    let replace = Some(database::Existing::Replace);
+    assert_eq!(database(text, &[]), (replace, Some(true)));
+    assert_eq!(database(text, &[("target.database.at", "sqlite:/a")]), (replace, Some(true)));
+    assert_eq!(database(text, &[("target.database.at", "sqlite:/b")]), (None, None));
+    let (existing, at) = (("target.database.existing", "replace"), ("target.database.at", "sqlite:/b"));
+    assert_eq!(database(text, &[existing, at]), (replace, None));
+    assert_eq!(database(text, &[at, existing]), (replace, None));
+    let older = "workload.historian.rate = 1\n[target]\nurl = \"sqlite:/a\"\nexisting = \"replace\"";
+    assert_eq!(database(older, &[("target.url", "sqlite:/b")]), (None, None));
+}
+
+#[test]
+fn a_mistake_of_the_command_line_stands_under_what_was_set() {
+    let told = |key: &str, value: Value| {
+        let text = "workload.disk.threads = 1\ntarget.paths = [\"/\"]";
+        let mistakes = StudyFile { set: vec![(key.to_owned(), value)], ..file(text) }.study().unwrap_err();
+        mistakes[0].to_string()
+    };
+    assert!(
+        told("workload.disk.read_share", 110.into()).starts_with("--set workload.disk.read_share: 110: give")
+    );
+    assert!(
+        told("workload.disk.blocks", 1.into())
+            .starts_with("--set workload.disk.blocks: there is no such key")
+    );
+    assert!(told("blocks", 0.into()).starts_with("--set blocks: cannot be 0"));
 }

@@ -48,11 +48,15 @@ impl Node {
         Ok(Self { line: Some(1), kind: table(document.get_ref(), &lines) })
     }
 
+    /// A document with these entries.
+    pub(crate) fn table(entries: Vec<(String, Self)>) -> Self {
+        Self { line: None, kind: Kind::Table(entries) }
+    }
+
     /// A document with one value, at a dotted key.
     pub(crate) fn at_key(key: &str, value: Value) -> Self {
-        let node = |kind| Self { line: None, kind };
         let value = Self::of_value(value, None);
-        key.rsplit('.').fold(value, |inner, part| node(Kind::Table(vec![(part.to_owned(), inner)])))
+        key.rsplit('.').fold(value, |inner, part| Self::table(vec![(part.to_owned(), inner)]))
     }
 
     fn of_value(value: Value, line: Option<usize>) -> Self {

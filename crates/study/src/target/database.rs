@@ -88,7 +88,7 @@ impl WantedDatabase {
     /// Whether it is the same database, whatever is to become of it.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.url == other.url && (self.name == other.name || self.url.file().is_some())
+        self.url.is_same_place(&other.url) && (self.name == other.name || self.url.file().is_some())
     }
 
     /// Whether what is made is removed at the end.
@@ -158,11 +158,9 @@ impl Database {
         {
             lower.name = lower.name.or(Some(word.clone()));
         }
-        // What may be replaced, and what is loaded there, was said of the other one.
-        let is_another = is_other(&upper.at, &lower.at) || is_other(&upper.name, &lower.name);
-        if is_another {
-            lower.existing = lower.existing.filter(|existing| *existing != Existing::Replace);
-            lower.load = None;
+        // What may happen to the other one, and what is loaded there, was said of that alone.
+        if is_other(&upper.at, &lower.at) || is_other(&upper.name, &lower.name) {
+            (lower.existing, lower.keep, lower.load) = (None, None, None);
         }
         Self {
             at: upper.at.or(lower.at),

@@ -102,14 +102,42 @@ impl Target {
         if self.older.is_empty() {
             return None;
         }
-        let now = Value::try_from(self).ok()?;
+        let (now, sizes) = self.without_sizes();
+        let now = Value::try_from(now).ok()?;
         let parts = now.as_table()?.iter().filter(|(key, _)| *key != "paths");
         let now: Vec<String> = parts.map(|(key, value)| format!("{key} = {value}")).collect();
-        Some(format!("{} is an older spelling: write [target] {}", self.older.join(", "), now.join(", ")))
+        let sizes = match sizes.as_slice() {
+            [] => String::new(),
+            [size] => format!(", and [workload.orders] size = \"{size}\""),
+            sizes => format!(
+                ", and for each of the sizes {} a [[configuration]] with its databases and workload.orders.size",
+                sizes.join(", ")
+            ),
+        };
+        Some(format!(
+            "{} is an older spelling: write [target] {}{sizes}",
+            self.older.join(", "),
+            now.join(", ")
+        ))
+    }
+
+    /// The same without the sizes of stores that an older spelling loads, which are the workload's; and these.
+    fn without_sizes(&self) -> (Self, Vec<String>) {
+        let mut now = self.clone();
+        let mut sizes = Vec::new();
+        for database in &mut now.database {
+            let Some(size) = database.load.take() else { continue };
+            // A size said that it was to be loaded.
+            database.existing.get_or_insert(Existing::Refuse);
+            if !sizes.contains(&size) {
+                sizes.push(size);
+            }
+        }
+        (now, sizes)
     }
 }
 
-/// The key that an axis of an older spelling has now.
+/// The key that an axis of an older spelling has now, both without `target.`.
 pub(crate) fn key_now(key: &str) -> Option<String> {
     let (first, rest) = key.split_once('.').map_or((key, ""), |(first, rest)| (first, rest));
     match first {

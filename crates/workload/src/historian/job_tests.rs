@@ -168,11 +168,11 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         (
             Settings { source: Some(SourceChoice::Counters), rate, ..none() },
             "rate cannot be 10 with source counters: counters step once a second, so the number of tags is their rate: \
-             use ‹workload.historian.tags›",
+             use ‹\u{2063}workload.historian.tags\u{2063}›",
         ),
         (
             Settings { source: csv(), rate, ..none() },
-            "rate cannot be 10 with source csv:plant.csv: a recording has its own pace: use ‹workload.historian.speed›",
+            "rate cannot be 10 with source csv:plant.csv: a recording has its own pace: use ‹\u{2063}workload.historian.speed\u{2063}›",
         ),
         (
             Settings { source: modbus(), rate, ..none() },
@@ -180,7 +180,7 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         ),
         (
             Settings { source: Some(SourceChoice::Random), ..none() },
-            "source random needs a rate: give ‹workload.historian.rate› with records a second, or ‹workload.historian.rate max›",
+            "source random needs a rate: give ‹\u{2063}workload.historian.rate\u{2063}› with records a second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
         ),
         (Settings { poisson: Some(true), ..none() }, "poisson has no effect without a rate a second"),
         (
@@ -211,11 +211,11 @@ fn contradictions_of_the_storage_are_named_with_what_to_do() {
     for (settings, said) in [
         (
             Settings { purge: Some(Purge::Drop), ..none() },
-            "purge cannot be drop without partitions: give ‹workload.historian.partition›",
+            "purge cannot be drop without partitions: give ‹\u{2063}workload.historian.partition\u{2063}›",
         ),
         (
             Settings { partition: seconds(60), purge_rows: Some(10), ..none() },
-            "purge_rows has no effect where partitions are dropped: use ‹workload.historian.purge delete›",
+            "purge_rows has no effect where partitions are dropped: use ‹\u{2063}workload.historian.purge delete\u{2063}›",
         ),
     ] {
         assert_eq!(problems(settings), [said]);

@@ -39,6 +39,7 @@ impl Workload for Settings {
             most: Some(1),
             name: DATABASE,
             loaded: false,
+            fake: true,
             such_as: "sqlite:historian.db",
         }
     }

@@ -37,7 +37,9 @@ pub struct Job {
     pub procedures: Option<bool>,
     /// Size that the stores must have.
     pub size: Option<StoreSize>,
-    /// Seed.
+    /// Seed that the rows of the stores must have.
+    pub store_seed: Option<u64>,
+    /// Seed of the load's own choices.
     pub seed: u64,
 }
 
@@ -121,6 +123,7 @@ impl Job {
             },
             procedures: settings.procedures.map(|procedures| procedures == Procedures::On),
             size: settings.size,
+            store_seed: settings.store_seed,
             seed: settings.seed.unwrap_or(42),
         };
         job.phases.warm_up = settings.warmup_time.unwrap_or(WARMUP_TIME.max(job.ramp()));

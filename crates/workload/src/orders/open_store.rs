@@ -11,12 +11,12 @@ use super::{load_again, parameter, the_same_place};
 /// no other run can take it.
 ///
 /// # Errors
-/// When there is no store, it is of another size than the one that is wanted, its load was broken off, somebody else uses
+/// When there is no store, it is of another size or seed than is wanted, its load was broken off, somebody else uses
 /// it, or the database cannot be reached; [`Error::is_usage`] tells these from what failed.
 pub async fn open_store(
     url: &Url,
     name: &str,
-    wanted: Option<StoreSize>,
+    wanted: WantedStore,
     run: &RunId,
 ) -> Result<(Own, Loaded), Error> {
     let Some((own, loaded)) = take_up(url, name, run).await? else {
@@ -34,15 +34,32 @@ pub async fn open_store(
             the_same_place()
         )));
     }
-    match wanted.map(|wanted| wanted.to_string()) {
+    if let Some(wanted) = wanted.seed.filter(|&wanted| wanted != seed) {
+        return Err(Error::NoDatabase(format!(
+            "{place} is a store of seed {seed}, and {wanted} was asked for: leave out {}, or load it with {}, and {}",
+            parameter("store_seed"),
+            load_again(size).with(Parameter::new("seed").of(wanted)),
+            the_same_place()
+        )));
+    }
+    match wanted.size.map(|size| size.to_string()) {
         Some(wanted) if wanted != *size => Err(Error::NoDatabase(format!(
             "{place} is a store of {size}, and {wanted} was asked for: leave out {}, or load it with {}, and {}",
             parameter("size"),
-            load_again(&wanted),
+            load_again(&wanted).with(Parameter::new("seed").of(seed)),
             the_same_place()
         ))),
         _ => Ok((own, loaded)),
     }
+}
+
+/// What a store must have been loaded as; whatever it was where nothing is said.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WantedStore {
+    /// Its size.
+    pub size: Option<StoreSize>,
+    /// Seed of its rows.
+    pub seed: Option<u64>,
 }
 
 /// A store in whatever state; none if there is no database of this name, and then none is left.

@@ -10,8 +10,11 @@ use crate::orders::StoreData;
 use crate::orders::load::{load, runtime};
 use crate::orders::store::{create_tables, mark_used, write_loaded};
 
-async fn refusal(url: &Url, wanted: Option<&str>) -> String {
-    let wanted = wanted.map(|size| size.parse().unwrap());
+fn wanted(size: Option<&str>, seed: Option<u64>) -> WantedStore {
+    WantedStore { size: size.map(|size| size.parse().unwrap()), seed }
+}
+
+async fn refusal(url: &Url, wanted: WantedStore) -> String {
     let error = open_store(url, "orders", wanted, &run_id()).await.unwrap_err();
     assert!(error.is_usage(), "{error}");
     assert!(!error.to_string().contains("secret"), "{error}");
@@ -20,42 +23,51 @@ async fn refusal(url: &Url, wanted: Option<&str>) -> String {
 
 /// On a runtime of its own, with whose end every session is closed.
 fn refused(url: &Url) -> String {
-    runtime().unwrap().block_on(refusal(url, None))
+    runtime().unwrap().block_on(refusal(url, WantedStore::default()))
 }
 
 fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     let url: Url = url.parse().unwrap();
     let said = refused(&url);
-    assert!(said.contains("there is no order store; make one with ‹prony orders load›"), "{said}");
+    assert!(
+        said.contains("there is no order store; make one with ‹\u{2063}prony orders load\u{2063}›"),
+        "{said}"
+    );
     // What was made to look for it is gone: a database that is there would not be made again.
     drop(runtime().unwrap().block_on(Own::make(&url, "orders", &claim(Existing::Refuse))).unwrap());
     let said = refused(&url);
     assert!(
-        said.contains("holds no whole order store (") && said.contains("‹prony orders load, replace true›"),
+        said.contains("holds no whole order store (")
+            && said.contains("‹\u{2063}prony orders load, replace true\u{2063}›"),
         "{said}"
     );
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
     let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &mut |_| {}).unwrap();
     runtime().unwrap().block_on(async {
-        let (own, taken) = open_store(&url, "orders", Some("1MB".parse().unwrap()), &run_id()).await.unwrap();
+        let (own, taken) = open_store(&url, "orders", wanted(Some("1MB"), Some(7)), &run_id()).await.unwrap();
         assert_eq!(taken, loaded);
-        let said = refusal(&url, None).await;
+        let said = refusal(&url, WantedStore::default()).await;
         assert!(said.contains("is in use by another run of prony"), "{said}");
         let mut session = own.session().await.unwrap();
         mark_used(&mut session).await.unwrap();
         drop(own);
-        let said = refusal(&url, Some("1GB")).await;
-        let expected = "is a store of 1MB, and 1GB was asked for: leave out ‹workload.orders.size›, or load it with \
-                        ‹prony orders load, replace true, size 1GB›, and the same ‹target› and ‹database›";
+        let said = refusal(&url, wanted(Some("1GB"), None)).await;
+        let expected = "is a store of 1MB, and 1GB was asked for: leave out ‹\u{2063}workload.orders.size\u{2063}›, or load it with \
+                        ‹\u{2063}prony orders load, replace true, size 1GB, seed 7\u{2063}›, and the same ‹\u{2063}target\u{2063}› and ‹\u{2063}database\u{2063}›";
         assert!(said.ends_with(expected), "{said}");
-        let (own, taken) = open_store(&url, "orders", None, &run_id()).await.unwrap();
+        let said = refusal(&url, wanted(Some("1MB"), Some(42))).await;
+        let expected = "is a store of seed 7, and 42 was asked for: leave out ‹\u{2063}workload.orders.store_seed\u{2063}›, or load it \
+                        with ‹\u{2063}prony orders load, replace true, size 1MB, seed 42\u{2063}›, and the same ‹\u{2063}target\u{2063}› and \
+                        ‹\u{2063}database\u{2063}›";
+        assert!(said.ends_with(expected), "{said}");
+        let (own, taken) = open_store(&url, "orders", WantedStore::default(), &run_id()).await.unwrap();
         assert_eq!(taken.state, State::Used);
         loaded.state = State::Loading;
         write_loaded(&mut session, &loaded).await.unwrap();
         mark_used(&mut session).await.unwrap();
         drop(own);
-        let said = refusal(&url, None).await;
+        let said = refusal(&url, WantedStore::default()).await;
         assert!(said.contains("the load of this store of 1MB was broken off; load it again"), "{said}");
     });
 }

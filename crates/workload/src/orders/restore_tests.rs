@@ -7,10 +7,10 @@ use super::*;
 use crate::claims::{claim, run_id};
 use crate::orders::contents::Changed;
 use crate::orders::load::{load, runtime};
-use crate::orders::open_store;
 use crate::orders::reconcile::{Acknowledged, Found, reconcile};
 use crate::orders::store::{Amounts, Client, NewCustomer, Purchased, Style, mark_used};
 use crate::orders::verify::{Check, verify};
+use crate::orders::{WantedStore, open_store};
 
 const AMOUNTS: Amounts = Amounts { net_cents: 10_000, tax_cents: 825, total_cents: 10_825 };
 const NOW_US: i64 = 1_700_000_000_000_001;
@@ -23,7 +23,7 @@ fn load_store(url: &Url) -> Loaded {
 }
 
 async fn opened(url: &Url) -> (Own, Loaded) {
-    open_store(url, "orders", None, &run_id()).await.unwrap()
+    open_store(url, "orders", WantedStore::default(), &run_id()).await.unwrap()
 }
 
 async fn restored(own: &Own, loaded: &Loaded) -> Result<Option<Restored>, RestoreError> {
@@ -250,7 +250,7 @@ async fn other_damage_is_told(url: &Url, loaded: &Loaded) {
     let error = restored(&own, loaded).await.unwrap_err().to_string();
     let (there, expected) = (loaded.rows[2] - 1, loaded.rows[2]);
     assert!(error.contains(&format!("order lines: {there} instead of {expected}; load it again")), "{error}");
-    assert!(error.contains("‹prony orders load, replace true, size 1MB›"), "{error}");
+    assert!(error.contains("‹\u{2063}prony orders load, replace true, size 1MB\u{2063}›"), "{error}");
     assert_eq!(read_loaded(&mut session).await.unwrap().unwrap().state, State::Used);
 }
 

@@ -93,6 +93,11 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<StoreSize>,
+
+    /// Seed that the rows of the stores must have, as `prony orders load --seed` had it [default: whatever was loaded]
+    #[arg(long, value_name = "NUMBER", help_heading = "Orders")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_seed: Option<u64>,
 }
 
 /// Whether operations are procedures.

@@ -36,13 +36,16 @@ impl Workload for Settings {
             most: None,
             name: DATABASE,
             loaded: true,
+            // It knows a historian's statements alone.
+            fake: false,
             such_as: "sqlite:orders.db",
         }
     }
 
     fn content(job: &Job) -> String {
         let size = job.size.map(|size| format!(" of {size}")).unwrap_or_default();
-        format!("an order store{size}")
+        let seed = job.store_seed.map(|seed| format!(", seed {seed}")).unwrap_or_default();
+        format!("an order store{size}{seed}")
     }
 
     /// `32 clients, 20ms to think`, `6000 orders/min due`.

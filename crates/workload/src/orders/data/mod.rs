@@ -101,6 +101,9 @@ pub struct StoreData {
 }
 
 impl StoreData {
+    /// Seed where nothing else is said.
+    pub const SEED: u64 = 42;
+
     /// Makes nothing yet.
     #[must_use]
     pub fn new(size: StoreSize, seed: u64) -> Self {

@@ -9,7 +9,7 @@ use record::{Interval, OrdersSetup, Phase, orders};
 
 use super::*;
 use crate::claims::{claim, run_id};
-use crate::orders::{Settings, StoreData, StoreSize, load, open_store};
+use crate::orders::{Settings, StoreData, StoreSize, WantedStore, load, open_store};
 
 /// A store that is held.
 struct Store {
@@ -52,7 +52,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 fn loaded(url: &Url, name: &str) -> Store {
     let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
     load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    let (own, loaded) = block_on(open_store(url, name, None, &run_id())).unwrap();
+    let (own, loaded) = block_on(open_store(url, name, WantedStore::default(), &run_id())).unwrap();
     Store { own, loaded }
 }
 
@@ -214,7 +214,7 @@ fn is_lost(take_up: bool) -> bool {
             let end = async move {
                 Session::open(&inside).await.unwrap().script(end).await.unwrap();
                 if take_up {
-                    drop(open_store(&url, "orders", None, &run_id()).await.unwrap());
+                    drop(open_store(&url, "orders", WantedStore::default(), &run_id()).await.unwrap());
                 }
             };
             std::thread::spawn(|| block_on(end)).join().unwrap();

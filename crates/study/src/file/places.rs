@@ -1,0 +1,111 @@
+//! Places that a study asks for: `$name` at the begin of a path or address is the place that a user named.
+
+use super::{Mistake, StudyFile};
+use crate::read::{Kind, Node};
+
+/// Places that a study may ask for.
+const PLACES_MAX: usize = 1_000;
+
+/// Where places may stand.
+const TARGETS: [&str; 3] = ["target", "configuration", "axis"];
+
+impl StudyFile<'_> {
+    /// Puts paths and addresses where `$name` stands for a place.
+    pub(super) fn fill_in_places(&self, tree: &mut Node) -> Vec<Mistake> {
+        let asked = match tree.get("places").cloned() {
+            Some(Node { kind: Kind::Table(asked), .. }) => asked,
+            _ => Vec::new(),
+        };
+        if asked.len() > PLACES_MAX {
+            let problem = format!("{} places are more than {PLACES_MAX}: ask for fewer", asked.len());
+            return vec![Mistake { line: None, place: "places".to_owned(), problem }];
+        }
+        let mut mistakes = self.unknown_places(&asked);
+        let whole = tree.clone();
+        mistakes.extend(unnamed_places(&whole, &asked));
+        for (name, place) in &asked {
+            let sign = format!("${name}");
+            let text = |key: &str| place.get(key).and_then(Node::text);
+            let given = self.places.get(name).map(String::as_str).or_else(|| text("default"));
+            let Some(given) = given else {
+                // A place may have been narrowed away.
+                if !stands_for(&whole, &sign) {
+                    continue;
+                }
+                let what = text("what").unwrap_or("it");
+                mistakes.push(Mistake {
+                    line: place.line,
+                    place: format!("places.{name}"),
+                    problem: format!("is not given: name {what} with --place {name}=PATH_OR_URL"),
+                });
+                continue;
+            };
+            for key in TARGETS {
+                if let Some(node) = tree.get_mut(key) {
+                    node.each_text(&mut |text| fill_in(text, &sign, given));
+                }
+            }
+        }
+        mistakes
+    }
+
+    fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {
+        let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+        let remedy = if names.is_empty() {
+            "it asks for none".to_owned()
+        } else {
+            format!("it asks for {}", names.join(", "))
+        };
+        let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
+        let mistake = |name: &String| Mistake {
+            line: None,
+            place: format!("--place {name}"),
+            problem: format!("is no place of this study; {remedy}"),
+        };
+        unknown.map(mistake).collect()
+    }
+}
+
+/// Signs that stand for no place of the study.
+fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    for key in TARGETS {
+        let Some(mut node) = tree.get(key).cloned() else { continue };
+        node.each_text(&mut |text| {
+            let Some(rest) = text.trim_start_matches("sqlite:").strip_prefix('$') else { return };
+            let name = rest.split('/').next().unwrap_or_default();
+            if !asked.iter().any(|(own, _)| own == name) {
+                mistakes.push(Mistake {
+                    line: tree.get(key).and_then(|node| node.line),
+                    place: text.clone(),
+                    problem: format!("stands for no place: give [places.{name}] with what it is"),
+                });
+            }
+        });
+    }
+    mistakes
+}
+
+/// Whether a place's sign stands anywhere in a study.
+fn stands_for(tree: &Node, sign: &str) -> bool {
+    let mut found = false;
+    for key in TARGETS {
+        if let Some(mut node) = tree.get(key).cloned() {
+            node.each_text(&mut |text| {
+                let before = text.clone();
+                fill_in(text, sign, "");
+                found |= *text != before;
+            });
+        }
+    }
+    found
+}
+
+/// Replaces a place's sign at the begin of a path or address, or of an address' file.
+pub(super) fn fill_in(text: &mut String, sign: &str, place: &str) {
+    let begin = if text.starts_with("sqlite:") { "sqlite:".len() } else { 0 };
+    let rest = text[begin..].strip_prefix(sign).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    if let Some(rest) = rest {
+        *text = format!("{}{place}{rest}", &text[..begin]);
+    }
+}
