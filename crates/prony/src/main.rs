@@ -9,7 +9,6 @@ mod terminal;
 mod advance;
 mod arguments;
 mod commands;
-mod compat;
 mod exit;
 mod interrupt;
 mod lacks;

@@ -5,46 +5,43 @@ use database::{Existing, Url};
 use study::{Database, Study, Target};
 use workload::historian::{Rate, SourceChoice};
 
+use super::measuring::Asks;
 use crate::arguments::Historian;
-use crate::exit::{Exit, Failure};
-use crate::session;
+use crate::exit::Failure;
 
-pub(crate) fn run(historian: &Historian) -> Result<Exit, Failure> {
-    session::run(&study(historian)?, &historian.output)
-}
-
-/// The study that the arguments describe.
-pub(crate) fn study(historian: &Historian) -> Result<Study, Failure> {
-    // Read here and not by clap, whose message would show a password.
-    let target: Url = historian.target.parse().map_err(Failure::usage)?;
-    let mut study = match &historian.profile {
-        Some(name) => {
-            let mut study = super::profile(name, historian.quick)?;
-            study.target = Target::of_databases(vec![Database::at(target.clone())]);
-            study
+impl Asks for Historian {
+    fn study(&self) -> Result<Study, Failure> {
+        // Read here and not by clap, whose message would show a password.
+        let target: Url = self.target.parse().map_err(Failure::usage)?;
+        let mut study = match &self.profile {
+            Some(name) => {
+                let mut study = super::profile(name, self.quick)?;
+                study.target = Target::of_databases(vec![Database::at(target.clone())]);
+                study
+            }
+            None => one(self, target.clone()),
+        };
+        if let Some(name) = &self.database {
+            if target.file().is_some() {
+                return Err(Failure::usage(anyhow!(
+                    "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+                )));
+            }
+            study.target.database_mut().name = Some(name.clone());
         }
-        None => one(historian, target.clone()),
-    };
-    if let Some(name) = &historian.database {
-        if target.file().is_some() {
-            return Err(Failure::usage(anyhow!(
-                "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
-            )));
-        }
-        study.target.database_mut().name = Some(name.clone());
+        let database = study.target.database_mut();
+        database.keep = self.keep.then_some(true);
+        database.existing = match (self.reuse, self.replace) {
+            (true, _) => Some(Existing::Reuse),
+            (false, true) => Some(Existing::Replace),
+            (false, false) => None,
+        };
+        study.blocks = self.repeats.unwrap_or(study.blocks);
+        study.cool_down = self.pause.unwrap_or(study.cool_down);
+        study.disk_size = self.disk_size;
+        study.narrow(&self.settings).map_err(Failure::usage)?;
+        Ok(study)
     }
-    let database = study.target.database_mut();
-    database.keep = historian.keep.then_some(true);
-    database.existing = match (historian.reuse, historian.replace) {
-        (true, _) => Some(Existing::Reuse),
-        (false, true) => Some(Existing::Replace),
-        (false, false) => None,
-    };
-    study.blocks = historian.repeats.unwrap_or(study.blocks);
-    study.cool_down = historian.pause.unwrap_or(study.cool_down);
-    study.disk_size = historian.disk_size;
-    study.narrow(&historian.settings).map_err(Failure::usage)?;
-    Ok(study)
 }
 
 fn one(historian: &Historian, target: Url) -> Study {

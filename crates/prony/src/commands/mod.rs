@@ -6,17 +6,20 @@ mod disk;
 mod export;
 mod historian;
 mod manual;
+mod measuring;
 mod orders;
+mod orders_compat;
+mod orders_generate;
+mod orders_run;
+mod orders_store;
 mod plan;
 mod plc;
 mod report;
-mod run_orders;
-mod store;
 mod study;
 
 use anyhow::anyhow;
 
-use crate::arguments::{Arguments, Command, Orders, Planned, Study};
+use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
@@ -31,13 +34,8 @@ fn profile(name: &str, quick: bool) -> Result<::study::Study, Failure> {
 pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
     crate::spelling::set(&arguments.command);
     match arguments.command {
-        Command::Check(check) => check::run(&check),
-        Command::Disk(disk) => disk::run(&disk),
-        Command::Historian(historian) => historian::run(&historian),
-        Command::Orders(Orders::Generate(generate)) => orders::generate(&generate),
-        Command::Orders(Orders::Load(load)) => store::load(&load),
-        Command::Orders(Orders::Run(run)) => run_orders::run(&run),
-        Command::Orders(Orders::Verify(verify)) => store::verify(&verify),
+        Command::Measuring(command) => measuring::run(command.asked()),
+        Command::Orders(command) => orders::run(&command),
         Command::Study(Study::Run(run)) => study::run(&run),
         Command::Study(Study::List) => study::list(),
         Command::Study(Study::Show(show)) => study::show(&show),
@@ -46,12 +44,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Compare(compare) => compare::run(&compare),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
-        Command::Plan(Planned::Check(check)) => plan::print(&check::study(&check)?, check.output.format),
-        Command::Plan(Planned::Disk(disk)) => plan::print(&disk::study(&disk)?, disk.output.format),
-        Command::Plan(Planned::Historian(historian)) => {
-            plan::print(&historian::study(&historian)?, historian.output.format)
-        }
-        Command::Plan(Planned::Orders(run)) => plan::print(&run_orders::study(&run)?, run.output.format),
+        Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),
+        Command::Plan(Planned::Orders(run)) => measuring::plan(run.asked()),
         Command::Report(report) => report::run(&report),
         Command::Export(export) => export::run(&export),
         Command::Completions { shell } => manual::completions(shell),

@@ -9,30 +9,32 @@ use record::Prices;
 use study::{Database, Study};
 use workload::given_file;
 
-use crate::arguments::RunOrders;
-use crate::compat::Compat;
+use super::measuring::Asks;
+use super::orders_compat::Compat;
+use crate::arguments::{Output, RunOrders};
 use crate::exit::{Exit, Failure};
 use crate::session;
 
-pub(crate) fn run(run: &RunOrders) -> Result<Exit, Failure> {
-    let study = study(run)?;
-    if run.compat.report_rate.is_some_and(|rate| rate.ns == 0) {
-        return Err(Failure::usage(anyhow!("report_rate cannot be 0s: give a duration such as 10s")));
+impl Asks for RunOrders {
+    fn study(&self) -> Result<Study, Failure> {
+        let mut study = Study::of_orders(stores(&self.target, self.database.as_deref())?);
+        study.blocks = self.repeats.unwrap_or(study.blocks);
+        study.cool_down = self.pause.unwrap_or(study.cool_down);
+        study.prices = self.prices.as_deref().map(read_prices).transpose()?;
+        study.narrow(&self.settings).map_err(Failure::usage)?;
+        Ok(study)
     }
-    match Compat::of(&run.compat) {
-        Some(mut compat) => session::run_with(&study, &run.output, &mut |event| compat.hear(event), false),
-        None => session::run(&study, &run.output),
-    }
-}
 
-/// The study that the arguments describe.
-pub(crate) fn study(run: &RunOrders) -> Result<Study, Failure> {
-    let mut study = Study::of_orders(stores(&run.target, run.database.as_deref())?);
-    study.blocks = run.repeats.unwrap_or(study.blocks);
-    study.cool_down = run.pause.unwrap_or(study.cool_down);
-    study.prices = run.prices.as_deref().map(read_prices).transpose()?;
-    study.narrow(&run.settings).map_err(Failure::usage)?;
-    Ok(study)
+    fn run(&self, output: &Output) -> Result<Exit, Failure> {
+        let study = self.study()?;
+        if self.compat.report_rate.is_some_and(|rate| rate.ns == 0) {
+            return Err(Failure::usage(anyhow!("report_rate cannot be 0s: give a duration such as 10s")));
+        }
+        match Compat::of(&self.compat) {
+            Some(mut compat) => session::run_with(&study, output, &mut |event| compat.hear(event), false),
+            None => session::run(&study, output),
+        }
+    }
 }
 
 /// More than any list of prices.

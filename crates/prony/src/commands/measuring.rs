@@ -1,0 +1,47 @@
+//! Commands that measure: what each of them asks for is a study, which is run, or whose plan is shown.
+
+use clap::Args;
+use study::Study;
+
+use super::plan;
+use crate::arguments::{Measured, Measuring, Output};
+use crate::exit::{Exit, Failure};
+use crate::session;
+
+/// What a command asks for.
+pub(crate) trait Asks {
+    /// The study that the arguments describe.
+    fn study(&self) -> Result<Study, Failure>;
+
+    /// Runs it, and prints its report.
+    fn run(&self, output: &Output) -> Result<Exit, Failure> {
+        session::run(&self.study()?, output)
+    }
+}
+
+/// What a command asks for, and what becomes of the results.
+pub(crate) type Asked<'a> = (&'a dyn Asks, &'a Output);
+
+pub(crate) fn run((asked, output): Asked<'_>) -> Result<Exit, Failure> {
+    asked.run(output)
+}
+
+pub(crate) fn plan((asked, output): Asked<'_>) -> Result<Exit, Failure> {
+    plan::print(&asked.study()?, output.format)
+}
+
+impl Measuring {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        match self {
+            Self::Check(check) => check.asked(),
+            Self::Disk(disk) => disk.asked(),
+            Self::Historian(historian) => historian.asked(),
+        }
+    }
+}
+
+impl<W: Asks + Args> Measured<W> {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        (&self.asked, &self.output)
+    }
+}
