@@ -5,8 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
-use record::{Calibration, Setup};
-use serde::{Deserialize, Serialize};
+use record::{Calibration, DiskOutcome, Loop, Offered, Setup};
 
 use crate::choice::Resolved;
 use crate::describe::describe;
@@ -16,19 +15,7 @@ use crate::job::Job;
 use crate::settings::EngineChoice;
 use crate::target::Target;
 use crate::thread::{Message, Ready, Thread};
-
-/// How a trial ended that ran to its end, or until it was told to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Operations that fell due in the measured window; open loop only.
-    pub due: u64,
-    /// Operations that were sent.
-    pub sent: u64,
-    /// Operations that were due and not sent; open loop only.
-    pub unsent: u64,
-    /// Operations that fell due while every slot was in flight, and waited for one; open loop only.
-    pub capped: u64,
-}
+use crate::worker::Done;
 
 /// Loads a target with threads that were assigned to it.
 ///
@@ -41,7 +28,7 @@ pub(crate) fn play(
     calibration: Option<Calibration>,
     stop: &AtomicBool,
     mut on_progress: impl FnMut(Progress) -> Go,
-) -> Result<Outcome, TrialError> {
+) -> Result<DiskOutcome, TrialError> {
     let give_up = AtomicBool::new(false);
     let (to_controller, messages) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -53,12 +40,20 @@ pub(crate) fn play(
         let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
         let ready = controller.await_ready()?;
         let setup = describe(resolved, target, threads, &ready, calibration);
+        let open_slots = matches!(setup.pacing, Loop::Open { .. }).then(|| setup.outstanding_total());
         let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup))));
         give_up.store(go == Go::Stop, Ordering::Relaxed);
         let begin = controller.start();
         let watch = watch(controller.job, begin).inspect_err(|_| give_up.store(true, Ordering::Relaxed))?;
-        controller.collect(watch.as_ref(), &mut on_progress)
+        Ok(outcome(open_slots, controller.collect(watch.as_ref(), &mut on_progress)?))
     })
+}
+
+/// How a trial ended that ran to its end, or until it was told to stop; slots are those of an open loop.
+fn outcome(open_slots: Option<u64>, done: Done) -> DiskOutcome {
+    let Done { due, sent, unsent, waited } = done;
+    let offered = open_slots.map(|slots| Offered { due, slots, waited: Some(waited), sent: Some(sent) });
+    DiskOutcome { unsent, offered }
 }
 
 /// The watch over pauses of this process; none in virtual time, which stands still with it.
@@ -154,9 +149,9 @@ impl Controller<'_> {
         self,
         watch: Option<&PauseWatch>,
         on_progress: &mut impl FnMut(Progress) -> Go,
-    ) -> Result<Outcome, TrialError> {
+    ) -> Result<Done, TrialError> {
         let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
-        let mut outcome = Outcome::default();
+        let mut all = Done::default();
         let mut result = Ok(());
         let mut running = self.controls.len();
         while running > 0 {
@@ -181,12 +176,7 @@ impl Controller<'_> {
                     running -= 1;
                     merge.finished(number);
                     match ended {
-                        Ok(done) => {
-                            outcome.due += done.due;
-                            outcome.unsent += done.unsent;
-                            outcome.sent += done.sent;
-                            outcome.capped += done.capped;
-                        }
+                        Ok(done) => all.add(done),
                         Err(error) => {
                             self.give_up.store(true, Ordering::Relaxed);
                             result = result.and(Err(error));
@@ -201,6 +191,6 @@ impl Controller<'_> {
                 }
             }
         }
-        result.map(|()| outcome)
+        result.map(|()| all)
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use load::{Go, Pacing, Phases, Progress, Span};
-use record::Calibration;
+use record::{Calibration, DiskOutcome};
 
 use crate::choice::{Resolved, resolve};
 use crate::error::TrialError;
 use crate::job::Job;
-use crate::play::{Outcome, play};
+use crate::play::play;
 use crate::settings::EngineChoice;
 use crate::target::Target;
 use crate::thread;
@@ -26,7 +26,7 @@ pub fn run(
     target: &Target,
     stop: &AtomicBool,
     on_progress: impl FnMut(Progress) -> Go,
-) -> Result<Outcome, TrialError> {
+) -> Result<DiskOutcome, TrialError> {
     let resolved = resolve(job)?;
     let threads = thread::assign(&resolved.job, target)?;
     if resolved.job.cache.uses_file_cache() {

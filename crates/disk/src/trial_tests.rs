@@ -9,7 +9,7 @@ use super::*;
 use crate::settings::Settings;
 
 struct Ran {
-    result: Result<Outcome, TrialError>,
+    result: Result<DiskOutcome, TrialError>,
     intervals: Vec<Interval>,
     setup: Option<record::DiskSetup>,
 }
@@ -102,13 +102,13 @@ fn an_open_loop_holds_its_rate_and_charges_the_queue_to_the_response() {
     let held = simulated(r#""duration": "20s", "rate": 5000, "outstanding": 4"#);
     assert!((held.rate_per_s("read") / 5_000.0 - 1.0).abs() < 1e-3);
     let outcome = held.result.as_ref().unwrap();
-    assert_eq!((outcome.unsent, outcome.capped), (0, 0));
+    assert_eq!((outcome.unsent, outcome.offered.unwrap().waited), (0, Some(0)));
 
     // Twice what the device can do: half is never sent, none of it is dropped in silence.
     let over = simulated(r#""duration": "20s", "warm_up": "0s", "rate": 20000, "outstanding": 4"#);
     let outcome = over.result.as_ref().unwrap();
     let sent = over.intervals.iter().map(|i| i.operations["read"].count).sum::<u64>();
-    assert!(outcome.capped > outcome.sent * 9 / 10, "nearly all of them waited for a slot");
+    assert!(outcome.offered.unwrap().waited_share().unwrap() > 0.9, "nearly all of them waited for a slot");
     assert_eq!(sent + outcome.unsent, 400_000);
     let operation = over.measured("read");
     let worst_s = operation.response.as_ref().unwrap().max_us().unwrap() / 1e6;

@@ -48,7 +48,17 @@ pub(crate) struct Done {
     /// Operations that were due in the window and were not sent.
     pub(crate) unsent: u64,
     /// Operations that fell due while every slot was in flight, and were sent late for that reason.
-    pub(crate) capped: u64,
+    pub(crate) waited: u64,
+}
+
+impl Done {
+    /// Adds what another thread did.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.due += other.due;
+        self.sent += other.sent;
+        self.unsent += other.unsent;
+        self.waited += other.waited;
+    }
 }
 
 /// What ended a thread's load early.
@@ -250,7 +260,7 @@ impl<'a, E: Engine> Worker<'a, E> {
             );
         }
         let due_ns = self.arrivals.as_mut().map(Arrivals::take);
-        self.done.capped += u64::from(due_ns.is_some_and(|due_ns| due_ns < self.blocked_until_ns));
+        self.done.waited += u64::from(due_ns.is_some_and(|due_ns| due_ns < self.blocked_until_ns));
         let is_read = (self.random.next() >> 32) < self.read_below;
         let file = self.next_file;
         self.next_file = if file + 1 == self.files.len() { 0 } else { file + 1 };

@@ -3,7 +3,7 @@
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
 mod command;
-mod disk;
+mod disk_trial;
 mod environment;
 mod error;
 mod historian;
@@ -16,9 +16,9 @@ mod resume;
 mod run;
 mod sampling;
 mod search;
+mod search_steps;
 mod server;
 mod skip;
-mod steps;
 mod targets;
 mod trial;
 mod workloads;

@@ -16,10 +16,12 @@ use crate::environment::{self, Lying};
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
+use crate::search::Search;
+use crate::search_steps;
 use crate::server;
 use crate::skip::Rules;
 use crate::targets::Targets;
-use crate::trial::planned;
+use crate::trial::{Trials, planned};
 
 /// How often a pause looks whether it is to end.
 const PAUSE_LOOKS_EVERY: Duration = Duration::from_millis(100);
@@ -64,18 +66,18 @@ pub fn run(
     let servers = servers.into_iter().filter_map(|(name, file)| Some((name, file.ok()?))).collect();
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
-    let mut run = Run { stop, listen, servers, targets, number };
+    let mut run = Run { trials: Trials { stop, listen, servers, targets }, number };
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context),
     };
     // One that was begun before runs had an identity has this one's from here on.
     manifest.run.get_or_insert_with(|| context.run.to_string());
-    let begun = run.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
+    let begun = run.trials.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun
-        .and_then(|()| if has_trials { run.targets.prepare_files(plan, stop, run.listen) } else { Ok(()) })
-        .and_then(|()| run.trials(study, plan, resume));
-    let left = run.targets.leave(stop);
+        .and_then(|()| if has_trials { run.prepare_files(plan) } else { Ok(()) })
+        .and_then(|()| run.all(study, plan, resume));
+    let left = run.trials.targets.leave(stop);
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
         (Err(error), _) => (State::Failed, Some(error.to_string())),
@@ -85,7 +87,7 @@ pub fn run(
     };
     manifest.finished = Some(Timestamp::now().to_string());
     if !matches!(result, Err(RunError::Listener(_))) {
-        run.tell(&Event::StudyFinished(manifest.clone()))?;
+        run.trials.tell(&Event::StudyFinished(manifest.clone()))?;
     }
     match result {
         // The study stands as far as it came, and says why it ended.
@@ -142,27 +144,19 @@ fn lying(plan: &Plan, targets: &Targets) -> Lying {
 }
 
 /// A study while it runs.
-pub(crate) struct Run<'a, 'b> {
-    pub(crate) stop: &'a AtomicBool,
-    pub(crate) listen: &'a mut Listener<'b>,
-    /// Files that tell the processes of servers on this machine, by the names of their databases.
-    pub(crate) servers: BTreeMap<String, PathBuf>,
-    /// What trials are run against.
-    pub(crate) targets: Targets,
+struct Run<'a, 'b> {
+    trials: Trials<'a, 'b>,
     /// Number of the last trial.
     number: u32,
 }
 
 impl Run<'_, '_> {
-    pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
-        (self.listen)(event).map_err(RunError::Listener)
+    fn prepare_files(&mut self, plan: &Plan) -> Result<(), RunError> {
+        let Trials { targets, stop, listen, .. } = &mut self.trials;
+        targets.prepare_files(plan, stop, listen)
     }
 
-    pub(crate) fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn trials(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {
+    fn all(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {
         let mut rules = Rules::new(plan.stop.clone());
         let mut failed = false;
         let mut first = true;
@@ -184,17 +178,17 @@ impl Run<'_, '_> {
                     reason: Some(reason),
                     ..planned(trial, self.number)
                 };
-                self.tell(&Event::TrialFinished(record))?;
+                self.trials.tell(&Event::TrialFinished(record))?;
                 continue;
             }
             self.pause(if first { Span::ZERO } else { trial.pause })?;
             first = false;
-            if self.stopped() {
+            if self.trials.stopped() {
                 return Ok(State::Aborted);
             }
             failed |= self.entry(study, trial, &mut rules)? == State::Failed;
         }
-        Ok(match (self.stopped(), failed) {
+        Ok(match (self.trials.stopped(), failed) {
             (true, _) => State::Aborted,
             (false, true) => State::Failed,
             (false, false) => State::Complete,
@@ -210,7 +204,7 @@ impl Run<'_, '_> {
             (Some(search), Some(rules)) => self.search(search, rules, trial)?,
             _ => {
                 self.number = trial.planned.number;
-                let ran = self.trial(planned(trial, self.number), trial, &trial.work)?;
+                let ran = self.trials.run(planned(trial, self.number), trial, &trial.work)?;
                 if ran.record.state == State::Complete {
                     rules.measured(trial, &ran.measured);
                 }
@@ -225,19 +219,19 @@ impl Run<'_, '_> {
 
     /// Runs a command of the study, and tells how long it has taken.
     fn command(&mut self, command: &str, when: When, trial: &Trial) -> Result<(), RunError> {
-        let mut preparing = Preparing::new(self.listen);
-        command::run(command, when, &trial.planned, self.stop, &mut |at| preparing.tell(at))?;
+        let mut preparing = Preparing::new(self.trials.listen);
+        command::run(command, when, &trial.planned, self.trials.stop, &mut |at| preparing.tell(at))?;
         preparing.end()
     }
 
     /// Waits for caches and queues to settle, in steps so that a stop is heard.
-    pub(crate) fn pause(&mut self, pause: Span) -> Result<(), RunError> {
-        if pause == Span::ZERO || self.stopped() {
+    fn pause(&mut self, pause: Span) -> Result<(), RunError> {
+        if pause == Span::ZERO || self.trials.stopped() {
             return Ok(());
         }
-        self.tell(&Event::Pausing { number: self.number + 1, pause_s: pause.as_seconds() })?;
+        self.trials.tell(&Event::Pausing { number: self.number + 1, pause_s: pause.as_seconds() })?;
         let end = Instant::now() + Duration::from_nanos(pause.ns);
-        while !self.stopped() {
+        while !self.trials.stopped() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -254,23 +248,23 @@ impl Run<'_, '_> {
         rules: SearchRules,
         trial: &Trial,
     ) -> Result<State, RunError> {
-        let mut steps = crate::search::Search::new(rules);
+        let mut steps = Search::new(rules);
         let mut state = State::Complete;
         let mut first = true;
-        while let Some((step, work)) = crate::steps::next(&steps, search, &trial.work) {
+        while let Some((step, work)) = search_steps::next(&steps, search, &trial.work) {
             self.pause(if first { Span::ZERO } else { search.cool_down })?;
             first = false;
-            if self.stopped() {
+            if self.trials.stopped() {
                 break;
             }
             self.number += 1;
             let record = TrialRecord { search: Some(step), ..planned(trial, self.number) };
-            let ran = self.trial(record, trial, &work)?;
+            let ran = self.trials.run(record, trial, &work)?;
             if matches!(ran.record.state, State::Failed | State::Aborted) {
                 state = ran.record.state;
                 break;
             }
-            steps.take(crate::steps::held(&ran));
+            steps.take(search_steps::held(&ran));
         }
         Ok(state)
     }

@@ -2,20 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, FORMAT_VERSION, Placed, Sample, State, TrialRecord, Window};
+use record::{Event, FORMAT_VERSION, Outcome, Placed, Sample, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
-use crate::error::RunError;
+use crate::error::{Listener, RunError};
 use crate::placed::placed;
 use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
-use crate::run::Run;
 use crate::sampling::{Sampler, Sampling};
 use crate::server::Servers;
-use crate::workloads::{self, Ended};
+use crate::targets::Targets;
+use crate::workloads;
+
+/// What trials are run with, one after the other.
+pub(crate) struct Trials<'a, 'b> {
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) listen: &'a mut Listener<'b>,
+    /// Files that tell the processes of servers on this machine, by the names of their databases.
+    pub(crate) servers: BTreeMap<String, PathBuf>,
+    /// What they are run against.
+    pub(crate) targets: Targets,
+}
 
 /// A trial that ran.
 pub(crate) struct Ran {
@@ -25,8 +36,16 @@ pub(crate) struct Ran {
     pub(crate) samples: Vec<Sample>,
 }
 
-impl Run<'_, '_> {
-    pub(crate) fn trial(
+impl Trials<'_, '_> {
+    pub(crate) fn tell(&mut self, event: &Event) -> Result<(), RunError> {
+        (self.listen)(event).map_err(RunError::Listener)
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn run(
         &mut self,
         mut record: TrialRecord,
         trial: &Trial,
@@ -65,7 +84,7 @@ impl Run<'_, '_> {
 struct Course<'a> {
     record: TrialRecord,
     target: &'a Target,
-    /// See [`Run::servers`].
+    /// See [`Trials::servers`].
     servers: &'a BTreeMap<String, PathBuf>,
     measured: Window,
     samples: Vec<Sample>,
@@ -182,12 +201,12 @@ pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
 }
 
 /// The final state of a trial that ran.
-fn conclude(record: &mut TrialRecord, result: Result<Ended, String>, measured: &Window, stopped: bool) {
+fn conclude(record: &mut TrialRecord, result: Result<Outcome, String>, measured: &Window, stopped: bool) {
     // Of one that was about to begin, and not of one that found something wrong.
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
     let (error, invalid) = match result {
-        Ok(ended) => {
-            let judged = workloads::judged(ended, record.setup.as_ref(), &record.marks, measured);
+        Ok(outcome) => {
+            let judged = workloads::judged(outcome, record.setup.as_ref(), &record.marks, measured);
             record.notes.extend(judged.notes);
             record.outcome = Some(judged.outcome);
             (judged.failed, judged.invalid)

@@ -4,21 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use database::Own;
 use load::{Go, Progress, Tell};
-use record::{HistorianOutcome, Mark, OrdersOutcome, Setup, Window};
+use record::{Mark, Outcome, Setup, Window};
 use study::{Plan, Trial, Work};
 use workload::orders::store::Loaded;
 
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk as disks, historian, orders};
-
-/// How a workload ended.
-pub(crate) enum Ended {
-    Disk(disk::Outcome),
-    Historian(Box<HistorianOutcome>),
-    Orders(Box<OrdersOutcome>),
-}
+use crate::{disk_trial, historian, orders};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against.
 ///
@@ -57,16 +50,16 @@ pub(crate) fn run(
     targets: &mut Targets,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
-) -> Result<Ended, String> {
+) -> Result<Outcome, String> {
     match work {
         Work::Disk(asked) => disk::run(&asked.job, targets.files_of(trial), stop, on_progress)
-            .map(Ended::Disk)
+            .map(Outcome::Disk)
             .map_err(|error| error.to_string()),
         Work::Historian(asked) => historian::run(&asked.job, targets.databases_of(trial), stop, on_progress)
-            .map(|outcome| Ended::Historian(Box::new(outcome)))
+            .map(|outcome| Outcome::Historian(Box::new(outcome)))
             .map_err(|error| error.to_string()),
         Work::Orders(asked) => orders::run(&asked.job, &targets.databases_of(trial), stop, on_progress)
-            .map(|outcome| Ended::Orders(Box::new(outcome)))
+            .map(|outcome| Outcome::Orders(Box::new(outcome)))
             .map_err(|error| error.to_string()),
     }
 }
@@ -74,16 +67,16 @@ pub(crate) fn run(
 /// What the setup of a trial lacks of what was asked for.
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
     match setup {
-        Setup::Disk(setup) => disks::remark(setup),
+        Setup::Disk(setup) => disk_trial::remark(setup),
         Setup::Historian(_) | Setup::Orders(_) => None,
     }
 }
 
 /// What is to be said of a trial that ran.
-pub(crate) fn judged(ended: Ended, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Judged {
-    match ended {
-        Ended::Disk(outcome) => disks::judged(outcome, setup, measured),
-        Ended::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
-        Ended::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
+pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Judged {
+    match outcome {
+        Outcome::Disk(outcome) => disk_trial::judged(outcome, measured),
+        Outcome::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
+        Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
     }
 }

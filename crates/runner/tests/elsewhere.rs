@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use database::{Claim, Error, Existing, Held, Holder, Lease, Own, RunId, Url};
 use load::{Go, Progress};
-use record::{HistorianOutcome, Interval, OrdersOutcome, Phase, Sample, Setup};
+use record::{Interval, Outcome, Phase, Sample, Setup};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -39,7 +39,7 @@ enum Tells {
     Progress(Box<Progress>),
     /// Whether this database, by its number, is still the run's own.
     WhoseIs(usize),
-    Ended(Result<Ended, String>),
+    Ended(Result<Outcome, String>),
 }
 
 /// What it is told.
@@ -49,30 +49,26 @@ enum Told {
     Held(Result<Held, String>),
 }
 
-/// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Ended {
-    Disk(disk::Outcome),
-    Historian(Box<HistorianOutcome>),
-    Orders(Box<OrdersOutcome>),
-}
-
 impl Job {
-    fn run(&self, holders: &[Holder], on_progress: &mut dyn FnMut(Progress) -> Go) -> Result<Ended, String> {
+    fn run(
+        &self,
+        holders: &[Holder],
+        on_progress: &mut dyn FnMut(Progress) -> Go,
+    ) -> Result<Outcome, String> {
         let stop = AtomicBool::new(false);
         match self {
             Self::Disk(job) => {
                 let target = disk::Target::imaginary(1, job.file_bytes);
                 let ended = disk::run(job, &target, &stop, on_progress);
-                ended.map(Ended::Disk).map_err(|error| error.to_string())
+                ended.map(Outcome::Disk).map_err(|error| error.to_string())
             }
             Self::Historian(job, lease) => {
                 let ended = historian::run(job, lease, &holders[0], true, &stop, on_progress);
-                ended.map(|outcome| Ended::Historian(Box::new(outcome))).map_err(|error| error.to_string())
+                ended.map(|outcome| Outcome::Historian(Box::new(outcome))).map_err(|error| error.to_string())
             }
             Self::Orders(job, stores) => {
                 let ended = orders::run(job, stores, holders, &stop, on_progress);
-                ended.map(|outcome| Ended::Orders(Box::new(outcome))).map_err(|error| error.to_string())
+                ended.map(|outcome| Outcome::Orders(Box::new(outcome))).map_err(|error| error.to_string())
             }
         }
     }
@@ -149,7 +145,7 @@ fn read<T: DeserializeOwned>(line: &str) -> T {
 struct Recorded {
     setup: Setup,
     intervals: Vec<Interval>,
-    ended: Ended,
+    ended: Outcome,
 }
 
 /// Hears a trial.
@@ -169,7 +165,7 @@ impl Hears {
         Go::On
     }
 
-    fn recorded(self, ended: Result<Ended, String>) -> Recorded {
+    fn recorded(self, ended: Result<Outcome, String>) -> Recorded {
         Recorded { setup: self.setup.unwrap(), intervals: self.intervals, ended: ended.unwrap() }
     }
 }
@@ -260,7 +256,7 @@ fn a_historian_elsewhere_is_the_same_to_the_last_count() {
     let told = elsewhere(&job, &[held()]);
     // What is in a fake's memory does not travel: both begin with an empty one.
     assert_eq!(told, here(&again(&job), &[held()]));
-    let Ended::Historian(outcome) = &told.ended else { panic!("{told:?}") };
+    let Outcome::Historian(outcome) = &told.ended else { panic!("{told:?}") };
     assert!(outcome.acknowledged > 10_000 && outcome.outages.len() == 1, "{outcome:?}");
     assert_eq!((outcome.mismatch(), outcome.lock_lost), (None, false));
     let records: Vec<Sample> = told.intervals.iter().map(Interval::sample).collect();
@@ -281,7 +277,7 @@ fn shape(told: &Recorded) -> (Setup, Vec<String>, BTreeSet<&str>, BTreeSet<&str>
 }
 
 fn adds_up(told: &Recorded) {
-    let Ended::Orders(outcome) = &told.ended else { panic!("{told:?}") };
+    let Outcome::Orders(outcome) = &told.ended else { panic!("{told:?}") };
     let [target] = outcome.targets.as_slice() else { panic!("{outcome:?}") };
     assert_eq!((target.mismatches(), target.acknowledged_lost), (vec![], Some(0)), "{target:?}");
     assert_eq!(target.orders_found, Some(target.acknowledged()));
@@ -311,7 +307,7 @@ fn a_trial_elsewhere_hears_that_the_database_was_taken() {
     let (_own, job) = store(directory.path());
     let lost = Holder::new(|| async { Ok(Held::Lost("another run holds it".to_owned())) });
     let told = elsewhere(&job, &[lost]);
-    let Ended::Orders(outcome) = &told.ended else { panic!("{told:?}") };
+    let Outcome::Orders(outcome) = &told.ended else { panic!("{told:?}") };
     assert!(outcome.targets[0].lock_lost, "{outcome:?}");
     assert_eq!(outcome.notes, ["another run holds it"]);
 }

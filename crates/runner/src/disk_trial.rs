@@ -1,21 +1,17 @@
 //! Disk tests: whether one of them is valid, and what an open loop offered.
 
-use disk::Outcome;
-use record::{BufferUse, DiskOutcome, DiskSetup, Loop, Offered, Setup, Window};
+use record::{BufferUse, DiskOutcome, DiskSetup, Offered, Outcome, Window};
 use stats::{ClientLimit, sent_late, target_was_behind, thread_busy};
 
 use crate::judged::{Judged, client_limited, stood_still};
 
 /// What is to be said of a trial that ran.
-pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, measured: &Window) -> Judged {
+pub(crate) fn judged(outcome: DiskOutcome, measured: &Window) -> Judged {
     Judged {
-        invalid: invalid_because(measured, outcome),
+        invalid: invalid_because(measured, &outcome),
         failed: None,
         notes: Vec::new(),
-        outcome: record::Outcome::Disk(DiskOutcome {
-            unsent: outcome.unsent,
-            offered: setup.and_then(Setup::disk).and_then(|setup| offered(setup, outcome)),
-        }),
+        outcome: Outcome::Disk(outcome),
     }
 }
 
@@ -25,23 +21,12 @@ pub(crate) fn remark(setup: &DiskSetup) -> Option<String> {
     Some(format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
 }
 
-/// What an open loop on a disk offered; none of a closed one.
-fn offered(setup: &DiskSetup, outcome: Outcome) -> Option<Offered> {
-    let Loop::Open { .. } = setup.pacing else { return None };
-    Some(Offered {
-        due: outcome.due,
-        slots: setup.outstanding_total(),
-        waited: Some(outcome.capped),
-        sent: Some(outcome.sent),
-    })
-}
-
 /// Why a trial's figures do not mean what they should, if so: nothing was answered in the window, the generator stood still,
 /// or an open loop did not hold its due times by the generator's own fault. In a closed loop a busy load thread makes the
 /// figure a lower bound, which the report says; its due times are nobody's promise. What was sent late because everything
 /// that may be in flight was in flight is the device's doing, which is no fault of the figures: whether it held the rate is
 /// judged by them.
-fn invalid_because(measured: &Window, outcome: Outcome) -> Option<String> {
+fn invalid_because(measured: &Window, outcome: &DiskOutcome) -> Option<String> {
     let all = measured.operations();
     if all.count == 0 {
         return Some("no operation was answered within the measured window; measure longer".to_owned());
@@ -51,8 +36,8 @@ fn invalid_because(measured: &Window, outcome: Outcome) -> Option<String> {
         limits.extend(measured.busiest_share().and_then(thread_busy));
         let response_p50_us = all.response.as_ref().and_then(|response| response.percentile_us(50.0));
         let late = lag.percentile_us(99.0).and_then(|lag_p99_us| sent_late(lag_p99_us, response_p50_us));
-        let behind = target_was_behind(outcome.capped as f64 / outcome.sent.max(1) as f64);
-        limits.extend(late.filter(|_| !behind));
+        let waited_share = outcome.offered.as_ref().and_then(Offered::waited_share);
+        limits.extend(late.filter(|_| !waited_share.is_some_and(target_was_behind)));
     }
     let mut sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
     if !sentences.is_empty() && outcome.unsent > 0 {
@@ -67,15 +52,23 @@ mod tests {
     use crate::judged::windows::{interval, measured};
     use record::{Interval, Pauses, Phase, Workload};
 
+    /// Of an open loop.
+    fn open(unsent: u64, waited: u64, sent: u64) -> DiskOutcome {
+        let offered = Offered { due: sent + unsent, slots: 4, waited: Some(waited), sent: Some(sent) };
+        DiskOutcome { unsent, offered: Some(offered) }
+    }
+
     #[test]
     fn a_late_generator_makes_an_open_loop_invalid() {
         let late = measured(1_000, 500, Some(3_000));
-        let slots_free = Outcome { sent: 1_000, ..Outcome::default() };
+        let slots_free = open(0, 0, 1_000);
         assert!(
-            invalid_because(&late, slots_free).unwrap().contains("client-limited: operations were sent late")
+            invalid_because(&late, &slots_free)
+                .unwrap()
+                .contains("client-limited: operations were sent late")
         );
         assert_eq!(
-            invalid_because(&measured(1_000, 500, None), slots_free),
+            invalid_because(&measured(1_000, 500, None), &DiskOutcome::default()),
             None,
             "nothing is due in a closed loop"
         );
@@ -86,11 +79,11 @@ mod tests {
     #[test]
     fn a_device_that_is_behind_is_no_fault_of_the_generator() {
         let late = measured(1_000, 500, Some(3_000));
-        let behind = Outcome { sent: 1_000, unsent: 600, capped: 500, due: 1_600 };
-        assert_eq!(invalid_because(&late, behind), None);
+        let behind = open(600, 500, 1_000);
+        assert_eq!(invalid_because(&late, &behind), None);
         let mut busy = late;
         busy.add(&Interval { generator_busiest_share: 1.8, ..interval(Phase::Measure, None) });
-        let told = invalid_because(&busy, behind).unwrap();
+        let told = invalid_because(&busy, &behind).unwrap();
         assert!(told.contains("95 % of a core") && told.contains("600 operations"), "{told}");
     }
 
@@ -100,9 +93,9 @@ mod tests {
         for lag_us in [None, Some(10)] {
             let mut window = measured(1_000, 500, lag_us);
             window.add(&interval(Phase::Measure, Some(Pauses { longest_ms: 25.0, sum_ms: 25.0 })));
-            assert_eq!(invalid_because(&window, Outcome::default()), None, "a scheduler does as much");
+            assert_eq!(invalid_because(&window, &DiskOutcome::default()), None, "a scheduler does as much");
             window.add(&interval(Phase::Measure, Some(stopped)));
-            let told = invalid_because(&window, Outcome::default()).unwrap();
+            let told = invalid_because(&window, &DiskOutcome::default()).unwrap();
             assert!(
                 told.starts_with("client-limited: the load generator itself stood still for 1005 ms"),
                 "{told}"
@@ -112,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_window_without_an_answer_is_no_result() {
-        let nothing = invalid_because(&Window::new(Workload::Disk.main()), Outcome::default()).unwrap();
+        let nothing = invalid_because(&Window::new(Workload::Disk.main()), &DiskOutcome::default()).unwrap();
         assert!(nothing.contains("measure longer"), "{nothing}");
     }
 }
