@@ -93,7 +93,7 @@ async fn play(
 }
 
 #[cfg(test)]
-#[path = "trial_tests.rs"]
+#[path = "trial_tests/mod.rs"]
 mod tests;
 
 #[cfg(test)]

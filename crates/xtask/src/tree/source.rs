@@ -88,7 +88,9 @@ impl Source {
         modules
             .filter(|module| module.attrs.iter().any(is_for_tests))
             .map(|module| match module.attrs.iter().find_map(path_of) {
-                Some(path) => format!("{directory}/{}", path.trim_end_matches(".rs")),
+                Some(path) => {
+                    format!("{directory}/{}", path.trim_end_matches(".rs").trim_end_matches("/mod"))
+                }
                 None => format!("{below}/{}", module.ident),
             })
             .collect()
@@ -244,9 +246,10 @@ mod tests {
 
     #[test]
     fn files_of_modules_for_tests_are_test_code() {
-        let parent = "#[cfg(test)]\nmod a;\n#[cfg(test)]\n#[path = \"b_tests.rs\"]\nmod b;\nmod c;";
+        let parent = "#[cfg(test)]\nmod a;\n#[cfg(test)]\n#[path = \"b_tests.rs\"]\nmod b;\nmod c;\n\
+                      #[cfg(test)]\n#[path = \"d_tests/mod.rs\"]\nmod d;";
         let text = "fn f() { sleep(1) }";
-        let files = ["lib.rs", "a.rs", "a/deep.rs", "b_tests.rs", "c.rs", "ab.rs", "b.rs"];
+        let files = ["lib.rs", "a.rs", "a/deep.rs", "b_tests.rs", "c.rs", "ab.rs", "b.rs", "d_tests/deep.rs"];
         let mut sources: Vec<Source> = files
             .iter()
             .map(|file| {
@@ -257,7 +260,7 @@ mod tests {
         mark_test_modules(&mut sources);
         let is_test = |source: &Source| source.tokens.iter().all(|token| token.in_test);
         let marked: Vec<bool> = sources.iter().map(is_test).collect();
-        assert_eq!(marked, [false, true, true, true, false, false, false]);
+        assert_eq!(marked, [false, true, true, true, false, false, false, true]);
     }
 
     #[test]

@@ -1,0 +1,218 @@
+//! What makes pairs, which metric is compared, and how thresholds are judged.
+
+use super::*;
+
+#[test]
+fn only_blocks_with_both_trials_make_pairs() {
+    // The level's invalid trials are far off; the reference lacks another block.
+    let study = Designed::blocks(9).configurations(&["A", "B"]).study(|at| {
+        match (at.configuration.as_str(), at.block) {
+            ("B", 2) => {
+                let mut trial = at.reads(9_000.0, 900.0);
+                trial.trial.state = State::Invalid;
+                Some(trial)
+            }
+            ("A", 5) => None,
+            ("A", _) => Some(at.reads(1_000.0, 900.0)),
+            _ => Some(at.reads(1_500.0, 900.0)),
+        }
+    });
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    let gain = &comparison.points[1].values.gains[0];
+    assert_eq!((gain.blocks, gain.gain_pct.map(f64::round), gain.words.as_str()), (7, Some(50.0), "better"));
+    assert_eq!(comparison.not_used, [4]);
+}
+
+#[test]
+fn levels_of_two_axes_are_compared_along_one_at_a_time() {
+    let report = Report::of(&memory_and_cpus());
+    let points = &report.comparison.as_ref().unwrap().points;
+    let index = |label: &str| points.iter().position(|point| point.label == label).unwrap();
+    let of = &points[index("memory 32GiB, cpus 8")];
+    let references: Vec<(&str, usize)> =
+        of.values.gains.iter().map(|gain| (gain.axis.as_str(), gain.reference)).collect();
+    assert_eq!(
+        references,
+        [("memory", index("memory 8GiB, cpus 8")), ("cpus", index("memory 32GiB, cpus 2"))]
+    );
+    assert!(points[index("memory 8GiB, cpus 2")].values.gains.is_empty());
+}
+
+/// A level at twice the reference's rate and half its latency, without scatter, in so many blocks.
+pub(super) fn doubled(blocks: u32, threshold: &str) -> crate::ThresholdResult {
+    let study = Designed::blocks(blocks)
+        .configurations(&["A", "B"])
+        .metric("iops")
+        .threshold(threshold)
+        .study(|at| {
+            let (rate, us) = if at.configuration == "A" { (1_000.0, 2_000.0) } else { (2_000.0, 1_000.0) };
+            Some(at.reads(rate * at.noise(0.02), us))
+        });
+    Report::of(&study).comparison.unwrap().thresholds.remove(0)
+}
+
+#[test]
+fn thresholds_are_judged_by_their_whole_interval() {
+    use crate::Outcome::{Failed, Held, Inconclusive};
+    let cases = [
+        ("iops > 900", 7, Held),
+        ("iops > 1500", 7, Failed),
+        ("iops > 1500 at configuration = B", 7, Held),
+        ("iops > 1000 at configuration = A", 7, Inconclusive),
+        ("iops < 2000 at configuration = B", 7, Inconclusive),
+        ("mean_ms < 1.2 at configuration = B", 7, Held),
+        ("mean_ms < 1.2", 7, Failed),
+        ("gain > 50 %", 7, Held),
+        ("gain > 150 %", 7, Failed),
+        ("gain > 100 %", 7, Inconclusive),
+        ("gain > 50 % at configuration = A", 7, Inconclusive),
+        ("iops > 900", 1, Held),
+        ("iops > 1500", 1, Failed),
+        ("iops > 900", 3, Held),
+        ("iops > 1500", 3, Failed),
+        ("gain > 50 %", 1, Inconclusive),
+        ("gain > 50 %", 5, Inconclusive),
+        ("gain > 150 %", 5, Inconclusive),
+        ("gain > 50 %", 6, Held),
+        ("error_share <= 0", 7, Held),
+        ("error_share > 0", 7, Failed),
+        ("commit_p99_ms < 5", 7, Inconclusive),
+        ("iops > 1 at configuration = C", 7, Inconclusive),
+    ];
+    for (text, blocks, outcome) in cases {
+        let result = doubled(blocks, text);
+        assert_eq!(result.outcome, outcome, "{blocks} {result:?}");
+    }
+    assert!(doubled(1, "iops > 900").why.contains("in one block"));
+    assert!(doubled(3, "iops > 900").why.contains("from 3 blocks"));
+    let few = doubled(3, "gain > 50 %").why;
+    assert!(few.contains("from 3 blocks, descriptive only; a gain is judged from 6 blocks on"), "{few}");
+    assert!(doubled(7, "error_share > 0").why.contains("A: 0"), "zero is a measurement");
+    assert!(doubled(7, "commit_p99_ms < 5").why.contains("no block has this figure"));
+    assert!(doubled(7, "iops > 1 at configuration = C").why.contains("no measured combination"));
+}
+
+#[test]
+fn a_gain_over_zero_is_not_told_as_not_measured() {
+    let study = Designed::blocks(7)
+        .configurations(&["A", "B"])
+        .metric("error_share")
+        .threshold("gain > 5 %")
+        .study(|at| Some(at.reads(1_000.0, 900.0)));
+    let result = Report::of(&study).comparison.unwrap().thresholds.remove(0);
+    assert_eq!(result.outcome, crate::Outcome::Inconclusive);
+    assert!(result.why.contains("no ratio, a value is zero"), "{}", result.why);
+}
+
+#[test]
+fn what_only_the_correction_leaves_open_is_said_to_be_so() {
+    // Six blocks of one sign have an interval that excludes no difference; of eight such levels none is shown.
+    let scatter = [0.002, 0.05, 0.11, 0.004, 0.09, 0.03];
+    let names = ["ref", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let study = Designed::blocks(6).configurations(&names).study(|at| {
+        let more = if at.configuration == "ref" { 0.0 } else { scatter[at.block as usize - 1] };
+        Some(at.reads(10_000.0 * (1.0 + more), 900.0))
+    });
+    let told = verdicts(&study);
+    assert!(
+        told.contains("Not resolvable here against ref, where 3 % matters: b (gains 4.6 %, 0.2–11 %)"),
+        "{told}"
+    );
+    assert!(
+        told.contains("an interval without 0 is not enough once corrected for all comparisons"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_metric_whose_less_is_better_gains_when_it_falls() {
+    let study = Designed::blocks(7).configurations(&["slow", "fast"]).metric("mean_ms").study(|at| {
+        Some(at.reads(700.0, if at.configuration == "slow" { 2_000.0 } else { 1_000.0 } * at.noise(0.005)))
+    });
+    let told = verdicts(&study);
+    assert!(
+        told.contains("fast: mean latency is 50 % lower (") && told.contains(") than with slow: better"),
+        "{told}"
+    );
+    let gain = Report::of(&study).comparison.unwrap().points[1].values.gains[0].clone();
+    assert!(gain.gain_pct.is_some_and(|gain| (gain - 50.0).abs() < 2.0), "{gain:?}");
+    assert!(gain.low_pct < gain.gain_pct && gain.gain_pct < gain.high_pct, "{gain:?}");
+}
+
+#[test]
+fn searches_are_compared_by_the_rate_that_they_confirmed() {
+    let mut study = Designed::blocks(6).axis("writers", &["1", "4"], "1").study(|at| Some(at.records(1.0)));
+    study.manifest.search = Some(fixture::search_rules());
+    let planned: Vec<record::TrialRecord> = study.trials.iter().map(|trial| trial.trial.clone()).collect();
+    study.trials = planned
+        .iter()
+        .flat_map(|place| {
+            let rate = if place.levels["writers"] == "1" { 500.0 } else { 900.0 } + f64::from(place.block);
+            let step = |made: Collected, index: u32| {
+                let mut trial = made.seconds(30).trial(place.number * 10 + index);
+                (trial.trial.block, trial.trial.levels) = (place.block, place.levels.clone());
+                trial
+            };
+            let confirm = || Collected::at("historian", rate).confirm();
+            vec![
+                step(Collected::at("historian", rate).probe(), 0),
+                step(Collected::at("historian", rate * 1.02).growing(rate * 0.1).probe(), 1),
+                step(confirm(), 2),
+                step(confirm(), 3),
+                // The search of the last block did not come to its end.
+                step(if place.block == 6 { confirm().probe() } else { confirm() }, 4),
+            ]
+        })
+        .collect();
+    let report = Report::of(&study);
+    let comparison = report.comparison.as_ref().unwrap();
+    assert_eq!(comparison.metric.name, "sustained_per_s");
+    assert_eq!(comparison.points[1].values.by_block[..2], [Some(901.0), Some(902.0)]);
+    assert_eq!(comparison.points[1].values.by_block[5], None, "not confirmed");
+    let told = report.observations("study");
+    let rates: Vec<_> = told.iter().filter(|o| o.metric == "sustained_per_s").collect();
+    assert_eq!((rates.len(), rates.iter().filter(|o| o.valid).count()), (12, 10));
+}
+
+#[test]
+fn every_trial_that_was_begun_has_its_observations() {
+    let told = Report::of(&crate::tests::quick()).observations("20261121-quick");
+    let of = |trial: u32, metric: &str| {
+        told.iter()
+            .find(|o| o.trial == trial && o.metric == metric)
+            .map(|o| (o.value, o.unit.as_str(), o.valid))
+    };
+    let report = Report::of(&crate::tests::quick());
+    let read = &report.trials[1].figures[0];
+    assert_eq!(of(2, "iops"), read.per_s.map(|rate| (rate, "I/O/s", true)));
+    assert_eq!(of(2, "p99_ms"), read.latency.p99_us.map(|us| (us / 1e3, "ms", true)));
+    assert_eq!(of(2, "records_per_s"), None);
+    assert!(
+        told.iter().all(|o| o.trial != 6 && o.study == "20261121-quick"),
+        "nothing was measured in trial 6"
+    );
+    let orders: Vec<_> = crate::tests::orders::all()
+        .iter()
+        .flat_map(|study| Report::of(study).observations("orders"))
+        .filter(|o| o.metric == "orders_per_min" || o.metric == "variability_pct")
+        .collect();
+    assert!(
+        orders.iter().any(|o| o.metric == "variability_pct")
+            && orders.iter().any(|o| o.metric == "orders_per_min")
+    );
+}
+
+#[test]
+fn an_open_loop_that_was_held_is_compared_by_latency() {
+    let metric = |achieved: f64| {
+        let study = Designed::blocks(2).configurations(&["A", "B"]).study(|at| {
+            let made =
+                fixture::Made::read("read").seconds(2).noise(0.0).rate(achieved, 500.0).open(1_000.0, 10.0);
+            Some(at.placed(made.trial(at.number)))
+        });
+        Report::of(&study).comparison.unwrap().metric.name
+    };
+    assert_eq!(metric(1_000.0), "p99_ms");
+    assert_eq!(metric(900.0), "iops");
+}
