@@ -1,16 +1,12 @@
 //! What MariaDB and MySQL are sent for databases of our own.
 
-use crate::own::{Administration, Commenting, MarkSql, STANDARD_ADD_COLUMN, STANDARD_MAKE, Way};
+use crate::own::{Administration, Commenting, Way};
 use crate::{Dialect, Value};
 
 pub(crate) static ADMINISTRATION: Administration = Administration {
     dialect: Dialect::Mysql,
-    mark: MarkSql {
-        count_tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() \
+    count_marks: "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() \
                        AND table_name = 'prony_mark'",
-        make: STANDARD_MAKE,
-        add_column: STANDARD_ADD_COLUMN,
-    },
     exists: "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?",
     sessions: "SELECT id FROM information_schema.processlist WHERE db = ? AND id <> connection_id()",
     end_session: "KILL {id}",

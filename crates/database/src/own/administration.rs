@@ -3,14 +3,14 @@
 //! Here stands what an engine has to answer; in which order and under which locks it is asked, is the affair of `server` and of
 //! the two ways.
 
-use super::mark::MarkSql;
 use crate::{Dialect, Value};
 
 /// The statements of an engine. What stands in braces is put in.
 #[derive(Debug)]
 pub(crate) struct Administration {
     pub(crate) dialect: Dialect,
-    pub(crate) mark: MarkSql,
+    /// Number of tables with the name of the mark in the database of a session.
+    pub(crate) count_marks: &'static str,
     /// Selects a row if there is a database of this name.
     pub(crate) exists: &'static str,
     /// Selects the ids of sessions in the database of this name, but for the one that asks.

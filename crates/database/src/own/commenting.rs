@@ -69,7 +69,7 @@ pub(super) async fn create(
         false => String::new(),
     };
     let create = filled(sql.create, &[("name", &name), ("comment", &comment)]);
-    let mark = place.administration.mark.make(&format!("{name}.{}", mark::TABLE), &Mark::of(claim));
+    let mark = mark::made(place.administration.dialect, &format!("{name}.{}", mark::TABLE), &Mark::of(claim));
     admin.script(&format!("{create}; {mark}")).await
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn remove(
         }
     };
     if place.mark().await?.is_none() {
-        inside.script(&place.administration.mark.make(mark::TABLE, &mark)).await?;
+        inside.script(&mark::made(place.administration.dialect, mark::TABLE, &mark)).await?;
     }
     remove_permitted(place, sql, admin, &mark, permit).await?;
     if place.is_there(admin).await? { Err(Refusal::OfAnotherRun.into()) } else { Ok(()) }

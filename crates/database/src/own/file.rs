@@ -16,18 +16,14 @@ use ownership::{
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::mark::MarkSql;
 use super::{Held, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{SqliteSession, beside, image, statements};
-use crate::{Claim, Error, Session, Url};
+use crate::{Claim, Dialect, Error, Session, Url};
 
-/// What SQLite says about marks.
-pub(super) static MARK: MarkSql = MarkSql {
-    count_tables: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'",
-    make: mark::STANDARD_MAKE,
-    add_column: mark::STANDARD_ADD_COLUMN,
-};
+/// See [`Administration::count_marks`](super::Administration::count_marks).
+pub(super) const COUNT_MARKS: &str =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'";
 /// Marks the file as ours in its header: `PRNY`, see <https://sqlite.org/pragma.html#pragma_application_id>.
 const APPLICATION_ID: i32 = 0x5052_4e59;
 /// End of the lock's name.
@@ -137,15 +133,8 @@ impl Hold {
         Leased { path: self.place.path.clone(), device: self.database.device(), inode: self.database.inode() }
     }
 
-    /// A session in the file that was checked.
-    pub(super) async fn session(&self, url: &Url, run: &RunId) -> Result<Session, Error> {
-        self.check_held(run).await?;
-        let session = SqliteSession::open_own(&self.place.path, url.to_string(), APPLICATION_ID).await?;
-        self.check_held(run).await?;
-        Ok(Session::of_sqlite(session))
-    }
-
-    async fn check_held(&self, run: &RunId) -> Result<(), Error> {
+    /// Refuses a file that somebody else has.
+    pub(super) async fn check_held(&self, run: &RunId) -> Result<(), Error> {
         match self.is_held(run).await? {
             Held::Lost(found) => Err(Error::NoDatabase(found)),
             Held::Held | Held::TakenAgain => Ok(()),
@@ -298,7 +287,10 @@ impl Place {
     fn create(&self, mark: &Mark) -> Result<Identity, Error> {
         let target = self.target();
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let script = format!("PRAGMA application_id = {APPLICATION_ID}; {}", MARK.make(mark::TABLE, mark));
+        let script = format!(
+            "PRAGMA application_id = {APPLICATION_ID}; {}",
+            mark::made(Dialect::Sqlite, mark::TABLE, mark)
+        );
         let image = image(&script).map_err(|error| statements::fault(&error, attempt))?;
         self.directory.create_whole(&self.name, &image).map_err(|error| not_made(&self.shown, &error))
     }

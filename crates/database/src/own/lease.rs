@@ -56,11 +56,12 @@ impl Lease {
     /// # Errors
     /// Those of [`Session::open`], and when somebody took it up, removed it, or made another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
+        // On the heap: what opens a session is large, and is awaited deep within what a trial does on its stack.
         match (&self.url.0, &self.file) {
-            (Address::Sqlite(_), Some(file)) => file.session(&self.url, &self.run).await,
-            (Address::Fake(_), _) => Session::open(&self.url).await,
+            (Address::Sqlite(_), Some(file)) => Box::pin(file.session(&self.url, &self.run)).await,
+            (Address::Fake(_), _) => Box::pin(Session::open(&self.url)).await,
             (Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_), _) => {
-                server::session(&self.url, &self.name, &self.run).await
+                Box::pin(server::session(&self.url, &self.name, &self.run)).await
             }
         }
     }

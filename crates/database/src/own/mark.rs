@@ -6,45 +6,34 @@ use super::administration::filled;
 use super::file;
 use crate::{Dialect, Error, Session, Value, mysql, postgres};
 
-/// What a dialect says otherwise about marks. What stands in braces is put in.
-#[derive(Debug)]
-pub(crate) struct MarkSql {
-    /// Number of tables with the name of the mark in the database of a session.
-    pub(crate) count_tables: &'static str,
-    /// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`.
-    pub(crate) make: &'static str,
-    /// Adds a `{column}` to an older mark.
-    pub(crate) add_column: &'static str,
-}
-
-/// What every dialect of today takes. Each says so of itself: T-SQL's `timestamp`, for one, is none.
-pub(crate) const STANDARD_MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
+/// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`, as every dialect of today takes it.
+const MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
     created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, \
     is_transient smallint NOT NULL); INSERT INTO {table} (tool, made_by, held_by, is_transient) \
     VALUES ('prony', '{made_by}', '{held_by}', {is_transient})";
-pub(crate) const STANDARD_ADD_COLUMN: &str = "ALTER TABLE prony_mark ADD COLUMN {column}";
 
-impl MarkSql {
-    pub(super) fn of(dialect: Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Sqlite => &file::MARK,
-            Dialect::Postgres => &postgres::ADMINISTRATION.mark,
-            Dialect::Mysql => &mysql::ADMINISTRATION.mark,
-        }
-    }
+/// The statements that make a mark, as a table of this name.
+pub(super) fn made(dialect: Dialect, table: &str, mark: &Mark) -> String {
+    let make = match dialect {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => MAKE,
+    };
+    let is_transient = if mark.is_transient { "1" } else { "0" };
+    filled(
+        make,
+        &[
+            ("table", table),
+            ("made_by", text(&mark.made_by)),
+            ("held_by", text(&mark.held_by)),
+            ("is_transient", is_transient),
+        ],
+    )
+}
 
-    /// The statements that make a mark, as a table of this name.
-    pub(super) fn make(&self, table: &str, mark: &Mark) -> String {
-        let is_transient = if mark.is_transient { "1" } else { "0" };
-        filled(
-            self.make,
-            &[
-                ("table", table),
-                ("made_by", text(&mark.made_by)),
-                ("held_by", text(&mark.held_by)),
-                ("is_transient", is_transient),
-            ],
-        )
+fn count_marks(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => file::COUNT_MARKS,
+        Dialect::Postgres => postgres::ADMINISTRATION.count_marks,
+        Dialect::Mysql => mysql::ADMINISTRATION.count_marks,
     }
 }
 
@@ -64,7 +53,7 @@ pub(super) fn text(run: &Option<RunId>) -> &str {
 /// The mark of the database of a session; none if it has none.
 pub(super) async fn read(session: &mut Session) -> Result<Option<Mark>, Error> {
     let one = [[Value::I64(1)]];
-    if session.query(MarkSql::of(session.dialect()).count_tables, &[]).await? != one {
+    if session.query(count_marks(session.dialect()), &[]).await? != one {
         return Ok(None);
     }
     match session.query(READ, &[]).await {
@@ -111,7 +100,9 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
     } else {
         &[]
     };
-    let add_column = MarkSql::of(session.dialect()).add_column;
+    let add_column = match session.dialect() {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "ALTER TABLE prony_mark ADD COLUMN {column}",
+    };
     for column in columns {
         // It may be there from a run that was killed between two of them; if it is not, the next statement says so.
         if let Err(error) = session.script(&filled(add_column, &[("column", column)])).await

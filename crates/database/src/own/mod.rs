@@ -29,7 +29,6 @@ use crate::url::Address;
 use crate::{Claim, Error, Session, Url, mysql, postgres};
 
 pub(crate) use administration::{Administration, Commenting, Renaming, Way};
-pub(crate) use mark::{MarkSql, STANDARD_ADD_COLUMN, STANDARD_MAKE};
 pub(crate) use server::hash;
 
 /// A database of our own. While any clone of this is there, no other can be made of the same database.
@@ -119,10 +118,10 @@ impl Own {
     /// Those of [`Session::open`], and when somebody took it up, removed it, or made another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
-            Hold::File(hold) => hold.session(&self.url, &self.claim.run).await,
-            Hold::Server(_) => server::session(&self.url, &self.name, &self.claim.run).await,
-            Hold::Fake(_) => Session::open(&self.url).await,
+            Hold::File(hold) => hold.check_held(&self.claim.run).await?,
+            Hold::Server(_) | Hold::Fake(_) => {}
         }
+        self.lease().session().await
     }
 
     /// Whether nobody else can have taken it meanwhile: a server may end the session that holds its lock, and a file may be
@@ -276,6 +275,6 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
         Action::Replace(_) => server.clear(),
         Action::Make => {}
     }
-    session.script(&file::MARK.make(mark::TABLE, &Mark::of(claim))).await?;
+    session.script(&mark::made(session.dialect(), mark::TABLE, &Mark::of(claim))).await?;
     Ok((hold, false))
 }

@@ -71,7 +71,7 @@ pub(super) async fn create(
     let half = place.in_the_making();
     admin.script(&filled(sql.create, &[("name", &half.quoted())])).await?;
     let marked = async {
-        let make = place.administration.mark.make(mark::TABLE, &Mark::of(claim));
+        let make = mark::made(place.administration.dialect, mark::TABLE, &Mark::of(claim));
         Session::open(&half.own()).await?.script(&make).await?;
         rename(&half, place, sql, admin).await
     };

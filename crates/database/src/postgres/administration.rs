@@ -1,15 +1,11 @@
 //! What PostgreSQL is sent for databases of our own.
 
-use crate::own::{Administration, MarkSql, Renaming, STANDARD_ADD_COLUMN, STANDARD_MAKE, Way, hash};
+use crate::own::{Administration, Renaming, Way, hash};
 use crate::{Dialect, Value};
 
 pub(crate) static ADMINISTRATION: Administration = Administration {
     dialect: Dialect::Postgres,
-    mark: MarkSql {
-        count_tables: "SELECT count(*) FROM pg_tables WHERE tablename = 'prony_mark'",
-        make: STANDARD_MAKE,
-        add_column: STANDARD_ADD_COLUMN,
-    },
+    count_marks: "SELECT count(*) FROM pg_tables WHERE tablename = 'prony_mark'",
     exists: "SELECT datname FROM pg_database WHERE datname = $1",
     sessions: "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend' \
                AND pid <> pg_backend_pid()",
