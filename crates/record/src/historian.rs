@@ -18,8 +18,7 @@
 //! both are zero elsewhere.
 //!
 //! Gauges: `pending_records` (mean over the interval), `pending_min_records`, `pending_max_records`,
-//! `offered_records` (events due in the interval), `refused_records`; where they were read, `database_bytes` and
-//! `log_bytes`; `maintenance_share` (0–1) is the share of the interval in which a purge or shrink ran.
+//! `offered_records` (events due in the interval), `refused_records`, and those named here.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +36,13 @@ pub const LATEST: &str = "latest";
 pub const PURGE: &str = "purge";
 /// Kind of operation: one shrink.
 pub const SHRINK: &str = "shrink";
+
+/// Gauge, where it was read: size of the database.
+pub const DATABASE_BYTES: &str = "database_bytes";
+/// Gauge, where it was read: size of the log.
+pub const LOG_BYTES: &str = "log_bytes";
+/// Gauge: share (0–1) of the interval in which a purge or shrink ran.
+pub const MAINTENANCE_SHARE: &str = "maintenance_share";
 
 /// All kinds in the order in which they are shown.
 pub const KINDS: [&str; 6] = [RECORD, COMMIT, TREND, LATEST, PURGE, SHRINK];

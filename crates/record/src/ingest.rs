@@ -5,7 +5,8 @@
 
 use stats::Step;
 
-use crate::{HistorianOutcome, HistorianSetup, Latency, Loop, OperationInterval, Phase, Sample};
+use crate::historian::{HistorianOutcome, HistorianSetup, RECORD};
+use crate::{Latency, Loop, OperationInterval, Phase, Sample};
 
 /// Gauge: mean of the pending records over an interval.
 pub const PENDING: &str = "pending_records";
@@ -38,7 +39,7 @@ pub fn ingest_step(
     };
     let sum = |name: &str| window.iter().filter_map(|sample| sample.gauges.get(name)).sum::<f64>() as u64;
     let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
-    let committed = window.iter().filter_map(|sample| sample.operations.get("record"));
+    let committed = window.iter().filter_map(|sample| sample.operations.get(RECORD));
     let offered = sum(OFFERED);
     // Events that wait to be sorted are pending by order.
     let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;

@@ -48,8 +48,8 @@ impl MeasuredTrial {
         if trial.format == 1 {
             format::rows_apart(trial.workload, &mut samples);
         }
-        let measured = Window::counted(&samples, latencies);
-        Self { trial, samples, resources, measured }
+        let measured = Window::stored(trial.main.clone(), is_open(&trial), &samples, latencies);
+        Self { trial, samples, resources, measured: measured.kinds().clone() }
     }
 
     /// A trial of which nothing was measured yet.
@@ -69,8 +69,11 @@ impl MeasuredTrial {
     /// Its measured window.
     #[must_use]
     pub fn window(&self) -> Window {
-        let pacing = self.trial.setup.as_ref().map(Setup::pacing);
-        let is_open = matches!(pacing, Some(Loop::Open { .. }));
-        Window::stored(self.trial.main.clone(), is_open, &self.samples, self.measured.clone())
+        let (main, is_open) = (self.trial.main.clone(), is_open(&self.trial));
+        Window::stored(main, is_open, &self.samples, BTreeMap::new()).of(self.measured.clone())
     }
+}
+
+fn is_open(trial: &TrialRecord) -> bool {
+    matches!(trial.setup.as_ref().map(Setup::pacing), Some(Loop::Open { .. }))
 }

@@ -44,6 +44,11 @@ impl OperationInterval {
         self.errors += other.errors;
         self.bytes += other.bytes;
         self.rows += other.rows;
+        self.merge_latencies(other);
+    }
+
+    /// Adds another one's latencies alone.
+    pub(crate) fn merge_latencies(&mut self, other: &Self) {
         self.service.merge(&other.service);
         merge_optional(&mut self.response, other.response.as_ref());
         merge_optional(&mut self.lag, other.lag.as_ref());

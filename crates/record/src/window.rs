@@ -23,64 +23,52 @@ impl Window {
         Self { main, operations: BTreeMap::new(), seconds: 0.0, busiest_share_s: 0.0, pauses: None }
     }
 
-    /// Adds an interval. The warm-up counts for nothing.
-    pub fn add(&mut self, interval: &Interval) {
-        let is_open = interval.operations.values().any(|operation| operation.response.is_some());
-        self.add_pauses(interval.phase, is_open, interval.generator_pauses);
-        match interval.phase {
-            Phase::WarmUp => return,
-            Phase::Measure => {
-                self.seconds += interval.length_s;
-                self.busiest_share_s += interval.generator_busiest_share * interval.length_s;
-            }
-            Phase::Drain => {}
-        }
-        for (kind, operation) in &interval.operations {
-            let into = self.operations.entry(kind.clone()).or_default();
-            let counted = (into.count, into.bytes, into.rows);
-            into.merge(operation);
-            if interval.phase == Phase::Drain {
-                (into.count, into.bytes, into.rows) = counted;
-            }
-        }
-    }
-
-    /// The window of a trial that was stored, of an open loop or a closed one, with what [`Window::counted`] gives.
+    /// The window of a trial that was stored, of an open loop or a closed one, with the latencies that go with its samples: by
+    /// kind and yet without counts.
     #[must_use]
     pub fn stored(
         main: Main,
         is_open: bool,
         samples: &[Sample],
-        operations: BTreeMap<String, OperationInterval>,
+        latencies: BTreeMap<String, OperationInterval>,
     ) -> Self {
-        let mut window = Self { operations, ..Self::new(main) };
-        for sample in samples {
-            window.add_pauses(sample.phase, is_open, sample.generator_pauses);
-            if sample.phase == Phase::Measure {
-                window.seconds += sample.length_s;
-                window.busiest_share_s += sample.generator_busiest_share * sample.length_s;
-            }
-        }
+        let mut window = Self::new(main).of(latencies);
+        samples.iter().for_each(|sample| window.add_sample(sample, is_open));
         window
     }
 
-    /// What samples count in the measured window, with the latencies that go with them: those of the window and of what was in
-    /// flight at its end, by kind and yet without counts.
+    /// The same with other operations by kind.
     #[must_use]
-    pub fn counted(
-        samples: &[Sample],
-        latencies: BTreeMap<String, OperationInterval>,
-    ) -> BTreeMap<String, OperationInterval> {
-        let mut operations = latencies;
-        let measured = samples.iter().filter(|sample| sample.phase == Phase::Measure);
-        for (kind, counted) in measured.flat_map(|sample| &sample.operations) {
-            let operation = operations.entry(kind.clone()).or_default();
+    pub fn of(self, operations: BTreeMap<String, OperationInterval>) -> Self {
+        Self { operations, ..self }
+    }
+
+    /// Adds an interval. The warm-up counts for nothing.
+    pub fn add(&mut self, interval: &Interval) {
+        let is_open = interval.operations.values().any(|operation| operation.response.is_some());
+        if interval.phase != Phase::WarmUp {
+            for (kind, operation) in &interval.operations {
+                self.operations.entry(kind.clone()).or_default().merge_latencies(operation);
+            }
+        }
+        self.add_sample(&interval.sample(), is_open);
+    }
+
+    /// Adds all of an interval but its latencies.
+    fn add_sample(&mut self, sample: &Sample, is_open: bool) {
+        self.add_pauses(sample.phase, is_open, sample.generator_pauses);
+        if sample.phase != Phase::Measure {
+            return;
+        }
+        self.seconds += sample.length_s;
+        self.busiest_share_s += sample.generator_busiest_share * sample.length_s;
+        for (kind, counted) in &sample.operations {
+            let operation = self.operations.entry(kind.clone()).or_default();
             operation.count += counted.count;
             operation.errors += counted.errors;
             operation.bytes += counted.bytes;
             operation.rows += counted.rows;
         }
-        operations
     }
 
     /// A pause within the drain makes the latencies of what was in flight wrong. One of the warm-up leaves an open loop with

@@ -9,9 +9,8 @@ use crate::chart::frame::{Axis, Frame, HEIGHT, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::scale::Scale;
 use crate::format::{self, plain_latency};
-use crate::historian::{DATABASE_BYTES, LOG_BYTES};
 use crate::trial::Trial;
-use record::historian::{COMMIT, LATEST, RECORD, TREND};
+use record::historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, RECORD, TREND};
 
 /// The charts of a trial; those of which nothing was recorded are left out.
 pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {

@@ -20,7 +20,6 @@ use serde::Serialize;
 use stats::Chance;
 
 pub use flush::{FlushPoint, FlushSeries};
-pub(crate) use model::{DATABASE_BYTES, LOG_BYTES};
 pub use model::{Historian, Maintenance, Reads, Storage};
 pub use published::{
     FlushComparison, Growth, HistorianComparison, OurFlush, OurRate, Placement, RealProject,

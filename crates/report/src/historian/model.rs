@@ -10,10 +10,6 @@ use stats::{Estimate, Unstable};
 
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
-/// Gauge: size of the database.
-pub(crate) const DATABASE_BYTES: &str = "database_bytes";
-/// Gauge: size of the server's log.
-pub(crate) const LOG_BYTES: &str = "log_bytes";
 
 /// Fewer rows than this fill too few pages to say how many bytes each takes.
 const ROWS_FOR_SIZE_MIN: u64 = 10_000;

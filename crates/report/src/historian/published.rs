@@ -320,7 +320,7 @@ fn real_project(published: &Published, trials: &[Trial]) -> Vec<RealProject> {
 fn our_project(trial: &Trial, historian: &Historian) -> Option<RealProject> {
     let setup = historian.setup.as_ref()?.maintenance?;
     let runs = || historian.maintenance.iter().map(|maintenance| &maintenance.run);
-    let sizes = trial.samples.iter().filter_map(|s| s.gauges.get(crate::historian::DATABASE_BYTES).copied());
+    let sizes = trial.samples.iter().filter_map(|s| s.gauges.get(record::historian::DATABASE_BYTES).copied());
     let before = runs().filter_map(|run| run.database_bytes_before).map(|bytes| bytes as f64);
     Some(RealProject {
         run: trial.name.clone(),

@@ -210,7 +210,8 @@ fn names_of_operations_are_free() {
 fn lost_histograms_leave_the_counts() {
     let mut study = fixture::study("quick", vec![Made::read("R").noise(0.0).trial(1)]);
     let trial = &mut study.trials[0];
-    trial.measured = record::Window::counted(&trial.samples, Default::default());
+    let window = record::Window::stored(trial.trial.main.clone(), false, &trial.samples, Default::default());
+    trial.measured = window.kinds().clone();
     let report = Report::of(&study);
     let figures = &report.trials[0].figures[0];
     assert_eq!((figures.per_s, figures.latency.p50_us, figures.in_flight), (Some(20_000.0), None, None));

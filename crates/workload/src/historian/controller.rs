@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use load::{Go, PauseWatch, Progress};
 use record::Interval;
+use record::historian::{DATABASE_BYTES, LOG_BYTES, MAINTENANCE_SHARE};
 
 use super::pending::Gauge;
 use super::reconcile::Drain;
@@ -210,7 +211,7 @@ impl Measured {
         let (start_ns, end_ns) = (ns(interval.end_s - interval.length_s), ns(interval.end_s));
         let read = self.sizes.iter().take_while(|(read_ns, _)| *read_ns < end_ns).count();
         for (_, sizes) in self.sizes.drain(..read) {
-            for (name, bytes) in [("database_bytes", sizes.database_bytes), ("log_bytes", sizes.log_bytes)] {
+            for (name, bytes) in [(DATABASE_BYTES, sizes.database_bytes), (LOG_BYTES, sizes.log_bytes)] {
                 if let Some(bytes) = bytes {
                     interval.gauges.insert(name.to_owned(), bytes as f64);
                 }
@@ -224,7 +225,7 @@ impl Measured {
         };
         let busy_ns: u64 = self.maintenance_ns.iter().map(within_ns).sum();
         let share = busy_ns as f64 / (end_ns - start_ns).max(1) as f64;
-        interval.gauges.insert("maintenance_share".to_owned(), share.min(1.0));
+        interval.gauges.insert(MAINTENANCE_SHARE.to_owned(), share.min(1.0));
         // Intervals come in order: what ended before this one's end is not needed again.
         self.maintenance_ns.retain(|(_, ended_ns)| ended_ns.is_none_or(|ended_ns| ended_ns > end_ns));
     }
