@@ -173,12 +173,7 @@ impl Progress {
 fn rate_and_p99(workload: Workload, window: &Window) -> String {
     let operations = window.operations();
     let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-    let (unit, times) = match workload {
-        Workload::Disk => ("IOPS", 1.0),
-        Workload::Historian => ("records/s", 1.0),
-        Workload::Orders => ("orders/min", 60.0),
-    };
-    format!("{} {unit}, p99 {p99}", format::figure(times * window.rate_per_s().unwrap_or(0.0)))
+    format!("{}, p99 {p99}", report::rate_text(workload, window.rate_per_s().unwrap_or(0.0)))
 }
 
 /// `3/8`, or `3` where the number of trials is not known beforehand.

@@ -58,7 +58,7 @@ pub use stability::{Settled, Stability};
 pub use stats::{Array, ArrayError};
 pub use trial::{Figures, Generator, Trial};
 pub use verdict::{Level, Verdict};
-pub use workloads::Worked;
+pub use workloads::{Worked, rate_text};
 
 #[cfg(test)]
 mod tests;

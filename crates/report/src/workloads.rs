@@ -166,6 +166,12 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
     }
 }
 
+/// A rate a second as reports of a workload print it: `12,340 orders/min`.
+#[must_use]
+pub fn rate_text(workload: Workload, per_s: f64) -> String {
+    of(workload).words().unit.text(per_s)
+}
+
 /// What only trials of one workload have. The JSON has it beside what all trials have, by the workload's name.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
