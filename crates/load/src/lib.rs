@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod clock;
+mod lock;
 mod merge;
 mod meter;
 mod pause;
@@ -13,11 +14,13 @@ mod phases;
 mod problems;
 mod progress;
 mod recorder;
+mod ticks;
 mod units;
 mod workload;
 
 pub use arrivals::{Arrivals, Pacing};
 pub use clock::{Clock, MonotonicClock};
+pub use lock::lock;
 pub use merge::Merge;
 pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use pause::PauseWatch;
@@ -25,5 +28,6 @@ pub use phases::Phases;
 pub use problems::{JobError, Problems};
 pub use progress::{Go, Progress, Tell};
 pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
+pub use ticks::Ticks;
 pub use units::{Size, Span, UnitError};
 pub use workload::{Searched, TargetNeeds, Workload};

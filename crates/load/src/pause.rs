@@ -8,9 +8,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use crate::lock;
 
 use record::Pauses;
 
@@ -66,7 +68,7 @@ impl PauseWatch {
     #[must_use]
     pub fn within(&self, start_ns: u64, end_ns: u64) -> Pauses {
         // After a stop the asker may wake before the watching thread does: what it is late by now is part of its pause.
-        self.shared.state().within(start_ns, end_ns, since_ns(self.begin))
+        lock(&self.shared.state).within(start_ns, end_ns, since_ns(self.begin))
     }
 
     /// [`PauseWatch::within`] of an interval as it is recorded.
@@ -91,24 +93,20 @@ impl Drop for PauseWatch {
 impl Shared {
     fn watch(&self, begin: Instant) {
         loop {
-            let due_ns = self.state().due_ns;
+            let due_ns = lock(&self.state).due_ns;
             loop {
                 if self.over.load(Ordering::Relaxed) {
                     return;
                 }
                 let now_ns = since_ns(begin);
                 if now_ns >= due_ns {
-                    self.state().woke(now_ns);
+                    lock(&self.state).woke(now_ns);
                     break;
                 }
                 // How late it wakes is reckoned from a moment that was fixed before, so that no pause falls between.
                 std::thread::park_timeout(Duration::from_nanos(due_ns - now_ns));
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,10 +4,11 @@
 //! second has a [`crate::Meter`] of its own instead.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use record::{Interval, Latency, OperationInterval, Phase};
 
+use crate::lock;
 use crate::{Completed, Phases};
 
 /// Most intervals that wait to be taken, about a megabyte each. If nobody takes them, the last one grows instead.
@@ -130,14 +131,14 @@ impl Recorder {
     /// Access for the operations that were answered by `now_ns`, after every interval that ended by then is closed. A
     /// moment that lies in a closed interval, because somebody else came first, counts in the one that is open.
     pub fn at(&self, now_ns: u64) -> Recording<'_> {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.shared);
         shared.advance(&self.counted, now_ns);
         Recording(shared)
     }
 
     /// The load ends at `now_ns` and not when it was to: what follows is drain.
     pub fn end_load(&self, now_ns: u64) {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.shared);
         shared.advance(&self.counted, now_ns);
         shared.cut.end_load(now_ns);
         shared.advance(&self.counted, now_ns);
@@ -148,14 +149,14 @@ impl Recorder {
     #[must_use]
     pub fn take_closed(&self, now_ns: u64) -> Vec<Interval> {
         let (closed, spent) = {
-            let mut shared = self.lock();
+            let mut shared = lock(&self.shared);
             shared.advance(&self.counted, now_ns);
             let closed: Vec<(Cut, Counts)> = shared.closed.drain(..).collect();
             (closed, shared.spare.is_none())
         };
         if spent {
             let spare = self.counted.nothing();
-            self.lock().spare = Some(spare);
+            lock(&self.shared).spare = Some(spare);
         }
         closed.into_iter().map(|(cut, counts)| self.counted.interval(cut, counts)).collect()
     }
@@ -164,7 +165,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(&self, now_ns: u64) -> Vec<Interval> {
         {
-            let mut shared = self.lock();
+            let mut shared = lock(&self.shared);
             shared.advance(&self.counted, now_ns);
             if now_ns > shared.cut.start_ns || !shared.open.is_nothing() {
                 shared.cut.end_ns = now_ns.max(shared.cut.start_ns + 1);
@@ -172,11 +173,6 @@ impl Recorder {
             }
         }
         self.take_closed(now_ns)
-    }
-
-    // A role that panicked left counts that are whole: each is one addition.
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

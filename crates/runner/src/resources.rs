@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use load::Ticks;
 use record::{DeviceLoad, MachineLoad, Resources};
 
 use crate::sampling::Sampler;
@@ -112,7 +113,7 @@ impl Sampler for Devices {
 /// All counters of processors at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counters {
-    cores: BTreeMap<u32, Core>,
+    cores: BTreeMap<u32, Ticks>,
     pressure_cpu_us: Option<u64>,
     pressure_io_us: Option<u64>,
     pressure_memory_us: Option<u64>,
@@ -122,7 +123,7 @@ impl Counters {
     fn read() -> Self {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         Self {
-            cores: parse_stat(&text("/proc/stat")),
+            cores: cores_of(&text("/proc/stat")),
             pressure_cpu_us: parse_pressure(&text("/proc/pressure/cpu")),
             pressure_io_us: parse_pressure(&text("/proc/pressure/io")),
             pressure_memory_us: parse_pressure(&text("/proc/pressure/memory")),
@@ -130,20 +131,21 @@ impl Counters {
     }
 }
 
+fn cores_of(stat: &str) -> BTreeMap<u32, Ticks> {
+    Ticks::of_stat(stat).filter_map(|(core, ticks)| Some((core?, ticks))).collect()
+}
+
 fn difference(before: &Counters, now: &Counters, length_s: f64) -> MachineLoad {
     // A processor that was plugged in meanwhile has no earlier reading, and is left out until it has one.
-    let cores: Vec<Core> = now
+    let cores: Vec<Ticks> = now
         .cores
         .iter()
         .filter_map(|(number, core)| before.cores.get(number).map(|before| core.since(before)))
         .collect();
-    let all = cores.iter().fold(Core::default(), |all, core| all.plus(core));
+    let all = cores.iter().fold(Ticks::default(), |all, core| all.plus(core));
     let pressure = |before, now| pressure_share(before, now, length_s);
     MachineLoad {
-        cpu_busy_share: cores
-            .iter()
-            .map(|core| share(core.total() - core.idle - core.io_wait, core.total()))
-            .collect(),
+        cpu_busy_share: cores.iter().map(|core| share(core.busy() + core.steal, core.total())).collect(),
         cpu_steal_share: share(all.steal, all.total()),
         cpu_interrupt_share: share(all.interrupt, all.total()),
         pressure_cpu_share: pressure(before.pressure_cpu_us, now.pressure_cpu_us),
@@ -159,64 +161,6 @@ fn share(part: u64, whole: u64) -> f64 {
 fn pressure_share(before_us: Option<u64>, now_us: Option<u64>, length_s: f64) -> Option<f64> {
     let waited_us = now_us?.saturating_sub(before_us?);
     Some((waited_us as f64 / 1e6 / length_s).min(1.0))
-}
-
-/// Time of one processor, or a difference of such times, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Core {
-    /// User, nice and system time; guests' time is in user and nice already.
-    work: u64,
-    idle: u64,
-    io_wait: u64,
-    /// Hard and soft interrupts.
-    interrupt: u64,
-    steal: u64,
-}
-
-impl Core {
-    fn total(&self) -> u64 {
-        self.work + self.idle + self.io_wait + self.interrupt + self.steal
-    }
-
-    fn since(&self, before: &Self) -> Self {
-        Self {
-            work: self.work.saturating_sub(before.work),
-            idle: self.idle.saturating_sub(before.idle),
-            io_wait: self.io_wait.saturating_sub(before.io_wait),
-            interrupt: self.interrupt.saturating_sub(before.interrupt),
-            steal: self.steal.saturating_sub(before.steal),
-        }
-    }
-
-    fn plus(&self, other: &Self) -> Self {
-        Self {
-            work: self.work + other.work,
-            idle: self.idle + other.idle,
-            io_wait: self.io_wait + other.io_wait,
-            interrupt: self.interrupt + other.interrupt,
-            steal: self.steal + other.steal,
-        }
-    }
-}
-
-/// The `cpuN` lines of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice.
-/// Kernels before 2.6.11 wrote fewer; a field that is not there counts nothing.
-fn parse_stat(text: &str) -> BTreeMap<u32, Core> {
-    text.lines().filter_map(parse_stat_line).collect()
-}
-
-fn parse_stat_line(line: &str) -> Option<(u32, Core)> {
-    let (number, times) = line.strip_prefix("cpu")?.split_once(' ')?;
-    let times: Vec<u64> = times.split_ascii_whitespace().map_while(|time| time.parse().ok()).collect();
-    let time = |field: usize| times.get(field).copied().unwrap_or(0);
-    let core = Core {
-        work: time(0) + time(1) + time(2),
-        idle: time(3),
-        io_wait: time(4),
-        interrupt: time(5) + time(6),
-        steal: time(7),
-    };
-    Some((number.parse().ok()?, core))
 }
 
 /// The microseconds in which some task waited, of a file below `/proc/pressure`.
@@ -308,7 +252,7 @@ ctxt 99";
  254       1 vda1 1 2 3 4 5 6 7 8 9 10 11";
 
     fn counters(stat: &str) -> Counters {
-        Counters { cores: parse_stat(stat), ..Counters::default() }
+        Counters { cores: cores_of(stat), ..Counters::default() }
     }
 
     fn disk(reads: u64, queue_ms: u64) -> DeviceCounters {
@@ -319,12 +263,12 @@ ctxt 99";
 
     #[test]
     fn cores_are_read_one_by_one_and_guests_not_twice() {
-        let cores = parse_stat(STAT);
+        let cores = cores_of(STAT);
         assert_eq!(cores.keys().copied().collect::<Vec<_>>(), [0, 1]);
-        let core = Core { work: 11_730, idle: 79_340, io_wait: 1_647, interrupt: 114, steal: 50 };
+        let core = Ticks { work: 11_730, idle: 79_340, io_wait: 1_647, interrupt: 114, steal: 50 };
         assert_eq!(cores[&1], core);
-        assert_eq!(parse_stat("cpu0 1 2 3 4")[&0], Core { work: 6, idle: 4, ..Core::default() });
-        assert!(parse_stat("").is_empty());
+        assert_eq!(cores_of("cpu0 1 2 3 4")[&0], Ticks { work: 6, idle: 4, ..Ticks::default() });
+        assert!(cores_of("").is_empty());
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! A sampler that blocks delays neither the load nor the others. What it missed meanwhile is told, and not read twice.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use load::lock;
 use record::Resources;
 
 /// How long the last readings are awaited; one that takes longer is missing.
@@ -184,10 +185,6 @@ fn read(
         }
         is_over = end.is_over_at(begin + due);
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Each first connects and says that it is ready; all of them begin at one moment. They wait only by tokio's clock, so that
 //! the same code runs in both.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, watch};
@@ -233,8 +233,7 @@ impl<W: Worker> Drop for LastWords<W> {
 }
 
 impl LoadThreads {
-    // A thread that panicked left numbers that are whole.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<i32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        load::lock(&self.0)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -113,7 +113,7 @@ impl RowsWritten {
         if let Some(bar) = &self.live {
             return bar.set_position(done);
         }
-        let mut last_plain = self.last_plain.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_plain = load::lock(&self.last_plain);
         if last_plain.elapsed() >= PLAIN_EVERY {
             *last_plain = Instant::now();
             let share = done as f64 / self.total as f64;

@@ -1,12 +1,12 @@
 //! The controller of a trial: hands over its intervals each second, adjusts the number of clients, and ends the load.
 
-use load::{Go, PauseWatch, Progress};
+use load::{Go, PauseWatch, Progress, lock};
 use record::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use record::{Interval, Main, Phase, Window};
 use std::collections::{BTreeMap, VecDeque};
 
 use super::cpu::Governor;
-use super::shared::{Clients, lock};
+use super::shared::Clients;
 use super::threads::LoadThread;
 use super::{Drive, ServerCpu};
 use crate::TrialError;

@@ -1,6 +1,8 @@
 //! CPU of the server, and how many clients hold it at a level.
 
-/// Length of a tick, 1/100 s, as the kernel tells it to programs whatever its own is (USER_HZ).
+use load::Ticks;
+
+/// Length of a tick, 1/100 s.
 const TICK_US: f64 = 10_000.0;
 
 /// Fewest ticks of all processors together that a share is taken of.
@@ -23,13 +25,6 @@ pub(crate) struct Others {
     pub(crate) seconds: f64,
 }
 
-/// Ticks of all processors since the machine began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ticks {
-    busy: u64,
-    all: u64,
-}
-
 /// Adjusts the number of active clients until the server's CPU is at a level.
 #[derive(Debug)]
 pub(super) struct Governor {
@@ -50,31 +45,23 @@ impl MachineCpu {
     pub(crate) fn others(&mut self, load_us: u64) -> Option<Others> {
         self.load_us += load_us;
         let (now, last) = (now()?, self.last?);
-        let all = now.all.saturating_sub(last.all);
+        let used = now.since(&last);
+        // What a hypervisor took was not there to be used.
+        let all = used.total() - used.steal;
         if all < TICKS_MIN {
             return None;
         }
         let load = std::mem::take(&mut self.load_us) as f64 / TICK_US;
         self.last = Some(now);
-        let busy = (now.busy.saturating_sub(last.busy) as f64 - load).clamp(0.0, all as f64);
+        let busy = (used.busy() as f64 - load).clamp(0.0, all as f64);
         Some(Others { share: busy / all as f64, seconds: busy * TICK_US / 1e6 })
     }
 }
 
+/// That of all processors together.
 fn now() -> Option<Ticks> {
-    ticks(&std::fs::read_to_string("/proc/stat").ok()?)
-}
-
-/// The first line of `/proc/stat`, see <https://docs.kernel.org/filesystems/proc.html>: user, nice, system, idle, iowait,
-/// irq, softirq, steal; guests' time is in user and nice already. What a hypervisor took was not there to be used.
-fn ticks(stat: &str) -> Option<Ticks> {
-    let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(7);
-    let numbers: Vec<u64> = numbers.map(str::parse).collect::<Result<_, _>>().ok()?;
-    let &[user, nice, system, idle, io_wait, interrupt, soft_interrupt] = numbers.as_slice() else {
-        return None;
-    };
-    let busy = user + nice + system + interrupt + soft_interrupt;
-    Some(Ticks { busy, all: busy + idle + io_wait })
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    Ticks::of_stat(&stat).find_map(|(processor, ticks)| processor.is_none().then_some(ticks))
 }
 
 impl Governor {
@@ -96,14 +83,6 @@ impl Governor {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn used_time_is_all_but_idle_and_waiting() {
-        let stat = "cpu  100 20 30 400 50 6 4 7 0 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n";
-        assert_eq!(ticks(stat), Some(Ticks { busy: 160, all: 610 }));
-        assert_eq!(ticks("intr 5\n"), None);
-        assert_eq!(ticks("cpu  1 2 x\n"), None);
-    }
 
     #[test]
     fn this_machine_tells() {

@@ -15,7 +15,6 @@ pub(crate) struct Schedule {
     pub(crate) cpu_target: Option<f64>,
     /// Warm-up and window.
     pub(crate) phases: Phases,
-    /// Seed.
     pub(crate) seed: u64,
 }
 

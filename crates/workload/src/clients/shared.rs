@@ -1,9 +1,9 @@
 //! What the clients of a trial share with whoever conducts them: the signals, and what each part has done.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use load::{Arrivals, Counted, Recorder};
+use load::{Arrivals, Counted, Recorder, lock};
 use record::{Main, Mark, MarkKind, Offered, Outage};
 use tokio::sync::watch;
 
@@ -150,9 +150,4 @@ impl Part {
         lock(&self.stopped).push(format!("client {} ended by a mistake of prony's: {panic}", client + 1));
         self.ended_by_mistake.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-// A client that panicked left counts that are whole: each is one addition.
-pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

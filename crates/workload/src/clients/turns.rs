@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use database::Error;
-use load::{Completed, Pacing};
+use load::{Completed, Pacing, lock};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Phase;
 
-use super::shared::{Clients, Part, lock};
+use super::shared::{Clients, Part};
 use super::{Client, Counting, Place};
 use crate::backoff::Backoff;
 use crate::clock::Clock;

@@ -6,10 +6,10 @@
 
 use std::collections::{BinaryHeap, VecDeque};
 use std::pin::pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use load::Phases;
+use load::{Phases, lock};
 use tokio::sync::Notify;
 
 use super::pending::{Gauge, Pending, Spread};
@@ -47,7 +47,6 @@ pub(crate) struct Limits {
     pub(crate) sorting_ns: u64,
 }
 
-/// The buffer.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     limits: Limits,
@@ -116,7 +115,7 @@ impl Buffer {
     /// Offers events in the order in which they were due. Gives how many were accepted: the first ones. The rest is
     /// refused.
     pub(crate) fn offer(&self, events: &[Event], now_ns: u64) -> usize {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let level = state.pending.level();
         let accepted = events.len().min(self.limits.max_events - level as usize);
         state.pending.set(level + accepted as u64, now_ns);
@@ -178,7 +177,7 @@ impl Buffer {
     /// Takes up to a full flush into an empty batch, if that many can be taken, or the oldest has waited long enough, or
     /// nothing more comes.
     pub(crate) fn try_take(&self, now_ns: u64, batch: &mut Vec<Event>) -> Take {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.ripen(&self.limits, now_ns);
         let due = state.queue.front().map(|oldest| self.limits.flush_at_ns(oldest));
         let full = state.queue.len() >= self.limits.flush_rows;
@@ -205,7 +204,7 @@ impl Buffer {
 
     /// Rows that were taken are committed: they are pending no more.
     pub(crate) fn committed(&self, rows: usize, now_ns: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let level = state.pending.level() - rows as u64;
         state.pending.set(level, now_ns);
         state.note_drained(now_ns);
@@ -222,7 +221,7 @@ impl Buffer {
 
     /// No more events come: what is queued can be taken, whatever its age.
     pub(crate) fn end(&self, now_ns: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.ended = true;
         state.note_drained(now_ns);
         drop(state);
@@ -237,45 +236,40 @@ impl Buffer {
 
     /// When nothing was pending any more after the source had ended.
     pub(crate) fn drained_ns(&self) -> Option<u64> {
-        self.lock().drained_ns
+        lock(&self.state).drained_ns
     }
 
     /// See [`Pending::take_closed`].
     pub(crate) fn take_closed(&self, now_ns: u64) -> Option<Gauge> {
         let passed_ns = self.passed_ns.load(Ordering::Acquire);
-        self.lock().pending.take_closed(now_ns, passed_ns)
+        lock(&self.state).pending.take_closed(now_ns, passed_ns)
     }
 
     /// See [`Pending::finish`].
     pub(crate) fn finish(&self, now_ns: u64) -> Vec<Gauge> {
-        self.lock().pending.finish(now_ns)
+        lock(&self.state).pending.finish(now_ns)
     }
 
     /// See [`Pending::end_load`].
     pub(crate) fn end_load(&self, now_ns: u64) {
-        self.lock().pending.end_load(now_ns);
+        lock(&self.state).pending.end_load(now_ns);
     }
 
     /// See [`Pending::watch`].
     pub(crate) fn watch(&self, now_ns: u64) {
-        self.lock().pending.watch(now_ns);
+        lock(&self.state).pending.watch(now_ns);
     }
 
     /// See [`Pending::watched`].
     pub(crate) fn watched(&self, now_ns: u64) -> Option<Spread> {
-        self.lock().pending.watched(now_ns)
+        lock(&self.state).pending.watched(now_ns)
     }
 
     fn room_or_wait(&self) -> Option<usize> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let room = self.limits.max_events - state.pending.level() as usize;
         state.source_waits = room == 0;
         (room > 0).then_some(room)
-    }
-
-    // Every change is whole before the lock is let go; a role that panicked left nothing half done.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -284,14 +278,14 @@ struct Waiting<'a>(&'a Buffer);
 
 impl<'a> Waiting<'a> {
     fn new(buffer: &'a Buffer) -> Self {
-        buffer.lock().waiting += 1;
+        lock(&buffer.state).waiting += 1;
         Self(buffer)
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.lock().waiting -= 1;
+        lock(&self.0.state).waiting -= 1;
     }
 }
 

@@ -272,7 +272,7 @@ proptest! {
                 }
             }
             prop_assert!(model.pending() <= max_events);
-            prop_assert_eq!(buffer.lock().pending.level() as usize, model.pending());
+            prop_assert_eq!(load::lock(&buffer.state).pending.level() as usize, model.pending());
         }
         prop_assert_eq!(accepted, taken + model.queued.len() + model.ready.len());
         let counted: u64 = buffer.finish(now_ns).iter().map(|gauge| gauge.offered).sum();

@@ -1,6 +1,6 @@
 //! What a trial's outcome is made of: what was accepted, acknowledged, found again and purged, and when what was away.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use record::{MaintenanceRun, Mark, MarkKind};
 
@@ -48,8 +48,7 @@ impl Ledger {
 
     /// Access to the entries.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Entries> {
-        // A role that panicked left counts that are whole: each is one addition.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        load::lock(&self.entries)
     }
 
     /// What else goes on or ended, since this was asked last.

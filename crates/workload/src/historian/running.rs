@@ -1,6 +1,6 @@
 //! What the roles of a running trial share: the buffer, the counts, the signals, and where the database is.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use database::{Connection, Error, Holder, Lease, Session, Sizes};
 use load::{Counted, Kind, Phases, Recorder};
@@ -73,7 +73,7 @@ pub(crate) struct Measured {
 
 impl Running {
     pub(crate) fn measured(&self) -> std::sync::MutexGuard<'_, Measured> {
-        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+        load::lock(&self.measured)
     }
 
     /// A session for a role. Its load is measured, and the controller ends what takes too long.

@@ -128,7 +128,7 @@ impl<I: Iterator<Item = (usize, Piece)> + Send> Line<I> {
     fn work(&self, data: &StoreData, stop: &AtomicBool, progress: &(dyn Fn(u64) + Sync)) {
         let mut rows = CsvRows::default();
         loop {
-            let claimed = self.claims.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let claimed = load::lock(&self.claims).next();
             let Some((number, piece)) = claimed else { return };
             rows.clear();
             data.write(&piece, &mut rows);
@@ -158,12 +158,12 @@ impl<I: Iterator<Item = (usize, Piece)> + Send> Line<I> {
 
     /// Ends every thread.
     fn fail(&self, error: CsvError) {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).failed.get_or_insert(error);
+        load::lock(&self.turn).failed.get_or_insert(error);
         self.passed.notify_all();
     }
 
     fn wait_for(&self, number: usize) -> MutexGuard<'_, Turn> {
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = load::lock(&self.turn);
         let is_another = |turn: &mut Turn| turn.number != number && turn.failed.is_none();
         self.passed.wait_while(turn, is_another).unwrap_or_else(PoisonError::into_inner)
     }

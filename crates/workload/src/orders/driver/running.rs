@@ -1,6 +1,6 @@
 //! What the clients of a running trial share: the stores with their books.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use database::{Error, Holder, Lease};
 use load::{Counted, Kind};
@@ -73,8 +73,7 @@ impl Driven {
         Client::new(session.without_limit(), self.style)
     }
 
-    // A client that panicked left counts that are whole: each is one addition.
     pub(super) fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        load::lock(&self.books)
     }
 }
