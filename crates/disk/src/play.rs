@@ -175,13 +175,8 @@ impl Controller<'_> {
                 Message::Ended(ended) => {
                     running -= 1;
                     merge.finished(number);
-                    match ended {
-                        Ok(done) => all.add(done),
-                        Err(error) => {
-                            self.give_up.store(true, Ordering::Relaxed);
-                            result = result.and(Err(error));
-                        }
-                    }
+                    let ended = ended.inspect_err(|_| self.give_up.store(true, Ordering::Relaxed));
+                    result = result.and(ended.map(|done| all.add(done)));
                 }
             }
             while let Some(mut interval) = merge.next_whole() {

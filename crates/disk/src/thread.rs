@@ -44,7 +44,6 @@ pub(crate) struct Thread<'a> {
     pub(crate) threads: usize,
     job: &'a Job,
     target: &'a Target,
-    /// Its files.
     files: Vec<FileShare>,
     /// CPUs it is pinned to; empty if it is not.
     pub(crate) cpus: Vec<u32>,

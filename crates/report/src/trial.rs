@@ -161,8 +161,7 @@ impl Trial {
     /// The model of a trial on a machine of so many usable cores, if their number is known.
     pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
         let (record, setup) = (&measured.trial, measured.trial.setup.clone());
-        let shown = workloads::of(record.workload);
-        let whole = measured.window();
+        let (shown, whole) = (workloads::of(record.workload), measured.window());
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);

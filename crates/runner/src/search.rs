@@ -16,7 +16,7 @@ const RATE_MIN_PER_S: f64 = 1.0;
 pub(crate) enum Next {
     /// Try a rate.
     Probe(f64),
-    /// Try a rate that was stable once more, for longer.
+    /// Try a rate that was held once more, for longer.
     Confirm(f64),
     /// Nothing more.
     Done,
@@ -33,12 +33,11 @@ pub(crate) enum Held {
     Unknown,
 }
 
-/// A search.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     rules: SearchRules,
     /// Highest rate that was held.
-    stable: Option<f64>,
+    held: Option<f64>,
     /// Lowest rate that was not held, or could not be tried.
     upper: Option<f64>,
     confirming: Option<Confirming>,
@@ -54,7 +53,7 @@ struct Confirming {
 
 impl Search {
     pub(crate) fn new(rules: SearchRules) -> Self {
-        Self { rules, stable: None, upper: None, confirming: None, done: false }
+        Self { rules, held: None, upper: None, confirming: None, done: false }
     }
 
     pub(crate) fn next(&self) -> Next {
@@ -64,14 +63,14 @@ impl Search {
         if let Some(confirming) = self.confirming {
             return Next::Confirm(confirming.rate_per_s);
         }
-        match (self.stable, self.upper) {
+        match (self.held, self.upper) {
             (None, None) => Next::Probe(self.rules.start_per_s),
-            (Some(stable), None) => Next::Probe(2.0 * stable),
+            (Some(held), None) => Next::Probe(2.0 * held),
             (None, Some(upper)) if upper <= RATE_MIN_PER_S => Next::Done,
             (None, Some(upper)) => Next::Probe(RATE_MIN_PER_S.max(upper / 2.0)),
-            (Some(stable), Some(upper)) => match between(stable, upper) {
-                Some(rate) if upper / stable - 1.0 > self.rules.resolution_share => Next::Probe(rate),
-                _ => Next::Confirm(stable),
+            (Some(held), Some(upper)) => match between(held, upper) {
+                Some(rate) if upper / held - 1.0 > self.rules.resolution_share => Next::Probe(rate),
+                _ => Next::Confirm(held),
             },
         }
     }
@@ -79,7 +78,7 @@ impl Search {
     /// Takes how the step ended that [`Self::next`] asked for.
     pub(crate) fn take(&mut self, held: Held) {
         match (self.next(), held) {
-            (Next::Probe(rate), Held::Yes) => self.stable = Some(rate),
+            (Next::Probe(rate), Held::Yes) => self.held = Some(rate),
             (Next::Probe(rate), Held::No | Held::Unknown) => self.upper = Some(rate),
             (Next::Confirm(rate), held) => self.confirmation(rate, held),
             (Next::Done, _) => {}

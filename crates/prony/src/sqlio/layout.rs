@@ -17,7 +17,6 @@ pub(super) struct Setup {
     pub(super) seconds: u32,
     /// Direction.
     pub(super) operation: Operation,
-    /// Pattern.
     pub(super) pattern: Pattern,
     /// KiB of one I/O.
     pub(super) block_kb: u32,
@@ -49,7 +48,6 @@ pub(super) enum Load {
 /// Threads that work on one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
-    /// The file.
     pub(super) file: TestFile,
     /// Number of threads.
     pub(super) threads: u32,

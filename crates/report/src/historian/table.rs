@@ -175,42 +175,42 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
         column("a week", "growth at the achieved rate", 1),
         column("disk full in", "time until the given disk is full", 0),
     ];
-    let speaks = |number: u32| {
-        report.searches.iter().any(|search| {
-            let held =
-                |step: &&SearchedStep| step.stable == Some(true) && Some(step.rate_per_s) == search.held_at();
-            search.steps.iter().rfind(held).is_some_and(|step| step.trial == number)
-        })
-    };
-    let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
-    let row = |trial: &Trial| {
-        let historian = trial.historian().filter(|historian| historian.acknowledged > 0)?;
-        if trial.search.is_some()
-            && !speaks(trial.number)
-            && historian.rows_found == Some(historian.rows_expected)
-            && historian.rows_mismatch.is_none()
-        {
-            return None;
-        }
-        let storage = &historian.storage;
-        let cells = vec![
-            name(trial),
-            grouped(historian.acknowledged),
-            grouped(historian.rows_expected),
-            dash(historian.rows_found.map(grouped)),
-            dash(storage.database_bytes_after.map(format::bytes)),
-            dash(storage.log_bytes_written.map(format::bytes)),
-            figure_or_dash(storage.bytes_per_record),
-            bytes(storage.bytes_per_hour),
-            bytes(storage.bytes_per_day),
-            bytes(storage.bytes_per_week),
-            dash(storage.years_until_full.map(format::time_until)),
-        ];
-        Some(Row { cells, part: false })
-    };
+    let row = |trial: &Trial| storage_row(report, trial);
     let rows: Vec<Row> = report.historians().filter_map(row).collect();
     let table = Table { title: "Rows, sizes and growth without a purge".to_owned(), columns, rows };
     (!table.rows.is_empty()).then(|| table.without_empty_columns(&["log written", "disk full in"]))
+}
+
+fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
+    let speaks = report.searches.iter().any(|search| {
+        let held =
+            |step: &&SearchedStep| step.stable == Some(true) && Some(step.rate_per_s) == search.held_at();
+        search.steps.iter().rfind(held).is_some_and(|step| step.trial == trial.number)
+    });
+    let historian = trial.historian().filter(|historian| historian.acknowledged > 0)?;
+    if trial.search.is_some()
+        && !speaks
+        && historian.rows_found == Some(historian.rows_expected)
+        && historian.rows_mismatch.is_none()
+    {
+        return None;
+    }
+    let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
+    let storage = &historian.storage;
+    let cells = vec![
+        name(trial),
+        grouped(historian.acknowledged),
+        grouped(historian.rows_expected),
+        dash(historian.rows_found.map(grouped)),
+        dash(storage.database_bytes_after.map(format::bytes)),
+        dash(storage.log_bytes_written.map(format::bytes)),
+        figure_or_dash(storage.bytes_per_record),
+        bytes(storage.bytes_per_hour),
+        bytes(storage.bytes_per_day),
+        bytes(storage.bytes_per_week),
+        dash(storage.years_until_full.map(format::time_until)),
+    ];
+    Some(Row { cells, part: false })
 }
 
 /// The steps of a search in their order.

@@ -13,7 +13,6 @@ use super::running::{LATEST, Running, TREND};
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 
-/// The reader.
 #[derive(Debug)]
 pub(crate) struct Reader {
     running: Arc<Running>,

@@ -50,16 +50,7 @@ pub(crate) async fn outcome(
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> HistorianOutcome {
-    let counting = Preparation::waiting(format!("counting and reading the rows in {}", running.lease.name()));
-    let counting = telling(tell, counting, counted(running, stop));
-    let counted = with_grace(stop, STOPPED_PATIENCE, counting).await;
-    let found = match counted.unwrap_or_else(|| Err(not_counted())) {
-        Ok(found) => found,
-        Err(error) => {
-            running.ledger.note(format!("the rows in the database could not be counted: {error}"));
-            Found::default()
-        }
-    };
+    let found = found(running, stop, tell).await;
     let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or_else(|| {
         running.ledger.note(
             "whether the lock on the database was held to the end is not known: interrupted".to_owned(),
@@ -97,6 +88,17 @@ pub(crate) async fn outcome(
         lock_lost,
         notes: entries.notes,
     }
+}
+
+/// What the database holds; nothing, with a note, where that could not be counted.
+async fn found(running: &Running, stop: &AtomicBool, tell: &mut Tell<'_>) -> Found {
+    let counting = Preparation::waiting(format!("counting and reading the rows in {}", running.lease.name()));
+    let counting = telling(tell, counting, counted(running, stop));
+    let counted = with_grace(stop, STOPPED_PATIENCE, counting).await;
+    counted.unwrap_or_else(|| Err(not_counted())).unwrap_or_else(|error| {
+        running.ledger.note(format!("the rows in the database could not be counted: {error}"));
+        Found::default()
+    })
 }
 
 /// Whether another run may have changed what is in the database.

@@ -56,7 +56,6 @@ impl Replay {
         notes
     }
 
-    /// Name of a tag.
     pub(crate) fn tag_name(&self, tag: u32) -> String {
         self.recording.tags()[tag as usize].clone()
     }

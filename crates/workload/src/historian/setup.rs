@@ -66,18 +66,23 @@ pub(crate) async fn prepare(
     store.add_partitions(&mut session, epoch_us, epoch_us + length_us).await?;
     let sizes = session.sizes().await?;
     let setup = describe(job, lease, &mut session, rows_before, &source, simulated).await?;
-    let ledger = Ledger::new(epoch_us);
-    notes.into_iter().for_each(|note| ledger.note(note));
+    let running = running(job, (lease, holder), store, epoch_us);
+    notes.into_iter().for_each(|note| running.ledger.note(note));
     if epoch_us > now_us {
-        ledger.note(format!(
+        running.ledger.note(format!(
             "the table holds rows newer than the clock: events begin {:.1} s ahead of it, so that times never go back",
             (epoch_us - now_us) as f64 / 1e6
         ));
     }
-    let running = Running {
+    Ok(Prepared { running, source, setup, sizes })
+}
+
+/// What the roles of a trial share, before they begin.
+fn running(job: &Job, (lease, holder): (&Lease, &Holder), store: Store, epoch_us: i64) -> Running {
+    Running {
         buffer: Buffer::new(limits(job), job.phases),
         recorder: Recorder::new(counted(!job.is_closed()), job.phases),
-        ledger,
+        ledger: Ledger::new(epoch_us),
         phases: job.phases,
         job: job.clone(),
         lease: lease.clone(),
@@ -90,8 +95,7 @@ pub(crate) async fn prepare(
         give_up: Signal::new(),
         over: Signal::new(),
         taken: Signal::new(),
-    };
-    Ok(Prepared { running, source, setup, sizes })
+    }
 }
 
 /// What a job's buffer holds.

@@ -35,7 +35,6 @@ pub(crate) enum Source {
     MadeUp(MadeUp),
     /// A recording.
     Replay(Replay),
-    /// A PLC.
     Plc(Acquisition),
 }
 
@@ -87,7 +86,6 @@ impl Source {
         }
     }
 
-    /// Name of a tag.
     pub(crate) fn tag_name(&self, tag: u32) -> String {
         match self {
             Self::MadeUp(_) | Self::Plc(_) => tags::name(tag),

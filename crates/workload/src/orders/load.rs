@@ -4,9 +4,9 @@
 //! The row that says what is loaded is there from the beginning, so that a load that was broken off is known to be one.
 
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use database::{Claim, Own, Rows, Session, Url, WriteMethod};
@@ -221,11 +221,7 @@ fn append_all(
         if stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(Err(LoadError::Interrupted));
         }
-        let piece = if failed.load(Ordering::Relaxed) {
-            None
-        } else {
-            pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
-        };
+        let piece = if failed.load(Ordering::Relaxed) { None } else { load::lock(&pieces).next() };
         piece.map_or(ControlFlow::Break(Ok(())), ControlFlow::Continue)
     };
     let (next, failed) = (&next, &failed);
@@ -237,20 +233,14 @@ fn append_all(
         result
     };
     thread::scope(|scope| {
-        let mut started = Vec::with_capacity(loaders);
         // A loader is at most one piece ahead of what was told.
         let (sender, committed) = sync_channel(0);
-        for _ in 0..loaders {
-            let sender = sender.clone();
-            let spawned = thread::Builder::new().name("loader".to_owned());
-            match spawned.spawn_scoped(scope, move || loader(sender)) {
-                Ok(thread) => started.push(thread),
-                Err(error) => {
-                    failed.store(true, Ordering::Relaxed);
-                    return Err(error.into());
-                }
-            }
-        }
+        let start = |_| {
+            let (loader, sender) = (&loader, sender.clone());
+            thread::Builder::new().name("loader".to_owned()).spawn_scoped(scope, move || loader(sender))
+        };
+        let started: Result<Vec<_>, _> = (0..loaders).map(start).collect();
+        let started = started.inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         // Ends when the last loader has.
         drop(sender);
         committed.into_iter().for_each(on_rows);

@@ -21,7 +21,6 @@ pub(crate) struct Acknowledged {
 /// What is in the database beyond what was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Orders.
     pub(crate) orders_found: u64,
     /// Orders that were acknowledged and are not there.
     pub(crate) acknowledged_lost: u64,

@@ -32,7 +32,6 @@ const SPECIAL_ONE_IN: [u32; 2] = [100, 10_000];
 const POPULAR_ONE_IN: u32 = 10_000;
 const POPULAR_STOCK: u32 = 10;
 
-/// Writes a category.
 pub(super) fn write_category(number: u32, sink: &mut impl RowSink) {
     sink.small(number as i16);
     sink.text(CATEGORY_NAMES[number as usize - 1]);
