@@ -40,10 +40,23 @@ pub(crate) struct Row {
     pub(crate) part: bool,
 }
 
+impl Row {
+    /// A row that belongs to no other.
+    pub(crate) fn of(cells: Vec<String>) -> Self {
+        Self { cells, part: false }
+    }
+}
+
 /// Heads that do not explain themselves.
 const EXPLAINED: [&str; 5] = ["MB/s", "95 %", "in flight", "CPU µs", "all CPU µs"];
 
 impl Table {
+    /// A table of these rows; none without a row.
+    pub(crate) fn of(title: &str, columns: Vec<Column>, rows: impl IntoIterator<Item = Row>) -> Option<Self> {
+        let rows: Vec<Row> = rows.into_iter().collect();
+        (!rows.is_empty()).then(|| Self { title: title.to_owned(), columns, rows })
+    }
+
     /// What the columns mean whose heads do not say it.
     pub(crate) fn legend(&self) -> String {
         let explained = self.columns.iter().filter(|column| EXPLAINED.contains(&column.head.as_ref()));

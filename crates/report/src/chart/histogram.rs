@@ -164,7 +164,7 @@ fn table(kinds: &[Drawn<'_>]) -> Table {
     let rows = edges.iter().map(|&(low, high)| {
         let mut cells = vec![format::latency(low), format::latency(high)];
         cells.extend(kinds.iter().map(|drawn| format!("{:.3} %", share(drawn.bins, low) * 100.0)));
-        Row { cells, part: false }
+        Row::of(cells)
     });
     let rows = rows.collect();
     Table { title: "Latency by share".to_owned(), columns, rows }

@@ -57,10 +57,6 @@ pub(crate) fn device_table(trial: &Trial) -> Option<Table> {
         cells.extend([load.read_latency_us, load.write_latency_us].map(format::latency_or_dash));
         cells
     };
-    let rows = trial
-        .beside
-        .devices
-        .iter()
-        .map(|device| Row { cells: cells(&device.name, &device.mean), part: false });
+    let rows = trial.beside.devices.iter().map(|device| Row::of(cells(&device.name, &device.mean)));
     Some(Table { title: "Devices".to_owned(), columns, rows: rows.collect() })
 }

@@ -323,7 +323,7 @@ fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
                 _ => format::UNKNOWN.to_owned(),
             }
         }));
-        Row { cells, part: false }
+        Row::of(cells)
     });
     let rows = rows.collect();
     let title = if count > ROWS { "Lowest and highest of several seconds each" } else { "By second" };

@@ -113,7 +113,7 @@ fn table(what: &'static str, rows: &[&(String, Ink, &Figures)]) -> Table {
         let latency = &figures.latency;
         let latencies =
             [latency.min_us, latency.p50_us, latency.p99_us, latency.max_us].map(format::latency_or_dash);
-        Row { cells: [name.clone()].into_iter().chain(latencies).collect(), part: false }
+        Row::of([name.clone()].into_iter().chain(latencies).collect())
     });
     let rows = rows.collect();
     Table { title: "Latencies".to_owned(), columns, rows }
@@ -144,8 +144,7 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
         canvas.text(Ink::Text, Side::Right, (COURSE + 22.0, y), "scatter");
     });
     let columns = vec![Column::words("configuration"), Column::number("coefficient of variation")];
-    let cells =
-        rows.iter().map(|row| Row { cells: vec![row.name.to_owned(), row.variation.clone()], part: false });
+    let cells = rows.iter().map(|row| Row::of(vec![row.name.to_owned(), row.variation.clone()]));
     Some(Chart {
         heading: "Steadiness of each configuration".to_owned(),
         svg,

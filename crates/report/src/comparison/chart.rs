@@ -265,16 +265,13 @@ fn table(axis: &ComparedAxis, series: &AxisSeries, levels: &[Level<'_>]) -> Tabl
         let interval = level.point.values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default();
         let gain = gain_of(axis, &level.point.values);
         let reference = if level.text == series.reference { "reference" } else { "" };
-        Row {
-            cells: vec![
-                level.text.to_owned(),
-                figure(level.mean),
-                interval,
-                gain.map(change).unwrap_or_default(),
-                gain.map_or_else(|| reference.to_owned(), |gain| gain.words.clone()),
-            ],
-            part: false,
-        }
+        Row::of(vec![
+            level.text.to_owned(),
+            figure(level.mean),
+            interval,
+            gain.map(change).unwrap_or_default(),
+            gain.map_or_else(|| reference.to_owned(), |gain| gain.words.clone()),
+        ])
     };
     let rows = levels.iter().map(row).collect();
     Table { title: axis_words(&axis.name), columns, rows }

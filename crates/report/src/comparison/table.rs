@@ -32,7 +32,7 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
     columns.push(Column { spare: 4, ..Column::words(published[2].clone()) });
     columns.push(column("95 %", "interval of the mean over the blocks", 3));
     columns.push(column("blocks", "blocks in which it is complete", 2));
-    let rows = comparison.points.iter().map(|point| Row { cells: cells(comparison, point), part: false });
+    let rows = comparison.points.iter().map(|point| Row::of(cells(comparison, point)));
     let title = format!("{} of each combination", sentence_case(metric.says));
     Table { title, columns, rows: rows.collect() }
         .without_empty_columns(&published.each_ref().map(String::as_str))
@@ -125,7 +125,7 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
     columns.extend(heads);
     let row = |(index, point): (usize, &Point)| {
         let values = comparison.others.iter().map(|other| other_cell(&other.points[index]));
-        Row { cells: [name(point)].into_iter().chain(values).collect(), part: false }
+        Row::of([name(point)].into_iter().chain(values).collect())
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
     let title = if comparison.not_compared.is_none() && !comparison.axes.is_empty() {
@@ -170,9 +170,8 @@ fn gained(values: &PointValues, mean: String) -> String {
 /// What had to hold. None without any.
 pub(crate) fn thresholds(comparison: &StudyComparison) -> Option<Table> {
     let columns = vec![Column::words("threshold"), Column::words("outcome"), Column::words("figures")];
-    let row = |threshold: &crate::comparison::ThresholdResult| Row {
-        cells: vec![threshold.text.clone(), threshold.outcome.word().to_owned(), threshold.why.clone()],
-        part: false,
+    let row = |threshold: &crate::comparison::ThresholdResult| {
+        Row::of(vec![threshold.text.clone(), threshold.outcome.word().to_owned(), threshold.why.clone()])
     };
     let rows: Vec<Row> = comparison.thresholds.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table { title: "Thresholds".to_owned(), columns, rows })

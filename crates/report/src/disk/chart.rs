@@ -39,8 +39,7 @@ pub(crate) fn rounds(state: &SteadyState) -> Option<Chart> {
         canvas.path(Ink::Series(0), 2.0, &points);
         points.iter().for_each(|&point| canvas.dot(Ink::Series(0), 3.0, point));
     });
-    let rows =
-        points().map(|(round, rate)| Row { cells: vec![plain(round), format::figure(*rate)], part: false });
+    let rows = points().map(|(round, rate)| Row::of(vec![plain(round), format::figure(*rate)]));
     let table = Table {
         title: title.clone(),
         columns: vec![Column::number("round"), Column::number("IOPS")],

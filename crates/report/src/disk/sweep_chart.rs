@@ -211,7 +211,7 @@ fn table(group: &[&Sweep], unit: &str, print: impl Fn(&SweepPoint) -> String) ->
             let point = sweep.points.iter().find(|point| point.outstanding == depth);
             point.map_or_else(|| format::UNKNOWN.to_owned(), &print)
         };
-        Row { cells: [depth.to_string()].into_iter().chain(group.iter().map(cell)).collect(), part: false }
+        Row::of([depth.to_string()].into_iter().chain(group.iter().map(cell)).collect())
     });
     let rows = rows.collect();
     Table { title: unit.to_owned(), columns, rows }

@@ -189,7 +189,7 @@ pub(crate) fn open_loops(report: &Report) -> Option<Table> {
         cells.extend(times(Some(figures.latency)));
         cells.extend(times(figures.service));
         cells.extend(times(figures.lag));
-        Row { cells, part: false }
+        Row::of(cells)
     };
     let rows: Vec<Row> = open.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table { title: "Open loops: offered and achieved".to_owned(), columns, rows })
@@ -216,7 +216,7 @@ pub(crate) fn matrix(state: &SteadyState) -> Option<Table> {
     };
     let row = |&block: &u64| {
         let cells = mixes.iter().map(|&mix| at(block, mix));
-        Row { cells: [format::bytes(block)].into_iter().chain(cells).collect(), part: false }
+        Row::of([format::bytes(block)].into_iter().chain(cells).collect())
     };
     let rows: Vec<Row> = blocks.iter().map(row).collect();
     let title = format!("IOPS by block size and share of reads, mean of rounds {first} to {last}");
@@ -245,17 +245,14 @@ pub(crate) fn published(comparison: &Comparison) -> Table {
         };
         let note =
             row.note.as_ref().map(|note| format!(" ({})", note.trim_end_matches('.'))).unwrap_or_default();
-        Row {
-            cells: vec![
-                row.device.clone(),
-                format!("{}{note}", row.load),
-                over(row.per_s),
-                over(row.mb_per_s),
-                ms(row.mean_ms),
-                ms(row.max_ms),
-            ],
-            part: false,
-        }
+        Row::of(vec![
+            row.device.clone(),
+            format!("{}{note}", row.load),
+            over(row.per_s),
+            over(row.mb_per_s),
+            ms(row.mean_ms),
+            ms(row.max_ms),
+        ])
     });
     let rows = rows.collect();
     Table { title: format!("{}: beside published figures", comparison.configuration), columns, rows }

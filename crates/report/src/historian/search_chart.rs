@@ -150,13 +150,12 @@ fn described(all: &[FlushSeries]) -> String {
 fn together(all: &[FlushSeries]) -> Table {
     let columns = vec![Column::words("series"), Column::number("rows a flush"), Column::number("records/s")];
     let rows = all.iter().flat_map(|series| {
-        series.points.iter().map(|point| Row {
-            cells: vec![
+        series.points.iter().map(|point| {
+            Row::of(vec![
                 series.series.clone(),
                 plain(f64::from(point.flush_rows)),
                 format::figure(point.records_per_s),
-            ],
-            part: false,
+            ])
         })
     });
     let rows = rows.collect();

@@ -31,11 +31,8 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
         column("held", "whether the offered rate was held", 0),
         words("state", "how it ended, unless complete", 0),
     ]);
-    let rows: Vec<Row> = trials.iter().map(|trial| row(trial, &keys)).collect();
-    (!rows.is_empty()).then(|| {
-        Table { title: "Historian".to_owned(), columns, rows }
-            .without_empty_columns(&["state", "95 %", "held"])
-    })
+    let table = Table::of("Historian", columns, trials.iter().map(|trial| row(trial, &keys)));
+    table.map(|table| table.without_empty_columns(&["state", "95 %", "held"]))
 }
 
 fn row(trial: &Trial, keys: &[String]) -> Row {
@@ -60,7 +57,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
         historian.and_then(|h| h.stable).map_or_else(|| format::UNKNOWN.to_owned(), yes),
         if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
     ]);
-    Row { cells, part: false }
+    Row::of(cells)
 }
 
 /// The name; of a step of a search, also which step it is.
@@ -85,8 +82,8 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
         column("mean", "mean latency", 4),
         column("longest", "longest latency", 0),
     ];
-    let read = |trial: &Trial, kind: &str, reads: &Reads| Row {
-        cells: vec![
+    let read = |trial: &Trial, kind: &str, reads: &Reads| {
+        Row::of(vec![
             trial.name.clone(),
             kind.to_owned(),
             grouped(reads.reads),
@@ -96,19 +93,16 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
             latency_or_dash(reads.latency.p99_us),
             latency_or_dash(reads.latency.mean_us),
             latency_or_dash(reads.latency.max_us),
-        ],
-        part: false,
+        ])
     };
-    let rows: Vec<Row> = report
-        .historians()
-        .filter_map(|trial| Some((trial, trial.historian()?)))
-        .flat_map(|(trial, historian)| {
+    let rows = report.historians().filter_map(|trial| Some((trial, trial.historian()?))).flat_map(
+        |(trial, historian)| {
             let kinds = [("trend", &historian.trend), ("latest", &historian.latest)];
             kinds.into_iter().filter_map(move |(kind, reads)| Some(read(trial, kind, reads.as_ref()?)))
-        })
-        .collect();
-    let table = Table { title: "Screens that read meanwhile".to_owned(), columns, rows };
-    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["p50", "p99"]))
+        },
+    );
+    let table = Table::of("Screens that read meanwhile", columns, rows);
+    table.map(|table| table.without_empty_columns(&["p50", "p99"]))
 }
 
 /// Purges and shrinks; none where none ran.
@@ -134,10 +128,8 @@ pub(crate) fn maintenance(report: &Report) -> Option<Table> {
             .flat_map(|historian| &historian.maintenance)
             .map(move |run| (trial, run))
     });
-    let rows: Vec<Row> = runs.map(|(trial, run)| purge(trial, run)).collect();
-    let table = Table { title: "Purges".to_owned(), columns, rows };
-    (!table.rows.is_empty())
-        .then(|| table.without_empty_columns(&["shrink", "size before", "after", "error"]))
+    let table = Table::of("Purges", columns, runs.map(|(trial, run)| purge(trial, run)));
+    table.map(|table| table.without_empty_columns(&["shrink", "size before", "after", "error"]))
 }
 
 fn purge(trial: &Trial, maintenance: &Maintenance) -> Row {
@@ -156,7 +148,7 @@ fn purge(trial: &Trial, maintenance: &Maintenance) -> Row {
         dash(run.database_bytes_after.map(format::bytes)),
         run.error.clone().unwrap_or_default(),
     ];
-    Row { cells, part: false }
+    Row::of(cells)
 }
 
 /// Sizes, growth, and rows found again; none where nothing was stored. Of a search, the last step that confirmed its
@@ -176,9 +168,9 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
         column("disk full in", "time until the given disk is full", 0),
     ];
     let row = |trial: &Trial| storage_row(report, trial);
-    let rows: Vec<Row> = report.historians().filter_map(row).collect();
-    let table = Table { title: "Rows, sizes and growth without a purge".to_owned(), columns, rows };
-    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["log written", "disk full in"]))
+    let rows = report.historians().filter_map(row);
+    let table = Table::of("Rows, sizes and growth without a purge", columns, rows);
+    table.map(|table| table.without_empty_columns(&["log written", "disk full in"]))
 }
 
 fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
@@ -210,7 +202,7 @@ fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
         bytes(storage.bytes_per_week),
         dash(storage.years_until_full.map(format::time_until)),
     ];
-    Some(Row { cells, part: false })
+    Some(Row::of(cells))
 }
 
 /// The steps of a search in their order.
@@ -222,15 +214,14 @@ pub(crate) fn steps(search: &Search) -> Table {
         Column::words("held"),
         Column::words("because"),
     ];
-    let rows = search.steps.iter().map(|step| Row {
-        cells: vec![
+    let rows = search.steps.iter().map(|step| {
+        Row::of(vec![
             step.trial.to_string(),
             if step.confirms { "confirming" } else { "looking" }.to_owned(),
             plain(step.rate_per_s),
             step.stable.map_or_else(|| "unknown".to_owned(), yes),
             because(&step.because),
-        ],
-        part: false,
+        ])
     });
     Table { title: format!("Search: {}", search.configuration), columns, rows: rows.collect() }
 }
@@ -255,8 +246,8 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
         column("pending max", "most records accepted and not yet committed", 1),
         column("held", "whether the offered rate was held", 0),
     ];
-    let rows = series.points.iter().map(|point| Row {
-        cells: vec![
+    let rows = series.points.iter().map(|point| {
+        Row::of(vec![
             plain(f64::from(point.flush_rows)),
             figure(point.records_per_s),
             dash(point.gain_share.map(signed)),
@@ -264,8 +255,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
             latency_or_dash(point.flush_p99_us),
             dash(point.pending_max.map(whole)),
             dash(point.stable.map(yes)),
-        ],
-        part: false,
+        ])
     });
     Table { title: format!("Rows of a flush, {}", series.series), columns, rows: rows.collect() }
         .without_empty_columns(&["gain over 40", "held"])
@@ -302,24 +292,24 @@ fn placements(comparison: &HistorianComparison) -> (Table, usize) {
         Column { meaning: "over the published disk", ..Column::number(over(comparison.single_disk_per_s)) },
     ];
     let ratio = |of: f64| format!("{} ×", figure(of));
-    let ours = comparison.ours.iter().map(|rate| Row {
-        cells: vec![
+    let ours = comparison.ours.iter().map(|rate| {
+        Row::of(vec![
             format!("measured here: {}, {} ({})", rate.configuration, rate.server, rate.how),
             figure(rate.records_per_s),
             ratio(rate.over_best),
             ratio(rate.over_single_disk),
-        ],
-        part: false,
+        ])
     });
-    let published = comparison.placements.iter().map(|placement| Row {
-        cells: vec![
-            format!("{}: data on {}, log on {}", placement.id, placement.data, placement.log),
-            plain(placement.records_per_s),
-        ]
-        .into_iter()
-        .chain(comparison.ratios(placement.records_per_s).map(ratio))
-        .collect(),
-        part: false,
+    let published = comparison.placements.iter().map(|placement| {
+        Row::of(
+            vec![
+                format!("{}: data on {}, log on {}", placement.id, placement.data, placement.log),
+                plain(placement.records_per_s),
+            ]
+            .into_iter()
+            .chain(comparison.ratios(placement.records_per_s).map(ratio))
+            .collect(),
+        )
     });
     let rows: Vec<Row> = ours.chain(published).collect();
     let title = "Records/s that a 2013 server held, and ours".to_owned();
@@ -354,7 +344,7 @@ fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
                 })));
                 cells.push(dash(ours.as_ref().and_then(|point| point.pending_max).map(whole)));
             }
-            Row { cells, part: false }
+            Row::of(cells)
         });
     let rows = rows.collect();
     Some(Table { title: "Rows of a flush, published and here".to_owned(), columns, rows })
@@ -374,8 +364,8 @@ fn real_project(comparison: &HistorianComparison) -> Option<Table> {
         column("database max", "greatest size of the database", 0),
         column("held", "whether the rate was held", 0),
     ];
-    let row = |run: &RealProject| Row {
-        cells: vec![
+    let row = |run: &RealProject| {
+        Row::of(vec![
             run.run.clone(),
             dash(run.purge_rows.map(grouped)),
             figure_or_dash(run.records_per_s),
@@ -386,8 +376,7 @@ fn real_project(comparison: &HistorianComparison) -> Option<Table> {
             dash(run.pending_mean.map(whole)),
             dash(run.database_bytes_max.map(|bytes| format::bytes(bytes as u64))),
             dash(run.stable.map(yes)),
-        ],
-        part: false,
+        ])
     };
     let rows: Vec<Row> = comparison.real_project.iter().map(row).collect();
     let title = "A real project with hourly purge and shrink, published and here".to_owned();

@@ -179,18 +179,15 @@ fn table(orders: &Orders) -> Table {
     let heads = ["target", "clients", "slowest", "median", "fastest", "differ by", "by chance"];
     let rows = orders.targets.iter().filter_map(|target| {
         let clients = target.clients?;
-        Some(Row {
-            cells: vec![
-                target.number.to_string(),
-                clients.clients.to_string(),
-                figure(clients.min_per_min),
-                figure(clients.median_per_min),
-                figure(clients.max_per_min),
-                clients.variability.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
-                clients.variability_by_chance.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
-            ],
-            part: false,
-        })
+        Some(Row::of(vec![
+            target.number.to_string(),
+            clients.clients.to_string(),
+            figure(clients.min_per_min),
+            figure(clients.median_per_min),
+            figure(clients.max_per_min),
+            clients.variability.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
+            clients.variability_by_chance.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent),
+        ]))
     });
     Table {
         title: "Orders a minute of single clients".to_owned(),

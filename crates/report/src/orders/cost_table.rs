@@ -25,19 +25,15 @@ fn prices(cost: &Cost) -> Table {
         Column { meaning: "price of one", ..Column::number(format!("each, {unit}")) },
         Column { meaning: "price of all of them", ..Column::number(format!("price, {unit}")) },
     ];
-    let items = cost.items.iter().map(|item| Row {
-        cells: vec![
+    let items = cost.items.iter().map(|item| {
+        Row::of(vec![
             item.name.clone(),
             grouped(item.quantity.into()),
             format::money(item.amount),
             format::money(item.total),
-        ],
-        part: false,
+        ])
     });
-    let total = Row {
-        cells: vec!["Total".to_owned(), String::new(), String::new(), format::money(cost.total)],
-        part: false,
-    };
+    let total = Row::of(vec!["Total".to_owned(), String::new(), String::new(), format::money(cost.total)]);
     Table { title: "Price of the measured system".to_owned(), columns, rows: items.chain([total]).collect() }
 }
 
@@ -53,19 +49,15 @@ fn systems(cost: &Cost) -> Option<Table> {
     let row = |row: &CostRow| {
         let unit = row.currency.as_deref().unwrap_or_default();
         let with_unit = |amount: String| format!("{amount} {unit}").trim_end().to_owned();
-        Row {
-            cells: vec![
-                row.system.clone(),
-                if row.is_published { "published" } else { "measured" }.to_owned(),
-                with_unit(format::money(row.total)),
-                if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
-                dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)))),
-            ],
-            part: false,
-        }
+        Row::of(vec![
+            row.system.clone(),
+            if row.is_published { "published" } else { "measured" }.to_owned(),
+            with_unit(format::money(row.total)),
+            if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
+            dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)))),
+        ])
     };
-    let rows: Vec<Row> = cost.systems.iter().map(row).collect();
-    (!rows.is_empty()).then_some(Table { title: "Cost of an order a minute".to_owned(), columns, rows })
+    Table::of("Cost of an order a minute", columns, cost.systems.iter().map(row))
 }
 
 /// What the cost comes to if the price was another one; none where no order was measured.
@@ -84,9 +76,8 @@ fn price_steps(cost: &Cost) -> Option<Table> {
     let rows: Vec<Row> = cost
         .price_steps
         .iter()
-        .map(|step| Row {
-            cells: vec![change(step.change), format::money(step.price), format::small_money(step.cost)],
-            part: false,
+        .map(|step| {
+            Row::of(vec![change(step.change), format::money(step.price), format::small_money(step.cost)])
         })
         .collect();
     (!rows.is_empty()).then_some(Table { title: "If the price was another one".to_owned(), columns, rows })

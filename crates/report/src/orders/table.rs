@@ -32,14 +32,8 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
         column("errors", "orders that ended with an error", 2),
         words("state", "how it ended, unless complete", 0),
     ]);
-    let rows: Vec<Row> = trials.iter().map(|trial| row(trial, &keys)).collect();
-    (!rows.is_empty()).then(|| {
-        Table { title: "Order store".to_owned(), columns, rows }.without_empty_columns(&[
-            "state",
-            "95 %",
-            "offered/min",
-        ])
-    })
+    let table = Table::of("Order store", columns, trials.iter().map(|trial| row(trial, &keys)));
+    table.map(|table| table.without_empty_columns(&["state", "95 %", "offered/min"]))
 }
 
 /// All other tables of trials of order stores, in the order in which they are read.
@@ -78,7 +72,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
         count(|o| o.errors),
         if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
     ]);
-    Row { cells, part: false }
+    Row::of(cells)
 }
 
 /// The name of a trial, with its number where others share it.
@@ -121,7 +115,7 @@ fn order_repeats(report: &Report) -> Option<Table> {
         ]);
         cells.extend([latency.mean_us, latency.p95_us, latency.p99_us, latency.max_us].map(latency_or_dash));
         cells.push(configuration.not_complete.clone());
-        Some(Row { cells, part: false })
+        Some(Row::of(cells))
     };
     let rows = stores().filter_map(row).collect();
     let title = "Configurations: all repeats together".to_owned();
@@ -155,11 +149,10 @@ fn operations(report: &Report) -> Option<Table> {
         let lead = [name, figures.kind.replace('_', " ")];
         Row { cells: lead.into_iter().chain(counts).chain(times).collect(), part: index > 0 }
     };
-    let rows: Vec<Row> = report
-        .order_stores()
-        .flat_map(|trial| trial.figures.iter().enumerate().map(move |(index, f)| operation(trial, index, f)))
-        .collect();
-    (!rows.is_empty()).then_some(Table { title: "Operations of an order".to_owned(), columns, rows })
+    let rows = report.order_stores().flat_map(|trial| {
+        trial.figures.iter().enumerate().map(move |(index, figures)| operation(trial, index, figures))
+    });
+    Table::of("Operations of an order", columns, rows)
 }
 
 /// Targets of trials that have several; none where none has.
@@ -188,9 +181,8 @@ fn targets(report: &Report) -> Option<Table> {
         part: target.number > 1,
     };
     let several = measured(report).filter(|(_, orders)| orders.targets.len() > 1);
-    let rows: Vec<Row> =
-        several.flat_map(|(trial, orders)| orders.targets.iter().map(move |t| row(trial, t))).collect();
-    (!rows.is_empty()).then_some(Table { title: "Targets".to_owned(), columns, rows })
+    let rows = several.flat_map(|(trial, orders)| orders.targets.iter().map(move |t| row(trial, t)));
+    Table::of("Targets", columns, rows)
 }
 
 /// How evenly targets and clients were served; none where that is not known of any trial.
@@ -212,21 +204,18 @@ fn spread(report: &Report) -> Option<Table> {
         if clients.is_none() && orders.target_variability.is_none() {
             return None;
         }
-        Some(Row {
-            cells: vec![
-                name(report, trial),
-                grouped(orders.targets.len() as u64),
-                dash(orders.target_variability.map(format::per_cent)),
-                dash(orders.target_variability_by_chance.map(format::per_cent)),
-                dash(clients.map(|clients| grouped(clients.clients as u64))),
-                figure_or_dash(clients.map(|clients| clients.min_per_min)),
-                figure_or_dash(clients.map(|clients| clients.median_per_min)),
-                figure_or_dash(clients.map(|clients| clients.max_per_min)),
-                dash(clients.and_then(|clients| clients.variability).map(format::per_cent)),
-                dash(clients.and_then(|clients| clients.variability_by_chance).map(format::per_cent)),
-            ],
-            part: false,
-        })
+        Some(Row::of(vec![
+            name(report, trial),
+            grouped(orders.targets.len() as u64),
+            dash(orders.target_variability.map(format::per_cent)),
+            dash(orders.target_variability_by_chance.map(format::per_cent)),
+            dash(clients.map(|clients| grouped(clients.clients as u64))),
+            figure_or_dash(clients.map(|clients| clients.min_per_min)),
+            figure_or_dash(clients.map(|clients| clients.median_per_min)),
+            figure_or_dash(clients.map(|clients| clients.max_per_min)),
+            dash(clients.and_then(|clients| clients.variability).map(format::per_cent)),
+            dash(clients.and_then(|clients| clients.variability_by_chance).map(format::per_cent)),
+        ]))
     };
     let rows: Vec<Row> = measured(report).filter_map(row).collect();
     let table = Table { title: "How evenly targets and clients were served".to_owned(), columns, rows };
@@ -247,22 +236,18 @@ fn time(report: &Report) -> Option<Table> {
     let row = |(trial, orders): (&Trial, &Orders)| {
         let time = &orders.time;
         time.order_us?;
-        Some(Row {
-            cells: vec![
-                name(report, trial),
-                latency_or_dash(time.order_us),
-                latency_or_dash(time.database_us),
-                dash(time.database_share.map(format::per_cent)),
-                latency_or_dash(time.client_cpu_us),
-                latency_or_dash(time.server_cpu_us),
-                figure_or_dash(time.client_over_server),
-            ],
-            part: false,
-        })
+        Some(Row::of(vec![
+            name(report, trial),
+            latency_or_dash(time.order_us),
+            latency_or_dash(time.database_us),
+            dash(time.database_share.map(format::per_cent)),
+            latency_or_dash(time.client_cpu_us),
+            latency_or_dash(time.server_cpu_us),
+            figure_or_dash(time.client_over_server),
+        ]))
     };
-    let rows: Vec<Row> = measured(report).filter_map(row).collect();
-    let table = Table { title: "Where the time of an order went".to_owned(), columns, rows };
-    (!table.rows.is_empty()).then(|| table.without_empty_columns(&["server CPU", "client/server"]))
+    let table = Table::of("Where the time of an order went", columns, measured(report).filter_map(row));
+    table.map(|table| table.without_empty_columns(&["server CPU", "client/server"]))
 }
 
 /// Trials whose server was to be held at a share of the CPU; none where there is none.
@@ -280,22 +265,18 @@ fn cpu_targets(report: &Report) -> Option<Table> {
     let row = |(trial, orders): (&Trial, &Orders)| {
         let cpu = orders.cpu_target?;
         let share = |share: Option<f64>| dash(share.map(format::per_cent));
-        Some(Row {
-            cells: vec![
-                name(report, trial),
-                format::per_cent(cpu.target_share),
-                share(cpu.mean_share),
-                share(cpu.min_share),
-                share(cpu.max_share),
-                figure_or_dash(cpu.active_clients_mean),
-                grouped(cpu.clients),
-                dash(cpu.reached.map(yes)),
-            ],
-            part: false,
-        })
+        Some(Row::of(vec![
+            name(report, trial),
+            format::per_cent(cpu.target_share),
+            share(cpu.mean_share),
+            share(cpu.min_share),
+            share(cpu.max_share),
+            figure_or_dash(cpu.active_clients_mean),
+            grouped(cpu.clients),
+            dash(cpu.reached.map(yes)),
+        ]))
     };
-    let rows: Vec<Row> = measured(report).filter_map(row).collect();
-    (!rows.is_empty()).then_some(Table { title: "CPU target".to_owned(), columns, rows })
+    Table::of("CPU target", columns, measured(report).filter_map(row))
 }
 
 /// What was acknowledged and what the databases hold, a target a row; none where no trial came to its end.
@@ -378,18 +359,15 @@ fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
         let low = row.per_min.iter().copied().reduce(f64::min).map(print);
         let high = row.per_min.iter().copied().reduce(f64::max).map(print);
         let each = low.zip(high).map(|(low, high)| if low == high { low } else { format!("{low}–{high}") });
-        Row {
-            cells: vec![
-                name,
-                grouped(row.per_min.len() as u64),
-                grouped(row.threads.into()),
-                format::plain_latency(row.think_time_ms * 1e3),
-                dash(each),
-                print(row.total_per_min),
-                dash(row.variability.map(format::per_cent)),
-            ],
-            part: false,
-        }
+        Row::of(vec![
+            name,
+            grouped(row.per_min.len() as u64),
+            grouped(row.threads.into()),
+            format::plain_latency(row.think_time_ms * 1e3),
+            dash(each),
+            print(row.total_per_min),
+            dash(row.variability.map(format::per_cent)),
+        ])
     };
     let ours = comparison.ours.iter().map(|ours| row(ours, format!("measured here: {}", ours.name), figure));
     let theirs = comparison.published.iter().map(|theirs| row(theirs, theirs.name.clone(), plain));

@@ -21,16 +21,15 @@ pub(crate) const CHARTS_MOST: usize = parts::ROWS_MOST;
 fn without_charts(report: &Report) -> Markup {
     let columns = ["#", "block"].map(Column::number).into_iter();
     let columns = columns.chain(["trial", "result", "measured", "remark"].map(Column::words)).collect();
-    let row = |trial: &Trial| Row {
-        cells: vec![
+    let row = |trial: &Trial| {
+        Row::of(vec![
             trial.number.to_string(),
             trial.block.to_string(),
             if trial.aa { format!("{} (A/A)", trial.name) } else { trial.name.clone() },
             summary(trial),
             if trial.measured_s > 0.0 { format::duration(trial.measured_s) } else { String::new() },
             trial.reason.clone().unwrap_or_default(),
-        ],
-        part: false,
+        ])
     };
     let rows = report.trials.iter().map(row).collect();
     let table = Table { title: "Every trial".to_owned(), columns, rows };

@@ -71,7 +71,7 @@ fn row(samples: &[Sample], main: &Main, own: &[Second], kinds: &[&String]) -> Ro
         cells.push(range(&|sample| of(sample)?.max_us, format::latency));
     }
     cells.push(range(&|sample| Some(sample.generator_busiest_share), format::per_cent));
-    Row { cells, part: false }
+    Row::of(cells)
 }
 
 fn phase(phase: Phase) -> &'static str {

@@ -96,7 +96,7 @@ fn by_trial(title: &str, whose: &str, of: &[(&Trial, Facts)], names: &[&String])
     let rows = of.iter().map(|(trial, facts)| {
         let mut cells = vec![trial.number.to_string(), trial.name.clone()];
         cells.extend(names.iter().map(|name| value(facts, name).unwrap_or(format::UNKNOWN).to_owned()));
-        Row { cells, part: false }
+        Row::of(cells)
     });
     let rows = rows.collect();
     Table { title: format!("{title}, by trial{whose}"), columns, rows }
