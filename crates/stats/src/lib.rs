@@ -7,12 +7,15 @@
 mod array;
 mod chance;
 mod cost;
+mod curve;
 mod effect;
 mod gap;
 mod held;
 mod interval;
 mod judge;
+mod jump;
 mod knee;
+mod law;
 mod limit;
 mod power;
 mod queue;
@@ -33,11 +36,13 @@ mod warm_up;
 pub use array::{Array, ArrayError};
 pub use chance::{Chance, gap_by_chance, variability_by_chance};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
+pub use curve::NoCurve;
 pub use effect::{Effect, effect, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge};
+pub use jump::{Jump, NoJump, jump};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
     CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, pause_seen, paused, sent_late,

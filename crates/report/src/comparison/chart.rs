@@ -126,6 +126,7 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
             canvas.dashes(Ink::Axis, (frame.left, height), (frame.right, height));
         }
         knee(canvas, series, axis.quantity, &frame, (&x, &y.scale), &levels);
+        jump(canvas, series, &frame, &x);
         line(canvas, &levels, &x, &y.scale);
         if let Some(place) = series.sweet_spot
             && let Some(level) = levels.iter().find(|level| level.text == axis.levels[place])
@@ -219,6 +220,12 @@ fn knee(
     canvas.text(Ink::Series(1), side, (at, height), &text);
 }
 
+/// The width between the two levels of a jump.
+fn jump(canvas: &mut Canvas<'_>, series: &AxisSeries, frame: &Frame, x: &Scale) {
+    let Some(jump) = &series.jump else { return };
+    canvas.rectangle(Ink::Series(1), 0.18, (x.at(jump.below), frame.top), (x.at(jump.above), frame.bottom));
+}
+
 fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> String {
     let blocks = comparison.blocks.len();
     let mean = match comparison.metric.percentile() {
@@ -234,6 +241,9 @@ fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSerie
     }];
     if series.knee.is_some() {
         parts.push("Shaded width: the knee's 95 % interval.".to_owned());
+    }
+    if let Some(jump) = &series.jump {
+        parts.push(format!("Shaded: the jump, {} %.", format::points(jump.change * 100.0)));
     }
     if let Some(place) = series.sweet_spot {
         parts.push(format!("Ring: the sweet spot, {}.", axis.levels[place]));

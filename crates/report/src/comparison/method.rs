@@ -4,9 +4,10 @@ use super::StudyComparison;
 use crate::report::Report;
 
 /// When a knee is claimed.
-pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log fit clearly better than one (the Bayesian information \
-    criterion improves by more than 10) and their slopes differ at least twofold, from at least eight \
-    levels; its interval is from resampled residuals.";
+pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log describe the levels' means so much better than one as noise would \
+    make them in less than one of a hundred cases, better than a smooth curve and a jump (by 2 of the Bayesian information \
+    criterion), and with slopes that differ at least twofold: from six levels in two blocks or more, or eight in one. Its interval \
+    holds the bends that an F test does not tell from the best one.";
 
 const JUDGED: &str = "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the \
     effect is at least the smallest that matters: 3 %, or what the study says, and never more for a machine that scatters \
@@ -22,7 +23,8 @@ const REFERENCE: &str = "Where the reference was measured twice in a block (an A
     them so only where nothing lasts from one to the next. Whether they resemble each other is tested by random orders of the \
     blocks (lag 1, Wald and Wolfowitz), which shows strong resemblance only where blocks are few.";
 
-const ALONG: &str = "Along an axis of numbers a knee is looked for as said below, in the values of all blocks. The sweet spot \
+const ALONG: &str = "Along an axis of numbers a knee is looked for as said below. A jump between two levels is claimed by the same rules of \
+    two parallel lines against a bent one, from a change of 5 % on. The sweet spot \
     is the cheapest level whose whole interval against the best level shows less than 5 % loss.";
 
 const THRESHOLDS: &str = "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, \

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
 use serde::Serialize;
-use stats::{Better, Estimate, Knee, Scalability};
+use stats::{Better, Estimate, Jump, Knee, Scalability};
 
 use crate::metrics;
 use crate::search::Search;
@@ -183,6 +183,10 @@ pub struct AxisSeries {
     pub knee: Option<Knee>,
     /// Why no knee is claimed.
     pub no_knee: Option<String>,
+    /// Two neighbouring levels between which it changes at once, in the axis' numbers.
+    pub jump: Option<Jump>,
+    /// Why no jump is claimed.
+    pub no_jump: Option<String>,
     /// Level, by its place in the axis, past which more gains less than 5 %.
     pub sweet_spot: Option<usize>,
     /// Why there is no sweet spot.

@@ -1,4 +1,4 @@
-//! The shape of the metric along an axis of numbers: knee, sweet spot, scalability.
+//! The shape of the metric along an axis of numbers: knee, jump, sweet spot, scalability.
 
 use record::{Direction, Metric};
 use stats::{CandidateLevel, SweetSpot};
@@ -60,6 +60,8 @@ fn settings(axis: &DesignedAxis, axes: &[DesignedAxis], grid: &Grid<'_>) -> Vec<
             points: axis.levels.iter().map(|level| grid.find(&axis.moved(&row.key, level))).collect(),
             knee: None,
             no_knee: None,
+            jump: None,
+            no_jump: None,
             sweet_spot: None,
             no_sweet_spot: None,
             scalability: None,
@@ -83,10 +85,14 @@ struct Curve<'a> {
 
 impl Curve<'_> {
     fn fill(&self, series: &mut AxisSeries, seed: u64) {
-        let measured = self.measured(series);
-        match stats::knee(&measured, seed) {
+        let levels = self.measured(series);
+        match stats::knee(&levels, seed) {
             Ok(knee) => series.knee = Some(knee),
             Err(reason) => series.no_knee = Some(reason.to_string()),
+        }
+        match stats::jump(&levels, seed) {
+            Ok(jump) => series.jump = Some(jump),
+            Err(reason) => series.no_jump = Some(reason.to_string()),
         }
         match self.sweet_spot(series) {
             Ok(level) => series.sweet_spot = Some(level),
@@ -94,21 +100,20 @@ impl Curve<'_> {
         }
         let scales = SCALING.contains(&self.axis.name.as_str()) && self.quantity == Some(Quantity::Count);
         if scales && self.metric.better == Direction::Higher {
-            match stats::usl(&measured, seed) {
+            match stats::usl(&levels) {
                 Ok(found) => series.scalability = Some(found),
                 Err(reason) => series.no_scalability = Some(reason.to_string()),
             }
         }
     }
 
-    /// The metric of all blocks by the level's number.
-    fn measured(&self, series: &AxisSeries) -> Vec<(f64, f64)> {
+    /// The metric of each level that is part of the study, block by block.
+    fn measured(&self, series: &AxisSeries) -> Vec<CandidateLevel<'_>> {
         let points = self.numbers.iter().zip(&series.points);
-        let of = |(&number, &point): (&f64, &Option<usize>)| {
-            let values = point.map_or(&[][..], |index| &self.points[index].values.by_block);
-            values.iter().flatten().map(|&value| (number, value)).collect::<Vec<(f64, f64)>>()
+        let of = |(&level, &point): (&f64, &Option<usize>)| {
+            Some(CandidateLevel { level, by_block: &self.points[point?].values.by_block })
         };
-        points.flat_map(of).collect()
+        points.filter_map(of).collect()
     }
 
     /// The place of the level, or why there is none.

@@ -1,13 +1,11 @@
-//! The shape of the metric along an axis of numbers, in sentences: knee, sweet spot, scalability.
-
-use record::Direction;
+//! The shape of the metric along an axis of numbers, in sentences: knee, jump, sweet spot, scalability.
 
 use super::gain_sentence::Axis;
 use crate::comparison::{AxisSeries, ComparedAxis, ComparedMetric, Quantity, StudyComparison};
 use crate::format::{self, figure};
 use crate::verdict::{Level, Verdict};
 
-/// Knee, sweet spot and scalability along an axis of numbers, where the others are at their references, in each scenario.
+/// Knee, jump, sweet spot and scalability along an axis of numbers, where the others are at their references, in each scenario.
 pub(crate) fn all(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
     let Some(quantity) = axis.quantity else { return Vec::new() };
     let series = axis.series.iter().filter(|series| series.at_reference);
@@ -22,12 +20,13 @@ fn shape_of(
 ) -> Vec<Verdict> {
     let words = Axis { name: &axis.name, setting: &series.setting, reference: &series.reference }.words();
     let mut verdicts = Vec::new();
-    match (&series.knee, &series.no_knee) {
-        (Some(knee), _) => verdicts.push(bend(&comparison.metric, &words, quantity, knee)),
-        (None, Some(reason)) => {
+    match (&series.knee, &series.jump, &series.no_knee) {
+        (Some(knee), ..) => verdicts.push(bend(&comparison.metric, &words, quantity, knee)),
+        (None, Some(found), _) => verdicts.push(jump(&comparison.metric, &words, quantity, found)),
+        (None, None, Some(reason)) => {
             verdicts.push(Verdict::new(Level::Note, "no_knee", format!("{words}: {reason}")));
         }
-        (None, None) => {}
+        (None, None, None) => {}
     }
     match (series.sweet_spot, &series.no_sweet_spot) {
         (Some(place), _) => {
@@ -45,39 +44,53 @@ fn shape_of(
     verdicts
 }
 
-/// `p99_ms rises sharply below about 3,200–3,700`, or where more begins to gain less.
+/// `up to about 2,900–3,100 a doubling changes p99_ms by −50 %, past that by −1 %`.
 fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::Knee) -> Verdict {
     let print = |value: f64| quantity.print(value);
     let (low, high) = (print(knee.low), print(knee.high));
     let range = if low == high { low } else { format!("{low}–{high}") };
-    let (below, above) = (knee.slope_below, knee.slope_above);
-    let name = metric.name;
-    let how = match metric.better {
-        Direction::Higher if below > 0.0 && above <= 0.0 => {
-            format!("past about {range}, {name} grows no more")
-        }
-        Direction::Higher if below > above && above > 0.0 => {
-            format!("past about {range}, {name} grows at a lower rate")
-        }
-        _ if below.abs() > above.abs() => {
-            // Below the knee a curve is followed downwards: what falls with the level rises there.
-            let turns = if below < 0.0 { "rises" } else { "falls" };
-            format!("{name} {turns} sharply below about {range}")
-        }
-        _ => format!("{name} {} sharply above about {range}", if above > 0.0 { "rises" } else { "falls" }),
-    };
+    let [below, above] = knee.by_doubling().map(percent);
     let [one, other] = knee.further_levels().map(print);
     let narrower =
         if one == other { String::new() } else { format!("; levels at {one} and {other} would narrow it") };
-    let sentence = format!("{words}: {how} (knee at {}){narrower}", print(knee.at));
+    let (name, at) = (metric.name, print(knee.at));
+    let sentence = format!(
+        "{words}: up to about {range} each doubling changes {name} by {below} %, past that by {above} % (knee at {at}){narrower}"
+    );
     Verdict { figure: Some(range), ..Verdict::new(Level::Finding, "axis_knee", sentence) }
+}
+
+/// `between 24 GiB and 28 GiB query_s falls by 60 %, more than anywhere else`.
+fn jump(metric: &ComparedMetric, words: &str, quantity: Quantity, jump: &stats::Jump) -> Verdict {
+    let [below, above] = [jump.below, jump.above].map(|level| quantity.print(level));
+    let [one, other] = jump.further_levels().map(|level| quantity.print(level));
+    let turns = if jump.change < 0.0 { "falls" } else { "rises" };
+    let (name, change) = (metric.name, format::points(jump.change.abs() * 100.0));
+    let sentence = format!(
+        "{words}: between {below} and {above} {name} {turns} by {change} %, more than anywhere else; levels between, such as \
+         {one} and {other}, would place it"
+    );
+    Verdict {
+        figure: Some(format!("{below}–{above}")),
+        ..Verdict::new(Level::Finding, "axis_jump", sentence)
+    }
+}
+
+/// A share as signed per cent.
+fn percent(share: f64) -> String {
+    let points = format::points(share * 100.0);
+    if share > 0.0 && points != "0" { format!("+{points}") } else { points }
 }
 
 fn scalability(words: &str, series: &AxisSeries) -> Option<Verdict> {
     match (&series.scalability, &series.no_scalability) {
         (Some(found), _) => {
             let peak = match found.peak {
-                Some(peak) => format!("the peak is at about {}", figure(peak)),
+                Some(peak) => format!(
+                    "the peak is at about {} ({})",
+                    figure(peak.value),
+                    format::range(peak.low, peak.high)
+                ),
                 None => "no peak can be told from these levels".to_owned(),
             };
             let sentence = format!(

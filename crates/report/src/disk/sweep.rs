@@ -2,7 +2,7 @@
 
 use record::{Manifest, State};
 use serde::Serialize;
-use stats::Knee;
+use stats::{CandidateLevel, Knee};
 
 use crate::configuration::Configuration;
 use crate::trial::Trial;
@@ -116,7 +116,10 @@ fn series(
         depths.iter().filter(|(_, trial)| trial.state == State::Skipped).map(|(depth, _)| *depth).collect();
     skipped.sort_unstable();
     skipped.dedup();
-    let curve: Vec<(f64, f64)> = points.iter().map(|p| (f64::from(p.outstanding), p.per_s)).collect();
+    let curve: Vec<(f64, Vec<Option<f64>>)> = members
+        .iter()
+        .map(|(configuration, depth)| (f64::from(*depth), rates(configuration, trials)))
+        .collect();
     let knee = saturation(&curve, manifest.seed);
     let tolerance_us = manifest.latency_tolerance_ms.map(|ms| ms * 1e3);
     let passed =
@@ -139,13 +142,24 @@ fn series(
 }
 
 /// The knee past which more depth gains at a lower rate, or why there is none. A bend the other way is not one.
-fn saturation(curve: &[(f64, f64)], seed: u64) -> Result<stats::Knee, String> {
-    match stats::knee(curve, seed) {
+fn saturation(curve: &[(f64, Vec<Option<f64>>)], seed: u64) -> Result<stats::Knee, String> {
+    let levels: Vec<CandidateLevel<'_>> =
+        curve.iter().map(|(level, by_block)| CandidateLevel { level: *level, by_block }).collect();
+    match stats::knee(&levels, seed) {
         Ok(knee) if knee.slope_above > knee.slope_below => {
             Err(format!("no knee: past {:.3} outstanding the rate rises faster, not slower", knee.at))
         }
         other => other.map_err(|reason| reason.to_string()),
     }
+}
+
+/// The rate of each complete trial of a configuration, in the place of its block.
+fn rates(configuration: &Configuration, trials: &[Trial]) -> Vec<Option<f64>> {
+    let measured = || configuration.measured_in(trials).filter(|trial| trial.is_complete() && !trial.aa);
+    let blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    let rate =
+        |block: u32| measured().find(|trial| trial.block == block).and_then(|trial| trial.main()?.per_s);
+    (0..=blocks).map(rate).collect()
 }
 
 fn point(configuration: &Configuration, outstanding: u32) -> Option<SweepPoint> {
@@ -213,12 +227,12 @@ mod tests {
     }
 
     /// Rates at 1 to 256 outstanding whose slope in log–log changes at 16.
-    fn bent(below: f64, above: f64) -> Vec<(f64, f64)> {
+    fn bent(below: f64, above: f64) -> Vec<(f64, Vec<Option<f64>>)> {
         (0..9)
             .map(|power| {
                 let depth = f64::from(1 << power);
                 let rate = 1e4 * depth.min(16.0).powf(below) * (depth / 16.0).max(1.0).powf(above);
-                (depth, rate)
+                (depth, vec![Some(rate)])
             })
             .collect()
     }

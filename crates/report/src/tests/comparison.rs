@@ -76,6 +76,17 @@ pub(crate) fn read_iops() -> StudyRecord {
         })
 }
 
+/// A latency that falls at once where the tables fit into memory: the levels of the classifier study.
+fn memory() -> StudyRecord {
+    Designed::blocks(7)
+        .axis("memory", &["8GiB", "16GiB", "24GiB", "32GiB", "40GiB", "64GiB"], "64GiB")
+        .metric("p99_ms")
+        .study(|at| {
+            let latency = if at.number_of("memory") < 28.0 { 3_000.0 } else { 1_200.0 };
+            Some(at.reads(700.0, latency * at.noise(0.02)))
+        })
+}
+
 /// Two axes.
 pub(crate) fn memory_and_cpus() -> StudyRecord {
     Designed::blocks(7)
@@ -109,6 +120,14 @@ fn verdicts_along_an_axis() {
 #[test]
 fn verdicts_of_a_latency() {
     insta::assert_snapshot!(verdicts(&read_iops()));
+}
+
+#[test]
+fn a_jump_between_two_levels_is_a_finding_of_its_own() {
+    let told = verdicts(&memory());
+    let jump = "finding axis_jump: memory: between 24 GiB and 32 GiB p99_ms falls by 6";
+    assert!(told.contains(jump) && told.contains(" %, more than anywhere else; levels between"), "{told}");
+    assert!(told.contains("would place it") && !told.contains("no_knee"), "{told}");
 }
 
 #[test]

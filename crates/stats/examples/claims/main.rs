@@ -8,10 +8,13 @@
 
 #![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
 
+mod curves;
 mod noise;
 mod one_trial;
 mod page;
+mod scaling;
 mod sets;
+mod shapes;
 mod warnings;
 
 use page::Section;
@@ -19,8 +22,12 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 2] =
-    [("One trial", one_trial::section), ("Warnings of one trial", warnings::section)];
+const SECTIONS: [Titled; 4] = [
+    ("One trial", one_trial::section),
+    ("Warnings of one trial", warnings::section),
+    ("Shapes", shapes::section),
+    ("Scaling", scaling::section),
+];
 
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
