@@ -15,6 +15,7 @@ mod disk;
 mod fixture;
 pub mod format;
 mod historian;
+mod history;
 mod machine;
 mod metrics;
 mod orders;
@@ -44,6 +45,10 @@ pub use disk::{
 pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,
+};
+pub use history::{
+    History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece, Since,
+    SinceVerdict,
 };
 pub use machine::{Beside, Machine, Part};
 pub use orders::{

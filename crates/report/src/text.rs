@@ -76,7 +76,7 @@ pub(crate) fn titled(table: &Table, width: usize) -> String {
     format!("{}\n{}", shown(&table.title), grid(table, width))
 }
 
-fn verdicts(verdicts: &[Verdict], width: usize) -> String {
+pub(crate) fn verdicts(verdicts: &[Verdict], width: usize) -> String {
     let width = width.min(SENTENCE_WIDTH);
     let mut lines = Vec::new();
     for verdict in verdicts {

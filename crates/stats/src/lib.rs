@@ -6,6 +6,7 @@
 
 mod array;
 mod chance;
+mod change_point;
 mod cost;
 mod curve;
 mod effect;
@@ -35,6 +36,7 @@ mod warm_up;
 
 pub use array::{Array, ArrayError};
 pub use chance::{Chance, gap_by_chance, variability_by_chance};
+pub use change_point::{ChangePoint, RUNS_MAX, RUNS_MIN, change_points};
 pub use cost::{PriceStep, cost_per_unit, price_steps};
 pub use curve::NoCurve;
 pub use effect::{Effect, effect, unpaired_effect};

@@ -14,14 +14,14 @@ use load::{Size, Span};
 pub(crate) use disk::Disk;
 pub(crate) use historian::Historian;
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
-pub(crate) use study::{Compare, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
-    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held or a threshold \
-                  failed, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held, a threshold \
+                  failed or a figure is worse than at the baseline, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
                   An option given on the command line wins."
 )]
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     Study(Study),
     /// Compare results directories: what differs in machine and settings, and what each gains over the first
     Compare(Compare),
+    /// Follow one configuration over many results directories: when each figure changed, what changed with it, and whether it is worse
+    #[command(after_help = HISTORY_EXAMPLE)]
+    History(History),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
@@ -141,6 +144,12 @@ pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) format: Format,
 }
+
+/// What stands under the help of `prony history`.
+const HISTORY_EXAMPLE: &str = "A nightly check that ends with 3 once a figure is worse than it was with the release:
+
+    prony check /data --results nightly
+    prony history nightly/* --baseline nightly/2026-10-01-release --smallest '5 %' --html --output history.html";
 
 /// What stands under the help of `prony export`.
 const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (name of the results directory), trial, block, \

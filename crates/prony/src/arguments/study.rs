@@ -104,6 +104,46 @@ pub(crate) struct Compare {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// Results directories of one configuration, in any order; ten at least for a change point. What measured something else is
+    /// left out, and told
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) directories: Vec<PathBuf>,
+
+    /// Run that the last ones are compared with, by its directory or that directory's name; ends with 3 if a figure is worse
+    #[arg(long, value_name = "DIR|NAME")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Smallest change that matters, such as "5 %" [default: that of the first study, or 3 %]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) smallest: Option<record::Share>,
+
+    #[command(flatten)]
+    pub(crate) form: HistoryForm,
+
+    /// File that is made; one that exists is refused [default: stdout]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Text, unless one of these is asked for.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct HistoryForm {
+    /// One HTML page with charts, which makes no request to anywhere
+    #[arg(long, help_heading = "Output")]
+    pub(crate) html: bool,
+
+    /// One JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// CSV, a line for each figure of each run; an apostrophe stands before a text that a spreadsheet would run
+    #[arg(long, help_heading = "Output")]
+    pub(crate) csv: bool,
+}
+
 /// `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

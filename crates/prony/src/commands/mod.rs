@@ -5,6 +5,7 @@ mod compare;
 mod disk;
 mod export;
 mod historian;
+mod history;
 mod manual;
 mod measuring;
 mod orders;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Study(Study::Plan(plan)) => study::plan(&plan),
         Command::Study(Study::Resume(resume)) => study::resume(&resume),
         Command::Compare(compare) => compare::run(&compare),
+        Command::History(history) => history::run(&history),
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),

@@ -293,6 +293,34 @@ fn results_are_compared_with_the_first() {
 }
 
 #[test]
+fn runs_of_one_configuration_are_followed() {
+    let bench = Workbench::new();
+    let mut directories = Vec::new();
+    for name in ["one", "two"] {
+        run(&bench, SIMULATED, &["--results", name]).ended_with(0);
+        let entry = fs::read_dir(bench.path(name)).unwrap().next().unwrap().unwrap();
+        directories.push(entry.path().to_str().unwrap().to_owned());
+    }
+    let [one, two] = &directories[..] else { unreachable!() };
+    let outcome = bench.run(&["history", one, two]).ended_with(0);
+    assert!(
+        outcome.stdout.contains("2 runs are too few for a change point: 10 are needed"),
+        "{}",
+        outcome.stdout
+    );
+    // The baseline may be a directory that is not among the others.
+    let document = bench.run(&["history", two, "--baseline", one, "--json"]).ended_with(4).json();
+    assert_eq!(
+        (document["runs"].as_array().unwrap().len(), &document["baseline"]),
+        (2, &serde_json::json!(0))
+    );
+    bench.run(&["history", one, two, "--html", "--output", "history.html"]).ended_with(0);
+    assert!(fs::read_to_string(bench.path("history.html")).unwrap().contains("<svg"));
+    bench.run(&["history", one, two, "--html", "--output", "history.html"]).ended_with(2);
+    bench.run(&["history", one, two, "--baseline", "nowhere"]).ended_with(2).says("no such baseline");
+}
+
+#[test]
 fn published_studies_are_listed_and_shown() {
     let bench = Workbench::new();
     let list = bench.run(&["study", "list"]).ended_with(0).stdout;

@@ -61,7 +61,7 @@ type Pairs<'a> = [(&'a Trial, &'a Trial)];
 type Trials<'a> = (&'a [Trial], &'a [Trial]);
 
 /// Differences of the machines. What is not recorded on either side may differ.
-pub(super) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
+pub(crate) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
     let mut found = match (&first.environment, &this.environment) {
         (Some(one), Some(other)) => between(&machine(one), &machine(other)),
         (one, other) => {
@@ -84,7 +84,7 @@ fn resumed(study: &StudyRecord) -> Leaves {
 /// Differences of what was loaded: of the targets as asked, in their full form, of where they were found to be, and of what
 /// the setups tell of them. A difference that several combinations have is told once. Without a pair all trials of one study
 /// are set against all of the other.
-pub(super) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Difference> {
+pub(crate) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Difference> {
     let asked_and_placed = |trial: &Trial| {
         let asked = leaves(&in_full(&trial.target));
         let asked = asked.into_iter().map(|(path, text)| (format!("target.{path}"), text));
@@ -114,7 +114,7 @@ pub(super) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Differ
 /// Differences of the studies themselves, then of the parameters and setups of the combinations that both have but for what
 /// says where; a difference that several combinations have is told once. Without a pair all trials of one study are set
 /// against all of the other.
-pub(super) fn settings(
+pub(crate) fn settings(
     first: &StudyRecord,
     this: &StudyRecord,
     pairs: &Pairs<'_>,
@@ -232,7 +232,7 @@ fn machine(environment: &Environment) -> Leaves {
 const WORKLOAD: &str = "workload";
 
 /// Differences of what a combination asks of the server.
-pub(super) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
+pub(crate) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
     parameters(first, this).into_iter().filter(|found| !is_place(&found.what)).collect()
 }
 

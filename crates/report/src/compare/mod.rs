@@ -4,8 +4,8 @@
 //! refused where the workload itself differs; the figures are shown all the same. For each metric all combinations of two
 //! studies are one family, for which the p-values are corrected (Holm).
 
-mod difference;
-mod side;
+pub(crate) mod difference;
+pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 mod text;

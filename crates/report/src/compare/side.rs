@@ -11,23 +11,23 @@ use crate::report::Report;
 use crate::trial::Trial;
 
 /// What was measured, by combination.
-pub(super) type Cells<'a> = BTreeMap<CombinationKey, Vec<Cell<'a>>>;
+pub(crate) type Cells<'a> = BTreeMap<CombinationKey, Vec<Cell<'a>>>;
 
 /// A study with its trials by combination.
-pub(super) struct Side<'a> {
-    pub(super) name: &'a str,
-    pub(super) study: &'a StudyRecord,
-    pub(super) report: Report,
+pub(crate) struct Side<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) study: &'a StudyRecord,
+    pub(crate) report: Report,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(name: &'a str, study: &'a StudyRecord) -> Self {
+    pub(crate) fn of(name: &'a str, study: &'a StudyRecord) -> Self {
         Self { name, study, report: Report::of(study) }
     }
 
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the
     /// trial; axes over databases have one name, however a study file spelled them.
-    pub(super) fn cells(&self, designed: bool) -> Cells<'_> {
+    pub(crate) fn cells(&self, designed: bool) -> Cells<'_> {
         let mut cells = Cells::new();
         let single = |trial: &&Trial| {
             trial.is_complete() && !trial.aa && trial.search.is_none() && trial.main().is_some()
@@ -46,7 +46,7 @@ impl<'a> Side<'a> {
     }
 
     /// What the trials of a workload are judged by.
-    pub(super) fn metric(&self, workload: Workload) -> Option<&'static Metric> {
+    pub(crate) fn metric(&self, workload: Workload) -> Option<&'static Metric> {
         let mut design = self.study.manifest.design.clone().unwrap_or_default();
         let is_of = |name: &String| Metric::named(name).is_some_and(|metric| metric.is_of(workload));
         design = Design { metric: design.metric.filter(is_of), ..design };
@@ -54,13 +54,13 @@ impl<'a> Side<'a> {
     }
 
     /// The share from which on an effect matters to whoever made this study.
-    pub(super) fn smallest_effect(&self) -> f64 {
+    pub(crate) fn smallest_effect(&self) -> f64 {
         let own = self.study.manifest.design.as_ref().and_then(|design| design.smallest);
         own.map_or(stats::SMALLEST_EFFECT, Share::value)
     }
 
     /// What of it is not compared, a sentence each: what is damaged, and what did not come to its end as it should.
-    pub(super) fn not_used(&self) -> Vec<String> {
+    pub(crate) fn not_used(&self) -> Vec<String> {
         let damage =
             self.report.damage.iter().map(|damage| format!("the results directory is damaged: {damage}"));
         let ended = |trial: &Trial| match trial.state {
@@ -82,7 +82,7 @@ impl<'a> Side<'a> {
     }
 
     /// Why it has nothing that could be compared.
-    pub(super) fn has_nothing(&self) -> String {
+    pub(crate) fn has_nothing(&self) -> String {
         let trials = &self.report.trials;
         match trials.len() {
             0 => format!("{} holds no trial that can be read", self.name),

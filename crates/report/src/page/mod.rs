@@ -7,7 +7,7 @@ mod method;
 pub(crate) mod parts;
 mod raw;
 mod settings;
-mod verdicts;
+pub(crate) mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{State, escaped};
@@ -36,23 +36,27 @@ impl Report {
             }
             footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
         };
-        // No piece of ours holds a control character, so that each one in it was written by others, and is seen.
-        let body = body.into_string();
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (escaped(&self.title)) " – prony" }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body { (PreEscaped(escaped(&body))) }
-            }
-        }
-        .into_string()
+        document(&self.title, &body)
     }
+}
+
+/// A page of ours around its body.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
+    // No piece of ours holds a control character, so that each one in it was written by others, and is seen.
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (escaped(title)) " – prony" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { (PreEscaped(escaped(&body.0))) }
+        }
+    }
+    .into_string()
 }
 
 /// What stands on the page, in order: id, heading, body. What has no content is left out.

@@ -1,0 +1,86 @@
+//! `prony history`: one configuration over many results directories.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use record::StudyRecord;
+use report::{History, HistoryOutcome};
+use results::export;
+
+use crate::arguments;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(crate) fn run(arguments: &arguments::History) -> Result<Exit, Failure> {
+    if let Some(file) = &arguments.output {
+        // Known before anything is read.
+        export::check(file)?;
+    }
+    let mut directories = arguments.directories.clone();
+    let baseline =
+        arguments.baseline.as_ref().map(|wanted| baseline(&mut directories, wanted)).transpose()?;
+    let mut studies: Vec<(String, StudyRecord)> = Vec::new();
+    for directory in &directories {
+        let study = results::read(directory).map_err(Failure::usage)?;
+        study.damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
+        studies.push((directory.display().to_string(), study));
+    }
+    let named: Vec<(String, &StudyRecord)> =
+        studies.iter().map(|(name, study)| (name.clone(), study)).collect();
+    let history = History::of(&named, baseline.as_deref(), arguments.smallest).map_err(Failure::usage)?;
+    show(arguments, &history)?;
+    Ok(match history.outcome() {
+        HistoryOutcome::Passed => Exit::Pass,
+        HistoryOutcome::Regressed => Exit::NotHeld,
+        HistoryOutcome::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+fn show(arguments: &arguments::History, history: &History) -> Result<(), Failure> {
+    let form = arguments.form;
+    let text = || match form {
+        _ if form.html => Some(history.html()),
+        _ if form.json => Some(history.json()),
+        _ if form.csv => Some(history.csv()),
+        _ => None,
+    };
+    match (&arguments.output, text()) {
+        (Some(file), text) => {
+            let text = text.unwrap_or_else(|| history.text(None).to_string());
+            export::create(file, text.as_bytes())?;
+            tell!("{}: {} runs", file.display(), history.runs.len());
+            // What is in a file is not seen: the verdicts are told all the same.
+            terminal::print(&history.verdicts(terminal::width()))?;
+        }
+        (None, Some(text)) if form.json => terminal::print_json(&text)?,
+        (None, Some(text)) => terminal::print_file(text.as_bytes())?,
+        (None, None) => terminal::print(&history.text(terminal::width()))?,
+    }
+    Ok(())
+}
+
+/// The baseline as it is called among the directories: one of them, by its path or by its own name, or a further one that is
+/// read too.
+fn baseline(directories: &mut Vec<PathBuf>, wanted: &Path) -> Result<String, Failure> {
+    let is = |directory: &&PathBuf| {
+        directory.as_path() == wanted || directory.file_name().is_some_and(|name| name == wanted.as_os_str())
+    };
+    let named: Vec<&PathBuf> = directories.iter().filter(is).collect();
+    match named.as_slice() {
+        [only] => Ok(only.display().to_string()),
+        [] if wanted.is_dir() => {
+            directories.push(wanted.to_owned());
+            Ok(wanted.display().to_string())
+        }
+        [] => Err(Failure::usage(anyhow!(
+            "{}: no such baseline: name one of the results directories, or a further one",
+            wanted.display()
+        ))),
+        [first, second, ..] => Err(Failure::usage(anyhow!(
+            "{}: two results directories are called so, {} and {}: give the path of one",
+            wanted.display(),
+            first.display(),
+            second.display()
+        ))),
+    }
+}

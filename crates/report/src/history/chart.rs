@@ -1,0 +1,116 @@
+//! A figure over the runs: a dot a run, the mean of each piece as a line, a dashed line where a piece begins.
+
+use super::{History, HistorySeries, sentence};
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, Side, svg, text_width};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::scale::{Scale, Spread};
+use crate::format::{self, figure, plain};
+use crate::page::parts::instant;
+use crate::table::{Column, Row, Table};
+
+/// Values that lie within this factor of each other are drawn from below the least and not from 0, where nothing would be seen.
+const ZOOM_FACTOR_MAX: f64 = 2.0;
+
+/// The chart of a series; none where no run has the figure.
+pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
+    let known: Vec<(usize, f64)> =
+        series.values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();
+    let low = known.iter().map(|(_, value)| *value).reduce(f64::min)?;
+    let high = known.iter().map(|(_, value)| *value).reduce(f64::max)?;
+    let y = Axis { scale: scale(low, high), title: series.metric.unit, print: plain };
+    let frame = Frame::new(HEIGHT, &y, []);
+    let last = history.runs.len().saturating_sub(1) as f64;
+    let x = Scale { spread: Spread::Linear, low: -0.5, high: last + 0.5, from: frame.left, to: frame.right };
+    let heading = sentence::name(series);
+    let description = format!(
+        "{} runs, {} to {}, {} change points",
+        known.len(),
+        figure(low),
+        figure(high),
+        series.pieces.len().saturating_sub(1)
+    );
+    let svg = svg((WIDTH, HEIGHT), &heading, &description, |canvas| {
+        frame.vertical(canvas, &y);
+        runs(canvas, &frame, &x, history);
+        for piece in series.pieces.iter().skip(1) {
+            let at = x.at(piece.first as f64 - 0.5);
+            canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
+        }
+        for piece in &series.pieces {
+            let (from, to, height) =
+                (x.at(piece.first as f64 - 0.4), x.at(piece.last as f64 + 0.4), y.scale.at(piece.mean));
+            canvas.line(Ink::Series(1), 2.0, (from, height), (to, height));
+        }
+        for (run, value) in &known {
+            canvas.dot(Ink::Series(0), 2.8, (x.at(*run as f64), y.scale.at(*value)));
+        }
+        if let Some(run) = history.baseline
+            && let Some(value) = series.values[run]
+        {
+            canvas.ring(Ink::Series(0), 6.0, (x.at(run as f64), y.scale.at(value)));
+        }
+    });
+    Some(Chart { heading, svg, caption: caption(history, low), table: table(history, series) })
+}
+
+fn caption(history: &History, low: f64) -> String {
+    let from_zero = if low > 0.0 { "" } else { " The scale begins at 0." };
+    let ring = history.baseline.map(|run| format!(" Ring: the baseline, {}.", history.runs[run].name));
+    format!(
+        "A dot is a run, a line the mean between two change points; dashed: a change point.{from_zero}{}",
+        ring.unwrap_or_default()
+    )
+}
+
+fn scale(low: f64, high: f64) -> Scale {
+    let (top, bottom) = Frame::heights(HEIGHT);
+    if low <= 0.0 || high / low > ZOOM_FACTOR_MAX {
+        return Scale::from_zero(if high > 0.0 { high * 1.05 } else { 1.0 }, bottom, top);
+    }
+    let room = ((high - low) * 0.15).max(high * 0.02);
+    Scale { spread: Spread::Linear, low: low - room, high: high + room, from: bottom, to: top }
+}
+
+/// The days of the runs under the axis, as many as have room.
+fn runs(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, history: &History) {
+    canvas.line(Ink::Axis, 1.0, (frame.left, frame.bottom), (frame.right, frame.bottom));
+    let mut free = 0.0;
+    for (place, run) in history.runs.iter().enumerate() {
+        let at = x.at(place as f64);
+        canvas.line(Ink::Axis, 1.0, (at, frame.bottom), (at, frame.bottom + 4.0));
+        let day = run.started.get(..10).unwrap_or(&run.started);
+        let half = text_width(day) / 2.0;
+        if at - half >= free && at + half <= WIDTH {
+            canvas.text(Ink::Text, Side::Middle, (at, frame.bottom + 15.0), day);
+            free = at + half + 8.0;
+        }
+    }
+    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), "begin of the run");
+}
+
+fn table(history: &History, series: &HistorySeries) -> Table {
+    let columns = vec![
+        Column::words("run"),
+        Column::words("begun"),
+        Column::number(series.metric.unit),
+        Column::words(""),
+    ];
+    let row = |(place, value): (usize, &Option<f64>)| {
+        let begins = series.pieces.iter().skip(1).any(|piece| piece.first == place);
+        Row {
+            cells: vec![
+                history.runs[place].name.clone(),
+                instant(&history.runs[place].started),
+                format::figure_or_dash(*value),
+                if begins { "change point" } else { "" }.to_owned(),
+            ],
+            part: false,
+        }
+    };
+    Table {
+        title: sentence::name(series),
+        columns,
+        rows: series.values.iter().enumerate().map(row).collect(),
+    }
+}
