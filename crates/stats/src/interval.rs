@@ -27,14 +27,6 @@ impl Estimate {
     }
 }
 
-/// The 2.5th and the 97.5th percentile of resampled figures (Efron and Tibshirani, An Introduction to the
-/// Bootstrap, 1993, chapter 13). There must be at least one.
-pub(crate) fn percentile_interval(resampled: &mut [f64]) -> (f64, f64) {
-    resampled.sort_unstable_by(f64::total_cmp);
-    let tail = resampled.len() / 40;
-    (resampled[tail], resampled[resampled.len() - 1 - tail])
-}
-
 /// Mean of independent repeats with Student's t interval, mean ± t(0.975, n − 1) · s / √n (NIST/SEMATECH e-Handbook
 /// of Statistical Methods, 1.3.5.2). None of fewer than two values or where one is not finite.
 #[must_use]

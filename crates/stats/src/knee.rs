@@ -169,7 +169,7 @@ fn join_interval(points: &[Point], best: &Bent) -> (f64, f64) {
     });
     let joins: Vec<f64> = joins.collect();
     let end = |outer: Option<&f64>, before: Option<&f64>| match (outer, before) {
-        (Some(&inside), Some(&outside)) => border(inside, outside, &holds),
+        (Some(&inside), Some(&outside)) => border(inside, outside, holds),
         (Some(&inside), None) => inside,
         (None, _) => best.join,
     };

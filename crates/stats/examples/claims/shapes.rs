@@ -70,8 +70,11 @@ fn straight() -> Table {
     }
 }
 
+/// A curve by its title.
+type Curve = (&'static str, fn(f64) -> f64);
+
 fn smooth() -> Table {
-    let curves: [(&str, fn(f64) -> f64); 4] = [
+    let curves: [Curve; 4] = [
         ("N / (1 + N/16)", |n| n / (1.0 + n / 16.0)),
         ("log2(1 + N)", |n| (1.0 + n).log2()),
         ("Amdahl, 5 %", |n| n / (1.0 + 0.05 * (n - 1.0))),
@@ -79,7 +82,7 @@ fn smooth() -> Table {
     ];
     let designs = [Design { blocks: 1, ..PLAIN }, PLAIN, LASTING, Design { noise: 0.01, ..PLAIN }];
     let names = designs.iter().map(|design| format!("{}, noise {:.0} %", name(design), design.noise * 100.0));
-    let row = |(title, curve): (&str, fn(f64) -> f64)| {
+    let row = |(title, curve): Curve| {
         let cell =
             |design: &Design| claims(&format!("{title}, {}, {}", name(design), design.noise), design, curve);
         std::iter::once(title.to_owned()).chain(designs.iter().map(cell)).collect()
