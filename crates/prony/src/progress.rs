@@ -26,6 +26,8 @@ pub(crate) struct Progress {
     last_plain: Instant,
     advance: Advance,
     current: Option<Current>,
+    /// What the search may still take; empty where none runs.
+    searching: String,
 }
 
 /// What is known of the trial that runs.
@@ -50,7 +52,15 @@ impl Progress {
             bar
         });
         let begin = Instant::now();
-        Self { trials, live, begin, last_plain: begin, advance: Advance::default(), current: None }
+        Self {
+            trials,
+            live,
+            begin,
+            last_plain: begin,
+            advance: Advance::default(),
+            current: None,
+            searching: String::new(),
+        }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
@@ -63,6 +73,9 @@ impl Progress {
                     &format!("{} pause of {}", of(*number, self.trials), format::duration(*pause_s)),
                     false,
                 );
+            }
+            Event::Searching { expected_s, at_most_s, .. } => {
+                self.searching = searching(*expected_s, *at_most_s)
             }
             Event::TrialStarted(trial) => self.begin(trial),
             Event::Interval { interval, .. } => self.interval(interval),
@@ -119,10 +132,11 @@ impl Progress {
         current.measured.add(interval);
         let away = current.away.as_ref().map_or_else(String::new, |mark| away(mark, interval.end_s));
         let left_s = (current.end_s - interval.end_s).max(0.0);
+        let searching = &self.searching;
         let text = match interval.phase {
-            Phase::Drain => format!("{}  {phase}{}{away}", current.label, pending(interval)),
+            Phase::Drain => format!("{}  {phase}{}{away}{searching}", current.label, pending(interval)),
             Phase::WarmUp | Phase::Measure => format!(
-                "{}  {phase}, {} left  {}{}{away}",
+                "{}  {phase}, {} left  {}{}{away}{searching}",
                 current.label,
                 format::duration(left_s),
                 rate_and_p99(current.workload, &second),
@@ -174,6 +188,12 @@ fn rate_and_p99(workload: Workload, window: &Window) -> String {
     let operations = window.operations();
     let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
     format!("{}, p99 {p99}", report::rate_text(workload, window.rate_per_s().unwrap_or(0.0)))
+}
+
+/// `; search about 41 min more, at most 3 h 2 min`.
+fn searching(expected_s: f64, at_most_s: f64) -> String {
+    let (expected, at_most) = (format::duration(expected_s), format::duration(at_most_s));
+    format!("; search about {expected} more, at most {at_most}")
 }
 
 /// `3/8`, or `3` where the number of trials is not known beforehand.

@@ -26,6 +26,15 @@ pub enum Event {
         /// Seconds of the pause.
         pause_s: f64,
     },
+    /// A step of a search comes next: what the search may still take with it, in seconds.
+    Searching {
+        /// Trial that follows.
+        number: u32,
+        /// If all goes well.
+        expected_s: f64,
+        /// If each decision falls as late as it can.
+        at_most_s: f64,
+    },
     /// A trial begins; its state is `running`.
     TrialStarted(TrialRecord),
     /// Its engine is set up.

@@ -22,7 +22,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Loop, Mark, MarkKind, Outage, RowsCompared, Server};
+use crate::{Calibration, Cycle, Loop, Mark, MarkKind, Outage, RowsCompared, Server};
 
 /// Kind of operation: one row committed.
 pub const RECORD: &str = "record";
@@ -89,6 +89,10 @@ pub struct HistorianSetup {
     pub maintenance: Option<MaintenanceSetup>,
     /// Time from an event to its commit that the 99th percentile must keep, in milliseconds.
     pub p99_limit_ms: Option<f64>,
+    /// The cycle within which what is pending must come down for a rate to be held; none in records of before, which were judged
+    /// by cycles of ten seconds or a fifth of the window, or from purge to purge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
     /// Rows that were in the table when the trial began.
     pub rows_before: u64,
     /// What collecting and buffering alone cost.

@@ -48,6 +48,8 @@ pub fn ingest_step(
         pending: gauge(PENDING),
         pending_min: gauge(PENDING_MIN).into_iter().map(|least| (least - sorting).max(0.0)).collect(),
         cycle_s: cycle_s(setup, measured_s),
+        buffer: setup.max_buffered_events,
+        carried: carried(setup, outcome, &window),
         offered,
         committed: committed.map(|operation| operation.count).sum(),
         flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
@@ -66,8 +68,19 @@ fn p99_ms(latency: &Latency) -> Option<f64> {
     latency.percentile_us(99.0).map(|us| us / 1e3)
 }
 
-/// From maintenance to maintenance, or ten seconds or a fifth of the step; at least the time after which a flush is due.
+/// What was pending when the window ended, if all of it was written in the end. Records of before are judged without it.
+fn carried(setup: &HistorianSetup, outcome: &HistorianOutcome, window: &[&Sample]) -> u64 {
+    let drained = outcome.drain_s.is_some() && outcome.abandoned == 0;
+    let last = window.last().and_then(|sample| sample.gauges.get(PENDING_MAX)).copied();
+    last.filter(|_| drained && setup.cycle.is_some()).map_or(0, |pending| pending as u64)
+}
+
+/// As it was recorded. In records of before from maintenance to maintenance, or ten seconds or a fifth of the step. At least the
+/// time after which a flush is due.
 fn cycle_s(setup: &HistorianSetup, measured_s: f64) -> f64 {
+    if let Some(cycle) = setup.cycle {
+        return cycle.length_s.max(setup.flush_interval_ms / 1e3);
+    }
     match &setup.maintenance {
         Some(maintenance) if maintenance.interval_s * 2.0 <= measured_s => maintenance.interval_s,
         _ => CYCLE_S.min(measured_s / CYCLES_MIN).max(setup.flush_interval_ms / 1e3),

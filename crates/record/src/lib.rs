@@ -5,6 +5,7 @@
 
 pub mod clients;
 mod csv_field;
+mod cycle;
 mod design;
 pub mod disk;
 mod environment;
@@ -38,6 +39,7 @@ mod window;
 mod workload;
 
 pub use csv_field::{UNDO, csv_field, text_of};
+pub use cycle::{Cycle, CycleOf};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
 pub use disk::{BufferUse, CacheMode, DiskEngine, DiskOutcome, DiskSetup, Written};
 pub use environment::{

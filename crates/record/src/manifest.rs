@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use stats::search::{Rules, Search, Steps};
 
-use crate::{Design, Prices, State};
+use crate::{Cycle, Design, Prices, State};
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,7 +103,7 @@ pub struct Resumption {
 /// The rules of a search for the highest sustainable rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchRules {
-    /// Records a second of the first step.
+    /// Records a second of the first step; of a study of several blocks each search begins a little above it.
     pub start_per_s: f64,
     /// The search ends when the lowest failed rate is at most this share above the highest stable one.
     pub resolution_share: f64,
@@ -110,10 +111,56 @@ pub struct SearchRules {
     pub step_s: f64,
     /// Length of a confirming step, warm-up included, in seconds.
     pub confirm_s: f64,
-    /// Confirming steps that must all be stable.
+    /// Confirming steps of a rate that must be held.
     pub confirmations: u32,
+    /// Of how many; zero in records of before, where all must be.
+    #[serde(default)]
+    pub confirmations_of: u32,
+    /// Times that a rate must fail until it is given up; once in records of before.
+    #[serde(default = "once")]
+    pub failures: u32,
+    /// The cycle that steps are as long as; none in records of before, and where lengths are the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
     /// Rest between steps, in seconds.
     pub cool_down_s: f64,
     /// Whether the steps were shortened: a quick look and no measurement to rely on.
     pub quick: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl SearchRules {
+    /// What the search decides by.
+    #[must_use]
+    pub fn decisions(&self) -> Rules {
+        Rules {
+            start_per_s: self.start_per_s,
+            resolution_share: self.resolution_share,
+            failures: self.failures,
+            confirmations: self.confirmations,
+            confirmations_of: self.confirmations_of.max(self.confirmations),
+        }
+    }
+
+    /// Time that a search takes on a server that holds so much, if all goes well, in seconds.
+    #[must_use]
+    pub fn time_on_s(&self, capacity_per_s: f64) -> f64 {
+        self.time_s(Search::new(self.decisions()).steps_on(capacity_per_s))
+    }
+
+    /// Time that a search takes at most, in seconds; see [`Search::steps_at_most`].
+    #[must_use]
+    pub fn time_at_most_s(&self) -> f64 {
+        self.time_s(Search::new(self.decisions()).steps_at_most())
+    }
+
+    /// Time that so many steps take with their rests, in seconds. Emptying tables and draining come on top.
+    #[must_use]
+    pub fn time_s(&self, steps: Steps) -> f64 {
+        f64::from(steps.probes) * (self.step_s + self.cool_down_s)
+            + f64::from(steps.confirmations) * (self.confirm_s + self.cool_down_s)
+    }
 }

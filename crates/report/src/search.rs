@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Manifest, SearchStep};
+use record::{Manifest, SearchRules, SearchStep};
 use serde::Serialize;
 
 use crate::trial::Trial;
@@ -21,6 +21,10 @@ pub struct SearchedStep {
     pub stable: Option<bool>,
     /// Why it was not held, or why that is not known.
     pub because: Vec<String>,
+    /// Length of its measured window in seconds.
+    pub measured_s: f64,
+    /// Rows in the table when it ended.
+    pub rows_after: Option<u64>,
     /// Number of the trial.
     pub trial: u32,
 }
@@ -39,25 +43,43 @@ pub struct Search {
     pub block: u32,
     /// Its steps in their order.
     pub steps: Vec<SearchedStep>,
-    /// The confirmed rate: the highest at which as many confirming steps as the rules ask for were held, and no step
-    /// was not.
+    /// The confirmed rate: the highest at which as many confirming steps were held as the rules ask for, and that was not given up.
     pub stable_at: Option<f64>,
+    /// How it was held; none where no rate was.
+    pub held: Option<Tried>,
     /// The highest rate that was held in a single step, if no rate was confirmed.
     pub unconfirmed_at: Option<f64>,
-    /// The lowest rate above it that was not held.
+    /// The lowest rate above it that was given up. What can be held lies between the two.
     pub failed_at: Option<f64>,
+    /// How often it was not held; none where no rate failed.
+    pub failed: Option<Tried>,
     /// Why it was not held.
     pub failed_because: Vec<String>,
-    /// Rates below the confirmed one that were not held.
+    /// Rates below the confirmed one that were given up.
     pub failed_below: Vec<f64>,
     /// Why no higher rate was tried, if none failed.
     pub ended_by: Option<String>,
-    /// Confirming steps that the rules ask for.
+    /// Confirming steps that the rules ask for, and of how many.
     pub confirmations: Option<u32>,
+    /// See `confirmations`.
+    pub confirmations_of: Option<u32>,
     /// Whether the steps were shortened.
     pub quick: bool,
     /// Length of a step.
     pub step_s: Option<f64>,
+}
+
+/// How the steps of a rate ended: those that confirmed it if there were any, else those that looked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tried {
+    /// Steps that could be judged.
+    pub steps: usize,
+    /// Those that held it.
+    pub held: usize,
+    /// Length of the shortest measured window of those that held it, in seconds; of all if none did.
+    pub window_s: f64,
+    /// Most rows in the table at the end of a step.
+    pub rows: Option<u64>,
 }
 
 impl Search {
@@ -102,19 +124,21 @@ pub(crate) fn all(manifest: &Manifest, trials: &[Trial], aa: bool) -> Vec<Search
 fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
     let steps: Vec<SearchedStep> = group.iter().map(|(trial, step)| searched(trial, *step)).collect();
     let rules = manifest.search;
-    let needed = rules.map_or(1, |rules| rules.confirmations.max(1)) as usize;
-    let stable_at = highest(&steps, |rate| confirmed(&steps, rate, needed));
-    let held = |rate: f64| at(&steps, rate).any(|step| step.stable == Some(true)) && !failed(&steps, rate);
+    let limits = Limits::of(rules.as_ref());
+    let stable_at = highest(&steps, |rate| limits.confirmed(&steps, rate));
+    let held =
+        |rate: f64| at(&steps, rate).any(|step| step.stable == Some(true)) && !limits.given_up(&steps, rate);
     let unconfirmed_at = highest(&steps, held).filter(|_| stable_at.is_none());
     let floor = stable_at.or(unconfirmed_at).unwrap_or(0.0);
-    let failures = || steps.iter().filter(|step| step.stable == Some(false));
-    let lowest = failures()
-        .filter(|step| step.rate_per_s > floor && !same(step.rate_per_s, floor))
-        .min_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
-    let mut failed_below: Vec<f64> = failures()
-        .map(|step| step.rate_per_s)
-        .filter(|&rate| stable_at.is_some_and(|at| rate < at))
-        .collect();
+    let failed = || steps.iter().filter(|step| step.stable == Some(false));
+    let is_given_up = |step: &&SearchedStep| limits.given_up(&steps, step.rate_per_s);
+    let above = || failed().filter(|step| step.rate_per_s > floor && !same(step.rate_per_s, floor));
+    let least = |a: &&SearchedStep, b: &&SearchedStep| a.rate_per_s.total_cmp(&b.rate_per_s);
+    // One that failed and was not tried again counts where no other was: the search was broken off.
+    let lowest = above().filter(is_given_up).min_by(least).or_else(|| above().min_by(least));
+    let below = |step: &&SearchedStep| stable_at.is_some_and(|at| step.rate_per_s < at);
+    let mut failed_below: Vec<f64> =
+        failed().filter(is_given_up).filter(below).map(|step| step.rate_per_s).collect();
     failed_below.sort_by(f64::total_cmp);
     failed_below.dedup_by(|a, b| same(*a, *b));
     let first = group[0].0;
@@ -125,11 +149,14 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
         block: first.block,
         stable_at,
         unconfirmed_at,
+        held: stable_at.or(unconfirmed_at).map(|rate| tried(&steps, rate)),
         failed_at: lowest.map(|step| step.rate_per_s),
+        failed: lowest.map(|step| tried(&steps, step.rate_per_s)),
         failed_because: lowest.map(|step| step.because.clone()).unwrap_or_default(),
         failed_below,
         ended_by: lowest.is_none().then(|| ended_by(&steps)),
         confirmations: rules.map(|rules| rules.confirmations),
+        confirmations_of: rules.map(|rules| rules.decisions().confirmations_of),
         quick: rules.is_some_and(|rules| rules.quick),
         step_s: rules.map(|rules| rules.step_s),
         steps,
@@ -148,6 +175,8 @@ fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
         confirms: matches!(step, SearchStep::Confirm { .. }),
         stable,
         because,
+        measured_s: trial.measured_s,
+        rows_after: trial.historian().and_then(|historian| historian.rows_after),
         trial: trial.number,
     }
 }
@@ -160,13 +189,54 @@ fn at(steps: &[SearchedStep], rate: f64) -> impl Iterator<Item = &SearchedStep> 
     steps.iter().filter(move |step| same(step.rate_per_s, rate))
 }
 
-fn failed(steps: &[SearchedStep], rate: f64) -> bool {
-    at(steps, rate).any(|step| step.stable == Some(false))
+fn count(steps: &[SearchedStep], rate: f64, confirms: bool, stable: bool) -> usize {
+    at(steps, rate).filter(|step| step.confirms == confirms && step.stable == Some(stable)).count()
 }
 
-fn confirmed(steps: &[SearchedStep], rate: f64, needed: usize) -> bool {
-    let held = at(steps, rate).filter(|step| step.confirms && step.stable == Some(true)).count();
-    held >= needed && !failed(steps, rate)
+/// What a search is judged by: the rules that it was run by.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Steps that look for a rate and fail until it is given up.
+    failures: usize,
+    /// Confirming steps that must be held.
+    confirmations: usize,
+    /// Confirming steps that may fail.
+    may_fail: usize,
+}
+
+impl Limits {
+    fn of(rules: Option<&SearchRules>) -> Self {
+        let Some(rules) = rules.map(SearchRules::decisions) else {
+            return Self { failures: 1, confirmations: 1, may_fail: 0 };
+        };
+        Self {
+            failures: rules.failures.max(1) as usize,
+            confirmations: rules.confirmations.max(1) as usize,
+            may_fail: (rules.confirmations_of - rules.confirmations) as usize,
+        }
+    }
+
+    fn given_up(self, steps: &[SearchedStep], rate: f64) -> bool {
+        count(steps, rate, false, false) >= self.failures || count(steps, rate, true, false) > self.may_fail
+    }
+
+    fn confirmed(self, steps: &[SearchedStep], rate: f64) -> bool {
+        count(steps, rate, true, true) >= self.confirmations && !self.given_up(steps, rate)
+    }
+}
+
+fn tried(steps: &[SearchedStep], rate: f64) -> Tried {
+    let judged = || at(steps, rate).filter(|step| step.stable.is_some());
+    let confirms = judged().any(|step| step.confirms);
+    let judged: Vec<&SearchedStep> = judged().filter(|step| step.confirms == confirms).collect();
+    let held = judged.iter().filter(|step| step.stable == Some(true)).count();
+    let shown = judged.iter().filter(|step| held == 0 || step.stable == Some(true));
+    Tried {
+        steps: judged.len(),
+        held,
+        window_s: shown.map(|step| step.measured_s).reduce(f64::min).unwrap_or(0.0),
+        rows: judged.iter().filter_map(|step| step.rows_after).max(),
+    }
 }
 
 fn highest(steps: &[SearchedStep], holds: impl Fn(f64) -> bool) -> Option<f64> {
@@ -192,6 +262,10 @@ mod tests {
 
     /// Steps as text: `p` probes, `c` confirms, then the rate, then `+` held, `-` not held, `?` invalid.
     fn search(steps: &[&str]) -> super::Search {
+        search_by(steps, |_| {})
+    }
+
+    fn search_by(steps: &[&str], change: impl FnOnce(&mut record::SearchRules)) -> super::Search {
         let trials = (1..).zip(steps).map(|(number, step)| {
             let (kind, rest) = step.split_at(1);
             let (rate, how) = rest.split_at(rest.len() - 1);
@@ -210,7 +284,9 @@ mod tests {
             }
         });
         let mut study = fixture::study("historian", trials.collect());
-        study.manifest.search = Some(fixture::search_rules());
+        let mut rules = fixture::search_rules();
+        change(&mut rules);
+        study.manifest.search = Some(rules);
         Report::of(&study).searches.remove(0)
     }
 
@@ -223,9 +299,29 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_whose_confirmation_failed_is_the_failed_one() {
-        let found = search(&["p1000+", "p1500+", "p2000-", "c1500+", "c1500-", "c1455+", "c1455+", "c1455+"]);
+    fn a_rate_whose_confirmation_failed_twice_is_the_failed_one() {
+        let found = search(&[
+            "p1000+", "p1500+", "p2000-", "p2000-", "c1500-", "c1500-", "c1455+", "c1455+", "c1455+",
+        ]);
         assert_eq!((found.stable_at, found.failed_at), (Some(1455.0), Some(1500.0)));
+    }
+
+    #[test]
+    fn one_failed_confirmation_and_a_probe_that_held_at_last_do_not_count_against_a_rate() {
+        let found = search(&["p1000-", "p1000+", "p1500-", "p1500-", "c1000+", "c1000-", "c1000+", "c1000+"]);
+        assert_eq!((found.stable_at, found.failed_at), (Some(1000.0), Some(1500.0)));
+        let (held, failed) = (found.held.unwrap(), found.failed.unwrap());
+        assert_eq!((held.held, held.steps, failed.held, failed.steps), (3, 4, 0, 2));
+        assert!(found.failed_below.is_empty());
+    }
+
+    #[test]
+    fn a_search_of_before_is_judged_by_its_own_rules() {
+        let steps = ["p1000-", "p1000+", "p1500-", "c1000+", "c1000-", "c1000+", "c1000+"];
+        let found = search_by(&steps, |rules| {
+            (rules.failures, rules.confirmations_of, rules.cycle) = (1, 0, None);
+        });
+        assert_eq!((found.stable_at, found.failed_at), (None, Some(1000.0)), "each of its steps had to hold");
     }
 
     #[test]
@@ -248,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_failure_below_the_confirmed_rate_is_kept_in_view() {
-        let found = search(&["p1000-", "p2000+", "p4000-", "c2000+", "c2000+", "c2000+"]);
+        let found = search(&["p1000-", "p1000-", "p2000+", "p4000-", "c2000+", "c2000+", "c2000+"]);
         assert_eq!((found.stable_at, found.failed_at), (Some(2000.0), Some(4000.0)));
         assert_eq!(found.failed_below, [1000.0]);
     }

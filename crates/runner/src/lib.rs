@@ -15,7 +15,6 @@ mod resources;
 mod resume;
 mod run;
 mod sampling;
-mod search;
 mod search_steps;
 mod server;
 mod skip;

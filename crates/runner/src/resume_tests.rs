@@ -220,6 +220,47 @@ fn an_interrupted_study_of_searches_ends_as_an_undisturbed_one() {
     assert!(interrupted_everywhere(SEARCHES, 100) > 3);
 }
 
+#[test]
+fn a_search_tells_before_each_step_what_it_may_still_take() {
+    let study = Study::from_toml(SEARCHES).unwrap();
+    let mut left: Option<(u32, f64, f64)> = None;
+    let mut steps = 0;
+    for event in told(&study, None, usize::MAX) {
+        match event {
+            Event::Searching { number, expected_s, at_most_s } => {
+                assert!(expected_s > 0.0 && expected_s <= at_most_s, "{expected_s} of {at_most_s}");
+                left = Some((number, expected_s, at_most_s));
+            }
+            Event::TrialStarted(trial) => {
+                let (number, expected_s, _) = left.take().unwrap();
+                assert_eq!(number, trial.number);
+                assert!(expected_s >= trial.planned_s.unwrap(), "the step itself is part of it");
+                steps += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(steps > 12);
+}
+
+#[test]
+fn a_search_that_was_begun_by_other_rules_goes_on_by_them() {
+    let study = Study::from_toml(&SEARCHES.replace("confirmations = 1", "confirmations = 2")).unwrap();
+    let plan = Plan::of(&study).unwrap();
+    let mut begun = record(Vec::new(), &told(&study, None, 100));
+    let mut rules = begun.manifest.search.unwrap();
+    (rules.confirmations, rules.confirmations_of, rules.failures) = (4, 0, 1);
+    begun.manifest.search = Some(rules);
+    let resume = Resume::of(&plan, begun).unwrap();
+    let after = record(Vec::new(), &told(&study, Some(&resume), usize::MAX));
+    assert_eq!(after.manifest.search, Some(rules));
+    let judged = |trial: &MeasuredTrial| trial.trial.setup.as_ref().and_then(|s| s.historian()?.cycle);
+    assert!(after.trials.iter().all(|trial| judged(trial).is_none()), "and judged by them");
+    let last = after.trials.iter().rev().map(|trial| trial.trial.search.unwrap());
+    let confirming = last.take_while(|step| matches!(step, SearchStep::Confirm { .. })).count();
+    assert_eq!(confirming, 4);
+}
+
 /// Trials that are measured again after an interruption in the middle of a trial.
 fn again(text: &str, trial: u32) -> (Vec<u32>, usize) {
     let study = Study::from_toml(text).unwrap();

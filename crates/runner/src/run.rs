@@ -9,14 +9,14 @@ use database::RunId;
 use jiff::Timestamp;
 use load::Span;
 use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
-use study::{Plan, Study, Trial};
+use stats::search::Search;
+use study::{Plan, StepLengths, Study, Trial};
 
 use crate::command::{self, When};
 use crate::environment::{self, Lying};
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
-use crate::search::Search;
 use crate::search_steps;
 use crate::server;
 use crate::skip::Rules;
@@ -66,10 +66,21 @@ pub fn run(
     let servers = servers.into_iter().filter_map(|(name, file)| Some((name, file.ok()?))).collect();
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
-    let mut run = Run { trials: Trials { stop, listen, servers, targets }, number };
+    let begun_by = resume.and_then(|resume| resume.manifest.search);
+    // Of searches that were begun when every confirmation had to be held and no cycle was heeded all steps are judged alike.
+    let is_as_before = begun_by.is_some_and(|begun| begun.confirmations_of == 0);
+    let mut run = Run { trials: Trials { stop, listen, servers, targets, is_as_before }, number, begun_by };
+    let search = match run.first_search(study, plan) {
+        Ok(search) => search,
+        Err(error) => {
+            // The error that led here is what is told.
+            let _ = run.trials.targets.leave(stop);
+            return Err(error);
+        }
+    };
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
-        None => manifest(study, plan, context),
+        None => manifest(study, plan, context, search),
     };
     // One that was begun before runs had an identity has this one's from here on.
     manifest.run.get_or_insert_with(|| context.run.to_string());
@@ -96,8 +107,7 @@ pub fn run(
     }
 }
 
-fn manifest(study: &Study, plan: &Plan, context: &Context) -> Manifest {
-    let search = plan.trials.iter().find_map(|trial| trial.search_rules(study));
+fn manifest(study: &Study, plan: &Plan, context: &Context, search: Option<SearchRules>) -> Manifest {
     Manifest {
         format: FORMAT_VERSION,
         tool_version: context.tool_version.clone(),
@@ -148,12 +158,22 @@ struct Run<'a, 'b> {
     trials: Trials<'a, 'b>,
     /// Number of the last trial.
     number: u32,
+    /// The rules of searches that the study was begun with, if it is taken up again.
+    begun_by: Option<SearchRules>,
 }
 
 impl Run<'_, '_> {
     fn prepare_files(&mut self, plan: &Plan) -> Result<(), RunError> {
         let Trials { targets, stop, listen, .. } = &mut self.trials;
         targets.prepare_files(plan, stop, listen)
+    }
+
+    /// The rules of the searches of a plan, by the server of the first one.
+    fn first_search(&self, study: &Study, plan: &Plan) -> Result<Option<SearchRules>, RunError> {
+        let is_begun = self.begun_by.is_none() && study.search.is_some();
+        let Some(first) = plan.trials.first().filter(|_| is_begun) else { return Ok(None) };
+        let checkpoint_s = self.trials.targets.checkpoint_s(first, self.trials.stop)?;
+        Ok(first.search_rules(study, checkpoint_s))
     }
 
     fn all(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {
@@ -200,9 +220,9 @@ impl Run<'_, '_> {
         if let Some(before) = &study.before {
             self.command(before, When::Before, trial)?;
         }
-        let state = match (&study.search, trial.search_rules(study)) {
-            (Some(search), Some(rules)) => self.search(search, rules, trial)?,
-            _ => {
+        let state = match self.search_rules(study, trial)? {
+            Some(rules) => self.search(&rules, trial)?,
+            None => {
                 self.number = trial.planned.number;
                 let ran = self.trials.run(planned(trial, self.number), trial, &trial.work)?;
                 if ran.record.state == State::Complete {
@@ -215,6 +235,24 @@ impl Run<'_, '_> {
             self.command(after, When::After, trial)?;
         }
         Ok(state)
+    }
+
+    /// The rules of a trial's search, if it is one. A study that was begun under other rules goes on by them.
+    fn search_rules(&self, study: &Study, trial: &Trial) -> Result<Option<SearchRules>, RunError> {
+        let checkpoint_s = match study.search {
+            Some(_) => self.trials.targets.checkpoint_s(trial, self.trials.stop)?,
+            None => None,
+        };
+        let Some(now) = trial.search_rules(study, checkpoint_s) else { return Ok(None) };
+        let start_per_s = trial.search_start_per_s(study, &now);
+        let rules = match self.begun_by {
+            Some(begun) if begun.cycle.is_none() => begun,
+            Some(begun) => {
+                SearchRules { cycle: now.cycle, step_s: now.step_s, confirm_s: now.confirm_s, ..begun }
+            }
+            None => now,
+        };
+        Ok(Some(SearchRules { start_per_s, ..rules }))
     }
 
     /// Runs a command of the study, and tells how long it has taken.
@@ -242,17 +280,22 @@ impl Run<'_, '_> {
     }
 
     /// Searches the highest rate that a historian holds, a step a trial.
-    fn search(
-        &mut self,
-        search: &study::Search,
-        rules: SearchRules,
-        trial: &Trial,
-    ) -> Result<State, RunError> {
-        let mut steps = Search::new(rules);
+    fn search(&mut self, rules: &SearchRules, trial: &Trial) -> Result<State, RunError> {
+        let span = |seconds: f64| Span { ns: (seconds * 1e9) as u64 };
+        let lengths = match rules.cycle {
+            Some(cycle) => StepLengths::of_cycle(&trial.work, cycle),
+            None => StepLengths::given(&trial.work, span(rules.confirm_s)),
+        };
+        let mut search = Search::new(rules.decisions());
         let mut state = State::Complete;
         let mut first = true;
-        while let Some((step, work)) = search_steps::next(&steps, search, &trial.work) {
-            self.pause(if first { Span::ZERO } else { search.cool_down })?;
+        while let Some((step, work)) = search_steps::next(&search, &lengths, &trial.work) {
+            self.trials.tell(&Event::Searching {
+                number: self.number + 1,
+                expected_s: rules.time_s(search.steps_expected()),
+                at_most_s: rules.time_s(search.steps_at_most()),
+            })?;
+            self.pause(if first { Span::ZERO } else { span(rules.cool_down_s) })?;
             first = false;
             if self.trials.stopped() {
                 break;
@@ -264,7 +307,7 @@ impl Run<'_, '_> {
                 state = ran.record.state;
                 break;
             }
-            steps.take(search_steps::held(&ran));
+            search.take(search_steps::held(&ran));
         }
         Ok(state)
     }

@@ -1,18 +1,18 @@
 //! The steps of a search: what a step runs, and how it is judged.
 
 use record::{Outcome, SearchStep, State};
-use study::{Search as Rules, Work};
+use stats::search::{Held, Next, Search};
+use study::{StepLengths, Work};
 
 use crate::historian::not_held_because;
-use crate::search::{Held, Next, Search};
 use crate::trial::Ran;
 
 /// The next step and what it runs; none if the search has ended.
-pub(crate) fn next(search: &Search, rules: &Rules, work: &Work) -> Option<(SearchStep, Work)> {
+pub(crate) fn next(search: &Search, lengths: &StepLengths, work: &Work) -> Option<(SearchStep, Work)> {
     let (step, phases) = match search.next() {
         Next::Done => return None,
-        Next::Probe(rate_per_s) => (SearchStep::Probe { rate_per_s }, work.any().phases()),
-        Next::Confirm(rate_per_s) => (SearchStep::Confirm { rate_per_s }, rules.confirm_phases(work)),
+        Next::Probe(rate_per_s) => (SearchStep::Probe { rate_per_s }, lengths.probe),
+        Next::Confirm(rate_per_s) => (SearchStep::Confirm { rate_per_s }, lengths.confirm),
     };
     // Made anew: a step that is longer than the time between two purges has purges.
     match work.any().at_rate(step.rate_per_s(), phases) {

@@ -170,6 +170,21 @@ impl Targets {
         held.into_iter().map(|(_, held)| held).collect()
     }
 
+    /// The time between two checkpoints of the servers of a trial, in seconds, where they go by time.
+    pub(crate) fn checkpoint_s(&self, trial: &Trial, stop: &AtomicBool) -> Result<Option<f64>, RunError> {
+        let wanted = trial.databases();
+        let mut longest: Option<f64> = None;
+        for held in
+            self.databases.iter().filter(|held| wanted.iter().any(|wanted| held.wanted.is_same(wanted)))
+        {
+            let asked = async { held.own.session().await?.server().await };
+            let server = self.runtime.block_on(waiting::unless_stopped(stop, asked));
+            let server = server.ok_or_else(|| RunError::Interrupted(String::new()))??;
+            longest = longest.into_iter().chain(server.checkpoint_s()).reduce(f64::max);
+        }
+        Ok(longest)
+    }
+
     /// Leaves databases as they were found: what is to be kept or was there before stays. Gives what is left and why, if
     /// something is that should not be.
     pub(crate) fn leave(&mut self, stop: &AtomicBool) -> Result<(), String> {

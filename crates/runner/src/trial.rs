@@ -26,6 +26,8 @@ pub(crate) struct Trials<'a, 'b> {
     pub(crate) servers: BTreeMap<String, PathBuf>,
     /// What they are run against.
     pub(crate) targets: Targets,
+    /// Whether they are judged by the rules of before.
+    pub(crate) is_as_before: bool,
 }
 
 /// A trial that ran.
@@ -57,6 +59,7 @@ impl Trials<'_, '_> {
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
         let mut course = Course::new(record, &trial.target, &self.servers);
+        course.is_as_before = self.is_as_before;
         let mut told = Ok(());
         let (listen, targets) = (&mut *self.listen, &mut self.targets);
         let mut on_progress = |progress| {
@@ -86,6 +89,8 @@ struct Course<'a> {
     target: &'a Target,
     /// See [`Trials::servers`].
     servers: &'a BTreeMap<String, PathBuf>,
+    /// Whether it is judged by the rules of before.
+    is_as_before: bool,
     measured: Window,
     samples: Vec<Sample>,
     pace: Pace,
@@ -95,7 +100,16 @@ struct Course<'a> {
 impl<'a> Course<'a> {
     fn new(record: TrialRecord, target: &'a Target, servers: &'a BTreeMap<String, PathBuf>) -> Self {
         let measured = Window::new(record.main.clone());
-        Self { record, target, servers, measured, samples: Vec::new(), pace: Pace::default(), sampling: None }
+        Self {
+            record,
+            target,
+            servers,
+            is_as_before: false,
+            measured,
+            samples: Vec::new(),
+            pace: Pace::default(),
+            sampling: None,
+        }
     }
 
     /// What is to be told of what the workload tells.
@@ -112,7 +126,10 @@ impl<'a> Course<'a> {
                 let is_news = mark.clone().add_to(&mut self.record.marks);
                 is_news.then_some(Event::Mark { number, mark }).into_iter().collect()
             }
-            Progress::SetUp(setup) => {
+            Progress::SetUp(mut setup) => {
+                if self.is_as_before {
+                    setup.be_judged_as_before();
+                }
                 self.record.notes.extend(workloads::remark(&setup));
                 self.record.setup = Some(setup.clone());
                 self.record.placed = placed(self.target, &setup);

@@ -24,6 +24,7 @@ mod random;
 mod rank;
 mod run;
 mod scalability;
+pub mod search;
 mod serial;
 mod slope;
 mod spread;

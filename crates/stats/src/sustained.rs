@@ -1,8 +1,9 @@
 //! Whether a store holds a rate: its pending records do not grow, and come back to nearly nothing again and again.
 //!
-//! Six conditions, all of which must be met. Their thresholds are choices that a simulated queue bears out: no false
-//! alarm at 80 to 98 % of what the queue can do, and each excess of 1 % found within five minutes. Nothing here cuts off
-//! a warm-up or searches a rate.
+//! Six conditions, all of which must be met. Their thresholds are choices that simulated servers bear out: of one that is as
+//! fast all the time no false alarm at 80 to 98 % of what it can do, and each excess of 1 % found within five minutes. Of one
+//! that stalls or has cycles a step is a matter of chance; docs/statistics.md has the shares. Nothing here cuts off a warm-up or
+//! searches a rate.
 
 use crate::held::ACHIEVED_SHARE_MIN;
 use crate::theil_sen;
@@ -28,7 +29,7 @@ pub struct Step {
     pub pending: Vec<f64>,
     /// Fewest pending records in each interval.
     pub pending_min: Vec<f64>,
-    /// Length of a cycle (checkpoint, purge) in seconds.
+    /// Length of a cycle (checkpoint, purge) in seconds: within each of them what is pending must come down.
     pub cycle_s: f64,
     /// Records that were offered.
     pub offered: u64,
@@ -36,6 +37,11 @@ pub struct Step {
     pub committed: u64,
     /// Records that were offered and not accepted.
     pub refused: u64,
+    /// Records that may be pending before others are refused.
+    pub buffer: u64,
+    /// Records that were pending when the window ended and were written while it drained: they count as written. A stall shortly
+    /// before the end would else be taken for a rate that is not held.
+    pub carried: u64,
     /// Records by which `committed` may be off by chance, because they are committed in lots.
     pub flush_slack: u64,
     /// Length of the window in seconds.
@@ -66,12 +72,27 @@ pub enum Unstable {
         limit_per_s: f64,
     },
     /// Pending records did not fall to nearly nothing often enough.
-    #[error("pending records fell to nearly nothing in {low} of {cycles} cycles")]
+    #[error("{}", seldom_low(*low, *cycles, *cycle_s))]
     NeverLow {
         /// Cycles in which they did.
         low: usize,
         /// All cycles.
         cycles: usize,
+        /// Length of a cycle in seconds.
+        cycle_s: f64,
+    },
+    /// More records came than the buffer could hold.
+    #[error(
+        "{} % of the offered records were refused: the buffer of {} events holds {} s of this load and was full",
+        above_tenths(*refused_share * 100.0), grouped(*buffer as f64), short(*holds_s)
+    )]
+    Refused {
+        /// Refused over offered, 0–1.
+        refused_share: f64,
+        /// Records that the buffer holds.
+        buffer: u64,
+        /// Time in which so many are offered, in seconds.
+        holds_s: f64,
     },
     /// Fewer records were committed than offered.
     #[error("only {} % of the offered records were written", tenths_below(*achieved_share * 100.0))]
@@ -128,7 +149,7 @@ pub fn sustained(step: &Step) -> Vec<Unstable> {
     };
     pending
         .into_iter()
-        .chain([behind(step), not_drained(step), rows_differ(step), too_slow(step)])
+        .chain([behind(step, offered_per_s), not_drained(step), rows_differ(step), too_slow(step)])
         .flatten()
         .collect()
 }
@@ -149,8 +170,11 @@ fn never_low(step: &Step, offered_per_s: f64) -> Option<Unstable> {
     let (cycles, nearly_nothing) = (lowest.len(), offered_per_s * LOW_S);
     let low = lowest.into_iter().filter(|&lowest| lowest <= nearly_nothing).count();
     // 8 of 10 are 80 %, whatever the rounding of 0.8 × 10.
-    (((low as f64) + 1e-9) < cycles as f64 * LOW_CYCLES_SHARE_MIN)
-        .then_some(Unstable::NeverLow { low, cycles })
+    (((low as f64) + 1e-9) < cycles as f64 * LOW_CYCLES_SHARE_MIN).then_some(Unstable::NeverLow {
+        low,
+        cycles,
+        cycle_s: step.cycle_s.min(step.measured_s),
+    })
 }
 
 /// Fewest pending records of each cycle, counted from the begin of the window. An interval belongs to the cycle that
@@ -173,12 +197,20 @@ fn lowest_of_cycles(step: &Step) -> Vec<f64> {
     lowest.into_iter().map(|(_, least)| least).collect()
 }
 
-fn behind(step: &Step) -> Option<Unstable> {
+fn behind(step: &Step, offered_per_s: f64) -> Option<Unstable> {
     // What was refused is behind for good; no flush that is under way makes up for it.
     let accepted = step.offered.saturating_sub(step.refused);
-    let committed = step.committed.saturating_add(step.flush_slack).min(accepted);
-    let enough = committed as f64 >= step.offered as f64 * ACHIEVED_SHARE_MIN;
-    let achieved = step.committed.min(accepted);
+    let needed = step.offered as f64 * ACHIEVED_SHARE_MIN;
+    if (accepted as f64) < needed {
+        return Some(Unstable::Refused {
+            refused_share: step.refused as f64 / step.offered as f64,
+            buffer: step.buffer,
+            holds_s: step.buffer as f64 / offered_per_s,
+        });
+    }
+    let written = step.committed.saturating_add(step.carried);
+    let enough = written.saturating_add(step.flush_slack).min(accepted) as f64 >= needed;
+    let achieved = written.min(accepted);
     (!enough).then(|| Unstable::Behind { achieved_share: achieved as f64 / step.offered as f64 })
 }
 
@@ -196,6 +228,14 @@ fn too_slow(step: &Step) -> Option<Unstable> {
     let limit_ms = step.p99_limit_ms?;
     let kept = step.p99_ms.is_some_and(|p99_ms| p99_ms <= limit_ms);
     (!kept).then_some(Unstable::Slow { p99_ms: step.p99_ms, limit_ms })
+}
+
+fn seldom_low(low: usize, cycles: usize, cycle_s: f64) -> String {
+    let length = short(cycle_s);
+    match (low, cycles) {
+        (0, 1) => format!("pending records did not fall to nearly nothing within a cycle of {length} s"),
+        _ => format!("pending records fell to nearly nothing in {low} of {cycles} cycles of {length} s"),
+    }
 }
 
 fn drained(drain_s: Option<f64>, limit_s: f64) -> String {
@@ -241,6 +281,20 @@ fn above(value: f64) -> String {
 /// A limit, rounded down.
 fn below(value: f64) -> String {
     if value >= 10.0 { grouped((value + ROUNDING * value).floor()) } else { tenths(value, f64::floor) }
+}
+
+/// What passed a limit, in tenths, rounded up.
+fn above_tenths(value: f64) -> String {
+    tenths(value, f64::ceil)
+}
+
+/// A time to the tenth below ten seconds, else to the second; hundredths of what has no tenth.
+fn short(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds >= 9.95 => grouped(seconds),
+        seconds if seconds >= 0.095 => tenths(seconds, f64::round),
+        seconds => format!("{seconds:.2}"),
+    }
 }
 
 /// What falls short of a limit, in tenths, rounded down.

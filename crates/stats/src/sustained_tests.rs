@@ -17,6 +17,8 @@ impl Made {
             offered: 60_000,
             committed: 59_990,
             refused: 0,
+            buffer: 20_000,
+            carried: 0,
             flush_slack: 40,
             measured_s: 60.0,
             drain_s: Some(0.2),
@@ -68,10 +70,12 @@ fn pending_records_must_come_down_in_four_of_five_cycles() {
     let low_until =
         |until: f64| Made::new(|_| 900.0, move |second| if second <= until { 100.0 } else { 101.0 });
     low_until(50.0).check(&[]);
-    low_until(40.0).check(&["pending records fell to nearly nothing in 4 of 6 cycles"]);
+    low_until(40.0).check(&["pending records fell to nearly nothing in 4 of 6 cycles of 10 s"]);
     let in_fives = |step: &mut Step| step.cycle_s = 12.0;
     low_until(48.0).with(in_fives).check(&[]);
-    low_until(36.0).with(in_fives).check(&["pending records fell to nearly nothing in 3 of 5 cycles"]);
+    low_until(36.0)
+        .with(in_fives)
+        .check(&["pending records fell to nearly nothing in 3 of 5 cycles of 12 s"]);
     // One low second is enough for a cycle.
     Made::new(|_| 900.0, |second| if second % 10.0 == 3.0 { 0.0 } else { 700.0 }).check(&[]);
 }
@@ -85,7 +89,7 @@ fn what_is_left_at_the_end_is_a_cycle_from_half_a_cycle_on() {
     // Cycles of 24 s: two, and 12 s that are a third.
     high_at_the_end(48.0)
         .with(|step| step.cycle_s = 24.0)
-        .check(&["pending records fell to nearly nothing in 2 of 3 cycles"]);
+        .check(&["pending records fell to nearly nothing in 2 of 3 cycles of 24 s"]);
     // A cycle longer than the window is the window.
     high_at_the_end(10.0).with(|step| step.cycle_s = 900.0).check(&[]);
 }
@@ -132,7 +136,7 @@ fn several_reasons_are_all_told() {
         .with(|step| (step.committed, step.drain_s) = (30_000, None))
         .check(&[
             "pending records grew by 312 a second (5 allowed)",
-            "pending records fell to nearly nothing in 0 of 6 cycles",
+            "pending records fell to nearly nothing in 0 of 6 cycles of 10 s",
             "only 50 % of the offered records were written",
             "what was pending did not drain within 12 s",
         ]);
@@ -183,6 +187,8 @@ fn simulated(share: f64, seed: u64) -> Vec<Unstable> {
         offered: offered as u64,
         committed: committed as u64,
         refused: 0,
+        buffer: 20_000,
+        carried: 0,
         flush_slack: 40,
         measured_s: 300.0,
         drain_s: Some(pending / CAPACITY_PER_S),
@@ -204,4 +210,31 @@ fn a_simulated_queue_is_stable_below_its_capacity_and_never_above_it() {
             assert_ne!(simulated(share, seed), [], "{share} of the capacity was not noticed, seed {seed}");
         }
     }
+}
+
+#[test]
+fn a_full_buffer_is_told_as_what_it_is() {
+    let full = |step: &mut Step| {
+        (step.offered, step.committed, step.refused) = (2_400_000, 2_373_600, 26_400);
+    };
+    Made::steady().with(full).check(&[
+        "1.1 % of the offered records were refused: the buffer of 20,000 events holds 0.5 s of this load and was full",
+    ]);
+    let few = |step: &mut Step| (step.refused, step.committed) = (300, 59_700);
+    Made::steady().with(few).check(&[]);
+}
+
+#[test]
+fn what_was_pending_at_the_end_and_drained_was_written() {
+    let stalled = |step: &mut Step| (step.committed, step.carried) = (55_000, 5_000);
+    Made::steady().with(stalled).check(&[]);
+    let not_all = |step: &mut Step| (step.committed, step.carried) = (55_000, 4_000);
+    Made::steady().with(not_all).check(&["only 98.3 % of the offered records were written"]);
+}
+
+#[test]
+fn a_window_of_one_cycle_without_a_low_is_told_by_its_length() {
+    Made::new(|_| 900.0, |_| 700.0)
+        .with(|step| step.cycle_s = 60.0)
+        .check(&["pending records did not fall to nearly nothing within a cycle of 60 s"]);
 }

@@ -78,16 +78,56 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmation_lasts_five_purges_or_five_minutes() {
+    fn steps_of_a_search_hold_the_cycles_of_its_server() {
         let mut study = Study::of_historian(url());
         study.search_rate(false);
-        let confirm_s = |study: &Study| {
+        let lengths = |study: &Study, checkpoint_s: Option<f64>| {
             let plan = Plan::of(study).unwrap();
-            study.search.as_ref().unwrap().rules(&plan.trials[0].work, false).confirm_s
+            let rules = plan.trials[0].search_rules(study, checkpoint_s).unwrap();
+            (rules.step_s, rules.confirm_s)
         };
-        assert_eq!(confirm_s(&study), 300.0);
-        study.narrow::<Settings>(&toml::from_str("maintenance_interval = \"110s\"").unwrap()).unwrap();
-        assert_eq!(confirm_s(&study), 550.0);
+        assert_eq!(lengths(&study, None), (120.0, 540.0), "a minute is assumed");
+        assert_eq!(lengths(&study, Some(300.0)), (340.0, 780.0), "40 s and one cycle, 180 s and two");
+        assert_eq!(lengths(&study, Some(900.0)), (120.0, 1_980.0), "only confirming steps hold a long cycle");
+        study.narrow::<Settings>(&toml::from_str("maintenance_interval = \"240s\"").unwrap()).unwrap();
+        assert_eq!(lengths(&study, None), (280.0, 660.0));
+        study.search.as_mut().unwrap().confirm = Some(Span::seconds(90));
+        assert_eq!(lengths(&study, Some(300.0)), (120.0, 90.0), "lengths that are given are kept");
+    }
+
+    #[test]
+    fn three_of_four_confirmations_must_be_held_unless_it_is_said() {
+        let of = |text: &str| {
+            let mut study = Study::of_historian(url());
+            study.search = Some(toml::from_str(text).unwrap());
+            let plan = Plan::of(&study).map_err(|error| error.to_string())?;
+            let rules = plan.trials[0].search_rules(&study, None).unwrap();
+            Ok::<_, String>((rules.confirmations, rules.confirmations_of))
+        };
+        assert_eq!(of(""), Ok((3, 4)));
+        assert_eq!(of("confirmations = 1"), Ok((1, 1)));
+        assert_eq!(of("confirmations = 2\nconfirmations_of = 5"), Ok((2, 5)));
+        let refused = of("confirmations = 5\nconfirmations_of = 4").unwrap_err();
+        assert!(refused.contains("confirmations_of: cannot be 4: 5 of them must be held"), "{refused}");
+    }
+
+    #[test]
+    fn searches_of_several_blocks_begin_at_rates_of_their_own() {
+        let mut study = Study::of_historian(url());
+        study.search_rate(false);
+        let starts = |study: &Study| -> Vec<f64> {
+            let plan = Plan::of(study).unwrap();
+            let start = |trial: &crate::Trial| {
+                trial.search_start_per_s(study, &trial.search_rules(study, None).unwrap())
+            };
+            plan.trials.iter().map(start).collect()
+        };
+        assert_eq!(starts(&study), [1_000.0], "one search begins where it is told");
+        study.blocks = 7;
+        let seven = starts(&study);
+        assert!(seven.iter().all(|start| (1_000.0..=1_200.0).contains(start)), "{seven:?}");
+        assert!(seven.windows(2).all(|pair| pair[0] != pair[1]), "{seven:?}");
+        assert_eq!(starts(&study), seven, "which the seed decides");
     }
 
     #[test]

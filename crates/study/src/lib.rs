@@ -30,7 +30,7 @@ pub use file::{Mistake, StudyFile};
 pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
 pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
 pub use plan::{Plan, Stop, Trial};
-pub use search::Search;
+pub use search::{Search, StepLengths};
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
 pub use target::{At, Cluster, Database, Engine, Pair, Pristine, Server, Target, WantedDatabase};
 pub use work::{AnyWork, Asked, Given, Known, Work};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use database::Engine;
 use load::{Span, TargetNeeds};
 use record::{Design, DesignAxis, PlannedTrial, SearchRules};
 
@@ -80,11 +81,30 @@ impl Trial {
         self.target.wanted(self.work.any().needs())
     }
 
-    /// The rules of its search, if it is one.
+    /// The rules of its search, if it is one, on a server that writes its checkpoints so often.
     #[must_use]
-    pub fn search_rules(&self, study: &Study) -> Option<SearchRules> {
+    pub fn search_rules(&self, study: &Study, checkpoint_s: Option<f64>) -> Option<SearchRules> {
         let search = study.search.as_ref().filter(|_| self.work.any().searched().is_some())?;
-        Some(search.rules(&self.work, study.quick))
+        Some(search.rules(&self.work, checkpoint_s, study.quick))
+    }
+
+    /// The rate that its search begins with. All searches of a study that tried the same rates would err alike, and no number of
+    /// blocks would take that out (L. Schuchman, "Dither signals and their effect on quantization noise", IEEE Transactions on
+    /// Communication Technology 12, 1964): where there are several blocks, each search begins up to a fifth higher.
+    #[must_use]
+    pub fn search_start_per_s(&self, study: &Study, rules: &SearchRules) -> f64 {
+        let share = trial_seed(study.seed ^ DITHER, self.planned.number) as f64 / u64::MAX as f64;
+        let higher = if study.blocks > 1 { DITHER_FACTOR_MAX.powf(share) } else { 1.0 };
+        // Of no more digits than a stored record keeps for sure.
+        (rules.start_per_s * higher * 100.0).round() / 100.0
+    }
+
+    /// The time between two checkpoints of its server as long as nobody has changed it, in seconds; none where they do not go by
+    /// time. The server is asked when the study runs.
+    #[must_use]
+    pub fn default_checkpoint_s(&self) -> Option<f64> {
+        let engines = self.databases().into_iter().map(|database| database.url.engine());
+        engines.filter_map(default_checkpoint_s).reduce(f64::max)
     }
 }
 
@@ -200,6 +220,18 @@ fn design(study: &Study, points: &[Point]) -> Option<Design> {
         thresholds: study.thresholds.clone(),
         published: study.published.clone(),
     })
+}
+
+/// Sets the begins of searches apart from the other random choices, and how much higher they are at most.
+const DITHER: u64 = 0x4449_5448_4552_2121;
+const DITHER_FACTOR_MAX: f64 = 1.2;
+
+/// PostgreSQL's `checkpoint_timeout` is 5 minutes unless it is changed (its documentation, "Write Ahead Log").
+fn default_checkpoint_s(engine: Engine) -> Option<f64> {
+    match engine {
+        Engine::Postgres => Some(300.0),
+        Engine::Sqlite | Engine::Mysql | Engine::Fake => None,
+    }
 }
 
 fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {

@@ -30,7 +30,7 @@ pub(crate) struct Historian {
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
 
-    /// Look for the highest rate that is held, and confirm it. Takes about an hour; with --quick some minutes
+    /// Look for the highest rate that is held, and confirm it. Takes one to three hours; with --quick some minutes
     #[arg(long, help_heading = "Study", conflicts_with = "profile")]
     pub(crate) find_max: bool,
 
@@ -38,7 +38,7 @@ pub(crate) struct Historian {
     #[arg(long, value_name = "PER_SECOND", help_heading = "Study", requires = "find_max")]
     pub(crate) start_rate: Option<f64>,
 
-    /// Length of a step that confirms the answer, warm-up included [default: 5m, or five maintenance intervals]
+    /// Length of a step that confirms the answer, warm-up included [default: 9m, or 3m and two cycles of the server]
     #[arg(long, value_name = "TIME", help_heading = "Study", requires = "find_max")]
     pub(crate) confirm: Option<Span>,
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::anyhow;
 use database::Existing;
-use record::{Lines, SearchRules};
+use record::{Cycle, CycleOf, Lines, SearchRules};
 use study::{Order, Plan, Stop, Study, Trial, WantedDatabase, Work};
 use workload::{historian, orders};
 
@@ -49,6 +49,7 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
         "targets": targets(plan),
         "notes": plan.notes,
         "search": search_rules(study, plan),
+        "search_s": search_rules(study, plan).map(|rules| search_times_s(&rules, plan.trials.len())),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
         "fill_bytes": survey.fill_bytes(),
@@ -59,7 +60,7 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
 }
 
 fn search_rules(study: &Study, plan: &Plan) -> Option<SearchRules> {
-    plan.trials.iter().find_map(|trial| trial.search_rules(study))
+    plan.trials.iter().find_map(|trial| trial.search_rules(study, trial.default_checkpoint_s()))
 }
 
 /// The plan in a few lines.
@@ -73,10 +74,10 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
         (None, number) => format!("{number} trials"),
     };
     let mut lines = vec![format!("{}: {what} on {}", study.title, targets.join(", "))];
-    lines.push(match search_rules(study, plan) {
-        Some(rules) => search_time(rules, number),
-        None => time(plan, survey),
-    });
+    match search_rules(study, plan) {
+        Some(rules) => lines.extend(search_time(&rules, number)),
+        None => lines.push(time(plan, survey)),
+    }
     lines.push(format!("writes {}", written(study, plan, survey)));
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
@@ -101,25 +102,45 @@ fn time(plan: &Plan, survey: &Surveyed) -> String {
     format!("takes {upto}{duration}{preparation}")
 }
 
-/// Steps that a search usually takes: six to sixteen doublings, and six bisections to two per cent.
-const SEARCH_STEPS: [u32; 2] = [10, 20];
+/// The time of a search is told for servers that hold what it begins with, and so many times as much.
+const FASTER: f64 = 100.0;
 
-fn search_time(rules: SearchRules, searches: usize) -> String {
-    let total = |steps: u32| {
-        let probes_s = f64::from(steps) * (rules.step_s + rules.cool_down_s);
-        let confirmations_s = f64::from(rules.confirmations) * (rules.confirm_s + rules.cool_down_s);
-        report::format::duration((probes_s + confirmations_s) * searches as f64)
-    };
+/// Time that the searches of a plan take, in seconds: where the first rate is held and its double is not, where a hundred times
+/// as much is, and at most.
+fn search_times_s(rules: &SearchRules, searches: usize) -> [f64; 3] {
+    let [slow, fast] = [1.0, FASTER].map(|times| rules.time_on_s(times * rules.start_per_s));
+    [slow, fast, rules.time_at_most_s()].map(|time_s| time_s * searches as f64)
+}
+
+fn search_time(rules: &SearchRules, searches: usize) -> Vec<String> {
     let duration = report::format::duration;
-    format!(
-        "takes about {} to {}: steps of {} from {} records/s on, then {} of {} to confirm",
-        total(SEARCH_STEPS[0]),
-        total(SEARCH_STEPS[1]),
-        duration(rules.step_s),
-        report::format::figure(rules.start_per_s),
-        rules.confirmations,
-        duration(rules.confirm_s),
-    )
+    let figure = |times: f64| report::format::figure(times * rules.start_per_s);
+    let [slow, fast, most] = search_times_s(rules, searches).map(duration);
+    let confirmations = match rules.confirmations_of {
+        of if of > rules.confirmations => format!("{} of {of}", rules.confirmations),
+        _ => rules.confirmations.to_string(),
+    };
+    let mut lines = vec![
+        format!(
+            "takes about {slow} if {} records/s are held, {fast} if {} are, and at most {most}",
+            figure(1.0),
+            figure(FASTER)
+        ),
+        format!(
+            "steps of {} from {} records/s on, those that fail once more; then {confirmations} of {} must confirm",
+            duration(rules.step_s),
+            figure(1.0),
+            duration(rules.confirm_s),
+        ),
+    ];
+    if let Some(Cycle { length_s, of: CycleOf::Checkpoint }) = rules.cycle {
+        lines.push(format!(
+            "as long as checkpoints are apart, {} where nobody changed that: the server is asked when the search begins, and \
+             lengths follow",
+            duration(length_s)
+        ));
+    }
+    lines
 }
 
 fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {

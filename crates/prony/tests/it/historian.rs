@@ -60,11 +60,25 @@ fn a_rate_that_the_database_does_not_take_is_not_held_and_the_refused_events_are
 #[test]
 fn a_search_finds_what_the_database_takes_within_two_per_cent() {
     let bench = Workbench::new();
-    // 200 records/s; half the default lengths of the steps, in virtual time.
-    let lengths = ["--warm-up", "20s", "--duration", "40s", "--confirm", "2m"];
-    let mut search = vec!["--find-max", "--start-rate", "50", "--screens", "0", "--flush-rows", "8"];
-    search.extend(lengths);
-    let document = bench.run(&historian(FAKE, &search)).ended_with(0).json();
+    // 200 records/s; short steps in virtual time, and no rests, which are not.
+    let study = r#"
+        title = "Search"
+        slug = "search"
+        blocks = 1
+        [search]
+        start_per_s = 100.0
+        confirm = "2m"
+        cool_down = "0s"
+        [workload.historian]
+        warm_up = "20s"
+        duration = "40s"
+        screens = 0
+        flush_rows = 8
+        [target]
+        database = "TARGET"
+    "#;
+    bench.write("search.toml", study.replace("TARGET", FAKE));
+    let document = bench.run(&["study", "run", "search.toml", "--json"]).ended_with(0).json();
     let search = &document["searches"][0];
     let stable = search["stable_at"].as_f64().unwrap();
     assert!((196.0..=200.5).contains(&stable), "{search:#}");

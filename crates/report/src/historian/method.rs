@@ -18,9 +18,13 @@ const COUNTED: &str = "Rows that were acknowledged and that no purge may have re
     trial. After an outage the rows of a flush whose answer was lost are looked up before they are written \
     again.";
 
-const SEARCHED: &str = "A search doubles the rate until one is not held, then halves the distance until the two lie close \
-    together, and confirms the highest rate that was held with longer steps; where one of these fails, it \
-    goes on 3 % lower. A step that could not be judged counts neither way.";
+const SEARCHED: &str = "A search doubles the rate until one is given up, then halves the distance until the two lie close \
+    together, and confirms the highest rate that was held with longer steps; where too many of these fail, it \
+    goes on 3 % lower. A rate is given up when it failed as often as the rules of the search say (twice, and two of \
+    four confirming steps, unless the search was made before or told otherwise): one failure may be a stall. Steps hold \
+    a cycle of the server, from checkpoint to checkpoint or from purge to purge, where that is known. A \
+    step that could not be judged counts neither way. What can be held lies between the rate that is called stable and \
+    the one that failed, as far as the steps tell.";
 
 const PURGED: &str = "A purge deletes what is older than the retention, a block of rows with each statement or a partition as \
     a whole; a shrink gives the space back. They keep up where both together take less than the time to the \

@@ -60,6 +60,9 @@ pub struct Historian {
     pub rows_mismatch: Option<String>,
     /// Time from the end of the load until nothing was pending; none if that was not reached.
     pub drain_s: Option<f64>,
+    /// Rows in the table after the trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_after: Option<u64>,
     /// Times without a database.
     pub outages: Vec<Outage>,
     /// Times without the source of events.
@@ -91,7 +94,7 @@ pub struct Maintenance {
     pub run: MaintenanceRun,
     /// Its length over the time from one purge to the next; none if it did not come to its end.
     pub interval_share: Option<f64>,
-    /// Whether it takes less than the time to the next one; otherwise it never catches up.
+    /// Whether it took less than the time to the next one.
     pub keeps_up: Option<bool>,
 }
 
@@ -175,6 +178,7 @@ impl Historian {
             rows_compared: outcome.rows_compared.clone(),
             rows_mismatch: outcome.mismatch(),
             drain_s: outcome.drain_s,
+            rows_after: outcome.rows_after,
             waited_in_outages: waited(&measured.samples, &outcome.outages),
             outages: outcome.outages.clone(),
             source_outages: outcome.source_outages.clone(),

@@ -13,6 +13,8 @@ mod noise;
 mod one_trial;
 mod page;
 mod scaling;
+mod search;
+mod server;
 mod sets;
 mod shapes;
 mod warnings;
@@ -22,9 +24,10 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 4] = [
+const SECTIONS: [Titled; 5] = [
     ("One trial", one_trial::section),
     ("Warnings of one trial", warnings::section),
+    ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),
 ];

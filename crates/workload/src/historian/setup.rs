@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use database::{Engine, Error, Holder, Lease, Session, Sizes};
 use load::{Phases, Recorder, Tell};
-use record::{HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
+use record::{Cycle, HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
 
 use super::buffer::{Buffer, Limits};
 use super::job::Job;
@@ -155,11 +155,14 @@ async fn describe(
     source: &Source,
     simulated: bool,
 ) -> Result<HistorianSetup, Error> {
+    let server = session.server().await?;
+    let purge_s = job.maintenance.map(|maintenance| maintenance.interval.as_seconds());
+    let cycle = Cycle::of(server.checkpoint_s(), purge_s);
     Ok(HistorianSetup {
         target: lease.url().to_string(),
         engine: lease.url().engine().name().to_owned(),
         database: lease.name().to_owned(),
-        server: session.server().await?,
+        server,
         source: job.source.name(),
         tags: job.tags,
         pacing: source.pacing(),
@@ -186,6 +189,7 @@ async fn describe(
             shrink: maintenance.shrink,
         }),
         p99_limit_ms: job.p99_limit.map(|limit| limit.ns as f64 / 1e6),
+        cycle: Some(cycle),
         rows_before,
         calibration: (!simulated).then(|| pipeline::calibrate(job)),
         seed: job.seed,

@@ -77,7 +77,7 @@ impl Workload for Settings {
     /// What only a purge can heed, where none is run.
     fn without_effect(asked: &[(&Self, &Job)], is_search: bool) -> Vec<JobError> {
         let ignored = asked.iter().flat_map(|(settings, job)| {
-            // The steps that confirm are as long as five intervals.
+            // The steps that confirm are longer than two intervals.
             let runs = job.maintenance.is_some() || (is_search && settings.maintenance_interval.is_some());
             let given = [
                 ("maintenance_interval", settings.maintenance_interval.is_some()),
