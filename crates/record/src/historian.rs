@@ -22,7 +22,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Cycle, Loop, Mark, MarkKind, Outage, RowsCompared, Server};
+use crate::{Calibration, Cycle, Loop, Mark, MarkKind, Outage, RowsCompared, Server, SetUpDatabase};
 
 /// Kind of operation: one row committed.
 pub const RECORD: &str = "record";
@@ -102,6 +102,13 @@ pub struct HistorianSetup {
 }
 
 impl HistorianSetup {
+    /// Its database.
+    #[must_use]
+    pub fn database(&self) -> SetUpDatabase<'_> {
+        let Self { database, target, engine, server, .. } = self;
+        SetUpDatabase { name: database, address: target, engine, server }
+    }
+
     /// Whether it ran on a fake, in memory and in a time of its own.
     #[must_use]
     pub fn is_on_fake(&self) -> bool {

@@ -72,4 +72,4 @@ pub use target::{axis_in_full, in_full, loaded};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};
 pub use window::Window;
-pub use workload::{Main, Outcome, Setup, Workload};
+pub use workload::{Main, Outcome, SetUpDatabase, Setup, Workload};

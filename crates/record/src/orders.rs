@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
-use crate::{Loop, Mark, MarkKind, Offered, Outage, Server};
+use crate::{Loop, Mark, MarkKind, Offered, Outage, Server, SetUpDatabase};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub const MINUTE_S: f64 = 60.0;
@@ -62,6 +62,18 @@ pub struct OrdersSetup {
     pub cpu_target_share: Option<f64>,
     /// Seed.
     pub seed: u64,
+}
+
+impl OrdersSetup {
+    /// The databases of its stores.
+    pub fn databases(&self) -> impl Iterator<Item = SetUpDatabase<'_>> {
+        self.targets.iter().map(|StoreTarget { database, target, engine, server, .. }| SetUpDatabase {
+            name: database,
+            address: target,
+            engine,
+            server,
+        })
+    }
 }
 
 /// A store that is driven.

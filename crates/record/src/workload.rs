@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered, OrdersOutcome,
-    OrdersSetup,
+    OrdersSetup, Server,
 };
 use crate::{disk, historian, orders};
 
@@ -83,6 +83,19 @@ impl Main {
     }
 }
 
+/// A database as a trial found it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SetUpDatabase<'a> {
+    /// Its name on the server.
+    pub name: &'a str,
+    /// Where it is, without a password.
+    pub address: &'a str,
+    /// Its engine, as people call it.
+    pub engine: &'a str,
+    /// The server that answered.
+    pub server: &'a Server,
+}
+
 /// The setup of a trial, by workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "workload", rename_all = "snake_case")]
@@ -131,6 +144,16 @@ impl Setup {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
             Self::Orders(_) => false,
+        }
+    }
+
+    /// The databases that the trial found; none of a disk test.
+    #[must_use]
+    pub fn databases(&self) -> Vec<SetUpDatabase<'_>> {
+        match self {
+            Self::Disk(_) => Vec::new(),
+            Self::Historian(setup) => vec![setup.database()],
+            Self::Orders(setup) => setup.databases().collect(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Where the target of a trial was found to be: which server answered, and what its data and its log lie on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use record::{Placed, Reading, Server, Setup, Volume};
+use record::{Placed, Reading, SetUpDatabase, Setup, Volume};
 use study::Target;
 
 use crate::environment;
@@ -12,28 +12,17 @@ const NOT_TOLD: &str = "the server does not tell, or is on another machine";
 
 /// What a trial found of its target.
 pub(crate) fn placed(target: &Target, setup: &Setup) -> Vec<Placed> {
-    match setup {
-        Setup::Disk(_) if setup.is_simulated() => Vec::new(),
-        Setup::Disk(_) => {
-            let paths = target.paths.iter().map(|path| Placed::Path {
-                path: path.display().to_string(),
-                on: Reading::Known(volume(path)),
-            });
-            paths.collect()
-        }
-        Setup::Historian(setup) => {
-            vec![database(&setup.database, &setup.target, &setup.engine, &setup.server)]
-        }
-        Setup::Orders(setup) => {
-            let stores = setup.targets.iter();
-            stores
-                .map(|store| database(&store.database, &store.target, &store.engine, &store.server))
-                .collect()
-        }
+    let databases: Vec<Placed> = setup.databases().into_iter().map(database).collect();
+    if !databases.is_empty() || setup.is_simulated() {
+        return databases;
     }
+    let on_path =
+        |path: &PathBuf| Placed::Path { path: path.display().to_string(), on: Reading::Known(volume(path)) };
+    target.paths.iter().map(on_path).collect()
 }
 
-fn database(name: &str, address: &str, engine: &str, server: &Server) -> Placed {
+fn database(database: SetUpDatabase<'_>) -> Placed {
+    let SetUpDatabase { name, address, engine, server } = database;
     let on = |directory: &Option<String>| match directory {
         Some(directory) => Reading::Known(volume(Path::new(directory))),
         None => Reading::Unknown(NOT_TOLD.to_owned()),

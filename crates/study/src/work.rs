@@ -238,3 +238,14 @@ impl<W: Known> AnyWork for Asked<W> {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing else tells of a workload that is missing in one of the two lists.
+    #[test]
+    fn every_workload_of_records_can_be_run() {
+        assert_eq!(NAMES, record::Workload::ALL.map(record::Workload::name));
+    }
+}

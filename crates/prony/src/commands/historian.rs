@@ -2,10 +2,10 @@
 
 use anyhow::anyhow;
 use database::{Existing, Url};
-use study::{Database, Study, Target};
-use workload::historian::{Rate, SourceChoice};
+use study::{Database, Plan, Study, Target, Trial, WantedDatabase};
+use workload::historian::{Job, Rate, Settings, SourceChoice};
 
-use super::measuring::Asks;
+use super::measuring::{Asks, fate};
 use crate::arguments::Historian;
 use crate::exit::Failure;
 
@@ -75,4 +75,18 @@ fn title(historian: &Historian) -> Option<String> {
         }
         _ => "Historian".to_owned(),
     })
+}
+
+/// What historians write, as rows: how many bytes that is depends on the engine.
+pub(super) fn written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String {
+    let uses = |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
+    let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<Settings>());
+    let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
+    let known: Option<f64> = jobs.map(rows).sum();
+    let amount = match known.filter(|_| study.search.is_none()) {
+        Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
+        None => "rows as fast as they are taken".to_owned(),
+    };
+    let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());
+    format!("{amount} into {name}, {}", fate(database))
 }

@@ -1,9 +1,9 @@
 //! Commands that measure: what each of them asks for is a study, which is run, or whose plan is shown.
 
 use clap::Args;
-use study::Study;
+use study::{Plan, Study, WantedDatabase, Work};
 
-use super::plan;
+use super::{historian, orders, plan};
 use crate::arguments::{Measured, Measuring, Output};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -44,4 +44,23 @@ impl<W: Asks + Args> Measured<W> {
     pub(crate) fn asked(&self) -> Asked<'_> {
         (&self.asked, &self.output)
     }
+}
+
+/// What a plan writes to one of its databases for this work, for whoever reads the plan.
+pub(super) fn written_by(
+    work: &Work,
+    study: &Study,
+    plan: &Plan,
+    database: &WantedDatabase,
+) -> Option<String> {
+    match work {
+        Work::Disk(_) => None,
+        Work::Historian(_) => Some(historian::written(study, plan, database)),
+        Work::Orders(asked) => Some(orders::written(database, &asked.job)),
+    }
+}
+
+/// What becomes of a database that is made.
+pub(super) fn fate(database: &WantedDatabase) -> &'static str {
+    if database.is_transient() { "which is removed at the end" } else { "which stays" }
 }

@@ -1,5 +1,9 @@
 //! `prony orders`: what is done with an order store.
 
+use database::Existing;
+use study::WantedDatabase;
+use workload::orders::Job;
+
 use super::{measuring, orders_generate, orders_store};
 use crate::arguments::Orders;
 use crate::exit::{Exit, Failure};
@@ -11,4 +15,14 @@ pub(crate) fn run(command: &Orders) -> Result<Exit, Failure> {
         Orders::Run(run) => measuring::run(run.asked()),
         Orders::Verify(verify) => orders_store::verify(verify),
     }
+}
+
+/// What is loaded into a store, or what its clients write.
+pub(super) fn written(database: &WantedDatabase, job: &Job) -> String {
+    if database.existing == Existing::Use {
+        return "orders into the stores, which the next run removes".to_owned();
+    }
+    let size = database.load.clone().unwrap_or_else(|| job.size.unwrap_or_default().to_string());
+    let seed = job.store_seed.map_or_else(String::new, |seed| format!(", seed {seed},"));
+    format!("an order store of {size}{seed} to {}, {}", database.place(), measuring::fate(database))
 }

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use anyhow::anyhow;
-use database::Existing;
 use record::{Cycle, CycleOf, Lines, SearchRules};
-use study::{Order, Plan, Stop, Study, Trial, WantedDatabase, Work};
-use workload::{historian, orders};
+use study::{Order, Plan, Stop, Study};
 
+use super::measuring::written_by;
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
 use crate::lacks::lacks;
@@ -151,45 +150,10 @@ fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
 
 /// What is written to databases, each once.
 fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut drives_stores = false;
-    for (database, trial) in plan.databases() {
-        match &trial.work {
-            Work::Disk(_) => {}
-            Work::Historian(_) => parts.push(rows_written(study, plan, &database)),
-            Work::Orders(_) if database.existing == Existing::Use => drives_stores = true,
-            Work::Orders(asked) => parts.push(store_loaded(&database, &asked.job)),
-        }
-    }
-    if drives_stores {
-        parts.push("orders into the stores, which the next run removes".to_owned());
-    }
-    parts
-}
-
-/// What becomes of a database that is made.
-fn fate(database: &WantedDatabase) -> &'static str {
-    if database.is_transient() { "which is removed at the end" } else { "which stays" }
-}
-
-/// What historians write, as rows: how many bytes that is depends on the engine.
-fn rows_written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String {
-    let uses = |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
-    let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<historian::Settings>());
-    let rows = |job: &historian::Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
-    let known: Option<f64> = jobs.map(rows).sum();
-    let amount = match known.filter(|_| study.search.is_none()) {
-        Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
-        None => "rows as fast as they are taken".to_owned(),
-    };
-    let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());
-    format!("{amount} into {name}, {}", fate(database))
-}
-
-fn store_loaded(database: &WantedDatabase, job: &orders::Job) -> String {
-    let size = database.load.clone().unwrap_or_else(|| job.size.unwrap_or_default().to_string());
-    let seed = job.store_seed.map_or_else(String::new, |seed| format!(", seed {seed},"));
-    format!("an order store of {size}{seed} to {}, {}", database.place(), fate(database))
+    let mut seen = HashSet::new();
+    let databases = plan.databases().into_iter();
+    let parts = databases.filter_map(|(database, trial)| written_by(&trial.work, study, plan, &database));
+    parts.filter(|part| seen.insert(part.clone())).collect()
 }
 
 /// Everything that trials are run against, each once.
