@@ -11,6 +11,7 @@ mod comparison;
 mod configuration;
 mod csv;
 mod disk;
+mod findable;
 #[cfg(test)]
 mod fixture;
 pub mod format;
@@ -42,6 +43,7 @@ pub use configuration::Configuration;
 pub use disk::{
     Comparison, Expectation, ExpectedFigure, MatrixCell, PublishedRow, SteadyState, Sweep, SweepPoint,
 };
+pub use findable::Findable;
 pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,

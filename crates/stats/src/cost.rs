@@ -2,6 +2,8 @@
 //!
 //! It knows no currency and no term: both belong to whoever names the price.
 
+use crate::Estimate;
+
 /// Price of one unit of a rate: all that was paid over the rate that it gives, as "Database performance and resiliency in
 /// the Intel processor-powered Dell PowerEdge R630" (Principled Technologies) divides the price of a system by its orders
 /// a minute. None where the price is negative, the rate is not positive, or one of them is not finite.
@@ -9,6 +11,14 @@
 pub fn cost_per_unit(price: f64, rate: f64) -> Option<f64> {
     let cost = price / rate;
     (price >= 0.0 && rate > 0.0 && cost.is_finite()).then_some(cost)
+}
+
+/// The price of one unit with the interval that a rate's own makes of it: the higher the rate, the cheaper the unit. None
+/// where [`cost_per_unit`] is none of the rate or an end of it.
+#[must_use]
+pub fn cost_estimate(price: f64, rate: &Estimate) -> Option<Estimate> {
+    let of = |rate: f64| cost_per_unit(price, rate);
+    Estimate::new(of(rate.value)?, (of(rate.high)?, of(rate.low)?))
 }
 
 /// A price that was changed by a share of it, and what a unit of the same rate costs then.
@@ -54,6 +64,18 @@ mod tests {
             assert!(price_steps(price, rate, &[0.0]).is_empty());
         }
         assert_eq!(cost_per_unit(0.0, 10.0), Some(0.0), "what was given away costs nothing");
+    }
+
+    #[test]
+    fn an_uncertain_rate_costs_an_uncertain_price() {
+        let estimate = |value, low, high| Estimate { value, low, high };
+        let cost = cost_estimate(900.0, &estimate(1_000.0, 900.0, 1_200.0)).unwrap();
+        assert_eq!(cost, estimate(0.9, 0.75, 1.0));
+        assert_eq!(
+            cost_estimate(900.0, &estimate(10.0, 0.0, 20.0)),
+            None,
+            "what may give nothing has no bound"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! a number that is not finite has no figure (`None`, or an error that says why), never NaN.
 
 mod array;
+mod best;
 mod chance;
 mod change_point;
 mod cost;
@@ -36,9 +37,10 @@ mod trend;
 mod warm_up;
 
 pub use array::{Array, ArrayError};
+pub use best::{Best, best};
 pub use chance::{Chance, gap_by_chance, variability_by_chance};
 pub use change_point::{ChangePoint, RUNS_MAX, RUNS_MIN, change_points};
-pub use cost::{PriceStep, cost_per_unit, price_steps};
+pub use cost::{PriceStep, cost_estimate, cost_per_unit, price_steps};
 pub use curve::NoCurve;
 pub use effect::{Effect, effect, unpaired_effect};
 pub use gap::{Gap, longest_gap};

@@ -226,6 +226,7 @@ fn check_compared(study: &Study) -> Vec<StudyError> {
         ("reference", study.reference.is_some()),
         ("metric", study.metric.is_some()),
         ("smallest", study.smallest.is_some()),
+        ("noise", study.noise.is_some()),
     ];
     let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !study.compare);
     ignored

@@ -25,6 +25,7 @@ impl Study {
             noise_floor: false,
             metric: None,
             smallest: None,
+            noise: None,
             thresholds: Vec::new(),
             cool_down: Span::ZERO,
             before: None,

@@ -52,6 +52,9 @@ pub struct Study {
     /// Smallest effect that matters, such as `3 %`; prony's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest: Option<Share>,
+    /// Standard deviation of trials of the same, such as `2 %`, for what a plan says that it finds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Share>,
     /// What must hold: `p99_ms < 20`, `gain > 5 %`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,

@@ -34,6 +34,15 @@ pub(crate) struct PlanStudy {
     #[command(flatten)]
     pub(crate) given: GivenStudy,
 
+    /// How much trials of the same scatter (standard deviation), such as "2 %", for the gain that the study can find
+    /// [default: the study's, or 2 %]
+    #[arg(long, value_name = "PERCENT", help_heading = "Study")]
+    pub(crate) noise: Option<record::Share>,
+
+    /// Gain that is to be found, such as "5 %": the plan says how many blocks that takes
+    #[arg(long, value_name = "PERCENT", help_heading = "Study")]
+    pub(crate) gain: Option<record::Share>,
+
     /// Print one JSON document instead of the table
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

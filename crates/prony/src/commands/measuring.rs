@@ -27,7 +27,7 @@ pub(crate) fn run((asked, output): Asked<'_>) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn plan((asked, output): Asked<'_>) -> Result<Exit, Failure> {
-    plan::print(&asked.study()?, output.format)
+    plan::print(&asked.study()?, None, output.format)
 }
 
 impl Measuring {

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use anyhow::anyhow;
-use record::{Cycle, CycleOf, Lines, SearchRules};
+use record::{Cycle, CycleOf, Lines, SearchRules, Share};
+use report::Findable;
 use study::{Order, Plan, Stop, Study};
 
 use super::measuring::written_by;
@@ -13,8 +14,8 @@ use crate::lacks::lacks;
 use crate::session::{self, Surveyed};
 use crate::terminal;
 
-/// Prints the plan of a study.
-pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
+/// Prints the plan of a study, with the blocks that a gain takes.
+pub(crate) fn print(study: &Study, gain: Option<Share>, format: Format) -> Result<Exit, Failure> {
     if format.csv {
         return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
     }
@@ -22,16 +23,25 @@ pub(crate) fn print(study: &Study, format: Format) -> Result<Exit, Failure> {
     let survey = session::survey(&plan)?;
     plan.notes.iter().for_each(|note| tell!("{note}"));
     if format.json {
-        let document = json(study, &plan, &survey);
+        let document = json(study, &plan, gain, &survey);
         terminal::print_json(&(serde_json::to_string_pretty(&document).map_err(Failure::runtime)? + "\n"))?;
     } else {
-        let summary = summary(study, &plan, &survey).into_iter();
+        let findable = findable(study, &plan).map(|findable| findable.sentences(gain, "--noise"));
+        let summary = summary(study, &plan, &survey).into_iter().chain(findable.into_iter().flatten());
         terminal::print(&Lines::each(summary.chain([String::new()]).chain(trials(study, &plan))))?;
     }
     Ok(Exit::Pass)
 }
 
-fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
+/// What the study can find; none where it compares nothing.
+fn findable(study: &Study, plan: &Plan) -> Option<Findable> {
+    let first = || plan.trials.iter().filter(|trial| trial.planned.block == 1);
+    let combinations = first().filter(|trial| !trial.planned.aa).count();
+    let twice = first().any(|trial| trial.planned.aa);
+    Findable::of(plan.design.as_ref()?, combinations, twice, study.noise)
+}
+
+fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> serde_json::Value {
     let trials: Vec<serde_json::Value> = plan
         .trials
         .iter()
@@ -51,6 +61,8 @@ fn json(study: &Study, plan: &Plan, survey: &Surveyed) -> serde_json::Value {
         "search_s": search_rules(study, plan).map(|rules| search_times_s(&rules, plan.trials.len())),
         "duration_s": plan.duration().as_seconds(),
         "may_end_earlier": plan.stop != Stop::Never,
+        "finds": findable(study, plan),
+        "blocks_for_gain": gain.and_then(|gain| findable(study, plan)?.blocks_for(gain.value())),
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
         "warnings": survey.warnings().cloned().chain(lacks(study, plan)).collect::<Vec<_>>(),

@@ -18,7 +18,9 @@ pub(crate) fn run(run: &RunStudy) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
-    plans::print(&study(&plan.given)?, Format { json: plan.json, csv: false })
+    let mut study = study(&plan.given)?;
+    study.noise = plan.noise.or(study.noise);
+    plans::print(&study, plan.gain, Format { json: plan.json, csv: false })
 }
 
 pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {

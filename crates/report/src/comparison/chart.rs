@@ -246,7 +246,8 @@ fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSerie
         parts.push(format!("Shaded: the jump, {} %.", format::points(jump.change * 100.0)));
     }
     if let Some(place) = series.sweet_spot {
-        parts.push(format!("Ring: the sweet spot, {}.", axis.levels[place]));
+        let at_most = if series.sweet_spot_lowest == Some(place) { "" } else { "at most " };
+        parts.push(format!("Ring: the sweet spot, {at_most}{}.", axis.levels[place]));
     }
     parts.join(" ")
 }

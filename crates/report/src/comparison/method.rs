@@ -25,7 +25,11 @@ const REFERENCE: &str = "Where the reference was measured twice in a block (an A
 
 const ALONG: &str = "Along an axis of numbers a knee is looked for as said below. A jump between two levels is claimed by the same rules of \
     two parallel lines against a bent one, from a change of 5 % on. The sweet spot \
-    is the cheapest level whose whole interval against the best level shows less than 5 % loss.";
+    is at most the cheapest level whose whole interval against the best level shows less than 5 % loss; a cheaper one is ruled out \
+    where a one-sided t test shows 5 % loss or more, corrected for all levels that might have been the best.";
+
+const BEST: &str = "The best of several combinations is named where it is ahead of each other one, by interval and paired t test; its \
+    own mean is overstated as the greatest of several always is.";
 
 const THRESHOLDS: &str = "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, \
     and is inconclusive else. The mean of two blocks has an interval; a single block is judged by its value, \
@@ -48,8 +52,13 @@ pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
         those of the paired t test; Holm's correction holds for {families} together."
     );
     let numbers = compared.axes.iter().any(|axis| axis.quantity.is_some());
-    let others =
-        [(true, JUDGED), (true, REFERENCE), (numbers, ALONG), (!compared.thresholds.is_empty(), THRESHOLDS)];
+    let others = [
+        (true, JUDGED),
+        (true, REFERENCE),
+        (compared.axes.len() > 1, BEST),
+        (numbers, ALONG),
+        (!compared.thresholds.is_empty(), THRESHOLDS),
+    ];
     let others = others.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned());
     [paired].into_iter().chain(others).collect()
 }

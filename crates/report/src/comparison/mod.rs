@@ -187,8 +187,10 @@ pub struct AxisSeries {
     pub jump: Option<Jump>,
     /// Why no jump is claimed.
     pub no_jump: Option<String>,
-    /// Level, by its place in the axis, past which more gains less than 5 %.
+    /// Level, by its place in the axis, past which more gains less than 5 %: the sweet spot is this one at most.
     pub sweet_spot: Option<usize>,
+    /// The cheapest level that is not ruled out to be it, or to be as good as any that was measured.
+    pub sweet_spot_lowest: Option<usize>,
     /// Why there is no sweet spot.
     pub no_sweet_spot: Option<String>,
     /// The Universal Scalability Law fitted to it, along axes that are counts of clients, threads or processors.

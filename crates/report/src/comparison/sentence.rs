@@ -1,11 +1,12 @@
 //! What a study that compares came to: what each level gains over the reference, where the curve bends, whether the
 //! thresholds held, and what the reader must know of the order and of the noise.
 
-use super::{caveat, gain_sentence, shape_sentence};
 use record::Direction;
+use stats::{Best, Effect, Estimate};
 
+use super::{caveat, direction, gain_pct, gain_sentence, shape_sentence};
 use crate::comparison::{ComparedMetric, Outcome, Point, StudyComparison};
-use crate::format::{self, figure};
+use crate::format::{self, figure, points as points_of};
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
@@ -64,28 +65,62 @@ fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {
     failed.chain(inconclusive).chain(held).collect()
 }
 
-/// Of several axes, the combination with the best mean; of a single one, its own sentence says so.
+/// Of several axes, the combination that is ahead of all others; of a single one, its own sentences say so.
 fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     let scenarios =
         comparison.axes.iter().flat_map(|axis| &axis.series).any(|series| !series.scenario.is_empty());
     if comparison.axes.len() < 2 || comparison.not_compared.is_some() || scenarios {
         return None;
     }
-    let best = best_of(comparison, comparison.points.iter())?;
-    let value = value(&comparison.metric, best)?;
-    let sentence =
-        format!("The best of {} combinations is {} with {value}", comparison.points.len(), best.label,);
-    let figure = Some(value);
-    Some(Verdict { figure, trials: best.trials.clone(), ..Verdict::new(Level::Finding, "best", sentence) })
+    let points = &comparison.points;
+    let figures: Vec<&[Option<f64>]> = points.iter().map(|point| point.values.by_block.as_slice()).collect();
+    let of_several = format!("of {} combinations", points.len());
+    let with_value = |index: usize| {
+        let of_value = value(&comparison.metric, &points[index])?;
+        Some(format!("{} with {of_value}", points[index].label))
+    };
+    let (first, sentence) = match stats::best(&figures, direction(comparison.metric.better))? {
+        Best::Ahead { best, next, over_next } => {
+            let (ahead, next) = (ahead(&over_next, comparison.metric.better), &points[next].label);
+            (
+                best,
+                format!("The best {of_several} is {}, {ahead} ahead of the next, {next}", with_value(best)?),
+            )
+        }
+        Best::NotApart(all) => {
+            let others: Vec<&str> = all[1..].iter().map(|index| points[*index].label.as_str()).collect();
+            let best = with_value(all[0])?;
+            let others = format::listed(&others);
+            (
+                all[0],
+                format!(
+                    "Which {of_several} is the best is not settled: {best} cannot be told apart from {others}"
+                ),
+            )
+        }
+        Best::Few(best) => {
+            let needed = stats::BLOCKS_MIN;
+            let which = if comparison.metric.better == Direction::Higher { "greatest" } else { "least" };
+            let best_value = with_value(best)?;
+            (
+                best,
+                format!(
+                    "The {which} mean {of_several} is that of {best_value}; to name a best one takes {needed} blocks"
+                ),
+            )
+        }
+    };
+    let figure = value(&comparison.metric, &points[first]);
+    let trials = points[first].trials.clone();
+    Some(Verdict { figure, trials, ..Verdict::new(Level::Finding, "best", sentence) })
 }
 
-fn best_of<'a>(comparison: &StudyComparison, points: impl Iterator<Item = &'a Point>) -> Option<&'a Point> {
-    let measured = points.filter_map(|point| Some((point, point.values.mean?)));
-    let best = match comparison.metric.better {
-        Direction::Higher => measured.max_by(|a, b| a.1.total_cmp(&b.1)),
-        Direction::Lower => measured.min_by(|a, b| a.1.total_cmp(&b.1)),
-    };
-    best.map(|(point, _)| point)
+/// `8 % (5–11 %)`, by how much the best is ahead of the next.
+fn ahead(over_next: &Effect, better: Direction) -> String {
+    let pct = |ratio: f64| points_of(gain_pct(ratio, direction(better)).abs());
+    let Estimate { value, low, high } = over_next.ratio;
+    let (least, most) = if better == Direction::Lower { (high, low) } else { (low, high) };
+    format!("{} % ({}–{} %)", pct(value), pct(least), pct(most))
 }
 
 /// `2,310 records/s (2,280–2,340)`; of a metric whose unit does not tell what it is, with its name. Of several blocks a

@@ -63,6 +63,7 @@ fn settings(axis: &DesignedAxis, axes: &[DesignedAxis], grid: &Grid<'_>) -> Vec<
             jump: None,
             no_jump: None,
             sweet_spot: None,
+            sweet_spot_lowest: None,
             no_sweet_spot: None,
             scalability: None,
             no_scalability: None,
@@ -83,6 +84,16 @@ struct Curve<'a> {
     metric: &'a Metric,
 }
 
+/// Where a sweet spot is, in places of the axis.
+struct Found {
+    /// None where no level below the largest is shown to be as good.
+    at_most: Option<usize>,
+    lowest: usize,
+}
+
+const NOT_REACHED: &str =
+    "sweet spot not reached: below the largest level every loss against the best may be 5 % or more";
+
 impl Curve<'_> {
     fn fill(&self, series: &mut AxisSeries, seed: u64) {
         let levels = self.measured(series);
@@ -95,7 +106,10 @@ impl Curve<'_> {
             Err(reason) => series.no_jump = Some(reason.to_string()),
         }
         match self.sweet_spot(series) {
-            Ok(level) => series.sweet_spot = Some(level),
+            Ok(Found { at_most, lowest }) => {
+                (series.sweet_spot, series.sweet_spot_lowest) = (at_most, Some(lowest));
+                series.no_sweet_spot = at_most.is_none().then(|| NOT_REACHED.to_owned());
+            }
             Err(reason) => series.no_sweet_spot = Some(reason),
         }
         let scales = SCALING.contains(&self.axis.name.as_str()) && self.quantity == Some(Quantity::Count);
@@ -116,8 +130,8 @@ impl Curve<'_> {
         points.filter_map(of).collect()
     }
 
-    /// The place of the level, or why there is none.
-    fn sweet_spot(&self, series: &AxisSeries) -> Result<usize, String> {
+    /// The places of its levels, or why there are none.
+    fn sweet_spot(&self, series: &AxisSeries) -> Result<Found, String> {
         if !self.numbers.windows(2).all(|pair| pair[0] < pair[1]) {
             return Err(
                 "no sweet spot: the levels do not rise, so that it is not known which is dearer".to_owned()
@@ -144,13 +158,10 @@ impl Curve<'_> {
             })
             .collect();
         match stats::sweet_spot(&candidates, direction(self.metric.better)) {
-            SweetSpot::At(index) => present
-                .get(index)
-                .map(|(place, _)| *place)
-                .ok_or_else(|| "no sweet spot: its level is not known".to_owned()),
-            SweetSpot::NotReached => {
-                Err("sweet spot not reached: below the largest level every loss against the best may be 5 % or more".to_owned())
+            SweetSpot::AtMost { level, lowest } => {
+                Ok(Found { at_most: Some(present[level].0), lowest: present[lowest].0 })
             }
+            SweetSpot::NotReached { lowest } => Ok(Found { at_most: None, lowest: present[lowest].0 }),
             SweetSpot::Unknown => Err("no sweet spot: a level has a figure of zero, or none in six blocks that the best level shares".to_owned()),
         }
     }

@@ -31,12 +31,23 @@ fn shape_of(
     match (series.sweet_spot, &series.no_sweet_spot) {
         (Some(place), _) => {
             let level = &axis.levels[place];
-            let sentence = format!("{words}: the sweet spot is {level}; more gains less than 5 %");
+            let sentence = match series.sweet_spot_lowest.filter(|lowest| *lowest != place) {
+                Some(lowest) => format!(
+                    "{words}: the sweet spot is at most {level}, past which more gains less than 5 %; {} is not ruled out",
+                    axis.levels[lowest]
+                ),
+                None => format!(
+                    "{words}: the sweet spot is {level}; every level below it loses 5 % or more, and more gains less than 5 %"
+                ),
+            };
             let figure = Some(level.clone());
             verdicts.push(Verdict { figure, ..Verdict::new(Level::Finding, "sweet_spot", sentence) });
         }
         (None, Some(reason)) => {
-            verdicts.push(Verdict::new(Level::Note, "sweet_spot", format!("{words}: {reason}")));
+            let below = series.sweet_spot_lowest.filter(|lowest| lowest + 1 < axis.levels.len());
+            let lowest = below.map(|lowest| format!("; {} is not ruled out", axis.levels[lowest]));
+            let sentence = format!("{words}: {reason}{}", lowest.unwrap_or_default());
+            verdicts.push(Verdict::new(Level::Note, "sweet_spot", sentence));
         }
         (None, None) => {}
     }

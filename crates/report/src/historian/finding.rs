@@ -198,7 +198,8 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
         _ => String::new(),
     };
     let sentence = format!(
-        "Rows of a flush, {}: {figure} gave the most, {} records/s{gain}",
+        "Rows of a flush, {}: {figure} gave the most, {} records/s{gain}; they were not compared \
+         block by block, so that others may be as good",
         series.series,
         self::figure(best.records_per_s)
     );

@@ -2,7 +2,7 @@
 
 use record::{Manifest, PriceItem, Prices};
 use serde::Serialize;
-use stats::PriceStep;
+use stats::{Estimate, PriceStep};
 
 use super::UNIT;
 use crate::configuration::Configuration;
@@ -28,6 +28,8 @@ pub struct Cost {
     pub total: f64,
     /// Configuration with the most orders a minute, of which the cost is; none where no order was measured.
     pub configuration: Option<String>,
+    /// Configurations whose interval of orders a minute reaches into that of this one: any may be the one with the most.
+    pub not_apart: Vec<String>,
     /// The measured system first, then the published ones; empty where no order was measured.
     pub systems: Vec<CostRow>,
     /// What an order a minute costs if the price was another one.
@@ -62,6 +64,8 @@ pub struct CostRow {
     pub total: f64,
     /// Orders a minute, rollbacks included.
     pub per_min: f64,
+    /// The price of one order a minute with the interval that the measured rate's own makes of it.
+    pub cost_interval: Option<Estimate>,
     /// Price of one order a minute, of published systems as printed; none where there were no orders.
     pub cost_per_opm: Option<f64>,
     /// Where the source contradicts itself.
@@ -72,14 +76,15 @@ pub struct CostRow {
 pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Option<Cost> {
     let prices = manifest.prices.as_ref()?;
     let total = prices.total();
-    let best = best(configurations);
-    let ours = best.map(|(name, per_min)| CostRow {
+    let (best, not_apart) = best(configurations);
+    let ours = best.map(|Measured { name, per_min, interval }| CostRow {
         system: format!("measured here: {name}"),
         is_published: false,
         currency: prices.currency.clone(),
         total,
         per_min,
         cost_per_opm: stats::cost_per_unit(total, per_min),
+        cost_interval: interval.and_then(|rate| stats::cost_estimate(total, &rate)),
         note: None,
     });
     let published = super::published::costs().filter(|_| ours.is_some());
@@ -91,23 +96,43 @@ pub(crate) fn of(manifest: &Manifest, configurations: &[Configuration]) -> Optio
         term: prices.term.clone(),
         items: items(prices),
         total,
-        configuration: best.map(|(name, _)| name.to_owned()),
+        configuration: best.map(|best| best.name.to_owned()),
+        not_apart,
         systems: ours.into_iter().chain(rows).collect(),
         price_steps: best
-            .map(|(_, per_min)| stats::price_steps(total, per_min, &PRICE_CHANGES))
+            .map(|best| stats::price_steps(total, best.per_min, &PRICE_CHANGES))
             .unwrap_or_default(),
         published_source: source,
     })
 }
 
-/// The configuration with the most orders a minute, of those that were measured to their end.
-fn best(configurations: &[Configuration]) -> Option<(&str, f64)> {
-    let rate = |configuration: &'_ Configuration| Some(UNIT.of(configuration.main()?.per_s?));
-    configurations
+/// A configuration's orders a minute.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    name: &'a str,
+    per_min: f64,
+    interval: Option<Estimate>,
+}
+
+/// The configuration with the most orders a minute, of those that were measured to their end, and the names of those that may have
+/// as many: their intervals overlap, or there is none.
+fn best(configurations: &[Configuration]) -> (Option<Measured<'_>>, Vec<String>) {
+    let measured = |configuration: &'_ Configuration| Some(UNIT.of(configuration.main()?.per_s?));
+    let all: Vec<Measured<'_>> = configurations
         .iter()
         .filter(|configuration| configuration.is(Workload::Orders) && !configuration.cut_short)
-        .filter_map(|configuration| Some((configuration.name.as_str(), rate(configuration)?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter_map(|configuration| {
+            let interval = configuration.rate_per_s.map(|estimate| UNIT.estimate(estimate));
+            Some(Measured { name: &configuration.name, per_min: measured(configuration)?, interval })
+        })
+        .collect();
+    let best = all.iter().copied().max_by(|a, b| a.per_min.total_cmp(&b.per_min));
+    let reaches = |one: &Measured<'_>| {
+        let ends = best.and_then(|best| best.interval).zip(one.interval);
+        ends.is_none_or(|(best, own)| own.high >= best.low)
+    };
+    let others = all.iter().filter(|one| best.is_some_and(|best| best.name != one.name) && reaches(one));
+    (best, others.map(|one| one.name.to_owned()).collect())
 }
 
 fn items(prices: &Prices) -> Vec<CostItem> {

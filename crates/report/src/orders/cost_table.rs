@@ -44,7 +44,7 @@ fn systems(cost: &Cost) -> Option<Table> {
         words("figures", "whether they were measured here or published by others", 0),
         column("price", "of the whole system", 0),
         column("orders/min", "of all databases, rolled back ones included", 0),
-        column("cost of an order/min", "price over the orders a minute", 0),
+        column("cost of an order/min", "price over the orders a minute, with the 95 % interval of these", 0),
     ];
     let row = |row: &CostRow| {
         let unit = row.currency.as_deref().unwrap_or_default();
@@ -54,10 +54,16 @@ fn systems(cost: &Cost) -> Option<Table> {
             if row.is_published { "published" } else { "measured" }.to_owned(),
             with_unit(format::money(row.total)),
             if row.is_published { plain(row.per_min) } else { figure(row.per_min) },
-            dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)))),
+            dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)) + &interval(row))),
         ])
     };
     Table::of("Cost of an order a minute", columns, cost.systems.iter().map(row))
+}
+
+/// ` (0.58–0.62)`, what the interval of the rate makes of the cost; nothing where there is none, or where its ends read alike.
+pub(crate) fn interval(row: &CostRow) -> String {
+    let ends = row.cost_interval.map(|cost| (format::small_money(cost.low), format::small_money(cost.high)));
+    ends.filter(|(low, high)| low != high).map(|(low, high)| format!(" ({low}–{high})")).unwrap_or_default()
 }
 
 /// What the cost comes to if the price was another one; none where no order was measured.

@@ -1,6 +1,6 @@
 //! What was measured of order stores: orders a minute, the CPU share at which a server was held, what they cost.
 
-use super::UNIT;
+use super::{UNIT, cost_table};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, plain};
 use crate::orders::{Cost, CpuTarget, Orders};
@@ -130,10 +130,15 @@ fn cost(cost: &Cost) -> Option<Verdict> {
         .map(|step| format::small_money(step.cost))
         .collect();
     let change = plain(cost.price_steps.last()?.change * 100.0);
+    let not_apart = match cost.not_apart.as_slice() {
+        [] => String::new(),
+        others => format!("; {} may give as many orders, their intervals overlap", format::listed(others)),
+    };
     let sentence = format!(
-        "{}: an order a minute costs {figure}: {} {unit} for {} orders/min ({} to {} if the price is {change} % lower or \
-         higher)",
+        "{}: an order a minute costs {figure}{}: {} {unit} for {} orders/min ({} to {} if the price is {change} % lower or \
+         higher){not_apart}",
         cost.configuration.as_deref()?,
+        cost_table::interval(ours),
         format::money(ours.total),
         self::figure(ours.per_min),
         ends[0],

@@ -190,6 +190,7 @@ pub(crate) fn costs() -> Option<(Vec<CostRow>, String)> {
         total: cost.total_usd,
         per_min: cost.opm,
         cost_per_opm: Some(cost.usd_per_opm),
+        cost_interval: None,
         note: Some(cost.note.clone()),
     };
     Some((published.cost.iter().map(row).collect(), source(published)))

@@ -252,9 +252,28 @@ fn cost_is_the_price_over_the_orders_a_minute() {
     assert_eq!((ours.per_min, ours.cost_per_opm), (6_000.0, Some(0.6)));
     let steps: Vec<i64> = cost.price_steps.iter().map(|step| (step.cost * 100.0).round() as i64).collect();
     assert_eq!(steps, [48, 54, 60, 66, 72]);
+    let (interval, rate) = (ours.cost_interval.unwrap(), 6_000.0);
+    assert!(interval.low <= 3_600.0 / rate && 3_600.0 / rate <= interval.high, "{interval:?}");
     let published: Vec<Option<f64>> = cost.systems[1..].iter().map(|row| row.cost_per_opm).collect();
     assert_eq!(published, [Some(0.45), Some(0.13)]);
     assert!(cost.systems[1..].iter().all(|row| row.is_published && row.note.is_some()));
+}
+
+#[test]
+fn what_may_give_as_many_orders_is_told_with_the_cost() {
+    let told = |second: f64| {
+        let made = |name: &str, rate: f64, number: u32| Sold::at(name, &[rate]).noise(0.05).trial(number);
+        let mut study = study("two", vec![made("A", 100.0, 1), made("B", second, 2)]);
+        study.manifest.prices = Some(prices());
+        let report = Report::of(&study);
+        let sentence = report.verdicts().iter().find(|verdict| verdict.rule == "order_cost").unwrap();
+        (sentence.sentence.clone(), report.text(None).to_string())
+    };
+    let (near, text) = told(99.9);
+    assert!(near.contains("may give as many orders, their intervals overlap"), "{near}");
+    assert!(text.contains("EUR (0."), "{text}");
+    let (far, _) = told(50.0);
+    assert!(!far.contains("may give as many"), "{far}");
 }
 
 #[test]
