@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
 
 mod curves;
+mod effects;
 mod noise;
 mod one_trial;
 mod page;
@@ -24,12 +25,13 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 5] = [
+const SECTIONS: [Titled; 6] = [
     ("One trial", one_trial::section),
     ("Warnings of one trial", warnings::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),
+    ("Effects", effects::section),
 ];
 
 fn main() {
