@@ -125,7 +125,7 @@ mod tests {
         assert!(twice.gain < one.gain);
         let more = Findable::of(&design(7, 5), 5, false, noise("5 %")).unwrap();
         assert!(more.gain > one.gain && more.comparisons == 4, "{more:?}");
-        let told = one.sentences(noise("5 %"), "--noise").join("\n");
+        let told = one.sentences(noise("5 %"), "").join("\n");
         assert!(
             told.starts_with("7 blocks find a gain of ") && told.contains("of blocks, a gain of 5 % takes "),
             "{told}"

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::Estimate;
 use crate::rank::{Ends, rank_sum_ends, signed_rank_ends};
-use crate::student::t_two_sided;
+use crate::student::{t_quantile, t_two_sided};
 use crate::{mean, median, standard_deviation};
 
 /// How a level compares with the reference.
@@ -112,6 +112,36 @@ pub fn unpaired_effect(reference: &[f64], level: &[f64]) -> Option<Effect> {
     })
 }
 
+/// Effect between two runs of different times, where each time by itself shifts all values of a run by a normal log ratio of this
+/// standard deviation, as a share: 0.02 is about 2 %.
+///
+/// A random effect of the session, known beforehand, is added to both means (S. R. Searle, G. Casella and C. E. McCulloch, Variance
+/// Components, 1992, section 3.2); the ratio is that of the geometric means, its interval and p-value are those of Welch's t with
+/// Satterthwaite's degrees of freedom (F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+/// Biometrics Bulletin 2, 1946), to which the known part adds none.
+///
+/// None as [`unpaired_effect`], and where the deviation is no number or negative.
+#[must_use]
+pub fn effect_between_sessions(reference: &[f64], level: &[f64], between: f64) -> Option<Effect> {
+    let plain = unpaired_effect(reference, level).filter(|_| between >= 0.0 && between.is_finite())?;
+    let logarithms = |values: &[f64]| values.iter().copied().map(logarithm).collect::<Option<Vec<f64>>>();
+    let (reference, level) = (logarithms(reference)?, logarithms(level)?);
+    let squared_error = |values: &[f64]| Some(standard_deviation(values)?.powi(2) / values.len() as f64);
+    let (one, other) = (squared_error(&reference)?, squared_error(&level)?);
+    let total = one + other + 2.0 * between.powi(2);
+    let squares = one.powi(2) / (reference.len() - 1) as f64 + other.powi(2) / (level.len() - 1) as f64;
+    let degrees = if squares > 0.0 { (total.powi(2) / squares).min(1e6) } else { 1e6 };
+    let center = mean(&level)? - mean(&reference)?;
+    let half_width = t_quantile(0.025, degrees) * total.sqrt();
+    let ends = ((center - half_width).exp(), (center + half_width).exp());
+    Some(Effect {
+        ratio: Estimate::new(center.exp(), ends).filter(|ratio| ratio.low > 0.0)?,
+        confidence: 0.95,
+        p_value: p_value(center, total.sqrt(), degrees),
+        ..plain
+    })
+}
+
 /// Logarithms of level over reference, sorted, so that the order of the blocks cannot even change the rounding.
 pub(crate) fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
     let log_ratio = |&(reference, level): &(f64, f64)| Some(logarithm(level)? - logarithm(reference)?);
@@ -149,6 +179,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
     use proptest::prelude::*;
 
     /// Depression before and after a tranquilizer (Hollander and Wolfe, 1973, table 3.1), an example of R's
@@ -241,6 +272,38 @@ mod tests {
             assert_eq!(effect.confidence, confidence, "{blocks} blocks");
             assert_eq!(effect.ratio.low == 1.0, blocks <= 6, "{blocks} blocks: {effect:?}");
         }
+    }
+
+    #[test]
+    fn sessions_that_differ_by_themselves_claim_nothing_false() {
+        let share = |blocks: usize, between: f64, assumed: f64| {
+            let differs = |seed: &u64| {
+                let mut random = SplitMix64::new(*seed);
+                let mut session = || {
+                    let shift = between * random.normal();
+                    (0..blocks).map(|_| (shift + 0.02 * random.normal()).exp()).collect::<Vec<f64>>()
+                };
+                let (one, other) = (session(), session());
+                let effect = effect_between_sessions(&one, &other, assumed).unwrap();
+                effect.excludes_none() && effect.p_value < 0.05
+            };
+            (0..2_000).filter(differs).count() as f64 / 2_000.0
+        };
+        for blocks in [6, 7, 15] {
+            let (known, ignored) = (share(blocks, 0.02, 0.02), share(blocks, 0.02, 0.0));
+            assert!(known < 0.06 && ignored > 0.2, "{blocks} blocks: {known} {ignored}");
+        }
+    }
+
+    #[test]
+    fn sessions_without_a_spread_are_welchs() {
+        let (one, other) = ([0.80, 0.83, 1.89, 1.04], [1.15, 0.88, 0.90, 0.74, 1.21]);
+        let (plain, between) =
+            (unpaired_effect(&one, &other).unwrap(), effect_between_sessions(&one, &other, 0.0).unwrap());
+        close(plain.p_value, between.p_value, 1e-12);
+        assert!(effect_between_sessions(&one, &other, 0.1).unwrap().half_width() > between.half_width());
+        assert_eq!(effect_between_sessions(&one, &other, f64::NAN), None);
+        assert_eq!(effect_between_sessions(&one, &[1.0], 0.1), None);
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub enum Comparison {
     /// The whole interval is within ± the smallest effect that matters, whether or not it holds "no
     /// difference".
     Equivalent,
+    /// Better or worse, but of runs that were not interleaved and whose sessions nobody knows the spread of: they differ, and
+    /// what made them differ is not known.
+    Differs,
     /// A difference is shown whose estimate does not matter, but the interval reaches beyond what does not: the difference may
     /// be as large as its end.
     Small,

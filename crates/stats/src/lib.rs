@@ -42,7 +42,7 @@ pub use chance::{Chance, gap_by_chance, variability_by_chance};
 pub use change_point::{ChangePoint, RUNS_MAX, RUNS_MIN, change_points};
 pub use cost::{PriceStep, cost_estimate, cost_per_unit, price_steps};
 pub use curve::NoCurve;
-pub use effect::{Effect, effect, unpaired_effect};
+pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, repeats_mean};

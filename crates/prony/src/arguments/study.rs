@@ -108,6 +108,11 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
+    /// How much runs of the same differ from one time to another (standard deviation), such as "2 %". Without it runs differ, and
+    /// neither is called better
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) between: Option<record::Share>,
+
     /// Print one JSON document instead of the tables
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

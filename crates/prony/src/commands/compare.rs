@@ -12,7 +12,7 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
         studies.push((directory.display().to_string(), results::read(directory).map_err(Failure::usage)?));
     }
     let sides: Vec<_> = studies.iter().map(|(name, study)| (name.clone(), study)).collect();
-    let compared = Compare::of(&sides, compare.smallest);
+    let compared = Compare::of(&sides, compare.smallest, compare.between);
     if compare.json {
         terminal::print_json(&compared.json())?;
     } else {

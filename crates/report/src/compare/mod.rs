@@ -12,7 +12,7 @@ mod text;
 
 use record::{METRICS, Metric, Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
-use stats::{Better, Effect, Judged};
+use stats::{Better, Comparison, Effect, Judged};
 
 pub use difference::Difference;
 
@@ -27,7 +27,13 @@ const DOCUMENT_VERSION: u32 = 1;
 
 /// Said of every comparison of studies.
 const NOT_INTERLEAVED: &str = "Not interleaved: drift not controlled. Whatever changed between the studies, known or not, is part of \
-                               every effect; one study with both as configurations compares them block by block";
+                               every effect, so that figures differ and neither is called better; one study with both as \
+                               configurations compares them block by block, or say how much runs of different times differ by \
+                               themselves";
+
+/// Said where it is known how much sessions differ by themselves.
+const BETWEEN: &str = "Not interleaved: intervals and verdicts allow for sessions that differ by themselves, as given; what else \
+                       changed between the studies is part of every effect";
 
 /// Several studies, the first of which the others are compared with.
 #[derive(Clone, Debug, Serialize)]
@@ -36,6 +42,8 @@ pub struct Compare {
     pub format: u32,
     /// The studies in the order given.
     pub studies: Vec<ComparedStudy>,
+    /// How much sessions differ by themselves (standard deviation), as a share; none where the user did not say.
+    pub between: Option<f64>,
     /// What holds of every effect here.
     pub caution: String,
     /// Each further study against the first.
@@ -130,9 +138,11 @@ pub enum CompareOutcome {
 
 impl Compare {
     /// Compares studies, each with the name of its results directory, with the first of them. Effects matter from the share
-    /// given on, or else from that on which the first study says.
+    /// given on, or else from that on which the first study says. Only where it is given how much sessions differ by themselves
+    /// is anything called better or worse.
     #[must_use]
-    pub fn of(studies: &[(String, &StudyRecord)], smallest: Option<Share>) -> Self {
+    pub fn of(studies: &[(String, &StudyRecord)], smallest: Option<Share>, between: Option<Share>) -> Self {
+        let between = between.map(Share::value);
         let sides: Vec<Side<'_>> = studies.iter().map(|(name, study)| Side::of(name, study)).collect();
         let named = |side: &Side<'_>| ComparedStudy {
             name: side.name.to_owned(),
@@ -143,14 +153,15 @@ impl Compare {
         let against = match sides.split_first() {
             Some((first, others)) => {
                 let smallest = smallest.map_or_else(|| first.smallest_effect(), Share::value);
-                others.iter().map(|other| against(first, other, smallest)).collect()
+                others.iter().map(|other| against(first, other, smallest, between)).collect()
             }
             None => Vec::new(),
         };
         Self {
             format: DOCUMENT_VERSION,
             studies: sides.iter().map(named).collect(),
-            caution: NOT_INTERLEAVED.to_owned(),
+            between,
+            caution: if between.is_some() { BETWEEN } else { NOT_INTERLEAVED }.to_owned(),
             against,
         }
     }
@@ -236,7 +247,7 @@ fn shared<'a>(ours: &'a Cells<'a>, theirs: &'a Cells<'a>) -> (Vec<Shared<'a>>, V
     (shared, only_first, only_this)
 }
 
-fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64) -> Against {
+fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64, between: Option<f64>) -> Against {
     let designed = [first, this].iter().all(|side| side.study.manifest.design.is_some());
     let (ours, theirs) = (first.cells(designed), this.cells(designed));
     let (shared, only_first, only_this) = shared(&ours, &theirs);
@@ -244,7 +255,7 @@ fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64) -> Against {
     let sides = (first.report.trials.as_slice(), this.report.trials.as_slice());
     let workloads: Vec<Vec<Difference>> =
         pairs.iter().map(|(one, other)| difference::workload(one, other)).collect();
-    let metrics = by_metric(&shared, &workloads, smallest);
+    let metrics = by_metric(&shared, &workloads, smallest, between);
     let of =
         |((shared, workload), metrics): ((&Shared<'_>, Vec<Difference>), Vec<MetricAgainst>)| Combination {
             label: shared.label.clone(),
@@ -283,13 +294,18 @@ fn not_compared(sides: &[(&Side<'_>, &Cells<'_>)], shared: &[Shared<'_>]) -> Vec
 }
 
 /// All metrics of each shared combination.
-fn by_metric(shared: &[Shared<'_>], workloads: &[Vec<Difference>], smallest: f64) -> Vec<Vec<MetricAgainst>> {
+fn by_metric(
+    shared: &[Shared<'_>],
+    workloads: &[Vec<Difference>],
+    smallest: f64,
+    between: Option<f64>,
+) -> Vec<Vec<MetricAgainst>> {
     let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
     for metric in &METRICS {
         let mut family: Vec<(usize, MetricAgainst)> = shared
             .iter()
             .enumerate()
-            .filter_map(|(index, of)| Some((index, values(metric, of.first, of.this)?)))
+            .filter_map(|(index, of)| Some((index, values(metric, of.first, of.this, between)?)))
             .collect();
         let may = |index: usize| workloads[index].is_empty();
         let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may(*index));
@@ -299,8 +315,12 @@ fn by_metric(shared: &[Shared<'_>], workloads: &[Vec<Difference>], smallest: f64
             if !may(*index) && one.has_both() {
                 one.words = "refused: the workload differs".to_owned();
             } else if one.effect.is_some()
-                && let Some(verdict) = judged.next()
+                && let Some(mut verdict) = judged.next()
             {
+                let is_claim = matches!(verdict.comparison, Comparison::Better | Comparison::Worse);
+                if is_claim && between.is_none() {
+                    verdict.comparison = Comparison::Differs;
+                }
                 words(verdict.comparison).clone_into(&mut one.words);
                 one.judged = Some(verdict);
             }
@@ -311,7 +331,12 @@ fn by_metric(shared: &[Shared<'_>], workloads: &[Vec<Difference>], smallest: f64
 }
 
 /// None where neither side has the metric.
-fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<MetricAgainst> {
+fn values(
+    metric: &Metric,
+    first: &[Cell<'_>],
+    this: &[Cell<'_>],
+    between: Option<f64>,
+) -> Option<MetricAgainst> {
     let of = |cells: &[Cell<'_>]| cells.iter().filter_map(|cell| cell.value(metric)).collect::<Vec<f64>>();
     let (first, this) = (of(first), of(this));
     let better: Better = direction(metric.better);
@@ -319,7 +344,10 @@ fn values(metric: &Metric, first: &[Cell<'_>], this: &[Cell<'_>]) -> Option<Metr
         (None, None) => return None,
         (first, this) => this.zip(first).map(|(this, first)| this / first),
     };
-    let effect = ratio.and_then(|_| stats::unpaired_effect(&first, &this));
+    let effect = ratio.and_then(|_| match between {
+        Some(between) => stats::effect_between_sessions(&first, &this, between),
+        None => stats::unpaired_effect(&first, &this),
+    });
     let ratio = effect.map(|effect| effect.ratio.value).or(ratio);
     let known = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let pct = |ratio: f64| gain_pct(ratio, better);

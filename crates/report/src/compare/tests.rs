@@ -15,7 +15,7 @@ fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
 }
 
 fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
-    Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None)
+    Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None, None)
 }
 
 fn metric<'a>(combination: &'a super::Combination, name: &str) -> &'a super::MetricAgainst {
@@ -46,7 +46,7 @@ fn a_verdict_is_refused_where_the_workload_differs() {
     assert_eq!(found.outcome(), CompareOutcome::Refused);
     let [raid, ssd] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
     let iops = |combination: &super::Combination| metric(combination, "iops").clone();
-    assert_eq!((raid.label.as_str(), iops(raid).words.as_str()), ("RAID10", "better"));
+    assert_eq!((raid.label.as_str(), iops(raid).words.as_str()), ("RAID10", "differs"));
     assert_eq!((iops(ssd).judged, iops(ssd).words.as_str()), (None, "refused: the workload differs"));
     assert!(iops(ssd).gain_pct.is_some_and(|gain| (gain - 25.0).abs() < 3.0), "the figure stays");
     let text = found.text(None);
@@ -257,12 +257,29 @@ fn all_metrics_of_all_workloads_are_compared() {
 fn each_further_study_is_compared_with_the_first() {
     let (one, two, three) = (study(2, 1.0, 0), study(2, 1.1, 100), study(2, 1.2, 200));
     let found =
-        Compare::of(&[("A".to_owned(), &one), ("B".to_owned(), &two), ("C".to_owned(), &three)], None);
+        Compare::of(&[("A".to_owned(), &one), ("B".to_owned(), &two), ("C".to_owned(), &three)], None, None);
     let names: Vec<&str> = found.against.iter().map(|against| against.name.as_str()).collect();
     assert_eq!(names, ["B", "C"]);
     let document: serde_json::Value = serde_json::from_str(&found.json()).unwrap();
     assert_eq!(document["caution"].as_str().map(|text| text.starts_with("Not interleaved")), Some(true));
-    assert_eq!(Compare::of(&[], None).outcome(), CompareOutcome::NothingShared);
+    assert_eq!(Compare::of(&[], None, None).outcome(), CompareOutcome::NothingShared);
+}
+
+#[test]
+fn nothing_is_better_unless_it_is_known_how_much_sessions_differ() {
+    let (first, this) = (study(7, 1.0, 0), study(7, 1.25, 100));
+    let compared = |between: Option<&str>| {
+        let studies = [("first".to_owned(), &first), ("this".to_owned(), &this)];
+        let found = Compare::of(&studies, None, between.map(|share| share.parse().unwrap()));
+        let iops = metric(&found.against[0].combinations[0], "iops").clone();
+        (iops.words, iops.high_pct.unwrap() - iops.low_pct.unwrap(), found.caution)
+    };
+    let (unknown, narrow, caution) = compared(None);
+    assert!(unknown == "differs" && caution.contains("neither is called better"), "{unknown}: {caution}");
+    let (quiet, wider, caution) = compared(Some("2 %"));
+    assert!(quiet == "better" && wider > narrow && caution.contains("as given"), "{quiet}: {caution}");
+    let (restless, widest, _) = compared(Some("20 %"));
+    assert!(restless == "not resolvable here" && widest > wider, "{restless}");
 }
 
 #[test]
@@ -304,7 +321,7 @@ fn the_rates_that_two_searches_found_are_no_difference_of_the_workload() {
     assert_eq!(combination.workload, []);
     assert_eq!(found.outcome(), CompareOutcome::Judged);
     let sustained = metric(combination, "sustained_per_s");
-    assert_eq!(sustained.words, "better");
+    assert_eq!(sustained.words, "differs");
     assert!(sustained.gain_pct.is_some_and(|gain| (gain - 79.0).abs() < 1.0), "{sustained:?}");
     let settings: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();
     assert!(settings.iter().all(|what| !what.contains("rate")), "{settings:?}");

@@ -47,6 +47,7 @@ pub(crate) fn words(comparison: Comparison) -> &'static str {
         Comparison::Better => "better",
         Comparison::Worse => "worse",
         Comparison::Equivalent => "equivalent",
+        Comparison::Differs => "differs",
         Comparison::Small => "small",
         Comparison::WithinNoise => "within noise",
         Comparison::NotResolvable => "not resolvable here",

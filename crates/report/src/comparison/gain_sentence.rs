@@ -66,6 +66,7 @@ impl Compared<'_> {
         match self.verdict() {
             Some(Comparison::Better) => ": better".to_owned(),
             Some(Comparison::Worse) => ": worse".to_owned(),
+            Some(Comparison::Differs) => ": differs".to_owned(),
             Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
             Some(Comparison::Small) => format!(": small, {}", self.at_most()),
             Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.not_shown(), self.settle()),

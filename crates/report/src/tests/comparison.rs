@@ -418,7 +418,8 @@ fn what_matters_is_the_users_and_does_not_grow_with_the_noise() {
     assert_eq!(Report::of(&wide).comparison.unwrap().points[1].values.gains[0].words, "equivalent");
     let compared = |smallest: Option<&str>| {
         let studies = [("a".to_owned(), &wide), ("b".to_owned(), &study)];
-        crate::Compare::of(&studies, smallest.map(|share| share.parse().unwrap())).against[0].smallest_effect
+        crate::Compare::of(&studies, smallest.map(|share| share.parse().unwrap()), None).against[0]
+            .smallest_effect
     };
     assert_eq!((compared(None), compared(Some("7 %"))), (0.25, 0.07));
 }
@@ -544,7 +545,7 @@ proptest! {
         prop_assert!(!report.json().contains("NaN"));
         prop_assert!(!report.html().contains("NaN") && !report.text(Some(80)).contains("NaN"));
         prop_assert!(report.observations("s").iter().all(|o| o.value.is_finite()));
-        let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)], None);
+        let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)], None, None);
         prop_assert!(twice.text(Some(80)).contains("Not interleaved"));
         prop_assert!(!twice.json().contains("NaN"));
     }

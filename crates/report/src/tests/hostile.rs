@@ -105,7 +105,7 @@ fn a_comparison_of_hostile_studies_is_only_read() {
     let (one, mut other) = (hostile(quick()), hostile(quick()));
     other.manifest.title += "another";
     other.environment.iter_mut().for_each(|environment| environment.host = EVIL.repeat(2));
-    let compared = Compare::of(&[(EVIL.to_owned(), &one), ("b".to_owned() + EVIL, &other)], None);
+    let compared = Compare::of(&[(EVIL.to_owned(), &one), ("b".to_owned() + EVIL, &other)], None, None);
     let text = compared.text(None);
     assert_eq!(at_work(&text, &['\n']), []);
     assert!(text.contains(SEEN) && !text.lines().any(|line| line.starts_with("finding")), "{text}");
