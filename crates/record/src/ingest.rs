@@ -43,13 +43,15 @@ pub fn ingest_step(
     let offered = sum(OFFERED);
     // Events that wait to be sorted are pending by order.
     let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;
+    // What was pending at the end counts if all of it was written; records of before are judged without it.
+    let counts_drained = setup.cycle.is_some() && outcome.drain_s.is_some() && outcome.abandoned == 0;
     Some(Step {
         end_s: window.iter().map(|sample| sample.end_s).collect(),
         pending: gauge(PENDING),
         pending_min: gauge(PENDING_MIN).into_iter().map(|least| (least - sorting).max(0.0)).collect(),
         cycle_s: cycle_s(setup, measured_s),
         buffer: setup.max_buffered_events,
-        carried: carried(setup, outcome, &window),
+        carried: if counts_drained { pending_last(&window) } else { 0 },
         offered,
         committed: committed.map(|operation| operation.count).sum(),
         flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
@@ -68,11 +70,9 @@ fn p99_ms(latency: &Latency) -> Option<f64> {
     latency.percentile_us(99.0).map(|us| us / 1e3)
 }
 
-/// What was pending when the window ended, if all of it was written in the end. Records of before are judged without it.
-fn carried(setup: &HistorianSetup, outcome: &HistorianOutcome, window: &[&Sample]) -> u64 {
-    let drained = outcome.drain_s.is_some() && outcome.abandoned == 0;
-    let last = window.last().and_then(|sample| sample.gauges.get(PENDING_MAX)).copied();
-    last.filter(|_| drained && setup.cycle.is_some()).map_or(0, |pending| pending as u64)
+/// What was pending when the window ended.
+fn pending_last(window: &[&Sample]) -> u64 {
+    window.last().and_then(|sample| sample.gauges.get(PENDING_MAX)).map_or(0, |pending| *pending as u64)
 }
 
 /// As it was recorded. In records of before from maintenance to maintenance, or ten seconds or a fifth of the step. At least the

@@ -109,14 +109,6 @@ pub enum Setup {
 }
 
 impl Setup {
-    /// Takes out what newer records are judged by, so that it is judged as one of before.
-    pub fn be_judged_as_before(&mut self) {
-        match self {
-            Self::Historian(setup) => setup.cycle = None,
-            Self::Disk(_) | Self::Orders(_) => {}
-        }
-    }
-
     /// What it is of.
     #[must_use]
     pub fn workload(&self) -> Workload {

@@ -166,6 +166,7 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
 fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
     let judged = trial.shown().judged(trial).filter(|_| trial.is_complete());
     let stable = judged.as_ref().and_then(|judged| judged.held);
+    let rows_after = judged.as_ref().and_then(|judged| judged.rows);
     let because = match judged.filter(|judged| judged.held.is_some()) {
         Some(judged) => judged.because.to_vec(),
         None => trial.reason.iter().cloned().collect(),
@@ -176,7 +177,7 @@ fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
         stable,
         because,
         measured_s: trial.measured_s,
-        rows_after: trial.historian().and_then(|historian| historian.rows_after),
+        rows_after,
         trial: trial.number,
     }
 }

@@ -220,6 +220,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) because: &'a [String],
     /// Time from the end of the load until nothing was left; none where that was not reached.
     pub(crate) drain_s: Option<f64>,
+    /// Rows in the table at the end.
+    pub(crate) rows: Option<u64>,
 }
 
 /// Words of the doubts whether the load generator, and not the target, set a figure.

@@ -70,14 +70,7 @@ pub fn run(
     // Of searches that were begun when every confirmation had to be held and no cycle was heeded all steps are judged alike.
     let is_as_before = begun_by.is_some_and(|begun| begun.confirmations_of == 0);
     let mut run = Run { trials: Trials { stop, listen, servers, targets, is_as_before }, number, begun_by };
-    let search = match run.first_search(study, plan) {
-        Ok(search) => search,
-        Err(error) => {
-            // The error that led here is what is told.
-            let _ = run.trials.targets.leave(stop);
-            return Err(error);
-        }
-    };
+    let search = run.first_search(study, plan)?;
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context, search),
@@ -168,12 +161,19 @@ impl Run<'_, '_> {
         targets.prepare_files(plan, stop, listen)
     }
 
-    /// The rules of the searches of a plan, by the server of the first one.
-    fn first_search(&self, study: &Study, plan: &Plan) -> Result<Option<SearchRules>, RunError> {
+    /// The rules of the searches of a plan, by the server of the first one. If that cannot be asked, targets are left.
+    fn first_search(&mut self, study: &Study, plan: &Plan) -> Result<Option<SearchRules>, RunError> {
         let is_begun = self.begun_by.is_none() && study.search.is_some();
         let Some(first) = plan.trials.first().filter(|_| is_begun) else { return Ok(None) };
-        let checkpoint_s = self.trials.targets.checkpoint_s(first, self.trials.stop)?;
-        Ok(first.search_rules(study, checkpoint_s))
+        let Trials { targets, stop, .. } = &mut self.trials;
+        match targets.checkpoint_s(first, stop) {
+            Ok(checkpoint_s) => Ok(first.search_rules(study, checkpoint_s)),
+            Err(error) => {
+                // The error that led here is what is told.
+                let _ = targets.leave(stop);
+                Err(error)
+            }
+        }
     }
 
     fn all(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {

@@ -146,8 +146,8 @@ impl Shown for OfHistorian {
     }
 
     fn judged<'a>(&self, trial: &'a Trial) -> Option<Judged<'a>> {
-        let Historian { stable, unstable_because, drain_s, .. } = trial.historian()?;
-        Some(Judged { held: *stable, because: unstable_because, drain_s: *drain_s })
+        let Historian { stable, unstable_because, drain_s, rows_after, .. } = trial.historian()?;
+        Some(Judged { held: *stable, because: unstable_because, drain_s: *drain_s, rows: *rows_after })
     }
 
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {

@@ -129,14 +129,7 @@ impl<'a> Server<'a> {
             }
         }
         let (carried, drain_limit_s) = (pending, (0.1 * (warm_up_s + window_s) as f64).max(10.0));
-        let mut drain_s = 0.0;
-        while pending > 0.0 {
-            pending -= self.write();
-            drain_s += TICK_S;
-        }
-        for _ in 0..(REST_S / TICK_S) as usize {
-            self.write();
-        }
+        let drain_s = self.drain(pending);
         let step = Step {
             end_s: ends,
             pending: means,
@@ -157,6 +150,19 @@ impl<'a> Server<'a> {
             p99_limit_ms: None,
         };
         (step, (warm_up_s + window_s) as f64 + drain_s + REST_S)
+    }
+
+    /// Time in which what is pending drains, in seconds; a rest follows.
+    fn drain(&mut self, mut pending: f64) -> f64 {
+        let mut drain_s = 0.0;
+        while pending > 0.0 {
+            pending -= self.write();
+            drain_s += TICK_S;
+        }
+        for _ in 0..(REST_S / TICK_S) as usize {
+            self.write();
+        }
+        drain_s
     }
 }
 
