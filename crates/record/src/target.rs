@@ -68,18 +68,16 @@ pub fn loaded(setup: &Setup) -> Vec<String> {
 /// What a target asks for and the setup of its trial denies; none where they agree, or cannot be compared.
 pub(crate) fn contradiction(target: &Value, setup: &Setup) -> Option<String> {
     let full = in_full(target);
-    let asked: Vec<String> = match (full.get("paths").and_then(Value::as_array), full.get("database")) {
-        (Some(paths), _) => {
-            let paths: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
-            vec![paths.join(", ")]
-        }
+    // A target may have both, for trials of several workloads.
+    let asked: Vec<String> = if setup.databases().is_empty() {
+        let paths: Vec<&str> = full.get("paths")?.as_array()?.iter().filter_map(Value::as_str).collect();
+        vec![paths.join(", ")]
+    } else {
         // A server's address has the name of the database in a setup, and may lack it in a target.
-        (None, Some(Value::Object(databases))) => {
-            let ats = databases.values().filter_map(|one| one.get("at")?.as_str());
-            let asked: Vec<String> = ats.map(str::to_owned).collect();
-            asked.iter().all(|at| at.starts_with("sqlite:")).then_some(asked)?
-        }
-        _ => return None,
+        let databases = full.get("database")?.as_object()?.values();
+        let ats: Vec<String> =
+            databases.filter_map(|one| one.get("at")?.as_str()).map(str::to_owned).collect();
+        ats.iter().all(|at| at.starts_with("sqlite:")).then_some(ats)?
     };
     let (asked, loaded) = (asked.join(" and "), loaded(setup).join(" and "));
     (!loaded.is_empty() && asked != loaded)
