@@ -4,7 +4,7 @@ use crate::curves::Design;
 use crate::page::{Section, Table};
 use crate::sets::{each, percent};
 
-const SETS: u32 = 2_000;
+const SETS: u32 = 1_000;
 
 const SIX: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 const SEVEN: [f64; 7] = [781.0, 1563.0, 3125.0, 6250.0, 12_500.0, 25_000.0, 50_000.0];
