@@ -74,7 +74,7 @@ pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     match (range, repeats) {
         (Some(range), 1) => format!("(this run: {range})"),
         (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
-        (None, 1) => "(no interval: fewer than 8 seconds)".to_owned(),
+        (None, 1) => "(no interval: too short a run)".to_owned(),
         (None, _) => format!("(mean of {repeats} runs, no interval)"),
     }
 }

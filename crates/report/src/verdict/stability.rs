@@ -153,7 +153,7 @@ fn warming(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// An interval that is printed although the run was too short for how much its seconds resemble each other.
+/// A run that has no interval, for it was too short for how much its seconds resemble each other.
 fn dependent(trials: &[Trial]) -> Option<Verdict> {
     let correlation = |trial: &Trial| {
         let dependence = trial.rate_dependence.filter(|dependence| dependence.holds_less)?;
@@ -163,8 +163,8 @@ fn dependent(trials: &[Trial]) -> Option<Verdict> {
         |correlation| format!("{correlation:.1}"),
         |correlation| {
             format!(
-                "each second resembles the one before (correlation about {correlation}): of runs as short and as correlated \
-                 as this, fewer than 90 of 100 have a rate within its 95 % interval; measure for {} s or longer",
+                "each second resembles the one before (correlation about {correlation}), and so few of them support no 95 % \
+                 interval of the rate; measure for {} s or longer",
                 stats::SECONDS_ENOUGH
             )
         },

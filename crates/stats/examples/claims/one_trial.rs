@@ -16,7 +16,7 @@ pub(crate) fn section() -> Section {
         about: "The interval beside the mean of one trial claims to hold the mean that this run would have had, had it gone on \
                 for ever, in 95 of 100 runs. Seconds scatter normally by 3 % and hang together by rho from one to the next. \
                 Where a run is so short for its correlation that its seconds are worth fewer than three independent ones, a \
-                report says that intervals of such runs hold less often. A stall that comes each minute is no correlation of \
+                report gives no interval and says why. A stall that comes each minute is no correlation of \
                 neighbours, and of a run that saw one or none of them no interval can know; a report tells the longest time \
                 without an answer instead.",
         tables: vec![coverage(), width(), told(), stalls()],
@@ -72,9 +72,8 @@ fn width() -> Table {
 }
 
 fn told() -> Table {
-    let caption = format!(
-        "Per cent of {SETS} runs of which is said that, so short and so correlated, fewer than 90 of 100 hold."
-    );
+    let caption =
+        format!("Per cent of {SETS} runs that are given no interval, being so short and so correlated.");
     table("seconds", caption, |seconds, rho| {
         let told = percent(&name(seconds, rho), SETS, |random| {
             stats::run_mean(&series(random, seconds, rho)).is_some_and(|run| run.dependence.holds_less)

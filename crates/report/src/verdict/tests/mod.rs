@@ -52,17 +52,18 @@ fn a_clean_trial_raises_nothing() {
 }
 
 #[test]
-fn seconds_that_resemble_each_other_in_a_short_run_make_its_interval_doubtful() {
+fn seconds_that_resemble_each_other_in_a_short_run_have_no_interval() {
     let drifting = |seconds: usize| read().seconds(seconds).noise(0.001).trend(0.05).trial(1);
-    let parts = ["correlation about 0.", "fewer than 90 of 100", "for 100 s or longer"];
+    let parts = ["correlation about 0.", "support no 95 % interval", "for 100 s or longer"];
     raised(drifting(10), "dependent_seconds", Level::Note, &parts);
+    raised(drifting(10), "rate", Level::Finding, &["no interval: too short a run"]);
     quiet(read().seconds(10).noise(0.0).trial(1), "dependent_seconds");
     quiet(drifting(100), "dependent_seconds");
 }
 
 #[test]
 fn finding_has_rate_interval_and_tail() {
-    let study = of(vec![read().rate(74_120.0, 430.0).trial(1)]);
+    let study = of(vec![read().seconds(60).rate(74_120.0, 430.0).trial(1)]);
     let verdict = one(&study, "rate");
     let figure = verdict.figure.clone().unwrap();
     assert!(
@@ -74,7 +75,7 @@ fn finding_has_rate_interval_and_tail() {
 
 #[test]
 fn short_trial_has_no_interval_and_says_so() {
-    raised(read().seconds(5).trial(1), "rate", Level::Finding, &["no interval: fewer than 8 seconds"]);
+    raised(read().seconds(5).trial(1), "rate", Level::Finding, &["no interval: too short a run"]);
 }
 
 #[test]
