@@ -169,9 +169,7 @@ impl Trial {
         let rates = rates_of(&window, &record.main);
         let per_s = figures.first().and_then(|figures| figures.per_s);
         let mean_rate = stats::run_mean(&rates);
-        // Of a run so short and so correlated an interval would hold less often than it says, or reach from nothing to twice.
-        let told = mean_rate.filter(|mean| !mean.dependence.holds_less);
-        let rate_per_s = around(per_s, told.map(|mean| mean.estimate));
+        let rate_per_s = around(per_s, mean_rate.and_then(supported));
         let operations = worked(&record.main, &kinds);
         let generator = generator_of(&window, operations, setup.as_ref(), cores);
         let generator = generator.beside(per_s, whole.pauses());
@@ -314,6 +312,12 @@ fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
         lag: operation.lag.as_ref().map(Summary::of),
         in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),
     }
+}
+
+/// The interval that the seconds of a run support; none of so few and so correlated ones that it would hold less often than it
+/// says.
+fn supported(mean: stats::RunMean) -> Option<Estimate> {
+    (!mean.dependence.holds_less).then_some(mean.estimate)
 }
 
 /// The interval around the rate that is printed: seconds that are not whole count in the one and not in the other.
