@@ -52,6 +52,11 @@ impl fmt::Display for Mistake {
     }
 }
 
+/// How the command line gives a place.
+fn given_as_place(name: &str) -> String {
+    format!("--place {name}")
+}
+
 impl StudyFile<'_> {
     /// The study, checked up to its plan.
     ///

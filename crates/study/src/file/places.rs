@@ -1,6 +1,6 @@
 //! Places that a study asks for: `$name` at the begin of a path or address is the place that a user named.
 
-use super::{Mistake, StudyFile};
+use super::{Mistake, StudyFile, given_as_place};
 use crate::read::{Kind, Node};
 
 /// Places that a study may ask for.
@@ -36,7 +36,7 @@ impl StudyFile<'_> {
                 mistakes.push(Mistake {
                     line: place.line,
                     place: format!("places.{name}"),
-                    problem: format!("is not given: name {what} with --place {name}=PATH_OR_URL"),
+                    problem: format!("is not given: name {what} with {}=PATH_OR_URL", given_as_place(name)),
                 });
                 continue;
             };
@@ -59,7 +59,7 @@ impl StudyFile<'_> {
         let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
         let mistake = |name: &String| Mistake {
             line: None,
-            place: format!("--place {name}"),
+            place: given_as_place(name),
             problem: format!("is no place of this study; {remedy}"),
         };
         unknown.map(mistake).collect()
