@@ -34,7 +34,10 @@ mod unit;
 mod verdict;
 mod workloads;
 
-pub use compare::{Against, Combination, Compare, CompareOutcome, ComparedStudy, Difference, MetricAgainst};
+pub use compare::{
+    Against, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, MetricAgainst,
+    MixedWorkload, RunDifferences,
+};
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
     PublishedSource, PublishedValue, Quantity, Scatter, StudyComparison, ThresholdResult,

@@ -156,7 +156,8 @@ fn welch(difference: f64, (one, one_count): (f64, usize), (other, other_count): 
     p_value(difference, (one + other).sqrt(), degrees)
 }
 
-fn p_value(difference: f64, error: f64, degrees: f64) -> f64 {
+/// Two-sided p-value of a difference with its standard error.
+pub(crate) fn p_value(difference: f64, error: f64, degrees: f64) -> f64 {
     if difference == 0.0 { 1.0 } else { t_two_sided(difference / error, degrees) }
 }
 
@@ -167,7 +168,7 @@ fn ratio(differences: Vec<f64>, ends: Ends) -> Option<Estimate> {
     (ratio.low > 0.0).then_some(ratio)
 }
 
-fn logarithm(value: f64) -> Option<f64> {
+pub(crate) fn logarithm(value: f64) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then(|| value.ln())
 }
 

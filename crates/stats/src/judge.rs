@@ -105,15 +105,54 @@ pub enum Better {
 /// negative counts as 0.
 #[must_use]
 pub fn judge(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
+    judged(effects, smallest, better, Unit::Block)
+}
+
+/// Judges effects whose blocks are runs of different times ([`effect_of_sessions`](crate::effect_of_sessions)), as [`judge`]: two
+/// runs a side are enough for a verdict, since Student's interval is of 95 % whatever their number, and is wide. The blocks needed
+/// are runs a side.
+#[must_use]
+pub fn judge_sessions(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
+    judged(effects, smallest, better, Unit::Run)
+}
+
+/// What an effect counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// Pairs of trials, or trials a side.
+    Block,
+    /// Runs a side.
+    Run,
+}
+
+impl Unit {
+    /// Fewest of a verdict.
+    fn min(self) -> usize {
+        match self {
+            Self::Block => BLOCKS_MIN,
+            Self::Run => 1,
+        }
+    }
+
+    /// Degrees of freedom of so many.
+    fn freedom(self, count: usize) -> f64 {
+        match self {
+            Self::Block => (count - 1) as f64,
+            Self::Run => 2.0 * (count - 1) as f64,
+        }
+    }
+}
+
+fn judged(effects: &[Effect], smallest: f64, better: Better, unit: Unit) -> Vec<Judged> {
     let smallest = smallest.max(0.0);
     let p_values: Vec<f64> = effects.iter().map(|effect| effect.p_value).collect();
     let judged = |(effect, adjusted_p): (&Effect, f64)| {
-        let (comparison, not_shown) = match settled(effect, adjusted_p, smallest, better) {
+        let (comparison, not_shown) = match settled(effect, adjusted_p, smallest, (better, unit)) {
             Some(comparison) => (comparison, None),
             None => (Comparison::WithinNoise, not_shown(effect)),
         };
         let blocks_needed = (comparison == Comparison::WithinNoise)
-            .then(|| blocks_needed(effect, smallest, multiplier(&p_values, effect.p_value)))
+            .then(|| blocks_needed(effect, smallest, multiplier(&p_values, effect.p_value), unit))
             .flatten();
         let resolves = is_resolved(effect, smallest) && blocks_needed.is_some();
         let comparison = match comparison {
@@ -126,10 +165,15 @@ pub fn judge(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
 }
 
 /// The verdict; none where nothing can be said.
-fn settled(effect: &Effect, adjusted_p: f64, smallest: f64, better: Better) -> Option<Comparison> {
+fn settled(
+    effect: &Effect,
+    adjusted_p: f64,
+    smallest: f64,
+    (better, unit): (Better, Unit),
+) -> Option<Comparison> {
     let ratio = &effect.ratio;
     let shown = effect.excludes_none() && adjusted_p < SIGNIFICANCE;
-    if effect.blocks < BLOCKS_MIN {
+    if effect.blocks < unit.min() {
         Some(Comparison::Descriptive)
     } else if shown && (ratio.value - 1.0).abs() >= smallest {
         let is_better = (ratio.value > 1.0) == (better == Better::Higher);
@@ -157,7 +201,7 @@ fn is_resolved(effect: &Effect, smallest: f64) -> bool {
 /// (W. G. Cochran, Sampling Techniques, 1977, section 4.6, with t for z), come to less than the distance to no difference
 /// for an effect that matters, at the significance that Holm's correction leaves it, or than the distance to the nearer limit
 /// for equivalence.
-fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32> {
+fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64, unit: Unit) -> Option<u32> {
     let log_ratio = effect.ratio.value.ln();
     let matters = (effect.ratio.value - 1.0).abs() >= smallest;
     let to_upper = smallest.ln_1p() - log_ratio;
@@ -168,11 +212,11 @@ fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64) -> Option<u32>
         (to_upper.min(to_lower), SIGNIFICANCE)
     };
     let settled = |blocks: usize| {
-        let (errors, degrees) = (distance * (blocks as f64).sqrt() / effect.deviation, (blocks - 1) as f64);
+        let (errors, degrees) = (distance * (blocks as f64).sqrt() / effect.deviation, unit.freedom(blocks));
         let spare = errors - t_quantile(1.0 - POWER, degrees);
         spare > 0.0 && t_two_sided(spare, degrees) < significance
     };
-    let (mut low, mut high) = (BLOCKS_MIN.max(effect.blocks + 1), BLOCKS_MAX + 1);
+    let (mut low, mut high) = (unit.min().max(effect.blocks + 1), BLOCKS_MAX + 1);
     while low < high {
         let middle = usize::midpoint(low, high);
         if settled(middle) { high = middle } else { low = middle + 1 }

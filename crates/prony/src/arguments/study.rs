@@ -100,9 +100,14 @@ pub(crate) struct ResumeStudy {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Results directories; each is compared with the first
-    #[arg(value_name = "DIR", required = true, num_args = 2..)]
+    /// Results directories; each is compared with the first, or all of them with those after --with
+    #[arg(value_name = "DIR", required = true)]
     pub(crate) directories: Vec<PathBuf>,
+
+    /// Runs of the other side, where those before it are runs of one: how much the runs of a side differ says what may be called
+    /// better or worse. Two a side at least, better three; let runs of both sides alternate
+    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "between")]
+    pub(crate) with: Vec<PathBuf>,
 
     /// Smallest effect that matters, such as "5 %" [default: that of the first study, or 3 %]
     #[arg(long, value_name = "PERCENT")]
@@ -112,6 +117,10 @@ pub(crate) struct Compare {
     /// neither is called better
     #[arg(long, value_name = "PERCENT")]
     pub(crate) between: Option<record::Share>,
+
+    /// Print all figures, those too that are alike or cannot be told apart
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    pub(crate) details: bool,
 
     /// Print one JSON document instead of the tables
     #[arg(long, help_heading = "Output")]

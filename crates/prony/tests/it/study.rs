@@ -289,7 +289,32 @@ fn results_are_compared_with_the_first() {
     let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();
     assert!(same["against"][0]["environment"].as_array().unwrap().is_empty());
     bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("there is no nowhere");
-    bench.run(&["compare", slow]).ended_with(2);
+    bench.run(&["compare", slow]).ended_with(2).says("there is nothing to compare it with");
+    assert!(outcome.stdout.contains("all with --details"), "{}", outcome.stdout);
+    bench
+        .run(&["compare", slow, "--with", fast, slow])
+        .ended_with(2)
+        .says("is given twice: each run counts once");
+    bench.run(&["compare", slow, "--with", fast, "--between", "2%"]).ended_with(2);
+}
+
+#[test]
+fn runs_of_two_sides_are_compared_by_how_much_they_differ_themselves() {
+    let bench = Workbench::new();
+    let mut directories = Vec::new();
+    for name in ["a1", "b1", "a2", "b2"] {
+        run(&bench, SIMULATED, &["--results", name]).ended_with(0);
+        let entry = fs::read_dir(bench.path(name)).unwrap().next().unwrap().unwrap();
+        directories.push(entry.path().to_str().unwrap().to_owned());
+    }
+    let [a1, b1, a2, b2] = &directories[..] else { unreachable!() };
+    let outcome = bench.run(&["compare", a1, a2, "--with", b1, b2, "--json"]).ended_with(0);
+    let document = outcome.json();
+    assert_eq!(document["first"].as_array().unwrap().len(), 2);
+    assert_eq!(document["against"][0]["runs"].as_array().unwrap().len(), 2);
+    let metric = &document["against"][0]["combinations"][0]["metrics"][0];
+    assert_eq!(metric["runs"], serde_json::json!([2, 2]));
+    assert!(metric["between_runs"].is_number(), "{metric}");
 }
 
 #[test]

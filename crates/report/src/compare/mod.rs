@@ -1,25 +1,31 @@
 //! Studies against each other: what differs between them first, then what each combination that they share gains.
 //!
-//! Their trials were not interleaved, so that whatever changed between the studies is part of every effect. A verdict is
-//! refused where the workload itself differs; the figures are shown all the same. For each metric all combinations of two
-//! studies are one family, for which the p-values are corrected (Holm).
+//! Their trials were not interleaved, so that whatever changed between the studies is part of every effect. Several runs on a side
+//! tell how much runs of different times differ by themselves, and the run is then the unit. A verdict is refused where the
+//! workload itself differs, between the sides or within one; the figures are shown all the same. For each metric all combinations
+//! of two sides are one family, for which the p-values are corrected (Holm).
+
+mod metric;
+mod side;
 
 pub(crate) mod difference;
-pub(crate) mod side;
+pub(crate) mod run;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use record::{METRICS, Metric, Share, StudyRecord, Workload, shown_json};
+use record::{Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
-use stats::{Better, Comparison, Effect, Judged};
 
 pub use difference::Difference;
+pub use metric::MetricAgainst;
+pub use side::{MixedWorkload, RunDifferences};
+pub use text::CompareRows;
 
-use crate::comparison::{
-    Cell, ComparedMetric, Key as CombinationKey, combination, direction, gain_pct, words,
-};
+use crate::comparison::{Cell, Key as CombinationKey, combination};
 use crate::trial::Trial;
+use metric::{Rules, Spread, by_metric};
+use run::Run;
 use side::{Cells, Side};
 
 /// Version of the JSON document.
@@ -28,25 +34,35 @@ const DOCUMENT_VERSION: u32 = 1;
 /// Said of every comparison of studies.
 const NOT_INTERLEAVED: &str = "Not interleaved: drift not controlled. Whatever changed between the studies, known or not, is part of \
                                every effect, so that figures differ and neither is called better; one study with both as \
-                               configurations compares them block by block, or say how much runs of different times differ by \
-                               themselves";
+                               configurations compares them block by block, or give several runs of each side, or say how much \
+                               runs of different times differ by themselves";
 
 /// Said where it is known how much sessions differ by themselves.
 const BETWEEN: &str = "Not interleaved: intervals and verdicts allow for sessions that differ by themselves, as given; what else \
                        changed between the studies is part of every effect";
 
-/// Several studies, the first of which the others are compared with.
+/// Said where several runs of a side tell that.
+const RUNS: &str = "Not interleaved: a run is one measurement of its side, and intervals and verdicts follow from how much the runs of \
+                    a side differ; of few runs they are wide. What else changed between the sides is part of every effect";
+
+/// Said besides where the times of the sides do not mix.
+const SEPARATED: &str = "All runs of one side were begun before the first of the other, so that whatever drifted from then to now is \
+                         part of every effect too: let runs of both sides alternate";
+
+/// Several studies, the first of which the others are compared with; or two sides of several runs each.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compare {
     /// Version of this document's form.
     pub format: u32,
     /// The studies in the order given.
     pub studies: Vec<ComparedStudy>,
+    /// Names of the runs that the others are compared with: the first study, or several of it.
+    pub first: Vec<String>,
     /// How much sessions differ by themselves (standard deviation), as a share; none where the user did not say.
     pub between: Option<f64>,
     /// What holds of every effect here.
     pub caution: String,
-    /// Each further study against the first.
+    /// Each further study against the first, or the other side.
     pub against: Vec<Against>,
 }
 
@@ -63,12 +79,18 @@ pub struct ComparedStudy {
     pub not_used: Vec<String>,
 }
 
-/// A study against the first.
+/// A study against the first, or a side of several runs against the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Against {
-    /// Name of its results directory.
+    /// Name of its results directory; of several the first with the number of others.
     pub name: String,
-    /// In what the machines differ.
+    /// Names of its runs; one where studies are compared one by one.
+    pub runs: Vec<String>,
+    /// In what the further runs of a side differ from its first one, for each that does.
+    pub within: Vec<RunDifferences>,
+    /// Combinations that some runs of a side lack, a sentence each.
+    pub partly: Vec<String>,
+    /// In what the machines differ; of several runs those of the first ones.
     pub environment: Vec<Difference>,
     /// In what the targets differ: what was asked to be loaded, and where it was found to be.
     pub target: Vec<Difference>,
@@ -93,33 +115,12 @@ pub struct Combination {
     pub label: String,
     /// In what its workload differs; a verdict is refused unless this is empty.
     pub workload: Vec<Difference>,
+    /// Runs of a side whose workload differs from that of its first one; a verdict is refused unless this is empty.
+    pub mixed: Vec<MixedWorkload>,
     /// What its verdict is about, by name.
     pub metric: Option<&'static str>,
     /// All metrics that either study has of it.
     pub metrics: Vec<MetricAgainst>,
-}
-
-/// A metric of a combination in two studies.
-#[derive(Clone, Debug, Serialize)]
-pub struct MetricAgainst {
-    /// The metric.
-    pub metric: ComparedMetric,
-    /// Values of the first study's complete trials; empty where it has none.
-    pub first: Vec<f64>,
-    /// Values of this study's; empty where it has none.
-    pub this: Vec<f64>,
-    /// Change in per cent, positive is better; none where there is no ratio.
-    pub gain_pct: Option<f64>,
-    /// Lower end of its interval; none with a single trial on a side.
-    pub low_pct: Option<f64>,
-    /// Upper end of its interval.
-    pub high_pct: Option<f64>,
-    /// The ratio with its interval.
-    pub effect: Option<Effect>,
-    /// What it supports; none where a verdict is refused.
-    pub judged: Option<Judged>,
-    /// The verdict in words, or why there is none.
-    pub words: String,
 }
 
 /// What a comparison of studies came to as a whole.
@@ -142,26 +143,55 @@ impl Compare {
     /// is anything called better or worse.
     #[must_use]
     pub fn of(studies: &[(String, &StudyRecord)], smallest: Option<Share>, between: Option<Share>) -> Self {
-        let between = between.map(Share::value);
-        let sides: Vec<Side<'_>> = studies.iter().map(|(name, study)| Side::of(name, study)).collect();
-        let named = |side: &Side<'_>| ComparedStudy {
-            name: side.name.to_owned(),
-            title: side.report.title.clone(),
-            started: side.report.started.clone(),
-            not_used: side.not_used(),
+        let sides: Vec<Side<'_>> = studies.iter().map(|one| Side::of(std::slice::from_ref(one))).collect();
+        let (spread, caution) = match between {
+            Some(between) => (Spread::Given(between.value()), BETWEEN),
+            None => (Spread::Unknown, NOT_INTERLEAVED),
+        };
+        Self::of_sides(&sides, smallest, spread, caution.to_owned())
+    }
+
+    /// Compares two sides of runs, each with the name of its results directory. Where there are three in all, how much runs of one
+    /// side differ tells what may be called better or worse; of one and one nothing is, as [`Self::of`] without more.
+    #[must_use]
+    pub fn of_runs(
+        first: &[(String, &StudyRecord)],
+        this: &[(String, &StudyRecord)],
+        smallest: Option<Share>,
+    ) -> Self {
+        let sides = [Side::of(first), Side::of(this)];
+        let (spread, caution) = match first.len() + this.len() > 2 {
+            false => (Spread::Unknown, NOT_INTERLEAVED.to_owned()),
+            true if sides[0].is_apart_from(&sides[1]) => (Spread::Estimated, format!("{RUNS}. {SEPARATED}")),
+            true => (Spread::Estimated, RUNS.to_owned()),
+        };
+        Self::of_sides(&sides, smallest, spread, caution)
+    }
+
+    fn of_sides(sides: &[Side<'_>], smallest: Option<Share>, spread: Spread, caution: String) -> Self {
+        let named = |run: &Run<'_>| ComparedStudy {
+            name: run.name.to_owned(),
+            title: run.report.title.clone(),
+            started: run.report.started.clone(),
+            not_used: run.not_used(),
         };
         let against = match sides.split_first() {
             Some((first, others)) => {
-                let smallest = smallest.map_or_else(|| first.smallest_effect(), Share::value);
-                others.iter().map(|other| against(first, other, smallest, between)).collect()
+                let own = || first.runs.first().map_or(stats::SMALLEST_EFFECT, Run::smallest_effect);
+                let smallest = smallest.map_or_else(own, Share::value);
+                others.iter().map(|other| against(first, other, Rules { smallest, spread })).collect()
             }
             None => Vec::new(),
         };
         Self {
             format: DOCUMENT_VERSION,
-            studies: sides.iter().map(named).collect(),
-            between,
-            caution: if between.is_some() { BETWEEN } else { NOT_INTERLEAVED }.to_owned(),
+            studies: sides.iter().flat_map(|side| &side.runs).map(named).collect(),
+            first: sides.first().map(Side::names).unwrap_or_default(),
+            between: match spread {
+                Spread::Given(between) => Some(between),
+                Spread::Unknown | Spread::Estimated => None,
+            },
+            caution,
             against,
         }
     }
@@ -183,13 +213,21 @@ impl Compare {
 }
 
 impl Against {
+    /// Whether the unit of its effects is the run.
+    fn by_runs(&self) -> bool {
+        self.combinations
+            .iter()
+            .flat_map(|combination| &combination.metrics)
+            .any(|metric| metric.between_runs.is_some())
+    }
+
     /// What the comparison with this study came to, by the metrics that its workloads are judged by.
     #[must_use]
     pub fn outcome(&self) -> CompareOutcome {
         let of = |combination: &Combination| {
             let verdict = combination.main().and_then(|metric| metric.judged).map(|judged| judged.comparison);
             match verdict {
-                _ if !combination.workload.is_empty() => CompareOutcome::Refused,
+                _ if combination.is_refused() => CompareOutcome::Refused,
                 None | Some(stats::Comparison::Descriptive) => CompareOutcome::Descriptive,
                 Some(_) => CompareOutcome::Judged,
             }
@@ -199,37 +237,44 @@ impl Against {
 }
 
 impl Combination {
+    fn is_refused(&self) -> bool {
+        !self.workload.is_empty() || !self.mixed.is_empty()
+    }
+
     /// What its verdict is about.
     fn main(&self) -> Option<&MetricAgainst> {
         self.metrics.iter().find(|metric| Some(metric.metric.name) == self.metric)
     }
 }
 
-/// A combination of both studies, with what was measured of it.
+/// A combination of both sides, with what was measured of it in each run that has it.
 struct Shared<'a> {
     label: String,
-    first: &'a [Cell<'a>],
-    this: &'a [Cell<'a>],
+    first: &'a [RunCells<'a>],
+    this: &'a [RunCells<'a>],
 }
+
+/// A combination in one run: the run's place among those of its side, and what was measured.
+type RunCells<'a> = (usize, Vec<Cell<'a>>);
 
 impl Shared<'_> {
     /// A trial of each side, which speak for the combination's settings.
     fn trials(&self) -> (&Trial, &Trial) {
-        (self.first[0].trial, self.this[0].trial)
+        (self.first[0].1[0].trial, self.this[0].1[0].trial)
     }
 }
 
 /// The combinations that both have by name, and those that are the only ones of their workload on both sides.
 fn shared<'a>(ours: &'a Cells<'a>, theirs: &'a Cells<'a>) -> (Vec<Shared<'a>>, Vec<String>, Vec<String>) {
     let only = |cells: &'a Cells<'a>, workload: Workload| {
-        let mut own = cells.iter().filter(|(_, cells)| cells[0].trial.is(workload));
+        let mut own = cells.iter().filter(|(_, runs)| runs[0].1[0].trial.is(workload));
         own.next().filter(|_| own.next().is_none())
     };
     let mut shared = Vec::new();
     let (mut only_first, mut only_this) = (Vec::new(), Vec::new());
     let mut renamed = Vec::new();
     for (key, first) in ours {
-        let workload = first[0].trial.workload;
+        let workload = first[0].1[0].trial.workload;
         let other = only(ours, workload).and_then(|_| only(theirs, workload));
         let other = other.filter(|(other, _)| !ours.contains_key(*other));
         match (theirs.get(key), other) {
@@ -247,32 +292,51 @@ fn shared<'a>(ours: &'a Cells<'a>, theirs: &'a Cells<'a>) -> (Vec<Shared<'a>>, V
     (shared, only_first, only_this)
 }
 
-fn against(first: &Side<'_>, this: &Side<'_>, smallest: f64, between: Option<f64>) -> Against {
-    let designed = [first, this].iter().all(|side| side.study.manifest.design.is_some());
+fn against(first: &Side<'_>, this: &Side<'_>, rules: Rules) -> Against {
+    let designed = first.is_designed() && this.is_designed();
     let (ours, theirs) = (first.cells(designed), this.cells(designed));
     let (shared, only_first, only_this) = shared(&ours, &theirs);
     let pairs: Vec<(&Trial, &Trial)> = shared.iter().map(Shared::trials).collect();
-    let sides = (first.report.trials.as_slice(), this.report.trials.as_slice());
-    let workloads: Vec<Vec<Difference>> =
-        pairs.iter().map(|(one, other)| difference::workload(one, other)).collect();
-    let metrics = by_metric(&shared, &workloads, smallest, between);
-    let of =
-        |((shared, workload), metrics): ((&Shared<'_>, Vec<Difference>), Vec<MetricAgainst>)| Combination {
+    let (one, other) = (&first.runs[0], &this.runs[0]);
+    let sides = (one.report.trials.as_slice(), other.report.trials.as_slice());
+    let unjudged = |shared: &Shared<'_>| {
+        let (one, other) = shared.trials();
+        let mut mixed = first.mixed(shared.first);
+        mixed.extend(this.mixed(shared.this));
+        Combination {
             label: shared.label.clone(),
-            workload,
-            metric: first.metric(shared.trials().0.workload).map(|metric| metric.name),
-            metrics,
-        };
+            workload: difference::workload(one, other),
+            mixed,
+            metric: first.runs[0].metric(one.workload).map(|metric| metric.name),
+            metrics: Vec::new(),
+        }
+    };
+    let mut combinations: Vec<Combination> = shared.iter().map(unjudged).collect();
+    let may: Vec<bool> = combinations.iter().map(|combination| !combination.is_refused()).collect();
+    let metrics = by_metric(&shared, &may, rules);
+    combinations.iter_mut().zip(metrics).for_each(|(combination, metrics)| combination.metrics = metrics);
     Against {
-        name: this.name.to_owned(),
-        environment: difference::environment(first.study, this.study),
+        name: this.label(),
+        runs: this.names(),
+        within: [first.within(&ours), this.within(&theirs)].concat(),
+        partly: [first.partly(&ours), this.partly(&theirs)].concat(),
+        environment: difference::environment(one.study, other.study),
         target: difference::target(&pairs, sides),
-        settings: difference::settings(first.study, this.study, &pairs, sides),
-        smallest_effect: smallest,
+        settings: difference::settings(one.study, other.study, &pairs, sides),
+        smallest_effect: rules.smallest,
         not_compared: not_compared(&[(first, &ours), (this, &theirs)], &shared),
-        combinations: shared.iter().zip(workloads).zip(metrics).map(of).collect(),
+        combinations,
         only_first,
         only_this,
+    }
+}
+
+/// `A1`, or `A1 and 2 more`.
+fn label(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
     }
 }
 
@@ -282,7 +346,7 @@ fn not_compared(sides: &[(&Side<'_>, &Cells<'_>)], shared: &[Shared<'_>]) -> Vec
         return Vec::new();
     }
     let empty = sides.iter().filter(|(_, cells)| cells.is_empty());
-    let reasons: Vec<String> = empty.map(|(side, _)| side.has_nothing()).collect();
+    let reasons: Vec<String> = empty.flat_map(|(side, _)| side.runs.iter().map(Run::has_nothing)).collect();
     if !reasons.is_empty() {
         return reasons;
     }
@@ -291,88 +355,4 @@ fn not_compared(sides: &[(&Side<'_>, &Cells<'_>)], shared: &[Shared<'_>]) -> Vec
          their levels, and whatever its name where each study has but one of a workload"
             .to_owned(),
     ]
-}
-
-/// All metrics of each shared combination.
-fn by_metric(
-    shared: &[Shared<'_>],
-    workloads: &[Vec<Difference>],
-    smallest: f64,
-    between: Option<f64>,
-) -> Vec<Vec<MetricAgainst>> {
-    let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
-    for metric in &METRICS {
-        let mut family: Vec<(usize, MetricAgainst)> = shared
-            .iter()
-            .enumerate()
-            .filter_map(|(index, of)| Some((index, values(metric, of.first, of.this, between)?)))
-            .collect();
-        let may = |index: usize| workloads[index].is_empty();
-        let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may(*index));
-        let effects: Vec<Effect> = family.iter().filter_map(judgeable).collect();
-        let mut judged = stats::judge(&effects, smallest, direction(metric.better)).into_iter();
-        for (index, one) in &mut family {
-            if !may(*index) && one.has_both() {
-                one.words = "refused: the workload differs".to_owned();
-            } else if one.effect.is_some()
-                && let Some(mut verdict) = judged.next()
-            {
-                let is_claim = matches!(verdict.comparison, Comparison::Better | Comparison::Worse);
-                if is_claim && between.is_none() {
-                    verdict.comparison = Comparison::Differs;
-                }
-                words(verdict.comparison).clone_into(&mut one.words);
-                one.judged = Some(verdict);
-            }
-        }
-        family.into_iter().for_each(|(index, one)| all[index].push(one));
-    }
-    all
-}
-
-/// None where neither side has the metric.
-fn values(
-    metric: &Metric,
-    first: &[Cell<'_>],
-    this: &[Cell<'_>],
-    between: Option<f64>,
-) -> Option<MetricAgainst> {
-    let of = |cells: &[Cell<'_>]| cells.iter().filter_map(|cell| cell.value(metric)).collect::<Vec<f64>>();
-    let (first, this) = (of(first), of(this));
-    let better: Better = direction(metric.better);
-    let ratio = match (stats::mean(&first), stats::mean(&this)) {
-        (None, None) => return None,
-        (first, this) => this.zip(first).map(|(this, first)| this / first),
-    };
-    let effect = ratio.and_then(|_| match between {
-        Some(between) => stats::effect_between_sessions(&first, &this, between),
-        None => stats::unpaired_effect(&first, &this),
-    });
-    let ratio = effect.map(|effect| effect.ratio.value).or(ratio);
-    let known = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-    let pct = |ratio: f64| gain_pct(ratio, better);
-    let ends = effect.map(|effect| (pct(effect.ratio.low), pct(effect.ratio.high)));
-    let words = match (first.is_empty(), this.is_empty()) {
-        (true, _) => "not measured in the first",
-        (_, true) => "measured in the first alone",
-        _ if known.is_some() => "descriptive only",
-        _ => "no ratio, a value is zero",
-    };
-    Some(MetricAgainst {
-        metric: metric.into(),
-        gain_pct: known.map(pct),
-        low_pct: ends.map(|(a, b)| a.min(b)),
-        high_pct: ends.map(|(a, b)| a.max(b)),
-        effect,
-        judged: None,
-        words: words.to_owned(),
-        first,
-        this,
-    })
-}
-
-impl MetricAgainst {
-    fn has_both(&self) -> bool {
-        !self.first.is_empty() && !self.this.is_empty()
-    }
 }

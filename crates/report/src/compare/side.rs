@@ -1,107 +1,138 @@
-//! One of two studies that are compared: what was measured of each combination, and what of it counts for nothing.
+//! A side of a comparison: one study, or several runs of the same at different times.
 
 use std::collections::BTreeMap;
 
-use record::{Design, Metric, Share, State, StudyRecord, Workload, axis_in_full};
+use serde::Serialize;
 
-use super::CombinationKey;
-use crate::comparison::{Cell, axis_words};
-use crate::metrics::of_study;
-use crate::report::Report;
+use super::difference::{self, Difference};
+use super::run::Run;
+use super::{CombinationKey, RunCells};
+use crate::comparison::combination;
+use crate::format;
 use crate::trial::Trial;
 
-/// What was measured, by combination.
-pub(crate) type Cells<'a> = BTreeMap<CombinationKey, Vec<Cell<'a>>>;
+/// What was measured of each combination, run by run.
+pub(super) type Cells<'a> = BTreeMap<CombinationKey, Vec<RunCells<'a>>>;
 
-/// A study with its trials by combination.
-pub(crate) struct Side<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) study: &'a StudyRecord,
-    pub(crate) report: Report,
+/// What never is the same in two runs, and no difference of a side.
+const OWN: &str = "seed";
+
+/// In what a run differs from the first of its side.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunDifferences {
+    /// Its name.
+    pub run: String,
+    /// Name of the first of its side.
+    pub of: String,
+    /// In what they differ: machines, targets, settings.
+    pub differences: Vec<Difference>,
+}
+
+/// A run whose workload of a combination is not that of the first run of its side that has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct MixedWorkload {
+    /// Its name.
+    pub run: String,
+    /// Name of the first.
+    pub of: String,
+    /// In what they differ.
+    pub differences: Vec<Difference>,
+}
+
+/// A side.
+pub(super) struct Side<'a> {
+    /// Its runs, at least one.
+    pub(super) runs: Vec<Run<'a>>,
 }
 
 impl<'a> Side<'a> {
-    pub(crate) fn of(name: &'a str, study: &'a StudyRecord) -> Self {
-        Self { name, study, report: Report::of(study) }
+    pub(super) fn of(runs: &'a [(String, &'a record::StudyRecord)]) -> Self {
+        Self { runs: runs.iter().map(|(name, study)| Run::of(name, study)).collect() }
     }
 
-    /// What was measured of each combination. Named configurations are known by their name, single trials by that of the
-    /// trial; axes over databases have one name, however a study file spelled them.
-    pub(crate) fn cells(&self, designed: bool) -> Cells<'_> {
+    pub(super) fn names(&self) -> Vec<String> {
+        self.runs.iter().map(|run| run.name.to_owned()).collect()
+    }
+
+    /// `A1`, or `A1 and 2 more`.
+    pub(super) fn label(&self) -> String {
+        super::label(&self.names())
+    }
+
+    pub(super) fn is_designed(&self) -> bool {
+        self.runs.iter().all(|run| run.study.manifest.design.is_some())
+    }
+
+    /// What was measured of each combination in the runs that have it.
+    pub(super) fn cells(&self, designed: bool) -> Cells<'_> {
         let mut cells = Cells::new();
-        let single = |trial: &&Trial| {
-            trial.is_complete() && !trial.aa && trial.search.is_none() && trial.main().is_some()
-        };
-        for trial in self.report.trials.iter().filter(single) {
-            cells.entry(key(trial, designed)).or_default().push(Cell::of(trial));
-        }
-        for search in &self.report.searches {
-            let held = search.stable_at.zip(search.held_in());
-            let step = |number: u32| self.report.trials.iter().find(|trial| trial.number == number);
-            if let Some((rate, trial)) = held.and_then(|(rate, number)| Some((rate, step(number)?))) {
-                cells.entry(key(trial, designed)).or_default().push(Cell::searched(trial, rate));
+        for (place, run) in self.runs.iter().enumerate() {
+            for (key, own) in run.cells(designed) {
+                cells.entry(key).or_default().push((place, own));
             }
         }
         cells
     }
 
-    /// What the trials of a workload are judged by.
-    pub(crate) fn metric(&self, workload: Workload) -> Option<&'static Metric> {
-        let mut design = self.study.manifest.design.clone().unwrap_or_default();
-        let is_of = |name: &String| Metric::named(name).is_some_and(|metric| metric.is_of(workload));
-        design = Design { metric: design.metric.filter(is_of), ..design };
-        of_study(&design, self.report.trials.iter().filter(|trial| trial.is(workload)))
-    }
-
-    /// The share from which on an effect matters to whoever made this study.
-    pub(crate) fn smallest_effect(&self) -> f64 {
-        let own = self.study.manifest.design.as_ref().and_then(|design| design.smallest);
-        own.map_or(stats::SMALLEST_EFFECT, Share::value)
-    }
-
-    /// What of it is not compared, a sentence each: what is damaged, and what did not come to its end as it should.
-    pub(crate) fn not_used(&self) -> Vec<String> {
-        let damage =
-            self.report.damage.iter().map(|damage| format!("the results directory is damaged: {damage}"));
-        let ended = |trial: &Trial| match trial.state {
-            _ if trial.is_void() => Some("had errors, and no figure but their share is compared"),
-            State::Failed => Some("failed"),
-            State::Aborted | State::Running => Some("was cut off"),
-            State::Invalid => Some("is invalid"),
-            State::Complete | State::Planned | State::Skipped => None,
+    /// Whether all its runs were begun before all of the other, or after them.
+    pub(super) fn is_apart_from(&self, other: &Self) -> bool {
+        let begun = |side: &Self| {
+            let mut all: Vec<String> = side.runs.iter().map(|run| run.report.started.clone()).collect();
+            all.sort();
+            all.first().cloned().zip(all.last().cloned())
         };
-        let trials = self.report.trials.iter().filter_map(|trial| {
-            let reason = trial.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            Some(format!("trial {} {}{reason}", trial.number, ended(trial)?))
-        });
-        let unconfirmed = self.report.searches.iter().filter(|search| search.stable_at.is_none());
-        let searches = unconfirmed.map(|search| {
-            format!("the search of {} in block {} confirmed no rate", search.configuration, search.block)
-        });
-        damage.chain(trials).chain(searches).collect()
+        let ends = begun(self).zip(begun(other));
+        ends.is_some_and(|((first, last), (other_first, other_last))| {
+            last < other_first || other_last < first
+        })
     }
 
-    /// Why it has nothing that could be compared.
-    pub(crate) fn has_nothing(&self) -> String {
-        let trials = &self.report.trials;
-        match trials.len() {
-            0 => format!("{} holds no trial that can be read", self.name),
-            trials => format!("none of the {trials} trials of {} came to figures that count", self.name),
-        }
+    /// In what further runs differ from the first one.
+    pub(super) fn within(&self, cells: &Cells<'_>) -> Vec<RunDifferences> {
+        let Some((first, others)) = self.runs.split_first() else { return Vec::new() };
+        let of = |(place, run): (usize, &Run<'_>)| {
+            let pairs: Vec<(&Trial, &Trial)> =
+                cells.values().filter_map(|runs| Some((trial(runs, 0)?, trial(runs, place)?))).collect();
+            let trials = (first.report.trials.as_slice(), run.report.trials.as_slice());
+            let mut differences = difference::environment(first.study, run.study);
+            differences.extend(difference::target(&pairs, trials));
+            let settings = difference::settings(first.study, run.study, &pairs, trials);
+            differences.extend(settings.into_iter().filter(|found| found.what != OWN));
+            RunDifferences { run: run.name.to_owned(), of: first.name.to_owned(), differences }
+        };
+        let all = (1..).zip(others).map(of);
+        all.filter(|found| !found.differences.is_empty()).collect()
+    }
+
+    /// Runs whose workload of a combination is another than that of the first that has it.
+    pub(super) fn mixed(&self, runs: &[RunCells<'_>]) -> Vec<MixedWorkload> {
+        let Some(((first, own), others)) = runs.split_first() else { return Vec::new() };
+        let of = |(place, cells): &RunCells<'_>| MixedWorkload {
+            run: self.runs[*place].name.to_owned(),
+            of: self.runs[*first].name.to_owned(),
+            differences: difference::workload(own[0].trial, cells[0].trial),
+        };
+        others.iter().map(of).filter(|mixed| !mixed.differences.is_empty()).collect()
+    }
+
+    /// `RAID10 was not measured in A3`.
+    pub(super) fn partly(&self, cells: &Cells<'_>) -> Vec<String> {
+        let lacking = |runs: &[RunCells<'_>]| {
+            let lacks = |place: &usize| !runs.iter().any(|(has, _)| has == place);
+            let names = (0..self.runs.len()).filter(lacks).map(|place| self.runs[place].name);
+            names.collect::<Vec<&str>>()
+        };
+        cells
+            .iter()
+            .map(|(key, runs)| (key, lacking(runs)))
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(key, names)| {
+                format!("{} came to no figures in {}", combination(key), format::listed(&names))
+            })
+            .collect()
     }
 }
 
-fn key(trial: &Trial, designed: bool) -> CombinationKey {
-    let levels = trial.levels.iter().map(|(name, level)| axis_in_full(name, level)).collect();
-    if designed {
-        return (trial.configuration.clone(), levels);
-    }
-    // A name may tell the levels, as they were spelled.
-    let mut name = trial.name.clone();
-    for (axis, level) in &trial.levels {
-        let (now, full) = axis_in_full(axis, level);
-        let told = |axis: &str, level: &str| format!(", {} {level}", axis_words(axis));
-        name = name.replace(&told(axis, level), &told(&now, &full));
-    }
-    (name, levels)
+fn trial<'a>(runs: &'a [RunCells<'_>], at: usize) -> Option<&'a Trial> {
+    runs.iter().find(|(place, _)| *place == at).and_then(|(_, cells)| cells.first()).map(|cell| cell.trial)
 }

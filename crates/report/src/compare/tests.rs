@@ -2,7 +2,7 @@
 
 use record::StudyRecord;
 
-use super::{Compare, CompareOutcome};
+use super::{Compare, CompareOutcome, CompareRows};
 use crate::fixture::{self, Collected, Designed, Made};
 
 /// A study of two configurations in so many blocks, whose rates are those of the first times this.
@@ -32,7 +32,112 @@ fn text_of_two_studies() {
         environment.taken = "2026-11-23T07:00:00Z".to_owned();
     }
     this.manifest.tool_version = "0.2.0".to_owned();
-    insta::assert_snapshot!(compare(&study(7, 1.0, 0), &this).text(Some(110)));
+    insta::assert_snapshot!(compare(&study(7, 1.0, 0), &this).text(Some(110), CompareRows::All));
+}
+
+/// Runs of one side on so many days, each with a deviation of its own.
+fn runs(name: &str, times: f64, shifts: &[f64]) -> Vec<(String, StudyRecord)> {
+    let run = |(index, shift): (u32, &f64)| {
+        let mut run = study(3, times * (1.0 + shift), 100 * index);
+        run.manifest.started = format!("2026-11-{:02}T07:00:00Z", 1 + 2 * index);
+        (format!("{name}{}", index + 1), run)
+    };
+    (0..).zip(shifts).map(run).collect()
+}
+
+fn compare_runs(first: &[(String, StudyRecord)], this: &[(String, StudyRecord)]) -> Compare {
+    fn named(runs: &[(String, StudyRecord)]) -> Vec<(String, &StudyRecord)> {
+        runs.iter().map(|(name, run)| (name.clone(), run)).collect()
+    }
+    Compare::of_runs(&named(first), &named(this), None)
+}
+
+/// The same with both sides alternating.
+fn alternating(mut this: Vec<(String, StudyRecord)>) -> Vec<(String, StudyRecord)> {
+    for (day, (_, run)) in (2..).step_by(2).zip(&mut this) {
+        run.manifest.started = format!("2026-11-{day:02}T07:00:00Z");
+    }
+    this
+}
+
+#[test]
+fn text_of_three_runs_a_side() {
+    let first = runs("A", 1.0, &[0.02, -0.02, 0.0]);
+    let mut this = alternating(runs("B", 1.25, &[0.01, -0.03, 0.0]));
+    this[1].1.manifest.tool_version = "0.2.0".to_owned();
+    let rows = CompareRows::Changed { all_with: "more" };
+    insta::assert_snapshot!(compare_runs(&first, &this).text(Some(110), rows));
+}
+
+#[test]
+fn several_runs_a_side_say_better_and_what_times_differ_by_alone_they_do_not() {
+    let iops = |found: &Compare| metric(&found.against[0].combinations[1], "iops").clone();
+    let first = runs("A", 1.0, &[0.02, -0.02, 0.0]);
+    let found = compare_runs(&first, &runs("B", 1.25, &[0.01, -0.03, 0.0]));
+    assert_eq!((iops(&found).words.as_str(), iops(&found).runs), ("better", (3, 3)));
+    assert!(
+        iops(&found).between_runs.is_some_and(|spread| (0.015..0.025).contains(&spread)),
+        "{:?}",
+        iops(&found)
+    );
+    // The seven trials of each run are within 1 %, so that single runs differ for certain.
+    let found = compare_runs(&first, &runs("B", 1.02, &[0.01, -0.03, 0.0]));
+    assert_eq!(iops(&found).words, "not resolvable here");
+    let found = compare(&first[0].1, &runs("B", 1.25, &[0.0])[0].1);
+    assert_eq!(iops(&found).words, "descriptive only", "three trials");
+    let two = compare_runs(&first[..2], &runs("B", 1.04, &[0.02, -0.02]));
+    let (low, high) = iops(&two).low_pct.zip(iops(&two).high_pct).unwrap();
+    assert!(low < -8.0 && high > 15.0, "two runs a side are wide: {low} {high}");
+    let single = compare_runs(&first[..1], &runs("B", 1.25, &[0.0]));
+    assert_eq!((iops(&single).between_runs, single.against[0].runs.len()), (None, 1));
+    assert!(single.caution.contains("neither is called better"), "{}", single.caution);
+}
+
+#[test]
+fn sides_whose_times_do_not_mix_are_told() {
+    let first = runs("A", 1.0, &[0.02, -0.02]);
+    let said = |this: Vec<(String, StudyRecord)>| compare_runs(&first, &this).caution.contains("alternate");
+    let later = |mut this: Vec<(String, StudyRecord)>| {
+        this.iter_mut()
+            .for_each(|(_, run)| run.manifest.started = run.manifest.started.replace("-11-", "-12-"));
+        this
+    };
+    assert!(said(later(runs("B", 1.25, &[0.01, -0.03]))));
+    assert!(!said(alternating(runs("B", 1.25, &[0.01, -0.03]))));
+}
+
+#[test]
+fn runs_of_one_side_that_are_not_the_same_are_named_and_have_no_verdict() {
+    let mut first = runs("A", 1.0, &[0.02, -0.02, 0.0]);
+    for trial in first[1].1.trials.iter_mut().filter(|trial| trial.trial.configuration == "SSD") {
+        trial.trial.parameters["outstanding"] = 64.into();
+    }
+    first[2].1.trials.retain(|trial| trial.trial.configuration == "SSD");
+    if let Some(environment) = &mut first[2].1.environment {
+        environment.kernel = "6.13.1".to_owned();
+    }
+    let found = compare_runs(&first, &runs("B", 1.25, &[0.01, -0.03, 0.0]));
+    assert_eq!(found.outcome(), CompareOutcome::Refused);
+    let [raid, ssd] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
+    assert_eq!(metric(ssd, "iops").words, "refused: the workload differs");
+    assert_eq!((metric(raid, "iops").words.as_str(), metric(raid, "iops").runs), ("better", (2, 3)));
+    let text = found.text(None, CompareRows::All).to_string().replace('\n', " ");
+    for said in [
+        "SSD: no verdict, since the workload of A2 is not that of A1, which are given as runs of the same: outstanding 32 and 64.",
+        "A3 differs from A1, of which it is given as another run: kernel 6.12.0 and 6.13.1.",
+        "RAID10 came to no figures in A3.",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
+#[test]
+fn what_did_not_change_is_counted_unless_all_is_asked_for() {
+    let found = compare(&study(7, 1.0, 0), &study(7, 1.25, 100));
+    let text = found.text(None, CompareRows::Changed { all_with: "--all" }).to_string();
+    assert!(text.contains("10 other figures: 6 equivalent, 2 not resolvable here, 2 no ratio, a value is zero; all with --all."), "{text}");
+    assert!(text.contains("RAID10       mb_per_s") && !text.contains("p95_ms"), "{text}");
+    assert!(found.text(None, CompareRows::All).to_string().contains("p95_ms"));
 }
 
 #[test]
@@ -49,7 +154,7 @@ fn a_verdict_is_refused_where_the_workload_differs() {
     assert_eq!((raid.label.as_str(), iops(raid).words.as_str()), ("RAID10", "differs"));
     assert_eq!((iops(ssd).judged, iops(ssd).words.as_str()), (None, "refused: the workload differs"));
     assert!(iops(ssd).gain_pct.is_some_and(|gain| (gain - 25.0).abs() < 3.0), "the figure stays");
-    let text = found.text(None);
+    let text = found.text(None, CompareRows::All);
     assert!(text.contains("SSD: no verdict, since the workload differs: outstanding 32 and 64."), "{text}");
 }
 
@@ -110,7 +215,7 @@ fn what_only_one_study_has_is_named() {
     let other = fixture::study("quick", vec![Made::read("RND4K").seconds(2).trial(1)]);
     let found = compare(&study(2, 1.0, 0), &other);
     assert_eq!(found.outcome(), CompareOutcome::NothingShared);
-    assert!(found.text(None).contains("no measured combination in common"));
+    assert!(found.text(None, CompareRows::All).contains("no measured combination in common"));
     assert_eq!(found.against[0].only_this, ["RND4K"]);
 }
 
@@ -135,7 +240,11 @@ fn one_trial_each_is_compared_whatever_its_name_and_each_parameter_that_differs_
     let against = &found.against[0];
     assert_eq!((against.combinations[0].label.as_str(), &against.not_compared), ("Q8 and Q16", &Vec::new()));
     assert_eq!(told(&against.settings), ["workload.disk.outstanding: 8 | 16"]);
-    assert!(!found.text(None).contains("No difference between the settings"), "{}", found.text(None));
+    assert!(
+        !found.text(None, CompareRows::All).contains("No difference between the settings"),
+        "{}",
+        found.text(None, CompareRows::All)
+    );
     let mut simulated = one("Q8", |_| {});
     simulated.trials[0].trial.parameters["simulated"] = serde_json::json!({"service": "10ms"});
     let mut fast = simulated.clone();
@@ -162,7 +271,7 @@ fn studies_that_share_nothing_are_compared_in_all_that_their_trials_have() {
     assert_eq!(told(&against.settings), ["setup.engine: uring | psync"], "outstanding is 32 and 64 in both");
     assert_eq!(told(&against.target), ["target.paths.1: /data | /other"]);
     assert_eq!(found.outcome(), CompareOutcome::NothingShared);
-    let text = found.text(None);
+    let text = found.text(None, CompareRows::All);
     assert!(text.contains("Nothing is compared: the two have no measured combination in common"), "{text}");
     assert!(text.contains("Only in first: A; B."), "{text}");
 }
@@ -172,11 +281,11 @@ fn where_nothing_came_to_figures_it_is_said_why() {
     let mut failed = one("A", |_| {});
     failed.trials[0].trial.state = record::State::Failed;
     failed.trials[0].trial.reason = Some("No space left on device".to_owned());
-    let text = compare(&one("A", |_| {}), &failed).text(None);
+    let text = compare(&one("A", |_| {}), &failed).text(None, CompareRows::All);
     assert!(text.contains("none of the 1 trials of this came to figures that count"), "{text}");
     assert!(text.contains("this: trial 1 failed: No space left on device."), "{text}");
     failed.trials.clear();
-    let text = compare(&failed, &one("A", |_| {})).text(None);
+    let text = compare(&failed, &one("A", |_| {})).text(None, CompareRows::All);
     assert!(text.contains("Nothing is compared: first holds no trial that can be read."), "{text}");
 }
 
@@ -186,7 +295,7 @@ fn what_is_damaged_is_told_before_anything_is_compared() {
     first.damage.push("trial 3: trial.json is that of trial 4: it is left out".to_owned());
     this.damage = (1..=12).map(|number| format!("trial {number}: samples.ndjson is missing")).collect();
     let found = compare(&first, &this);
-    let text = found.text(None);
+    let text = found.text(None, CompareRows::All);
     let says = "first: the results directory is damaged: trial 3: trial.json is that of trial 4";
     assert!(text.find(says).is_some_and(|at| at < text.find("Differences").unwrap_or(usize::MAX)), "{text}");
     assert!(text.contains("this: and 2 more of the kind."), "{text}");
@@ -245,7 +354,7 @@ fn all_metrics_of_all_workloads_are_compared() {
     let found = compare(&first, &this);
     let [.., historian] = found.against[0].combinations.as_slice() else { panic!("{found:?}") };
     assert!(historian.metric.is_some_and(|name| name != "iops"), "{historian:?}");
-    let text = found.text(None);
+    let text = found.text(None, CompareRows::All);
     for name in ["iops", "p99_ms", "records_per_s", "pending_max"] {
         assert!(text.contains(name), "{name} is not in:\n{text}");
     }

@@ -2,7 +2,7 @@
 
 use record::Lines;
 
-use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst};
+use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, label};
 use crate::comparison::table::change_of;
 use crate::format::{self, figure_or_dash};
 use crate::table::{Column, Row, Table};
@@ -11,30 +11,72 @@ use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
 /// With more sentences than this on what is not compared of a study, the rest is counted.
 const NOT_USED_MOST: usize = 10;
 
+/// Which figures a text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareRows<'a> {
+    /// All of them.
+    All,
+    /// What a combination is judged by and what is not alike; the others are counted, with how all of them are asked for.
+    Changed {
+        /// What the program is to be given, such as a flag.
+        all_with: &'a str,
+    },
+}
+
 impl Compare {
     /// The comparison as text, at most `width` columns wide where the tables allow it.
     #[must_use]
-    pub fn text(&self, width: Option<u16>) -> Lines {
+    pub fn text(&self, width: Option<u16>, rows: CompareRows<'_>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
         let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-        let Some(first) = self.studies.first() else { return Lines::of("There is nothing to compare.\n") };
         let mut blocks = Vec::new();
-        blocks.extend(not_used(first).map(|sentence| wrapped(&sentence)));
-        for (against, study) in self.against.iter().zip(self.studies.iter().skip(1)) {
-            blocks.push(wrapped(&format!(
-                "{} (begun {}) against {} (begun {})",
-                against.name, study.started, first.name, first.started
-            )));
-            blocks.extend(not_used(study).map(|sentence| wrapped(&sentence)));
-            blocks.extend(differences(against, &first.name, width));
+        let study = |name: &String| self.studies.iter().find(|study| study.name == *name);
+        let of = |names: &[String]| names.iter().filter_map(study).collect();
+        let first: Vec<&ComparedStudy> = of(&self.first);
+        blocks.extend(first.iter().flat_map(|study| not_used(study)).map(|sentence| wrapped(&sentence)));
+        for against in &self.against {
+            let this: Vec<&ComparedStudy> = of(&against.runs);
+            blocks.push(wrapped(&format!("{} against {}", begun(&this), begun(&first))));
+            if against.runs != self.first {
+                blocks.extend(this.iter().flat_map(|study| not_used(study)).map(|told| wrapped(&told)));
+            }
+            blocks.extend(differences(against, &self.first[0], width));
+            blocks.extend(within(against).map(|sentence| wrapped(&sentence)));
             blocks.push(wrapped(&format!("{}.", self.caution)));
-            blocks.extend(figures(against, &first.name, width));
+            blocks.extend(figures(against, &label(&self.first), width, rows));
         }
         if self.against.is_empty() {
             blocks.push("There is only one study, and nothing to compare it with.".to_owned());
         }
         joined(blocks)
     }
+}
+
+/// `A1 (begun 2026-11-21T07:00:00Z), A2 (begun …)`.
+fn begun(studies: &[&ComparedStudy]) -> String {
+    let one = |study: &&ComparedStudy| format!("{} (begun {})", study.name, study.started);
+    studies.iter().map(one).collect::<Vec<String>>().join(", ")
+}
+
+/// In what the runs of a side differ, and what only some of them have.
+fn within(against: &Against) -> impl Iterator<Item = String> {
+    let differs = |run: &RunDifferences| {
+        let all: Vec<String> = run.differences.iter().map(told).collect();
+        format!(
+            "{} differs from {}, of which it is given as another run: {}.",
+            run.run,
+            run.of,
+            format::listed(&all)
+        )
+    };
+    let partly = against.partly.iter().map(|sentence| format!("{sentence}."));
+    against.within.iter().map(differs).chain(partly)
+}
+
+/// `threads 1 and 4`.
+fn told(found: &Difference) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
+    format!("{} {} and {}", found.what, value(&found.first), value(&found.this))
 }
 
 /// `DIR: trial 7 failed: No space left on device.`
@@ -50,7 +92,7 @@ fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
         [("machines", &against.environment), ("targets", &against.target), ("settings", &against.settings)];
     let part = |(what, found): &(&str, &Vec<Difference>)| match found.is_empty() {
         true => format!("No difference between the {what} is recorded."),
-        false => titled(&table(&format!("Differences of the {what}"), found, first, &against.name), width),
+        false => titled(&table(&format!("Differences of the {what}"), found, first, &against.runs[0]), width),
     };
     parts.iter().map(part).collect()
 }
@@ -65,29 +107,26 @@ fn table(title: &str, found: &[Difference], first: &str, this: &str) -> Table {
     Table { title: title.to_owned(), columns, rows: found.iter().map(row).collect() }
 }
 
-fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
+fn figures(against: &Against, first: &str, width: usize, rows: CompareRows<'_>) -> Vec<String> {
     let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-    let mut blocks = Vec::new();
-    for combination in against.combinations.iter().filter(|combination| !combination.workload.is_empty()) {
-        blocks.push(wrapped(&refused(combination)));
-    }
-    let rows = against.combinations.iter().flat_map(|combination| {
-        combination.metrics.iter().map(|metric| row(combination, metric)).collect::<Vec<Row>>()
+    let mut blocks: Vec<String> =
+        against.combinations.iter().flat_map(refused).map(|text| wrapped(&text)).collect();
+    let all = against.combinations.iter().flat_map(|combination| {
+        combination.metrics.iter().map(move |metric| (combination, metric)).collect::<Vec<_>>()
     });
-    let mut columns: Vec<Column> = vec![Column::words("combination"), Column::words("metric")];
-    columns.extend([first.to_owned(), against.name.clone()].map(Column::number));
-    columns.push(Column { spare: 1, ..Column::words("trials") });
-    columns.extend([Column::number("gain"), Column::words("verdict")]);
-    let table = Table { title: String::new(), columns, rows: rows.collect() };
-    if table.rows.is_empty() {
+    let is_told = |(combination, metric): &(&Combination, &MetricAgainst)| {
+        rows == CompareRows::All || combination.metric == Some(metric.metric.name) || metric.is_change()
+    };
+    let (told, others): (Vec<_>, Vec<_>) = all.partition(is_told);
+    if told.is_empty() && others.is_empty() {
         let reasons = against.not_compared.iter();
         blocks.extend(reasons.map(|reason| wrapped(&format!("Nothing is compared: {reason}."))));
     } else {
-        blocks.push(grid(&table, width));
-        blocks.push(wrapped(
-            "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the interval between unpaired trials where both sides have \
-             several, of 95 % unless it says otherwise.",
-        ));
+        blocks.push(grid(&metrics(against, first, &told), width));
+        if let CompareRows::Changed { all_with } = rows {
+            blocks.extend(counted(&others).map(|counts| wrapped(&format!("{counts}; all with {all_with}."))));
+        }
+        blocks.push(wrapped(if against.by_runs() { LEGEND_OF_RUNS } else { LEGEND }));
     }
     for (whose, labels) in [(first, &against.only_first), (against.name.as_str(), &against.only_this)] {
         if !labels.is_empty() {
@@ -97,31 +136,86 @@ fn figures(against: &Against, first: &str, width: usize) -> Vec<String> {
     blocks
 }
 
-/// `RND4K: no verdict, since the workload differs: threads 1 and 4`.
-fn refused(combination: &Combination) -> String {
-    let one = |found: &Difference| {
-        let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
-        format!("{} {} and {}", found.what, told(&found.first), told(&found.this))
-    };
-    let parts: Vec<String> = combination.workload.iter().map(one).collect();
-    format!("{}: no verdict, since the workload differs: {}.", combination.label, parts.join("; "))
+const LEGEND: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the \
+                      interval between unpaired trials where both sides have several, of 95 % unless it says otherwise.";
+const LEGEND_OF_RUNS: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent of the mean of the runs, \
+                              positive is better, with its 95 % interval. Spread: how much runs of one side differ by themselves \
+                              (standard deviation).";
+
+fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst)]) -> Table {
+    let by_runs = against.by_runs();
+    let mut columns: Vec<Column> = vec![Column::words("combination"), Column::words("metric")];
+    columns.extend([first.to_owned(), against.name.clone()].map(Column::number));
+    columns.push(Column { spare: 1, ..Column::words(if by_runs { "runs" } else { "trials" }) });
+    columns.extend(by_runs.then(|| Column::number("spread")));
+    columns.extend([Column::number("gain"), Column::words("verdict")]);
+    let rows = rows.iter().map(|(combination, metric)| row(combination, metric, by_runs));
+    Table { title: String::new(), columns, rows: rows.collect() }
 }
 
-fn row(combination: &Combination, against: &MetricAgainst) -> Row {
+/// `27 others: 20 equivalent, 7 not resolvable here`; none where there is none.
+fn counted(others: &[(&Combination, &MetricAgainst)]) -> Option<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for (_, metric) in others {
+        match counts.iter_mut().find(|(words, _)| *words == metric.words) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&metric.words, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let parts: Vec<String> = match counts.as_slice() {
+        [(words, _)] => vec![(*words).to_owned()],
+        several => several.iter().map(|(words, count)| format!("{count} {words}")).collect(),
+    };
+    let head = match others.len() {
+        0 => return None,
+        1 => "One other figure".to_owned(),
+        several => format!("{several} other figures"),
+    };
+    Some(format!("{head}: {}", parts.join(", ")))
+}
+
+/// `RND4K: no verdict, since the workload differs: threads 1 and 4`.
+fn refused(combination: &Combination) -> Vec<String> {
+    let all = |found: &[Difference]| found.iter().map(told).collect::<Vec<String>>().join("; ");
+    let sides = (!combination.workload.is_empty()).then(|| {
+        format!(
+            "{}: no verdict, since the workload differs: {}.",
+            combination.label,
+            all(&combination.workload)
+        )
+    });
+    let mixed = combination.mixed.iter().map(|mixed| {
+        format!(
+            "{}: no verdict, since the workload of {} is not that of {}, which are given as runs of the same: {}.",
+            combination.label,
+            mixed.run,
+            mixed.of,
+            all(&mixed.differences)
+        )
+    });
+    sides.into_iter().chain(mixed).collect()
+}
+
+fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row {
     let mean = |values: &[f64]| figure_or_dash(stats::mean(values));
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
+    let unit = if by_runs { "runs" } else { "trials" };
     let settle = needed
-        .map(|blocks| format!("; about {} trials each would settle it", format::grouped(blocks.into())));
-    Row {
-        cells: vec![
-            combination.label.clone(),
-            against.metric.name.to_owned(),
-            mean(&against.first),
-            mean(&against.this),
-            format!("{} and {}", against.first.len(), against.this.len()),
-            change_of(against.gain_pct, against.low_pct.zip(against.high_pct), against.effect.as_ref()),
-            format!("{}{}", against.words, settle.unwrap_or_default()),
-        ],
-        part: false,
-    }
+        .map(|blocks| format!("; about {} {unit} each would settle it", format::grouped(blocks.into())));
+    let (ours, theirs) = if by_runs { against.runs } else { (against.first.len(), against.this.len()) };
+    let spread = against.between_runs.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent);
+    let mut cells = vec![
+        combination.label.clone(),
+        against.metric.name.to_owned(),
+        mean(&against.first),
+        mean(&against.this),
+        format!("{ours} and {theirs}"),
+    ];
+    cells.extend(by_runs.then_some(spread));
+    cells.extend([
+        change_of(against.gain_pct, against.low_pct.zip(against.high_pct), against.effect.as_ref()),
+        format!("{}{}", against.words, settle.unwrap_or_default()),
+    ]);
+    Row { cells, part: false }
 }

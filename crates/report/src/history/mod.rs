@@ -18,7 +18,7 @@ use serde::Serialize;
 use stats::{ChangePoint, Effect, change_points};
 
 use crate::compare::difference::{self, Difference};
-use crate::compare::side::{Cells, Side};
+use crate::compare::run::{Cells, Run};
 use crate::comparison::{Cell, ComparedMetric, Key as CombinationKey, combination, direction, gain_pct};
 use crate::metrics::of_study;
 use crate::trial::Trial;
@@ -194,7 +194,7 @@ impl History {
         baseline: Option<&str>,
         smallest: Option<Share>,
     ) -> Result<Self, NoHistory> {
-        let mut sides: Vec<Side<'_>> = studies.iter().map(|(name, study)| Side::of(name, study)).collect();
+        let mut sides: Vec<Run<'_>> = studies.iter().map(|(name, study)| Run::of(name, study)).collect();
         sides.sort_by(|one, other| one.report.started.cmp(&other.report.started));
         let designed = sides.iter().all(|side| side.study.manifest.design.is_some());
         let cells: Vec<Cells<'_>> = sides.iter().map(|side| side.cells(designed)).collect();
@@ -217,7 +217,7 @@ impl History {
             .flat_map(|(key, own)| metrics(&sides[first], own).into_iter().map(move |metric| (key, metric)))
             .map(|(key, metric)| series(key, metric, &of_runs, baseline, smallest))
             .collect();
-        let sides: Vec<&Side<'_>> = runs.iter().map(|&place| &sides[place]).collect();
+        let sides: Vec<&Run<'_>> = runs.iter().map(|&place| &sides[place]).collect();
         Ok(Self {
             format: DOCUMENT_VERSION,
             changes: changes(&series, &sides, &of_runs),
@@ -306,7 +306,7 @@ fn other_than(first: &Cells<'_>, this: &Cells<'_>) -> Option<String> {
 }
 
 /// What a combination is judged by, and what is followed beside.
-fn metrics(side: &Side<'_>, cells: &[Cell<'_>]) -> Vec<&'static Metric> {
+fn metrics(side: &Run<'_>, cells: &[Cell<'_>]) -> Vec<&'static Metric> {
     let design = side.study.manifest.design.clone().unwrap_or_default();
     let own = of_study(&design, std::iter::once(cells[0].trial));
     let beside = METRICS.iter().filter(|metric| BESIDE.contains(&metric.name));
@@ -385,7 +385,7 @@ fn since(
 }
 
 /// What changed with each run in which a series changes.
-fn changes(series: &[HistorySeries], sides: &[&Side<'_>], cells: &[&Cells<'_>]) -> Vec<HistoryChange> {
+fn changes(series: &[HistorySeries], sides: &[&Run<'_>], cells: &[&Cells<'_>]) -> Vec<HistoryChange> {
     let mut starts: Vec<(usize, usize)> = series
         .iter()
         .flat_map(|series| series.pieces.windows(2).map(|pair| (pair[0].last, pair[1].first)))

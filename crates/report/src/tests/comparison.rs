@@ -546,7 +546,7 @@ proptest! {
         prop_assert!(!report.html().contains("NaN") && !report.text(Some(80)).contains("NaN"));
         prop_assert!(report.observations("s").iter().all(|o| o.value.is_finite()));
         let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)], None, None);
-        prop_assert!(twice.text(Some(80)).contains("Not interleaved"));
+        prop_assert!(twice.text(Some(80), crate::CompareRows::All).contains("Not interleaved"));
         prop_assert!(!twice.json().contains("NaN"));
     }
 }

@@ -106,7 +106,7 @@ fn a_comparison_of_hostile_studies_is_only_read() {
     other.manifest.title += "another";
     other.environment.iter_mut().for_each(|environment| environment.host = EVIL.repeat(2));
     let compared = Compare::of(&[(EVIL.to_owned(), &one), ("b".to_owned() + EVIL, &other)], None, None);
-    let text = compared.text(None);
+    let text = compared.text(None, crate::CompareRows::All);
     assert_eq!(at_work(&text, &['\n']), []);
     assert!(text.contains(SEEN) && !text.lines().any(|line| line.starts_with("finding")), "{text}");
     assert_eq!(at_work(&compared.json(), &['\n']), []);

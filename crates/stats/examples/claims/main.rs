@@ -16,6 +16,7 @@ mod page;
 mod scaling;
 mod search;
 mod server;
+mod sessions;
 mod sets;
 mod shapes;
 mod warnings;
@@ -25,13 +26,14 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 6] = [
+const SECTIONS: [Titled; 7] = [
     ("One trial", one_trial::section),
     ("Warnings of one trial", warnings::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),
     ("Effects", effects::section),
+    ("Runs of different times", sessions::section),
 ];
 
 fn main() {

@@ -1,0 +1,169 @@
+//! A metric of a combination on two sides: its values, what it gains, and what that supports.
+
+use record::{METRICS, Metric};
+use serde::Serialize;
+use stats::{Better, Comparison, Effect, Judged};
+
+use super::{RunCells, Shared};
+use crate::comparison::{ComparedMetric, direction, gain_pct, words};
+
+/// A metric of a combination on two sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct MetricAgainst {
+    /// The metric.
+    pub metric: ComparedMetric,
+    /// Values of the first study's complete trials, of several runs one after the other; empty where it has none.
+    pub first: Vec<f64>,
+    /// Values of this study's; empty where it has none.
+    pub this: Vec<f64>,
+    /// Of how many runs these are, on either side.
+    pub runs: (usize, usize),
+    /// How much the runs of one side differ by themselves (standard deviation), as a share; none where no side has several.
+    pub between_runs: Option<f64>,
+    /// Change in per cent, positive is better; none where there is no ratio.
+    pub gain_pct: Option<f64>,
+    /// Lower end of its interval; none with a single trial on a side.
+    pub low_pct: Option<f64>,
+    /// Upper end of its interval.
+    pub high_pct: Option<f64>,
+    /// The ratio with its interval.
+    pub effect: Option<Effect>,
+    /// What it supports; none where a verdict is refused.
+    pub judged: Option<Judged>,
+    /// The verdict in words, or why there is none.
+    pub words: String,
+}
+
+/// What verdicts follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Share from which on an effect matters.
+    pub(super) smallest: f64,
+    /// How much runs of different times differ by themselves.
+    pub(super) spread: Spread,
+}
+
+/// What is known of how much runs of different times differ by themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Spread {
+    /// Nothing, so that runs differ, and neither is called better.
+    Unknown,
+    /// What the user says, as a share.
+    Given(f64),
+    /// What several runs a side tell; the run is the unit then.
+    Estimated,
+}
+
+/// All metrics of each shared combination; `may` says of which a verdict may be given.
+pub(super) fn by_metric(shared: &[Shared<'_>], may: &[bool], rules: Rules) -> Vec<Vec<MetricAgainst>> {
+    let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
+    for metric in &METRICS {
+        let mut family: Vec<(usize, MetricAgainst)> = shared
+            .iter()
+            .enumerate()
+            .filter_map(|(index, of)| Some((index, values(metric, of, rules.spread)?)))
+            .collect();
+        judge(&mut family, may, direction(metric.better), rules);
+        family.into_iter().for_each(|(index, one)| all[index].push(one));
+    }
+    all
+}
+
+/// Judges a metric of all combinations as one family.
+fn judge(family: &mut [(usize, MetricAgainst)], may: &[bool], better: Better, rules: Rules) {
+    let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may[*index]);
+    let effects: Vec<Effect> = family.iter().filter_map(judgeable).collect();
+    let judged = if rules.spread == Spread::Estimated { stats::judge_sessions } else { stats::judge };
+    let mut judged = judged(&effects, rules.smallest, better).into_iter();
+    for (index, one) in family {
+        if !may[*index] && one.has_both() {
+            one.words = "refused: the workload differs".to_owned();
+        } else if one.effect.is_some()
+            && let Some(mut verdict) = judged.next()
+        {
+            let is_claim = matches!(verdict.comparison, Comparison::Better | Comparison::Worse);
+            if is_claim && rules.spread == Spread::Unknown {
+                verdict.comparison = Comparison::Differs;
+            }
+            words(verdict.comparison).clone_into(&mut one.words);
+            one.judged = Some(verdict);
+        }
+    }
+}
+
+/// None where neither side has the metric.
+fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<MetricAgainst> {
+    let (ours, theirs) = (by_run(metric, shared.first), by_run(metric, shared.this));
+    let (first, this) = (ours.concat(), theirs.concat());
+    let better: Better = direction(metric.better);
+    let ratio = match (stats::mean(&first), stats::mean(&this)) {
+        (None, None) => return None,
+        (first, this) => this.zip(first).map(|(this, first)| this / first),
+    };
+    let sessions = match spread {
+        Spread::Estimated => stats::effect_of_sessions(&ours, &theirs),
+        Spread::Unknown | Spread::Given(_) => None,
+    };
+    let effect = match spread {
+        Spread::Unknown => stats::unpaired_effect(&first, &this),
+        Spread::Given(between) => stats::effect_between_sessions(&first, &this, between),
+        Spread::Estimated => sessions.map(|sessions| sessions.effect),
+    };
+    let ratio = effect.map(|effect| effect.ratio.value).or(ratio);
+    let known = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let pct = |ratio: f64| gain_pct(ratio, better);
+    let ends = effect.map(|effect| (pct(effect.ratio.low), pct(effect.ratio.high)));
+    Some(MetricAgainst {
+        metric: metric.into(),
+        runs: (ours.len(), theirs.len()),
+        between_runs: sessions.map(|sessions| sessions.spread),
+        gain_pct: known.map(pct),
+        low_pct: ends.map(|(a, b)| a.min(b)),
+        high_pct: ends.map(|(a, b)| a.max(b)),
+        effect,
+        judged: None,
+        words: without_verdict(&first, &this, known.is_some()).to_owned(),
+        first,
+        this,
+    })
+}
+
+/// The values of each run that has any.
+fn by_run(metric: &Metric, runs: &[RunCells<'_>]) -> Vec<Vec<f64>> {
+    let of = |(_, cells): &RunCells<'_>| cells.iter().filter_map(|cell| cell.value(metric)).collect();
+    runs.iter().map(of).filter(|values: &Vec<f64>| !values.is_empty()).collect()
+}
+
+/// What stands for a verdict as long as there is none.
+fn without_verdict(first: &[f64], this: &[f64], has_ratio: bool) -> &'static str {
+    match (first.is_empty(), this.is_empty()) {
+        (true, _) => "not measured in the first",
+        (_, true) => "measured in the first alone",
+        _ if has_ratio => "descriptive only",
+        _ => "no ratio, a value is zero",
+    }
+}
+
+impl MetricAgainst {
+    /// Whether the sides are shown not to be alike, or one of them lacks it.
+    pub(super) fn is_change(&self) -> bool {
+        let shown = self.judged.is_some_and(|judged| match judged.comparison {
+            Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Small => true,
+            Comparison::Equivalent
+            | Comparison::WithinNoise
+            | Comparison::NotResolvable
+            | Comparison::Descriptive => false,
+        });
+        let from_zero =
+            !self.has_ratio() && self.has_both() && stats::mean(&self.first) != stats::mean(&self.this);
+        shown || from_zero || !self.has_both()
+    }
+
+    fn has_ratio(&self) -> bool {
+        self.gain_pct.is_some()
+    }
+
+    fn has_both(&self) -> bool {
+        !self.first.is_empty() && !self.this.is_empty()
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs of different times against each other: what single ones claim, and several a side.
+
+use stats::{
+    Better, Comparison, effect_between_sessions, effect_of_sessions, judge, judge_sessions, unpaired_effect,
+};
+
+use crate::noise::normal;
+use crate::page::{Section, Table};
+use crate::sets::{Random, each};
+
+const SETS: u32 = 4_000;
+const TRIALS: usize = 7;
+const NOISE: f64 = 0.02;
+const SMALLEST: f64 = 0.03;
+
+/// How the two sides are compared.
+#[derive(Clone, Copy)]
+enum Way {
+    /// One run a side, and nothing known of what times do: what says that they differ.
+    Single,
+    /// One run a side, and the true spread given.
+    Given,
+    /// So many runs a side.
+    Runs(usize),
+}
+
+const WAYS: [(&str, Way); 5] = [
+    ("one run a side", Way::Single),
+    ("one run a side, the spread given", Way::Given),
+    ("2 runs a side", Way::Runs(2)),
+    ("3 runs a side", Way::Runs(3)),
+    ("5 runs a side", Way::Runs(5)),
+];
+const SPREADS: [f64; 3] = [0.0, 0.02, 0.05];
+
+pub(crate) fn section() -> Section {
+    Section {
+        about: "`prony compare` sets runs of different times against each other. Each time shifts a run as a whole, normally by the spread \
+                of the column; the seven trials of a run scatter by 2 % besides, and what matters is 3 %. Of one run a side nothing is \
+                called better or worse unless the spread is given, here the true one; that they differ is said. Of several runs a side \
+                the spread is estimated from the runs, which pays with wide intervals where they are few. Times are independent here: \
+                where a server drifts, runs of both sides have to alternate.",
+        tables: vec![claims("Per cent", 0.0), claims("Of a true gain of 10 %, per cent", 0.1), coverage()],
+    }
+}
+
+fn claims(of: &str, gain: f64) -> Table {
+    let row = |(name, way): (&str, Way)| {
+        let cell = |spread: f64| {
+            let cell = format!("sessions, {name}, {spread}, {gain}");
+            let all = each(&cell, SETS, |random| claim(way, spread, gain, random));
+            let share = all.iter().filter(|&&claimed| claimed).count() as f64 / all.len() as f64;
+            format!("{:.1}", 100.0 * share)
+        };
+        let said = if matches!(way, Way::Single) { " (said to differ)" } else { "" };
+        std::iter::once(format!("{name}{said}")).chain(SPREADS.map(cell)).collect()
+    };
+    let what =
+        if gain > 0.0 { "that call it better" } else { "that call one of two equal sides better or worse" };
+    Table {
+        caption: format!("{of} of {SETS} comparisons {what}."),
+        head: head(),
+        rows: WAYS.into_iter().map(row).collect(),
+    }
+}
+
+fn coverage() -> Table {
+    let row = |(name, way): (&str, Way)| {
+        let cell = |spread: f64| {
+            let cell = format!("sessions, interval, {name}, {spread}");
+            let all = each(&cell, SETS, |random| interval(way, spread, random));
+            let holds = all.iter().filter(|(low, high)| (*low..=*high).contains(&1.0)).count();
+            let mut widths: Vec<f64> = all.iter().map(|(low, high)| 100.0 * (high - low) / 2.0).collect();
+            widths.sort_by(f64::total_cmp);
+            format!("{:.0} / ±{:.0} %", 100.0 * holds as f64 / all.len() as f64, widths[widths.len() / 2])
+        };
+        std::iter::once(name.to_owned()).chain(SPREADS.map(cell)).collect()
+    };
+    Table {
+        caption: format!(
+            "Per cent of {SETS} comparisons of equal sides whose interval holds no difference / half of its median width."
+        ),
+        head: head(),
+        rows: WAYS.into_iter().map(row).collect(),
+    }
+}
+
+fn head() -> Vec<String> {
+    let spreads = SPREADS.map(|spread| format!("spread {:.0} %", spread * 100.0));
+    std::iter::once("compared".to_owned()).chain(spreads).collect()
+}
+
+/// The trials of each run of a side.
+fn side(runs: usize, spread: f64, gain: f64, random: &mut Random) -> Vec<Vec<f64>> {
+    let mut run = || {
+        let shift = gain.ln_1p() + spread * normal(random);
+        (0..TRIALS).map(|_| (shift + NOISE * normal(random)).exp()).collect()
+    };
+    (0..runs).map(|_| run()).collect()
+}
+
+fn sides(way: Way, spread: f64, gain: f64, random: &mut Random) -> [Vec<Vec<f64>>; 2] {
+    let runs = match way {
+        Way::Single | Way::Given => 1,
+        Way::Runs(runs) => runs,
+    };
+    [side(runs, spread, 0.0, random), side(runs, spread, gain, random)]
+}
+
+fn effect(way: Way, spread: f64, [first, this]: &[Vec<Vec<f64>>; 2]) -> Option<stats::Effect> {
+    match way {
+        Way::Single => unpaired_effect(&first[0], &this[0]),
+        Way::Given => effect_between_sessions(&first[0], &this[0], spread),
+        Way::Runs(_) => effect_of_sessions(first, this).map(|sessions| sessions.effect),
+    }
+}
+
+/// Whether one is called better, or of equal ones worse.
+fn claim(way: Way, spread: f64, gain: f64, random: &mut Random) -> bool {
+    let sides = sides(way, spread, gain, random);
+    let judge = if matches!(way, Way::Runs(_)) { judge_sessions } else { judge };
+    effect(way, spread, &sides).is_some_and(|effect| {
+        let judged = judge(&[effect], SMALLEST, Better::Higher)[0].comparison;
+        judged == Comparison::Better || (gain <= 0.0 && judged == Comparison::Worse)
+    })
+}
+
+fn interval(way: Way, spread: f64, random: &mut Random) -> (f64, f64) {
+    let sides = sides(way, spread, 0.0, random);
+    effect(way, spread, &sides).map_or((f64::NAN, f64::NAN), |effect| (effect.ratio.low, effect.ratio.high))
+}
