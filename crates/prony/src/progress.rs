@@ -77,6 +77,9 @@ impl Progress {
             Event::Searching { expected_s, at_most_s, .. } => {
                 self.searching = searching(*expected_s, *at_most_s)
             }
+            Event::Looked { blocks, blocks_max, settled, comparisons } => {
+                self.lasting(&looked(*blocks, *blocks_max, *settled, *comparisons));
+            }
             Event::TrialStarted(trial) => self.begin(trial),
             Event::Interval { interval, .. } => self.interval(interval),
             Event::TrialFinished(trial) => self.end(trial),
@@ -194,6 +197,14 @@ fn rate_and_p99(workload: Workload, window: &Window) -> String {
 fn searching(expected_s: f64, at_most_s: f64) -> String {
     let (expected, at_most) = (format::duration(expected_s), format::duration(at_most_s));
     format!("; search about {expected} more, at most {at_most}")
+}
+
+/// `after 8 of at most 20 blocks 2 of 3 comparisons are settled`.
+fn looked(blocks: u32, blocks_max: u32, settled: usize, comparisons: usize) -> String {
+    let end = if settled == comparisons && comparisons > 0 { ": the study ends here" } else { "" };
+    let of = if comparisons == 1 { "1 comparison".to_owned() } else { format!("{comparisons} comparisons") };
+    let are = if settled == 1 { "is" } else { "are" };
+    format!("after {blocks} of at most {blocks_max} blocks {settled} of {of} {are} settled{end}")
 }
 
 /// `3/8`, or `3` where the number of trials is not known beforehand.

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use record::{Event, Lines, Manifest, State, without_password};
 use report::Report;
 use results::{Archive, Writer};
-use runner::{Resume, RunError};
-use study::{Plan, Study};
+use runner::{Resume, RunError, Settled};
+use study::{Plan, Stop, Study};
 
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
@@ -78,7 +78,8 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
             format!("; {number} that were begun are measured again, what there is of them is put aside")
         }
     };
-    tell!("{}: {} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
+    let at_most = if plan.stop == Stop::WhenSettled { "at most " } else { "" };
+    tell!("{}: {at_most}{} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
     commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
@@ -128,7 +129,9 @@ fn conduct(
     let context = context()?;
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
     let mut printed = Ok(());
-    let result = runner::run(study, plan, resume, &context, stop, &mut |event| {
+    let measured = results.writer.archive().clone();
+    let mut look = || look(&measured);
+    let result = runner::run(study, plan, resume, &context, stop, &mut look, &mut |event| {
         let event = &*spelling::event(event);
         progress.show(event);
         let lines = lines(event);
@@ -158,6 +161,14 @@ fn conduct(
         tell!("what is left can be measured with: prony study resume {}", archive.path().display());
     }
     exit
+}
+
+/// Judges what is stored so far of a study that ends once all is settled.
+fn look(archive: &Archive) -> Result<Settled, Box<dyn std::error::Error + Send + Sync>> {
+    let report = Report::of(&archive.read()?);
+    let looks = report.comparison.as_ref().and_then(|comparison| comparison.looks.as_ref());
+    let none = Settled { settled: 0, comparisons: 0 };
+    Ok(looks.map_or(none, |looks| Settled { settled: looks.settled, comparisons: looks.comparisons }))
 }
 
 /// Says why a study that ran failed as a whole, such as that a database could not be removed.

@@ -14,6 +14,9 @@ pub struct Design {
     pub blocks: u32,
     /// Order of the trials.
     pub order: Order,
+    /// Whether it may end before all of its blocks.
+    #[serde(default, skip_serializing_if = "StoppingRule::is_never")]
+    pub stop: StoppingRule,
     /// Names of the named configurations in order; empty if there are none.
     #[serde(default)]
     pub configurations: Vec<String>,
@@ -64,6 +67,19 @@ pub enum Order {
     Given,
     /// All repeats of a combination after each other: what comes later meets another machine, so that nothing is compared.
     Repeats,
+}
+
+/// Whether a study ends before all of its blocks were measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StoppingRule {
+    /// All blocks are measured.
+    #[default]
+    #[serde(rename = "never")]
+    Never,
+    /// After each block from the sixth on it is looked whether all comparisons are settled, and the study ends once they are; its
+    /// blocks are then the most that it takes.
+    #[serde(rename = "when settled")]
+    WhenSettled,
 }
 
 /// What others published of the same study.
@@ -124,6 +140,14 @@ fn levels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String,
         Level::Truth(truth) => truth.to_string(),
     };
     Ok(levels.into_iter().map(|(axis, level)| (axis, text(level))).collect())
+}
+
+impl StoppingRule {
+    /// Whether it ends nothing.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
 }
 
 impl Design {

@@ -35,6 +35,17 @@ pub enum Event {
         /// If each decision falls as late as it can.
         at_most_s: f64,
     },
+    /// A study that ends once all is settled was looked at after a block.
+    Looked {
+        /// Blocks that were measured.
+        blocks: u32,
+        /// Blocks that it takes at most.
+        blocks_max: u32,
+        /// Comparisons that are settled.
+        settled: usize,
+        /// All comparisons.
+        comparisons: usize,
+    },
     /// A trial begins; its state is `running`.
     TrialStarted(TrialRecord),
     /// Its engine is set up.

@@ -40,7 +40,7 @@ mod workload;
 
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use cycle::{Cycle, CycleOf};
-pub use design::{Design, DesignAxis, Order, Published, PublishedFigure};
+pub use design::{Design, DesignAxis, Order, Published, PublishedFigure, StoppingRule};
 pub use disk::{BufferUse, CacheMode, DiskEngine, DiskOutcome, DiskSetup, Written};
 pub use environment::{
     Cpu, Device, Environment, Memory, MountPoint, Reading, ServerProcesses, Storage, TARGET_VOLUME,

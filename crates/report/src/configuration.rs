@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use record::{OperationInterval, Setup, State, StudyRecord, Workload};
 use serde::Serialize;
-use stats::Estimate;
+use stats::{Estimate, Looks};
 
+use crate::comparison;
 use crate::machine::Machine;
 use crate::trial::{Figures, Generator, Trial, figures_of, offered};
 
@@ -81,8 +82,13 @@ impl Configuration {
 
 /// All configurations that left figures, in the order of their first trial; of the given blocks only, if any are
 /// given. The steps of a search are no repeats of each other and are left to it; a second measurement of the reference
-/// is left out.
-pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u32)>) -> Vec<Configuration> {
+/// is left out. Intervals hold for all looks of the study, if it has any.
+pub(crate) fn all(
+    study: &StudyRecord,
+    trials: &[Trial],
+    blocks: Option<(u32, u32)>,
+    looks: Option<&Looks>,
+) -> Vec<Configuration> {
     let wanted = |trial: &Trial| {
         !trial.aa
             && trial.search.is_none()
@@ -102,10 +108,15 @@ pub(crate) fn all(study: &StudyRecord, trials: &[Trial], blocks: Option<(u32, u3
             None => groups.push(vec![index]),
         }
     }
-    groups.iter().filter_map(|group| configuration(study, trials, group)).collect()
+    groups.iter().filter_map(|group| configuration(study, trials, group, looks)).collect()
 }
 
-fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Option<Configuration> {
+fn configuration(
+    study: &StudyRecord,
+    trials: &[Trial],
+    group: &[usize],
+    looks: Option<&Looks>,
+) -> Option<Configuration> {
     let of_state = |wanted: &dyn Fn(State) -> bool| -> Vec<usize> {
         group.iter().copied().filter(|&i| wanted(trials[i].state) && !trials[i].figures.is_empty()).collect()
     };
@@ -121,7 +132,7 @@ fn configuration(study: &StudyRecord, trials: &[Trial], group: &[usize]) -> Opti
     let per_s: Vec<f64> = mains.iter().filter_map(|figures| figures.per_s).collect();
     let rate_per_s = match chosen.as_slice() {
         [_] => first.rate_per_s,
-        _ => stats::repeats_mean(&per_s),
+        _ => comparison::looks::mean(looks, &per_s),
     };
     Some(Configuration {
         name: first.name.clone(),

@@ -5,6 +5,7 @@
 use record::{Design, Order, Share};
 use serde::Serialize;
 
+use crate::comparison::looks;
 use crate::format::{counted, points};
 
 /// What trials are assumed to scatter where nobody says: a quiet machine with a database does so.
@@ -20,8 +21,10 @@ pub struct Findable {
     pub noise: f64,
     /// Whether nobody gave it.
     pub noise_is_assumed: bool,
-    /// Blocks.
+    /// Blocks; the most that it takes, if it ends once all is settled.
     pub blocks: usize,
+    /// Whether it may end before them, as soon as all is settled.
+    pub ends_when_settled: bool,
     /// Comparisons of the largest family that is corrected together.
     pub comparisons: usize,
     /// Smallest effect that matters, as a share.
@@ -49,18 +52,23 @@ impl Findable {
         let share = noise.map_or(NOISE, Share::value);
         let deviation = share * of_ratio.sqrt();
         let blocks = design.blocks as usize;
+        let looks = looks::levels(design);
         Some(Self {
             noise: share,
             noise_is_assumed: noise.is_none(),
             blocks,
+            ends_when_settled: looks.is_some(),
             comparisons,
             smallest,
-            gain: stats::detectable(blocks, deviation, smallest, comparisons),
+            gain: match looks {
+                Some(looks) => looks.detectable(deviation, smallest, comparisons),
+                None => stats::detectable(blocks, deviation, smallest, comparisons),
+            },
             deviation,
         })
     }
 
-    /// Blocks that a gain takes, to be found by four of five studies; none where a thousand do not find it.
+    /// Blocks that a gain takes, to be found by four of five studies whose blocks are fixed; none where a thousand do not find it.
     #[must_use]
     pub fn blocks_for(&self, gain: f64) -> Option<u32> {
         stats::blocks_for(gain, self.deviation, self.smallest, self.comparisons)
@@ -74,9 +82,10 @@ impl Findable {
             true => format!("if trials scatter by {noise} (assumed; {gave} gives yours)"),
             false => format!("if trials scatter by {noise}"),
         };
+        let at_most = if self.ends_when_settled { "at most " } else { "" };
         let finds = match self.gain {
             Some(gain) => format!(
-                "{} find a gain of {} % in four of five such studies, {noise}",
+                "{at_most}{} find a gain of {} % in four of five such studies, {noise}",
                 counted(self.blocks, "block", "blocks"),
                 points(gain * 100.0)
             ),
@@ -99,7 +108,9 @@ impl Findable {
         };
         let takes: Vec<String> = gains.iter().map(takes).collect();
         let noise = if self.gain.is_none() { format!(", {noise}") } else { String::new() };
-        vec![finds, format!("of blocks, {}{noise}", takes.join(", "))]
+        // How many it takes on average depends on what nobody knows; how many without looks is a measure of it.
+        let of = if self.ends_when_settled { "of blocks that are all measured" } else { "of blocks" };
+        vec![finds, format!("{of}, {}{noise}", takes.join(", "))]
     }
 }
 

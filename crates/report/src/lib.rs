@@ -39,8 +39,9 @@ pub use compare::{
     MixedWorkload, RunDifferences,
 };
 pub use comparison::{
-    AxisSeries, ComparedAxis, ComparedMetric, Gain, NoiseFloor, OtherMetric, Outcome, Point, PointValues,
-    PublishedSource, PublishedValue, Quantity, Scatter, StudyComparison, ThresholdResult,
+    AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,
+    PointValues, PublishedSource, PublishedValue, Quantity, Scatter, StudyComparison, StudyLooks,
+    ThresholdResult,
 };
 pub use configuration::Configuration;
 pub use disk::{

@@ -5,7 +5,7 @@
 use record::{Environment, Resumption, State, StudyRecord, shown_json};
 use serde::Serialize;
 
-use crate::comparison::{self, StudyComparison};
+use crate::comparison::{self, Ended, StudyComparison};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::historian;
@@ -87,15 +87,17 @@ impl Report {
         let manifest = &study.manifest;
         let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
         let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
-        let mut configurations = configuration::all(study, &trials, None);
+        let looks = manifest.design.as_ref().and_then(comparison::looks::levels);
+        let mut configurations = configuration::all(study, &trials, None, looks.as_ref());
         let steady_state = steady::of(manifest, &configurations, &trials);
         if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {
             // What was measured on the way to steady state is no figure of the device.
-            configurations = configuration::all(study, &trials, Some(window));
+            configurations = configuration::all(study, &trials, Some(window), looks.as_ref());
         }
         let searches = search::all(manifest, &trials, false);
         let aa_searches = search::all(manifest, &trials, true);
-        let comparison = comparison::of(manifest, &trials, &searches, &aa_searches);
+        let comparison = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
+        let not_begun = not_begun(study, comparison.as_ref());
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
@@ -116,7 +118,7 @@ impl Report {
             comparison,
             aa_searches,
             searches,
-            not_begun: not_begun(study),
+            not_begun,
             configurations,
             trials,
             environment: study.environment.clone(),
@@ -167,7 +169,12 @@ impl Report {
     }
 }
 
-fn not_begun(study: &StudyRecord) -> Vec<u32> {
+/// Trials that should have been begun. Those of the blocks that a study did without, for all was settled, are none of them.
+fn not_begun(study: &StudyRecord, comparison: Option<&StudyComparison>) -> Vec<u32> {
+    let looks = comparison.and_then(|comparison| comparison.looks.as_ref());
+    let is_settled = looks.is_some_and(|looks| looks.ended == Ended::Settled);
+    let last = study.trials.iter().map(|trial| trial.trial.block).max().filter(|_| is_settled);
     let begun = |number: u32| study.trials.iter().any(|trial| trial.trial.number == number);
-    study.manifest.plan.iter().map(|planned| planned.number).filter(|&number| !begun(number)).collect()
+    let planned = study.manifest.plan.iter().filter(|planned| last.is_none_or(|last| planned.block <= last));
+    planned.map(|planned| planned.number).filter(|&number| !begun(number)).collect()
 }

@@ -23,6 +23,9 @@ pub enum RunError {
     /// A command of the study failed.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// What was measured could not be judged, so that nobody knows whether it settles the study.
+    #[error("cannot tell whether the study is settled: {0}")]
+    Look(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Whoever listens to the events could not take one.
     #[error("{0}")]
     Listener(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -30,3 +33,32 @@ pub enum RunError {
 
 /// Takes events. An error ends the run.
 pub type Listener<'a> = dyn FnMut(&Event) -> Result<(), Box<dyn std::error::Error + Send + Sync>> + 'a;
+
+/// What a look at a study found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Comparisons that are settled.
+    pub settled: usize,
+    /// All comparisons that the study is about.
+    pub comparisons: usize,
+}
+
+impl Settled {
+    /// Whether nothing is left to be settled.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.comparisons > 0 && self.settled == self.comparisons
+    }
+}
+
+/// Judges what was told so far of a study that ends once all is settled: the runner compares nothing itself. An error ends the
+/// run.
+pub type Look<'a> = dyn FnMut() -> Result<Settled, Box<dyn std::error::Error + Send + Sync>> + 'a;
+
+/// The look at studies that are never looked at.
+///
+/// # Errors
+/// Always: one that is to end once all is settled needs somebody who judges it.
+pub fn no_look() -> Result<Settled, Box<dyn std::error::Error + Send + Sync>> {
+    Err("nobody judges it".into())
+}

@@ -23,7 +23,7 @@ mod trial;
 mod workloads;
 
 pub use command::CommandError;
-pub use error::{Listener, RunError};
+pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
 pub use workloads::check;

@@ -102,10 +102,18 @@ mod tests {
         };
         let mut told = Vec::new();
         let plan = study::Plan::of(&study).unwrap();
-        crate::run(&study, &plan, None, &context, &AtomicBool::new(false), &mut |event| {
-            told.push(event.clone());
-            Ok(())
-        })
+        crate::run(
+            &study,
+            &plan,
+            None,
+            &context,
+            &AtomicBool::new(false),
+            &mut crate::no_look,
+            &mut |event| {
+                told.push(event.clone());
+                Ok(())
+            },
+        )
         .unwrap();
         told
     }

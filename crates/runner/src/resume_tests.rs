@@ -1,13 +1,14 @@
 //! What is kept of an interrupted study, and that it ends as an undisturbed one does.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use record::{Event, SearchStep};
-use study::Study;
+use study::{LOOKS, Study};
 
 use super::*;
-use crate::{Context, run};
+use crate::{Context, Settled, no_look, run};
 use database::RunId;
 
 /// Two levels, the reference measured twice, three blocks in orders of their own; in virtual time.
@@ -91,6 +92,9 @@ const SEARCHES: &str = r#"
     levels = [1, 2]
 "#;
 
+/// Trials by which a study that ends once all is settled is: eight blocks of [`COMPARED`].
+const SETTLED_BY: usize = 24;
+
 /// What a study told until it ended, or until so many events were told. How often preparations are told depends on how fast
 /// they are: they are left out.
 fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
@@ -101,17 +105,23 @@ fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
         working_directory: None,
         run: RunId::new().unwrap(),
     };
-    let mut told = Vec::new();
-    let _ = run(study, &plan, resume, &context, &AtomicBool::new(false), &mut |event| {
-        if told.len() == events {
+    let told = RefCell::new(Vec::new());
+    // By what is recorded alone, as a report judges.
+    let kept = resume.map_or(0, |resume| resume.kept.len());
+    let mut look = || {
+        let ended = told.borrow().iter().filter(|event| matches!(event, Event::TrialFinished(_))).count();
+        Ok(Settled { settled: usize::from(kept + ended >= SETTLED_BY), comparisons: 1 })
+    };
+    let _ = run(study, &plan, resume, &context, &AtomicBool::new(false), &mut look, &mut |event| {
+        if told.borrow().len() == events {
             return Err("killed".into());
         }
         if !matches!(event, Event::Preparing(_)) {
-            told.push(event.clone());
+            told.borrow_mut().push(event.clone());
         }
         Ok(())
     });
-    told
+    told.into_inner()
 }
 
 /// What a results directory would hold after these events, over what it held before.
@@ -208,6 +218,48 @@ fn an_interrupted_study_ends_as_an_undisturbed_one() {
     assert!(interrupted_everywhere(COMPARED, 5) > 20);
     assert!(interrupted_everywhere(PLAIN, 3) > 10);
     assert!(interrupted_everywhere(SERIES, 3) > 10);
+}
+
+#[test]
+fn a_study_ends_at_the_first_look_at_which_all_is_settled() {
+    let text =
+        |blocks: u32| COMPARED.replace("blocks = 6", &format!("blocks = {blocks}\nstop = \"when settled\""));
+    let blocks = |text: &str| {
+        let events = told(&Study::from_toml(text).unwrap(), None, usize::MAX);
+        let looks = events.iter().filter_map(|event| match event {
+            Event::Looked { blocks, blocks_max, settled, comparisons: 1 } => {
+                Some((*blocks, *blocks_max, *settled))
+            }
+            _ => None,
+        });
+        let ended = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count();
+        (looks.collect::<Vec<_>>(), ended)
+    };
+    assert_eq!(blocks(&text(12)), (vec![(6, 12, 0), (7, 12, 0), (8, 12, 1)], 24));
+    assert_eq!(blocks(&text(7)), (vec![(6, 7, 0)], 21), "the last block ends it, whatever it would settle");
+    assert_eq!(blocks(COMPARED), (vec![], 18));
+    assert!(interrupted_everywhere(&text(12), 7) > 15);
+}
+
+#[test]
+fn a_study_that_cannot_be_judged_stands_as_far_as_it_came() {
+    let text = COMPARED.replace("blocks = 6", "blocks = 9\nstop = \"when settled\"");
+    let study = Study::from_toml(&text).unwrap();
+    let context = Context {
+        tool_version: "0".to_owned(),
+        command: Vec::new(),
+        working_directory: None,
+        run: RunId::new().unwrap(),
+    };
+    let (plan, stop) = (Plan::of(&study).unwrap(), AtomicBool::new(false));
+    let ended = run(&study, &plan, None, &context, &stop, &mut no_look, &mut |_| Ok(())).unwrap();
+    let reason = "cannot tell whether the study is settled: nobody judges it";
+    assert_eq!((ended.state, ended.reason.as_deref()), (State::Failed, Some(reason)));
+}
+
+#[test]
+fn looks_are_those_that_statistics_know() {
+    assert_eq!((*LOOKS.start(), *LOOKS.end()), (stats::BLOCKS_MIN as u32, stats::LOOKS_BLOCKS_MAX as u32));
 }
 
 #[test]

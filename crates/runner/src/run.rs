@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use load::Span;
 use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
 use stats::search::Search;
-use study::{Plan, StepLengths, Study, Trial};
+use study::{LOOKS, Plan, StepLengths, Stop, Study, Trial};
 
 use crate::command::{self, When};
 use crate::environment::{self, Lying};
-use crate::error::{Listener, RunError};
+use crate::error::{Listener, Look, RunError, Settled};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::search_steps;
@@ -40,7 +40,7 @@ pub struct Context {
 }
 
 /// Runs all trials of a plan, in order, until the end or until `stop`; of a study that is taken up again those that are left.
-/// Gives the final state of the study.
+/// Gives the final state of the study. One that ends once all is settled is judged by `look` between its blocks.
 ///
 /// # Errors
 /// When the target cannot be made ready, a command of the study fails, or `listen` does. A trial that fails is no error: the
@@ -51,6 +51,7 @@ pub fn run(
     resume: Option<&Resume>,
     context: &Context,
     stop: &AtomicBool,
+    look: &mut Look<'_>,
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
     let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
@@ -80,7 +81,7 @@ pub fn run(
     let begun = run.trials.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
     let result = begun
         .and_then(|()| if has_trials { run.prepare_files(plan) } else { Ok(()) })
-        .and_then(|()| run.all(study, plan, resume));
+        .and_then(|()| run.all(study, plan, resume, look));
     let left = run.trials.targets.leave(stop);
     (manifest.state, manifest.reason) = match (&result, &left) {
         (Err(_), _) if stop.load(Ordering::Relaxed) => (State::Aborted, Some("interrupted".to_owned())),
@@ -95,7 +96,7 @@ pub fn run(
     }
     match result {
         // The study stands as far as it came, and says why it ended.
-        Err(RunError::Command(_)) => Ok(manifest),
+        Err(RunError::Command(_) | RunError::Look(_)) => Ok(manifest),
         other => other.map(|_| manifest),
     }
 }
@@ -176,10 +177,17 @@ impl Run<'_, '_> {
         }
     }
 
-    fn all(&mut self, study: &Study, plan: &Plan, resume: Option<&Resume>) -> Result<State, RunError> {
+    fn all(
+        &mut self,
+        study: &Study,
+        plan: &Plan,
+        resume: Option<&Resume>,
+        look: &mut Look<'_>,
+    ) -> Result<State, RunError> {
         let mut rules = Rules::new(plan.stop.clone());
         let mut failed = false;
         let mut first = true;
+        let mut looked = None;
         for (entry, trial) in plan.trials.iter().enumerate() {
             if let Some(resume) = resume.filter(|resume| !resume.entries.contains(&entry)) {
                 let kept = if study.search.is_none() { resume.kept(trial) } else { None };
@@ -190,6 +198,10 @@ impl Run<'_, '_> {
                     self.number = trial.planned.number;
                 }
                 continue;
+            }
+            let begins_block = looked.replace(trial.planned.block) != Some(trial.planned.block);
+            if begins_block && self.is_settled(trial.planned.block - 1, plan, look)? {
+                break;
             }
             if let Some(reason) = rules.skip_because(trial) {
                 self.number = trial.planned.number;
@@ -213,6 +225,18 @@ impl Run<'_, '_> {
             (false, true) => State::Failed,
             (false, false) => State::Complete,
         })
+    }
+
+    /// Looks at a study after so many blocks, if there are enough of them.
+    fn is_settled(&mut self, blocks: u32, plan: &Plan, look: &mut Look<'_>) -> Result<bool, RunError> {
+        if plan.stop != Stop::WhenSettled || blocks < *LOOKS.start() || self.trials.stopped() {
+            return Ok(false);
+        }
+        let found = look().map_err(RunError::Look)?;
+        let blocks_max = plan.trials.iter().map(|trial| trial.planned.block).max().unwrap_or(blocks);
+        let Settled { settled, comparisons } = found;
+        self.trials.tell(&Event::Looked { blocks, blocks_max, settled, comparisons })?;
+        Ok(found.is_all())
     }
 
     /// One entry of the plan with its commands: a trial, or a search.

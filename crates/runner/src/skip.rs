@@ -26,7 +26,8 @@ impl Rules {
         match &self.stop {
             // The reference's second measurement tells the noise, wherever its series ended.
             _ if trial.planned.aa => None,
-            Stop::Never => None,
+            // Whether a study is settled is known to whoever compares.
+            Stop::Never | Stop::WhenSettled => None,
             Stop::PastLatency(_) => self.ended_series.get(&trial.series).cloned(),
             Stop::WhenSteady => {
                 let rates: Vec<f64> = self.tracked.iter().map(|&(_, rate)| rate).collect();

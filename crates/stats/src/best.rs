@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::{BLOCKS_MIN, SIGNIFICANCE};
-use crate::{Better, Effect, effect, mean};
+use crate::{Better, Effect, Looks, effect, mean};
 
 /// Which of several is the best.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -35,9 +35,11 @@ pub enum Best {
 /// where there are but two as good (S. Gutmann and Z. Maymin, "Is the selected population the best?", Annals of
 /// Statistics 15, 1987), and then two-sided 5 % is the chance.
 ///
+/// Of a study that was looked at again and again `looks` says what the last look may claim.
+///
 /// None of fewer than two.
 #[must_use]
-pub fn best(figures: &[&[Option<f64>]], better: Better) -> Option<Best> {
+pub fn best(figures: &[&[Option<f64>]], better: Better, looks: Option<&Looks>) -> Option<Best> {
     let known = |index: usize| {
         let values: Vec<f64> = figures[index].iter().flatten().copied().collect();
         let mean = mean(&values)?;
@@ -49,7 +51,8 @@ pub fn best(figures: &[&[Option<f64>]], better: Better) -> Option<Best> {
     let against = |other: usize| {
         let pairs = figures[other].iter().zip(figures[first]);
         let pairs: Vec<(f64, f64)> = pairs.filter_map(|(other, best)| Some(((*other)?, (*best)?))).collect();
-        effect(&pairs).filter(|effect| effect.blocks >= BLOCKS_MIN)
+        let effect = looks.map_or_else(|| effect(&pairs), |looks| looks.effect(&pairs));
+        effect.filter(|effect| effect.blocks >= BLOCKS_MIN)
     };
     let Some(effects) = others.iter().map(|(other, _)| against(*other)).collect::<Option<Vec<Effect>>>()
     else {
@@ -83,7 +86,7 @@ mod tests {
     }
 
     fn of(figures: &[Vec<Option<f64>>], better: Better) -> Option<Best> {
-        best(&figures.iter().map(Vec::as_slice).collect::<Vec<_>>(), better)
+        best(&figures.iter().map(Vec::as_slice).collect::<Vec<_>>(), better, None)
     }
 
     #[test]

@@ -19,6 +19,9 @@ mod jump;
 mod knee;
 mod law;
 mod limit;
+mod look_levels;
+mod looks;
+mod normal;
 mod power;
 mod queue;
 mod random;
@@ -54,6 +57,7 @@ pub use limit::{
     CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, pause_seen, paused, sent_late,
     target_was_behind, thread_busy,
 };
+pub use looks::{LOOKS_BLOCKS_MAX, Looks};
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
 pub use run::{Dependence, RunMean, SECONDS_ENOUGH, run_mean};

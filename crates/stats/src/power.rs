@@ -7,7 +7,7 @@ use crate::judge::{BLOCKS_MAX, BLOCKS_MIN, SIGNIFICANCE};
 use crate::random::SplitMix64;
 use crate::rank::signed_rank_ends;
 use crate::student::t_quantile;
-use crate::{mean, median, standard_deviation};
+use crate::{Looks, mean, median, standard_deviation};
 
 /// Share of studies that find what they were planned for.
 pub(crate) const POWER: f64 = 0.8;
@@ -30,7 +30,6 @@ const DRAWN_BLOCKS_MAX: usize = 40;
 /// None of fewer than six blocks, which make no verdict, or where an argument is no number or negative.
 #[must_use]
 pub fn detectable(blocks: usize, deviation: f64, smallest: f64, comparisons: usize) -> Option<f64> {
-    let usable = |share: f64| share.is_finite() && share >= 0.0;
     if blocks < BLOCKS_MIN || !usable(deviation) || !usable(smallest) {
         return None;
     }
@@ -60,6 +59,10 @@ pub fn detectable(blocks: usize, deviation: f64, smallest: f64, comparisons: usi
     Some(all[(POWER * STUDIES as f64) as usize].exp_m1())
 }
 
+fn usable(share: f64) -> bool {
+    share.is_finite() && share >= 0.0
+}
+
 /// Fewest blocks that show a true gain of this share in 80 % of cases, as [`detectable`]. None where a thousand do not, such as
 /// of a gain that does not matter.
 #[must_use]
@@ -73,6 +76,30 @@ pub fn blocks_for(gain: f64, deviation: f64, smallest: f64, comparisons: usize) 
         if shows(middle) { high = middle } else { low = middle + 1 }
     }
     u32::try_from(low).ok().filter(|_| low <= BLOCKS_MAX)
+}
+
+impl Looks {
+    /// Least true gain that a study of these looks calls better in 80 % of cases, as [`detectable`]: of what its last look shows
+    /// alone, so that the earlier ones only add to it.
+    #[must_use]
+    pub fn detectable(&self, deviation: f64, smallest: f64, comparisons: usize) -> Option<f64> {
+        let blocks = self.blocks_max();
+        let level = self.last_level(SIGNIFICANCE / comparisons.max(1) as f64);
+        let critical = t_quantile(level / 2.0, (blocks - 1) as f64) / (blocks as f64).sqrt();
+        let matters = smallest.ln_1p();
+        let needed = |study: u64| -> Option<f64> {
+            let mut random = SplitMix64::new(study);
+            let noise: Vec<f64> = (0..blocks).map(|_| deviation * random.normal()).collect();
+            let mean = mean(&noise)?;
+            Some((critical * standard_deviation(&noise)? - mean).max(matters - mean))
+        };
+        if !usable(deviation) || !usable(smallest) {
+            return None;
+        }
+        let mut all = (0..STUDIES).map(needed).collect::<Option<Vec<f64>>>()?;
+        all.sort_unstable_by(f64::total_cmp);
+        Some(all.get((POWER * STUDIES as f64) as usize)?.exp_m1())
+    }
 }
 
 #[cfg(test)]

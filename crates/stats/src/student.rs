@@ -76,7 +76,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// ln Γ of a positive number: Stirling's series past 10 (NIST Digital Library of Mathematical Functions,
 /// 5.11.1), reached from below by Γ(x + 1) = x Γ(x).
-fn ln_gamma(mut x: f64) -> f64 {
+pub(crate) fn ln_gamma(mut x: f64) -> f64 {
     let mut product = 1.0;
     while x < 10.0 {
         product *= x;

@@ -13,6 +13,7 @@ use crate::effect;
 use crate::expand::Point;
 
 use crate::mistake::{Place, StudyError, in_parameter, mistake};
+use crate::plan::LOOKS;
 use crate::read::{self, Unfit};
 use crate::study::{Order, Study};
 use crate::target::Target;
@@ -39,6 +40,7 @@ pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     }
     errors.extend(check_configurations(study));
     errors.extend(check_order(study));
+    errors.extend(check_stop(study));
     errors.extend(check_compared(study));
     errors.extend(check_number(study));
     errors.extend(check_thresholds(study));
@@ -227,6 +229,7 @@ fn check_compared(study: &Study) -> Vec<StudyError> {
         ("metric", study.metric.is_some()),
         ("smallest", study.smallest.is_some()),
         ("noise", study.noise.is_some()),
+        ("stop", !study.stop.is_never()),
     ];
     let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !study.compare);
     ignored
@@ -315,6 +318,36 @@ fn check_order(study: &Study) -> Vec<StudyError> {
         place,
         "leaves out what comes later, which needs each block in the order given: set order = \"given\"",
     )]
+}
+
+/// Looks that could end nothing.
+fn check_stop(study: &Study) -> Vec<StudyError> {
+    // Without a comparison at all, that is told.
+    if study.stop.is_never() || !study.compare {
+        return Vec::new();
+    }
+    let levels = study.axis.iter().any(|axis| levels_anywhere(study, axis).len() > 1);
+    let configurations = study.reference.is_some() && study.configuration.len() > 1;
+    let blocks = study.blocks;
+    let (first, most) = (*LOOKS.start(), *LOOKS.end());
+    let problems = [
+        (!levels && !configurations).then(|| {
+            "has nothing to settle: no axis has a second level, and no configurations have a reference; leave it out".to_owned()
+        }),
+        (study.order == Order::Repeats)
+            .then(|| "needs another order: with \"repeats\" nothing is compared".to_owned()),
+        (blocks <= first).then(|| {
+            format!("looks at a study from {first} blocks on, and {blocks} leave none to save: give {} or more, or leave it out", first + 1)
+        }),
+        (blocks > most).then(|| {
+            format!("looks after {most} blocks at most, and the study has {blocks}: give fewer, or leave it out")
+        }),
+        study.steady.is_some().then(|| "and steady both end the study: leave one of them out".to_owned()),
+        study.latency_tolerance.is_some().then(|| {
+            "has no effect with latency_tolerance, whose trials that are left out are never settled: leave one of them out".to_owned()
+        }),
+    ];
+    problems.into_iter().flatten().map(|problem| mistake("stop", problem)).collect()
 }
 
 fn check_thresholds(study: &Study) -> Vec<StudyError> {

@@ -110,6 +110,44 @@ fn rules_of_series_need_an_order() {
 }
 
 #[test]
+fn looks_that_could_end_nothing_are_told() {
+    let stop = |more: &str| format!("stop = \"when settled\"\n{more}");
+    told(&stop(&format!("blocks = 7\naxis = [{DEPTHS}]")), &[]);
+    told(
+        &stop(&format!("blocks = 6\naxis = [{DEPTHS}]")),
+        &[
+            "stop: looks at a study from 6 blocks on, and 6 leave none to save: give 7 or more, or leave it out",
+        ],
+    );
+    told(
+        &stop(&format!("blocks = 101\naxis = [{DEPTHS}]")),
+        &["stop: looks after 100 blocks at most, and the study has 101: give fewer, or leave it out"],
+    );
+    told(
+        &stop(""),
+        &["stop: has nothing to settle: no axis has a second level, and no configurations have a reference"],
+    );
+    let configurations = "configuration = [{ name = \"a\" }, { name = \"b\", workload.disk.threads = 2 }]";
+    told(&stop(configurations), &["stop: has nothing to settle"]);
+    told(&stop(&format!("reference = \"a\"\n{configurations}")), &[]);
+    told(
+        &stop(&format!("compare = false\naxis = [{DEPTHS}]")),
+        &["stop: has no effect with compare = false"],
+    );
+    told(
+        &stop(&format!("order = \"repeats\"\naxis = [{DEPTHS}]")),
+        &["stop: needs another order: with \"repeats\" nothing is compared"],
+    );
+    told(
+        &stop(&format!("order = \"given\"\nlatency_tolerance = \"1ms\"\naxis = [{DEPTHS}]")),
+        &["stop: has no effect with latency_tolerance"],
+    );
+    told(&format!("stop = \"never\"\nblocks = 1\naxis = [{DEPTHS}]"), &[]);
+    let unknown = Study::from_toml("stop = \"when steady\"").unwrap_err().to_string();
+    assert!(unknown.contains("`never` or `when settled`"), "{unknown}");
+}
+
+#[test]
 fn workloads_of_no_trial_and_blocks_out_of_range_are_told() {
     told("blocks = 0", &["blocks: cannot be 0"]);
     told(

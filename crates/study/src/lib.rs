@@ -29,7 +29,7 @@ pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
 pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
 pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
-pub use plan::{Plan, Stop, Trial};
+pub use plan::{LOOKS, Plan, Stop, Trial};
 pub use search::{Search, StepLengths};
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
 pub use target::{At, Cluster, Database, Engine, Pair, Pristine, Server, Target, WantedDatabase};

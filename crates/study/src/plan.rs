@@ -1,11 +1,12 @@
 //! The plan: every trial of a study in its order, and the rules by which later ones may be left out.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use database::Engine;
 use load::{Span, TargetNeeds};
-use record::{Design, DesignAxis, PlannedTrial, SearchRules};
+use record::{Design, DesignAxis, PlannedTrial, SearchRules, StoppingRule};
 
 use crate::bounds;
 use crate::check;
@@ -38,7 +39,12 @@ pub enum Stop {
     PastLatency(Span),
     /// All further rounds, once the tracked trial is steady over the last five.
     WhenSteady,
+    /// All further blocks, once every comparison is settled; after each block of [`LOOKS`] it is looked whether they are.
+    WhenSettled,
 }
+
+/// Blocks after the first of which a study that ends once all is settled is looked at first, and that it takes at most.
+pub const LOOKS: RangeInclusive<u32> = 6..=100;
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,10 +148,11 @@ impl Plan {
             .enumerate()
             .map(|(position, entry)| trial(study, position, &entry))
             .collect();
-        let stop = match (&study.steady, study.latency_tolerance) {
-            (Some(_), _) => Stop::WhenSteady,
-            (None, Some(tolerance)) => Stop::PastLatency(tolerance),
-            (None, None) => Stop::Never,
+        let stop = match (&study.steady, study.latency_tolerance, study.stop) {
+            (Some(_), ..) => Stop::WhenSteady,
+            (None, Some(tolerance), _) => Stop::PastLatency(tolerance),
+            (None, None, StoppingRule::WhenSettled) => Stop::WhenSettled,
+            (None, None, StoppingRule::Never) => Stop::Never,
         };
         Ok(Self { trials, stop, design, notes: study.notes() })
     }
@@ -183,8 +190,14 @@ impl Plan {
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.
     #[must_use]
     pub fn duration(&self) -> Span {
-        let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.any().phases().end_ns());
-        Span { ns: self.trials.iter().map(of).fold(0, u64::saturating_add) }
+        duration(self.trials.iter())
+    }
+
+    /// The same if it ends at its first look; none where it is not looked at.
+    #[must_use]
+    pub fn shortest_duration(&self) -> Option<Span> {
+        let first = self.trials.iter().filter(|trial| trial.planned.block <= *LOOKS.start());
+        (self.stop == Stop::WhenSettled).then(|| duration(first))
     }
 
     /// Time for which trials write at all.
@@ -193,6 +206,11 @@ impl Plan {
         let writes = self.trials.iter().filter(|trial| trial.work.any().writes());
         Span { ns: writes.map(|trial| trial.work.any().phases().end_ns()).sum() }
     }
+}
+
+fn duration<'a>(trials: impl Iterator<Item = &'a Trial>) -> Span {
+    let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.any().phases().end_ns());
+    Span { ns: trials.map(of).fold(0, u64::saturating_add) }
 }
 
 /// What is compared with what, where a study compares: levels with the reference of their axis, named configurations with
@@ -212,6 +230,7 @@ fn design(study: &Study, points: &[Point]) -> Option<Design> {
     Some(Design {
         blocks: study.blocks,
         order: study.order,
+        stop: study.stop,
         reference: study.reference.clone(),
         configurations,
         axes: axes.collect(),

@@ -26,6 +26,10 @@ pub(crate) fn look(study: &Study) -> Look {
         ("blocks".to_owned(), i64::from(study.blocks.min(BLOCKS)).into()),
         ("cool_down".to_owned(), "0s".into()),
     ];
+    if !study.stop.is_never() {
+        // Two blocks settle nothing.
+        laid.push(("stop".to_owned(), "never".into()));
+    }
     let mut times = Vec::new();
     for name in
         NAMES.iter().filter(|name| points.iter().any(|point| point.work.any().workload().name() == **name))

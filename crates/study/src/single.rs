@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use load::Span;
+use record::StoppingRule;
 
 use crate::study::{Needs, Order, Study};
 use crate::target::Target;
@@ -20,6 +21,7 @@ impl Study {
             seed: 42,
             blocks: 1,
             order: Order::Repeats,
+            stop: StoppingRule::Never,
             compare: false,
             reference: None,
             noise_floor: false,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use load::{Size, Span};
 pub use record::Order;
-use record::{Prices, Published, Share, Threshold};
+use record::{Prices, Published, Share, StoppingRule, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -37,6 +37,9 @@ pub struct Study {
     /// Order of the trials.
     #[serde(default)]
     pub order: Order,
+    /// Whether it ends once all comparisons are settled; its blocks are then the most that it takes.
+    #[serde(default, skip_serializing_if = "StoppingRule::is_never")]
+    pub stop: StoppingRule,
     /// Whether levels and configurations are compared with their references.
     #[serde(default = "yes")]
     pub compare: bool,

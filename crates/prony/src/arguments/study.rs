@@ -62,6 +62,11 @@ pub(crate) struct GivenStudy {
     #[arg(long, value_name = "NUMBER", help_heading = "Study")]
     pub(crate) blocks: Option<u32>,
 
+    /// Whether to end before all blocks: "when settled" looks after each block from the sixth on whether every level is better,
+    /// worse or equivalent, and --blocks is then the most; "never" measures all [default: the study's, or never]
+    #[arg(long, value_name = "WHEN", help_heading = "Study")]
+    pub(crate) stop: Option<String>,
+
     /// Smallest effect that matters, such as "5 %": what differs by less for certain is equivalent [default: the study's, or
     /// 3 %]
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::anyhow;
 use record::{Cycle, CycleOf, Lines, SearchRules, Share};
 use report::Findable;
-use study::{Order, Plan, Stop, Study};
+use study::{LOOKS, Order, Plan, Stop, Study};
 
 use super::measuring::written_by;
 use crate::arguments::Format;
@@ -60,6 +60,7 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "search": search_rules(study, plan),
         "search_s": search_rules(study, plan).map(|rules| search_times_s(&rules, plan.trials.len())),
         "duration_s": plan.duration().as_seconds(),
+        "duration_at_least_s": plan.shortest_duration().map(|shortest| shortest.as_seconds()),
         "may_end_earlier": plan.stop != Stop::Never,
         "finds": findable(study, plan),
         "blocks_for_gain": gain.and_then(|gain| findable(study, plan)?.blocks_for(gain.value())),
@@ -89,6 +90,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
         Some(rules) => lines.extend(search_time(&rules, number)),
         None => lines.push(time(plan, survey)),
     }
+    lines.extend(looks(study, plan));
     lines.push(format!("writes {}", written(study, plan, survey)));
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
@@ -107,10 +109,26 @@ pub(crate) fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
 }
 
 fn time(plan: &Plan, survey: &Surveyed) -> String {
-    let upto = if plan.stop == Stop::Never { "" } else { "at most " };
-    let duration = report::format::duration(plan.duration().as_seconds());
+    let duration = report::format::duration;
+    let upto = match (&plan.stop, plan.shortest_duration()) {
+        (_, Some(shortest)) => format!("at least {} and at most ", duration(shortest.as_seconds())),
+        (Stop::Never, None) => String::new(),
+        (Stop::PastLatency(_) | Stop::WhenSteady | Stop::WhenSettled, None) => "at most ".to_owned(),
+    };
+    let duration = duration(plan.duration().as_seconds());
     let preparation = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
     format!("takes {upto}{duration}{preparation}")
+}
+
+/// When a study ends that ends once all is settled.
+fn looks(study: &Study, plan: &Plan) -> Option<String> {
+    let first = LOOKS.start();
+    (plan.stop == Stop::WhenSettled).then(|| {
+        format!(
+            "ends once all comparisons are settled: at least {first}, at most {} blocks, looked at after each one from block {first} on",
+            study.blocks
+        )
+    })
 }
 
 /// The time of a search is told for servers that hold what it begins with, and so many times as much.
@@ -231,7 +249,8 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
         let rounds = if study.blocks == 2 {
             "1 more round".to_owned()
         } else {
-            format!("{} more rounds", study.blocks - 1)
+            let at_most = if plan.stop == Stop::WhenSettled { "at most " } else { "" };
+            format!("{at_most}{} more rounds", study.blocks - 1)
         };
         lines.push(format!("and {rounds} of these{order}"));
     }

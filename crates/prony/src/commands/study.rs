@@ -61,6 +61,7 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         given.set.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
     set.extend(given.blocks.map(|blocks| ("blocks".to_owned(), i64::from(blocks).into())));
     set.extend(given.smallest.map(|smallest| ("smallest".to_owned(), smallest.to_string().into())));
+    set.extend(given.stop.as_ref().map(|stop| ("stop".to_owned(), stop.as_str().into())));
     let file = StudyFile {
         name: &name,
         text: &text,
@@ -69,9 +70,13 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         set,
     };
     let study = file.study().map_err(|mut mistakes| {
-        for mistake in mistakes.iter_mut().filter(|mistake| mistake.place == "--set blocks") {
-            // It has a flag of its own, which is laid last.
-            mistake.place = if given.blocks.is_some() { "--blocks" } else { "--set blocks" }.to_owned();
+        for mistake in &mut mistakes {
+            // They have flags of their own, which are laid last.
+            match mistake.place.as_str() {
+                "--set blocks" if given.blocks.is_some() => "--blocks".clone_into(&mut mistake.place),
+                "--set stop" if given.stop.is_some() => "--stop".clone_into(&mut mistake.place),
+                _ => {}
+            }
         }
         Failure::mistakes(mistakes.iter().map(|mistake| format!("{}: {mistake}", given.study)).collect())
     })?;

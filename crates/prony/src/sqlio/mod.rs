@@ -51,10 +51,18 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     let stop = interrupt::flag_on_signal()?;
     let mut results = results_directory(&test, &extensions)?;
     let mut measured = Measured::nothing();
-    let result = runner::run(&test.study, &plan, None, &session::context()?, &stop, &mut |event| {
-        measured.take(&test, event);
-        results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
-    });
+    let result = runner::run(
+        &test.study,
+        &plan,
+        None,
+        &session::context()?,
+        &stop,
+        &mut runner::no_look,
+        &mut |event| {
+            measured.take(&test, event);
+            results.as_mut().map_or(Ok(()), |results| results.writer.accept(event)).map_err(Into::into)
+        },
+    );
     let state = match result {
         Ok(manifest) => manifest.state,
         Err(error @ RunError::Listener(_)) => return Err(error.into()),

@@ -141,6 +141,76 @@ fn a_plan_tells_trials_time_and_bytes_and_touches_nothing() {
     assert_eq!(bench.names("."), ["study.toml"]);
 }
 
+/// Two depths of a simulated disk, the second of which gains 300 % by as much in each block.
+fn stopping(blocks: u32) -> String {
+    let one_axis = SIMULATED.rsplit_once("[[axis]]").unwrap().0;
+    one_axis.replace("blocks = 6", &format!("blocks = {blocks}\nstop = \"when settled\""))
+}
+
+#[test]
+fn a_study_ends_once_all_is_settled() {
+    let bench = Workbench::new();
+    let told = "after 6 of at most 20 blocks 2 of 2 comparisons are settled: the study ends here";
+    let outcome = run(&bench, &stopping(20), &[]).ended_with(0).says(told);
+    let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "The study ended after 6 of at most 20 blocks: all 2 comparisons are settled.";
+    assert!(said.contains(why) && !said.contains("were not begun"), "{said}");
+    let results = bench.results().unwrap();
+    let document = bench.report_json(&results);
+    assert_eq!(
+        (&document["state"], &document["comparison"]["looks"]["ended"]),
+        (&"complete".into(), &"settled".into())
+    );
+    assert_eq!(document["trials"].as_array().unwrap().len(), 6 * 4);
+    let resumed = bench.run(&["study", "resume", results.to_str().unwrap()]);
+    resumed.ended_with(2).says("nothing is left to be measured");
+}
+
+#[test]
+fn a_study_that_settles_nothing_takes_all_of_its_blocks() {
+    let bench = Workbench::new();
+    // There is no ratio to a share of zero.
+    let outcome = run(&bench, &format!("metric = \"error_share\"\n{}", stopping(8)), &[]).ended_with(0);
+    let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("The study took all of its 8 blocks: 0 of 2 comparisons are settled."), "{said}");
+    assert_eq!(
+        outcome.stderr.matches(" of 2 comparisons are settled").count(),
+        2,
+        "after six and seven: {}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_plan_of_a_study_that_may_end_early_tells_the_least_and_the_most() {
+    let bench = Workbench::new();
+    bench.write("study.toml", stopping(20));
+    let plan = bench.run(&["study", "plan", "study.toml"]).ended_with(0).stdout;
+    insta::assert_snapshot!(plan);
+    let document = bench.run(&["study", "plan", "study.toml", "--json"]).ended_with(0).json();
+    assert_eq!(
+        (document["duration_at_least_s"].as_f64(), document["duration_s"].as_f64()),
+        (Some(1464.0), Some(4880.0))
+    );
+    assert_eq!(document["finds"]["ends_when_settled"], true);
+    // As flags, and without looks.
+    bench.write("study.toml", SIMULATED);
+    let flags = ["study", "plan", "study.toml", "--stop", "when settled"];
+    let plan = bench.run(&[&flags[..], &["--blocks", "9"]].concat()).ended_with(0).stdout;
+    assert!(plan.contains("at least 6, at most 9 blocks"), "{plan}");
+    bench
+        .run(&flags)
+        .ended_with(2)
+        .says("--stop: looks at a study from 6 blocks on, and 6 leave none to save");
+    let unknown = ["study", "plan", "study.toml", "--stop", "soon"];
+    bench.run(&unknown).ended_with(2).says("--stop: is \"soon\", and must be \"never\" or \"when settled\"");
+    bench.write("study.toml", stopping(20));
+    let plan = bench.run(&["study", "plan", "study.toml", "--stop", "never"]).ended_with(0).stdout;
+    assert!(plan.contains("19 more rounds"), "{plan}");
+    let plan = bench.run(&["study", "plan", "study.toml", "--quick"]).ended_with(0).stdout;
+    assert!(plan.contains("1 more round"), "{plan}");
+}
+
 #[test]
 fn commands_surround_each_trial_and_a_failing_one_ends_the_study() {
     let bench = Workbench::new();
@@ -234,7 +304,7 @@ fn killed_before(file: &str, trial: u32, undisturbed: &(Value, Vec<String>)) {
 #[test]
 fn a_study_that_is_killed_and_resumed_ends_with_the_same_verdicts() {
     let one_axis = SIMULATED.rsplit_once("[[axis]]").unwrap().0;
-    for (file, trials) in [(one_axis, [2, 11]), (FAKE, [2, 12])] {
+    for (file, trials) in [(one_axis, [2, 11]), (&stopping(9), [5, 23]), (FAKE, [2, 12])] {
         let file = format!("{GATE}{file}");
         let bench = Workbench::new();
         run(&bench, &file, &[]).ended_with(0);

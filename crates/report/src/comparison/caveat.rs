@@ -5,7 +5,7 @@ use record::Order;
 use stats::{Effect, Estimate};
 
 use super::table;
-use crate::comparison::StudyComparison;
+use crate::comparison::{StudyComparison, looks};
 use crate::format::{self, counted, per_cent, points};
 use crate::report::Report;
 use crate::trial::Trial;
@@ -29,6 +29,7 @@ pub(crate) fn all(report: &Report, comparison: &StudyComparison) -> Vec<Verdict>
         );
         verdicts.push(Verdict::new(Level::Warning, "descriptive", sentence));
     }
+    verdicts.extend(comparison.looks.as_ref().map(looks::StudyLooks::verdict));
     verdicts.extend(order(comparison.order));
     verdicts.extend(not_used(report, &comparison.not_used));
     verdicts.extend(correlated(comparison));

@@ -2,9 +2,9 @@
 
 use record::Metric;
 use serde::Serialize;
-use stats::{Better, Comparison, Effect, Judged};
+use stats::{Better, Comparison, Effect, Judged, Looks};
 
-use super::{DesignedAxis, Grid, direction};
+use super::{DesignedAxis, Grid, direction, looks};
 
 /// A point against the same point at the reference of one axis.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +39,8 @@ pub(crate) struct Pairs<'a> {
     references: Vec<Vec<Option<f64>>>,
     better: Better,
     smallest: f64,
+    /// What the looks of the study may claim.
+    pub(crate) looks: Option<&'a Looks>,
 }
 
 /// The verdict in words.
@@ -66,10 +68,16 @@ pub(crate) fn gain_pct(ratio: f64, better: Better) -> f64 {
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn of(grid: &'a Grid<'a>, axes: &'a [DesignedAxis], metric: &Metric, smallest: f64) -> Self {
+    pub(crate) fn of(
+        grid: &'a Grid<'a>,
+        axes: &'a [DesignedAxis],
+        metric: &Metric,
+        smallest: f64,
+        looks: Option<&'a Looks>,
+    ) -> Self {
         let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
         let references = (0..values.len()).map(|index| grid.as_reference(index, metric)).collect();
-        Self { grid, axes, values, references, better: direction(metric.better), smallest }
+        Self { grid, axes, values, references, better: direction(metric.better), smallest, looks }
     }
 
     /// The gains of each point, an axis each.
@@ -129,14 +137,18 @@ impl<'a> Pairs<'a> {
         });
         let largest = families.max_by_key(Vec::len)?;
         let variances: Vec<f64> = largest.iter().map(|effect| effect.deviation.powi(2)).collect();
+        let (deviation, comparisons) = (stats::mean(&variances)?.sqrt(), largest.len());
         let blocks = largest.iter().map(|effect| effect.blocks).min()?;
-        stats::detectable(blocks, stats::mean(&variances)?.sqrt(), self.smallest, largest.len())
+        match self.looks.filter(|_| blocks >= stats::BLOCKS_MIN) {
+            Some(looks) => looks.detectable(deviation, self.smallest, comparisons),
+            None => stats::detectable(blocks, deviation, self.smallest, comparisons),
+        }
     }
 
     fn gain(&self, axis: &DesignedAxis, index: usize) -> Option<Gain> {
         let reference = self.reference(axis, index)?;
         let pairs: Vec<(f64, f64)> = self.blocks(reference, index).flatten().collect();
-        let effect = stats::effect(&pairs);
+        let effect = looks::effect(self.looks, &pairs);
         let single = match pairs.as_slice() {
             [(from, to)] if *from > 0.0 && *to > 0.0 => Some(to / from),
             _ => None,

@@ -101,7 +101,10 @@ impl<'a> Grid<'a> {
 
     /// The points of the plan and of the trials, without anything measured.
     fn empty(manifest: &Manifest, design: &Design, trials: &[Trial]) -> Self {
-        let planned = manifest.plan.iter().filter(|planned| !planned.aa);
+        let last = trials.iter().map(|trial| trial.block).max();
+        // Blocks that a study did without once all was settled are none of it.
+        let belongs = |block: u32| design.stop.is_never() || last.is_none_or(|last| block <= last);
+        let planned = manifest.plan.iter().filter(|planned| !planned.aa && belongs(planned.block));
         let planned = planned.map(|p| ((p.configuration.clone(), p.levels.clone()), p.block));
         let begun = trials.iter().filter(|trial| !trial.aa).map(|trial| (key(trial), trial.block));
         let (mut keys, mut blocks) = (BTreeSet::new(), BTreeSet::new());

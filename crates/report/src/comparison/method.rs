@@ -18,6 +18,14 @@ const JUDGED: &str = "Better and worse: the interval excludes no difference, the
     studies, were effect and scatter as they were seen. Fewer than six blocks make no verdict: their \
     interval is the range of the blocks, of the confidence that it says.";
 
+const LOOKS: &str = "The study ends once every comparison of its metric is better, worse or equivalent, and is looked at after each block \
+    from the sixth on. Each look has a stricter level, so that all of them together claim something false in no more than 5 % of \
+    studies: the spending function of Lan and DeMets of the kind of O'Brien and Fleming, for t tests of normal blocks. Intervals are \
+    repeated confidence intervals (Jennison and Turnbull), which hold at all looks together whatever ended the study; p-values are \
+    the least significance of all looks at which this one shows a difference, so that Holm's correction holds for them as for any \
+    others. Knees, jumps, sweet spots, scalability, and the tests of noise and of likeness of blocks are those of a study \
+    whose blocks are fixed.";
+
 const REFERENCE: &str = "Where the reference was measured twice in a block (an A/A pair), levels are compared with the geometric mean of both, and \
     the pair tells what the machine differs from itself. Blocks are taken to be independent: that they run one after the other makes \
     them so only where nothing lasts from one to the next. Whether they resemble each other is tested by random orders of the \
@@ -45,14 +53,20 @@ pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
         0 | 1 => "all of them",
         _ => "all of one axis, over all settings of the others,",
     };
+    let effect = match compared.looks {
+        Some(_) => {
+            "ratio of geometric means with the interval of the t test on the blocks' log ratios, for all looks together"
+        }
+        None => "Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval",
+    };
     let paired = format!(
         "A combination is compared with the one that has the reference level of an axis and shares all other \
-        levels, block by block; a block counts only where both trials are complete. The effect is the \
-        Hodges–Lehmann estimate of the blocks' log ratios with the exact signed-rank interval. P-values are \
+        levels, block by block; a block counts only where both trials are complete. The effect is the {effect}. P-values are \
         those of the paired t test; Holm's correction holds for {families} together."
     );
     let numbers = compared.axes.iter().any(|axis| axis.quantity.is_some());
     let others = [
+        (compared.looks.is_some(), LOOKS),
         (true, JUDGED),
         (true, REFERENCE),
         (compared.axes.len() > 1, BEST),

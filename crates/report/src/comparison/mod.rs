@@ -14,6 +14,7 @@ mod gain;
 mod gain_sentence;
 mod grid;
 mod level;
+pub(crate) mod looks;
 pub(crate) mod method;
 mod noise;
 pub(crate) mod section;
@@ -27,7 +28,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
 use serde::Serialize;
-use stats::{Better, Estimate, Jump, Knee, Scalability};
+use stats::{Better, Estimate, Jump, Knee, Looks, Scalability};
 
 use crate::metrics;
 use crate::search::Search;
@@ -38,6 +39,7 @@ use gain::Pairs;
 pub(crate) use gain::{gain_pct, words};
 pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
+pub use looks::{Ended, StudyLooks};
 pub use noise::{NoiseFloor, Scatter};
 pub use threshold::{Outcome, ThresholdResult};
 
@@ -53,6 +55,9 @@ pub struct StudyComparison {
     pub order: Order,
     /// Numbers of the blocks.
     pub blocks: Vec<u32>,
+    /// How far it came and why it ended, if it ends once all is settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looks: Option<StudyLooks>,
     /// Why nothing is compared, if nothing is.
     pub not_compared: Option<String>,
     /// From which effect on a difference of this metric matters.
@@ -339,6 +344,7 @@ pub(crate) fn of(
     trials: &[Trial],
     searches: &[Search],
     aa_searches: &[Search],
+    looks: Option<&Looks>,
 ) -> Option<StudyComparison> {
     let design = manifest.design.as_ref()?;
     let metric = metrics::of_study(design, trials.iter())?;
@@ -350,11 +356,12 @@ pub(crate) fn of(
     let compares = design.order != Order::Repeats;
     let smallest = design.smallest.map_or(stats::SMALLEST_EFFECT, record::Share::value);
     let measured = |metric: &Metric| {
-        let pairs = Pairs::of(&grid, &axes, metric, smallest);
-        (measured(&pairs, compares), NoiseFloor::of(&grid, metric, smallest))
+        let pairs = Pairs::of(&grid, &axes, metric, smallest, looks);
+        (measured(&pairs, compares), NoiseFloor::of(&grid, metric, smallest, looks))
     };
     let (values, noise) = measured(metric);
-    let scatter = compares.then(|| Scatter::of(&Pairs::of(&grid, &axes, metric, smallest), manifest.seed));
+    let scatter =
+        compares.then(|| Scatter::of(&Pairs::of(&grid, &axes, metric, smallest, looks), manifest.seed));
     let points: Vec<Point> = grid
         .rows
         .iter()
@@ -370,6 +377,7 @@ pub(crate) fn of(
         metric: metric.into(),
         order: design.order,
         blocks: grid.blocks.clone(),
+        looks: looks.map(|looks| StudyLooks::of(looks, &points, grid.blocks.len(), manifest.state)),
         not_compared: (!compares).then(|| REPEATS.to_owned()),
         noise,
         scatter: scatter.unwrap_or_default(),
@@ -431,7 +439,7 @@ fn measured(pairs: &Pairs<'_>, compares: bool) -> Vec<PointValues> {
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
         PointValues {
             mean: stats::mean(&known),
-            interval: mean_interval(&known),
+            interval: mean_interval(pairs.looks, &known),
             by_block,
             gains,
             published: None,
@@ -441,8 +449,8 @@ fn measured(pairs: &Pairs<'_>, compares: bool) -> Vec<PointValues> {
 }
 
 /// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.
-fn mean_interval(by_block: &[f64]) -> Option<Estimate> {
-    let interval = stats::repeats_mean(by_block)?;
+fn mean_interval(looks: Option<&Looks>, by_block: &[f64]) -> Option<Estimate> {
+    let interval = looks::mean(looks, by_block)?;
     Some(Estimate { low: interval.low.max(0.0), ..interval })
 }
 

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use record::Metric;
 use serde::Serialize;
-use stats::{Effect, Serial};
+use stats::{Effect, Looks, Serial};
 
 use super::gain::Pairs;
-use super::{Grid, Key};
+use super::{Grid, Key, looks};
 
 /// How much a metric scatters in a study, and what could be found in spite of it.
 #[derive(Clone, Debug, Serialize)]
@@ -41,11 +41,11 @@ impl Scatter {
 impl NoiseFloor {
     /// The reference against its second measurement. Where each scenario has a reference, that of the pair whose difference
     /// is the surest.
-    pub(crate) fn of(grid: &Grid<'_>, metric: &Metric, smallest_effect: f64) -> Self {
+    pub(crate) fn of(grid: &Grid<'_>, metric: &Metric, smallest_effect: f64, looks: Option<&Looks>) -> Self {
         let of_reference = self::pairs(grid, metric);
         let surest = of_reference
             .values()
-            .filter_map(|pairs| stats::effect(pairs))
+            .filter_map(|pairs| looks::effect(looks, pairs))
             .min_by(|a, b| a.p_value.total_cmp(&b.p_value).then(b.deviation.total_cmp(&a.deviation)));
         Self {
             smallest_effect,

@@ -79,7 +79,8 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
         let of_value = value(&comparison.metric, &points[index])?;
         Some(format!("{} with {of_value}", points[index].label))
     };
-    let (first, sentence) = match stats::best(&figures, direction(comparison.metric.better))? {
+    let looks = comparison.looks.as_ref().map(|looks| &looks.levels);
+    let (first, sentence) = match stats::best(&figures, direction(comparison.metric.better), looks)? {
         Best::Ahead { best, next, over_next } => {
             let (ahead, next) = (ahead(&over_next, comparison.metric.better), &points[next].label);
             (

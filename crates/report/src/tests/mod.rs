@@ -3,6 +3,7 @@
 pub(crate) mod comparison;
 pub(crate) mod historian;
 mod hostile;
+mod looks;
 pub(crate) mod orders;
 
 use record::{DiskSetup, State, StudyRecord};

@@ -244,7 +244,7 @@ fn named_best() -> Table {
                         (0..levels).map(|level| if level == 0 { 1.0 + ahead } else { 1.0 }).collect();
                     let figures = measured(random, &truth, noise);
                     let figures: Vec<&[Option<f64>]> = figures.iter().map(Vec::as_slice).collect();
-                    matches!(stats::best(&figures, Better::Higher), Some(Best::Ahead { best, .. }) if (best == 0) == wanted)
+                    matches!(stats::best(&figures, Better::Higher, None), Some(Best::Ahead { best, .. }) if (best == 0) == wanted)
                 })
             };
             let (right, wrong) = (named(true), named(false));

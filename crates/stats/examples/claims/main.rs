@@ -10,6 +10,7 @@
 
 mod curves;
 mod effects;
+mod looks;
 mod noise;
 mod one_trial;
 mod page;
@@ -26,7 +27,7 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 7] = [
+const SECTIONS: [Titled; 8] = [
     ("One trial", one_trial::section),
     ("Warnings of one trial", warnings::section),
     ("Sustainable rate", search::section),
@@ -34,6 +35,7 @@ const SECTIONS: [Titled; 7] = [
     ("Scaling", scaling::section),
     ("Effects", effects::section),
     ("Runs of different times", sessions::section),
+    ("Looks", looks::section),
 ];
 
 fn main() {
