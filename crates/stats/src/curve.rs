@@ -211,20 +211,46 @@ pub(crate) struct Quadratic;
 impl Quadratic {
     pub(crate) const PARAMETERS: f64 = 3.0;
 
-    /// Least sum of squares: what a straight line leaves, regressed on what it leaves of x².
     pub(crate) fn squares(points: &[Point]) -> f64 {
-        let straight = Straight::fit(points);
-        let squared: Vec<Point> =
-            points.iter().map(|p| Point { x: p.x, y: (p.x - straight.x_mean).powi(2) }).collect();
-        let of_squared = Straight::fit(&squared);
-        let left = |point: &Point, squared: &Point| {
-            (point.y - straight.at(point.x), squared.y - of_squared.at(point.x))
-        };
-        let pairs = || points.iter().zip(&squared).map(|(point, squared)| left(point, squared));
-        let (product, square) = pairs().fold((0.0, 0.0), |(p, s), (y, q)| (p + y * q, s + q * q));
-        let bend = product / square;
-        pairs().map(|(y, q)| (y - bend * q).powi(2)).sum()
+        let mean = points.iter().map(|point| point.x).sum::<f64>() / points.len() as f64;
+        squares_with(points, |x| (x - mean).powi(2))
     }
+}
+
+/// What saturates, as gradually as N / (1 + N / K) does: height + slope · ln N − bend · ln(1 + N / K).
+///
+/// Any slopes on both sides and any K, also one beyond the levels; closed loops of Little's law, Michaelis and Menten, Amdahl's law
+/// and contention in Gunther's are of this form, and a logarithm is close to it.
+pub(crate) struct Saturating;
+
+impl Saturating {
+    pub(crate) const PARAMETERS: f64 = 4.0;
+    /// How far beyond the levels K is looked for, as a logarithm.
+    const BEYOND: f64 = 2.0;
+    /// Places of K that are tried a factor of e.
+    const PLACES: f64 = 8.0;
+
+    pub(crate) fn squares(points: &[Point]) -> f64 {
+        let (first, last) = (points[0].x - Self::BEYOND, points[points.len() - 1].x + Self::BEYOND);
+        let places = ((last - first) * Self::PLACES).ceil();
+        let at = |place: u32| first + (last - first) * f64::from(place) / places;
+        let of = |place: u32| squares_with(points, |x| (x - at(place)).exp().ln_1p());
+        (0..=places as u32).map(of).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Least sum of squares of a straight line and so much of another curve: what the line leaves of the points, regressed on what it
+/// leaves of the curve.
+fn squares_with(points: &[Point], curve: impl Fn(f64) -> f64) -> f64 {
+    let straight = Straight::fit(points);
+    let curved: Vec<Point> = points.iter().map(|p| Point { x: p.x, y: curve(p.x) }).collect();
+    let of_curved = Straight::fit(&curved);
+    let left =
+        |point: &Point, curved: &Point| (point.y - straight.at(point.x), curved.y - of_curved.at(point.x));
+    let pairs = || points.iter().zip(&curved).map(|(point, curved)| left(point, curved));
+    let (product, square) = pairs().fold((0.0, 0.0), |(p, s), (y, q)| (p + y * q, s + q * q));
+    let bend = product / square;
+    pairs().map(|(y, q)| (y - bend * q).powi(2)).sum()
 }
 
 /// A continuous line of two segments.

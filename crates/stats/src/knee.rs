@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::CandidateLevel;
 use crate::curve::{
-    BIC_GAIN_MIN, Bent, CHANCE_MAX, Jumping, NoCurve, Point, Quadratic, at_least_resolved, bic, by_chance,
-    curve,
+    BIC_GAIN_MIN, Bent, CHANCE_MAX, Jumping, NoCurve, Point, Quadratic, Saturating, at_least_resolved, bic,
+    by_chance, curve,
 };
 use crate::student::t_quantile;
 
@@ -20,6 +20,10 @@ const SLOPE_RATIO_MIN: f64 = 2.0;
 /// A knee is claimed where a doubling of the level changes the value by so much, as a share, on one side at least: what a
 /// sweet spot may lose.
 const DOUBLING_MIN: f64 = 0.05;
+
+/// By how much a bend must describe the levels better than any smooth curve: "strong" in Kass and Raftery (1995), since there are
+/// more smooth curves than the two that it is set against.
+const SMOOTH_BIC_GAIN_MIN: f64 = 6.0;
 
 /// Joins that are tried between two levels to find where the interval ends.
 const JOINS_A_GAP: usize = 32;
@@ -108,7 +112,8 @@ pub enum NoKnee {
 /// side (one at the knee counts on both). A knee is claimed where
 /// - noise about a straight line is described as much better by a bend in at most 0.8 % of cases (a Monte Carlo test: Barnard, JRSS
 ///   B 25, 1963), which takes at least six levels in two blocks or more, or eight in one;
-/// - a quadratic and a pair of parallel lines with a jump are worse by at least 2 of the Bayesian information criterion (Schwarz,
+/// - a quadratic and a curve that saturates gradually are worse by at least 6, and a pair of parallel lines with a jump by at least
+///   2 of the Bayesian information criterion (Schwarz,
 ///   "Estimating the dimension of a model", 1978; "positive" in Kass and Raftery, "Bayes factors", JASA 90, 1995);
 /// - the slopes differ at least twofold, and a doubling of the level changes the value by 5 % on one side at least.
 ///
@@ -127,8 +132,9 @@ pub fn knee(levels: &[CandidateLevel<'_>], seed: u64) -> Result<Knee, NoKnee> {
     }
     let criterion = |squares: f64, parameters: f64| bic(points.len(), squares, parameters);
     let own = criterion(bent.squares, Bent::PARAMETERS);
-    let over_smooth = criterion(Quadratic::squares(&points), Quadratic::PARAMETERS) - own;
-    if over_smooth < BIC_GAIN_MIN {
+    let quadratic = criterion(Quadratic::squares(&points), Quadratic::PARAMETERS);
+    let over_smooth = quadratic.min(criterion(Saturating::squares(&points), Saturating::PARAMETERS)) - own;
+    if over_smooth < SMOOTH_BIC_GAIN_MIN {
         return Err(NoKnee::Gradual { bic_gain: over_smooth });
     }
     let over_jump = criterion(Jumping::fit(&points).squares, Jumping::PARAMETERS) - own;

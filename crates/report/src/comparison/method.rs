@@ -5,8 +5,8 @@ use crate::report::Report;
 
 /// When a knee is claimed.
 pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log describe the levels' means so much better than one as noise would \
-    make them in less than one of a hundred cases, better than a smooth curve and a jump (by 2 of the Bayesian information \
-    criterion), and with slopes that differ at least twofold: from six levels in two blocks or more, or eight in one. Its interval \
+    make them in less than one of a hundred cases, better than a quadratic and a curve that saturates gradually (by 6 of the Bayesian \
+    information criterion) and than a jump (by 2), and with slopes that differ at least twofold: from six levels in two blocks or more, or eight in one. Its interval \
     holds the bends that an F test does not tell from the best one.";
 
 const JUDGED: &str = "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the \
