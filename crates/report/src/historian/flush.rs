@@ -49,6 +49,12 @@ impl FlushSeries {
     pub(crate) fn best(&self) -> Option<&FlushPoint> {
         self.points.iter().max_by(|a, b| a.records_per_s.total_cmp(&b.records_per_s))
     }
+
+    /// The point with the highest rate of another number of rows.
+    pub(crate) fn next_to(&self, best: &FlushPoint) -> Option<&FlushPoint> {
+        let others = self.points.iter().filter(|point| point.flush_rows != best.flush_rows);
+        others.max_by(|a, b| a.records_per_s.total_cmp(&b.records_per_s))
+    }
 }
 
 /// What a series is told apart by: its pace, and the other levels.
