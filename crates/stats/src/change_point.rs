@@ -17,7 +17,7 @@ pub const RUNS_MIN: usize = 10;
 const PERMUTATIONS: usize = 999;
 
 /// A change point is claimed where chance makes one as clear in at most this share of cases.
-const CHANCE_MAX: f64 = 0.01;
+pub const CHANGE_CHANCE_MAX: f64 = 0.01;
 
 /// More values than these are not looked through: the work grows with their square, a thousand times over.
 pub const RUNS_MAX: usize = 1_000;
@@ -56,7 +56,7 @@ pub fn change_points(values: &[f64], seed: u64) -> Option<Vec<ChangePoint>> {
             best_of(&permuted, &pieces).is_some_and(|other| other.distance >= best.distance)
         });
         let chance = (1.0 + as_clear.count() as f64) / (1.0 + PERMUTATIONS as f64);
-        if chance > CHANCE_MAX {
+        if chance > CHANGE_CHANCE_MAX {
             break;
         }
         found.push(ChangePoint { at: best.at, chance });
@@ -225,7 +225,7 @@ mod tests {
             ends.extend(found.iter().map(|point| point.at));
             ends.push(values.len());
             prop_assert!(ends.windows(2).all(|pair| pair[1] - pair[0] >= RUNS_BETWEEN_MIN), "{found:?}");
-            prop_assert!(found.iter().all(|point| point.chance <= CHANCE_MAX));
+            prop_assert!(found.iter().all(|point| point.chance <= CHANGE_CHANCE_MAX));
             // Powers of two change no digit.
             let scaled: Vec<f64> = values.iter().map(|value| -value * 2f64.powi(power)).collect();
             prop_assert_eq!(change_points(&scaled, 1), Some(found));

@@ -43,7 +43,7 @@ mod warm_up;
 pub use array::{Array, ArrayError};
 pub use best::{Best, best};
 pub use chance::{Chance, gap_by_chance, variability_by_chance};
-pub use change_point::{ChangePoint, RUNS_MAX, RUNS_MIN, change_points};
+pub use change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MAX, RUNS_MIN, change_points};
 pub use cost::{PriceStep, cost_estimate, cost_per_unit, price_steps};
 pub use curve::NoCurve;
 pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};

@@ -38,7 +38,23 @@ pub(super) fn all(history: &History) -> Vec<Verdict> {
         let sentence = format!("no change point in {} runs: {}", runs, unchanged.join("; "));
         verdicts.push(Verdict::new(Level::Finding, "unchanged", sentence));
     }
+    verdicts.extend(by_chance(history));
     verdicts
+}
+
+/// How many of many figures change by chance alone. A correction for all of them would leave nothing to be found: of 999 orders none
+/// is rarer than one of a thousand.
+fn by_chance(history: &History) -> Option<Verdict> {
+    let followed = |series: &&HistorySeries| series.values.iter().flatten().count() >= stats::RUNS_MIN;
+    let figures = history.series.iter().filter(followed).count();
+    let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
+    let sentence = format!(
+        "{figures} figures are followed, and chance alone gives each a change point in at most {} of histories: {} false ones are to be \
+         expected among them",
+        format::per_cent(stats::CHANGE_CHANCE_MAX),
+        figure(expected)
+    );
+    (figures > 1).then(|| Verdict::new(Level::Note, "change_by_chance", sentence))
 }
 
 /// `RND4K, iops`.
