@@ -44,6 +44,17 @@ pub struct Rules {
     pub confirmations_of: u32,
 }
 
+impl Rules {
+    /// What a study takes where it says nothing, which is tried in docs/statistics.md.
+    pub const USUAL: Self = Self {
+        start_per_s: 1_000.0,
+        resolution_share: 0.02,
+        failures: 2,
+        confirmations: 3,
+        confirmations_of: 4,
+    };
+}
+
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {

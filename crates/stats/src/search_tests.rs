@@ -3,13 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const RULES: Rules = Rules {
-    start_per_s: 1_000.0,
-    resolution_share: 0.02,
-    failures: 2,
-    confirmations: 3,
-    confirmations_of: 4,
-};
+const RULES: Rules = Rules::USUAL;
 
 /// Runs a search against a store and gives the steps.
 fn steps(mut held: impl FnMut(Next) -> Held) -> Vec<(Next, Held)> {

@@ -12,14 +12,7 @@ const SEARCHES: u32 = 300;
 const STUDIES: u32 = 2_000;
 const BLOCKS: usize = 7;
 
-/// As `study::Search` has them by default.
-const RULES: Rules = Rules {
-    start_per_s: 1_000.0,
-    resolution_share: 0.02,
-    failures: 2,
-    confirmations: 3,
-    confirmations_of: 4,
-};
+const RULES: Rules = Rules::USUAL;
 
 /// Warm-up and window of the two kinds of step, and the cycle that they are judged by, in seconds.
 #[derive(Clone, Copy)]
