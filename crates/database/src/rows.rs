@@ -18,6 +18,19 @@ pub enum Value {
 }
 
 impl Value {
+    /// As engines send it.
+    #[inline]
+    pub(crate) fn cell(&self) -> Cell<'_> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::I16(number) => Cell::I16(*number),
+            Self::I32(number) => Cell::I32(*number),
+            Self::I64(number) => Cell::I64(*number),
+            Self::F64(number) => Cell::F64(*number),
+            Self::Text(text) => Cell::Text(text),
+        }
+    }
+
     /// A whole number as a query gives it.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
@@ -70,19 +83,57 @@ pub struct Table {
     pub columns: &'static [Column],
 }
 
-/// Rows of one width, row after row in one piece of memory that is used again.
+/// A value as an engine sends it: a parameter, or one of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'r> {
+    Null,
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    F64(f64),
+    Text(&'r str),
+}
+
+impl From<Cell<'_>> for Value {
+    fn from(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Null => Self::Null,
+            Cell::I16(number) => Self::I16(number),
+            Cell::I32(number) => Self::I32(number),
+            Cell::I64(number) => Self::I64(number),
+            Cell::F64(number) => Self::F64(number),
+            Cell::Text(text) => Self::Text(text.to_owned()),
+        }
+    }
+}
+
+/// Rows of one width, row after row in memory that is used again. A measured load fills and sends millions of them: a value is
+/// copied once, a text into one piece of memory with all others, and nothing has to be freed.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     width: usize,
-    values: Vec<Value>,
-    /// Memory of texts that were forgotten.
-    spare: Vec<String>,
+    values: Vec<Stored>,
+    texts: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+}
+
+/// A value, in 16 bytes.
+#[derive(Clone, Copy, Debug)]
+enum Stored {
+    Null,
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    F64(f64),
+    /// The text of this number.
+    Text(usize),
 }
 
 impl PartialEq for Rows {
     /// What is kept to be used again makes no difference.
     fn eq(&self, other: &Self) -> bool {
-        (self.width, &self.values) == (other.width, &other.values)
+        self.width == other.width && self.values.len() == other.values.len() && self.cells().eq(other.cells())
     }
 }
 
@@ -90,7 +141,7 @@ impl Rows {
     /// No rows yet; room for `capacity` of them.
     #[must_use]
     pub fn with_capacity(width: usize, capacity: usize) -> Self {
-        Self { width, values: Vec::with_capacity(width * capacity), spare: Vec::new() }
+        Self { width, values: Vec::with_capacity(width * capacity), ..Self::default() }
     }
 
     /// Adds a row.
@@ -100,21 +151,22 @@ impl Rows {
     #[inline]
     pub fn push<const WIDTH: usize>(&mut self, row: [Value; WIDTH]) {
         assert_eq!(WIDTH, self.width, "every row has a value for each column");
-        self.values.extend(row);
+        let stored = row.map(|value| self.stored(value));
+        self.values.extend_from_slice(&stored);
     }
 
     /// Adds a value to a row that is made value after value; it is one once it has a value for each column.
     #[inline]
     pub fn put(&mut self, value: Value) {
-        self.values.push(value);
+        let stored = self.stored(value);
+        self.values.push(stored);
     }
 
-    /// As [`Self::put`], with a text that is copied into memory of an earlier one.
+    /// As [`Self::put`], with a text that is somebody else's.
     #[inline]
     pub fn put_text(&mut self, text: &str) {
-        let mut kept = self.spare.pop().unwrap_or_default();
-        kept.push_str(text);
-        self.values.push(Value::Text(kept));
+        let stored = self.stored_text(text);
+        self.values.push(stored);
     }
 
     /// Whether the last row has a value for each column.
@@ -136,28 +188,100 @@ impl Rows {
     }
 
     /// Forgets all rows and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
-        for value in self.values.drain(..) {
-            if let Value::Text(mut text) = value {
-                text.clear();
-                self.spare.push(text);
-            }
-        }
+        self.values.clear();
+        self.texts.clear();
+        self.ends.clear();
+    }
+
+    /// A copy of each row, to be looked at.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Vec<Value>> {
+        self.rows().map(|row| row.map(Value::from).collect())
     }
 
     /// All values, row after row.
-    pub(crate) fn values(&self) -> &[Value] {
-        &self.values
+    #[inline]
+    pub(crate) fn cells(&self) -> Cells<'_> {
+        self.cells_of(&self.values)
     }
 
-    /// The rows in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Value]> {
-        self.values.chunks_exact(self.width.max(1))
+    /// The values of each row.
+    #[inline]
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = Cells<'_>> {
+        self.in_parts(1)
+    }
+
+    /// The values of so many rows at a time; the last part may have fewer.
+    #[inline]
+    pub(crate) fn in_parts(&self, rows: usize) -> impl ExactSizeIterator<Item = Cells<'_>> {
+        let values = self.width.saturating_mul(rows).max(1);
+        self.values.chunks(values).map(|part| self.cells_of(part))
+    }
+
+    #[inline]
+    fn cells_of<'r>(&'r self, values: &'r [Stored]) -> Cells<'r> {
+        Cells { rows: self, values: values.iter() }
+    }
+
+    #[inline]
+    fn stored(&mut self, value: Value) -> Stored {
+        match value {
+            Value::Null => Stored::Null,
+            Value::I16(number) => Stored::I16(number),
+            Value::I32(number) => Stored::I32(number),
+            Value::I64(number) => Stored::I64(number),
+            Value::F64(number) => Stored::F64(number),
+            Value::Text(text) => self.stored_text(&text),
+        }
+    }
+
+    fn stored_text(&mut self, text: &str) -> Stored {
+        self.texts.push_str(text);
+        self.ends.push(self.texts.len());
+        Stored::Text(self.ends.len() - 1)
+    }
+
+    fn text(&self, number: usize) -> &str {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[begin..self.ends[number]]
     }
 }
 
+/// Values of some rows, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Cells<'r> {
+    rows: &'r Rows,
+    values: std::slice::Iter<'r, Stored>,
+}
+
+impl<'r> Iterator for Cells<'r> {
+    type Item = Cell<'r>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Cell<'r>> {
+        self.values.next().map(|value| match *value {
+            Stored::Null => Cell::Null,
+            Stored::I16(number) => Cell::I16(number),
+            Stored::I32(number) => Cell::I32(number),
+            Stored::I64(number) => Cell::I64(number),
+            Stored::F64(number) => Cell::F64(number),
+            Stored::Text(number) => Cell::Text(self.rows.text(number)),
+        })
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.values.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Cells<'_> {}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -176,16 +300,43 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_texts_is_used_again() {
-        let mut rows = Rows::with_capacity(1, 1);
-        let address = |rows: &Rows| match rows.values() {
-            [Value::Text(text)] => text.as_ptr(),
-            other => panic!("one text was put, not {other:?}"),
-        };
-        rows.put_text("the first");
-        let first = address(&rows);
+    fn memory_is_used_again() {
+        let mut rows = Rows::with_capacity(2, 1);
+        rows.push([Value::Text("the first".to_owned()), Value::I64(1)]);
+        let before = (rows.values.as_ptr(), rows.texts.as_ptr(), rows.ends.as_ptr());
         rows.clear();
+        assert!(rows.is_empty());
         rows.put_text("another");
-        assert_eq!(address(&rows), first);
+        rows.put(Value::Null);
+        assert_eq!((rows.values.as_ptr(), rows.texts.as_ptr(), rows.ends.as_ptr()), before);
+        assert_eq!(rows.cells().collect::<Vec<_>>(), [Cell::Text("another"), Cell::Null]);
+        assert_eq!(size_of::<Stored>(), 16);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_give_what_was_put_into_them(
+            rows in prop::collection::vec((any::<Option<i64>>(), "\\PC{0,9}", any::<i16>(), any::<f64>()), 0..20),
+            at_once in 1usize..25,
+        ) {
+            let mut made = Rows::with_capacity(4, 3);
+            for (number, text, small, real) in &rows {
+                let number = number.map_or(Value::Null, Value::I64);
+                made.push([number, Value::Text(text.clone()), Value::I16(*small), Value::F64(*real)]);
+            }
+            let expected: Vec<Cell<'_>> = rows
+                .iter()
+                .flat_map(|(number, text, small, real)| {
+                    [number.map_or(Cell::Null, Cell::I64), Cell::Text(text), Cell::I16(*small), Cell::F64(*real)]
+                })
+                .collect();
+            prop_assert_eq!(made.len(), rows.len());
+            prop_assert_eq!(&made.cells().collect::<Vec<_>>(), &expected);
+            prop_assert_eq!(&made.rows().flatten().collect::<Vec<_>>(), &expected);
+            let parts: Vec<Vec<Cell<'_>>> = made.in_parts(at_once).map(Iterator::collect).collect();
+            prop_assert_eq!(parts.len(), rows.len().div_ceil(at_once));
+            prop_assert!(parts.iter().rev().skip(1).all(|part| part.len() == 4 * at_once));
+            prop_assert_eq!(parts.concat(), expected);
+        }
     }
 }

@@ -107,10 +107,10 @@ pub(crate) fn odd_rows() -> Rows {
 
 /// Rows as a query gives them.
 pub(crate) fn as_stored(rows: &Rows) -> Vec<Vec<Value>> {
-    let wide = |value: &Value| match value {
-        Value::I16(number) => Value::I64(i64::from(*number)),
-        Value::I32(number) => Value::I64(i64::from(*number)),
-        other => other.clone(),
+    let wide = |value: Value| match value {
+        Value::I16(number) => Value::I64(i64::from(number)),
+        Value::I32(number) => Value::I64(i64::from(number)),
+        other => other,
     };
-    rows.iter().map(|row| row.iter().map(wide).collect()).collect()
+    rows.iter().map(|row| row.into_iter().map(wide).collect()).collect()
 }

@@ -215,8 +215,7 @@ impl Recording<'_> {
         let count = due_ns.len() as u64;
         operation.count += count;
         operation.bytes += count * bytes_each;
-        let service_ns = now_ns.saturating_sub(sent_ns);
-        (0..count).for_each(|_| operation.service.record_ns(service_ns));
+        operation.service.record_same_ns(now_ns.saturating_sub(sent_ns), count);
         if let Some(response) = &mut operation.response {
             due_ns.for_each(|due_ns| response.record_ns(now_ns.saturating_sub(due_ns)));
         }

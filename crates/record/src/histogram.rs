@@ -63,6 +63,15 @@ impl Latency {
         self.0.saturating_record(latency_ns);
     }
 
+    /// Counts operations that took the same time.
+    #[inline]
+    pub fn record_same_ns(&mut self, latency_ns: u64, operations: u64) {
+        // None would still count as the shortest and the longest.
+        if operations > 0 {
+            self.0.saturating_record_n(latency_ns, operations);
+        }
+    }
+
     /// Adds all samples of another histogram.
     pub fn merge(&mut self, other: &Self) {
         if other.0.is_empty() {
@@ -214,6 +223,14 @@ mod tests {
             );
             let json = serde_json::to_string(&histogram).unwrap();
             prop_assert_eq!(serde_json::from_str::<Latency>(&json).unwrap(), histogram);
+        }
+
+        #[test]
+        fn operations_of_the_same_time_are_counted_as_if_one_by_one(latency in 0u64..10_000_000_000_000, operations in 0u64..300) {
+            let mut together = Latency::new();
+            together.record_same_ns(latency, operations);
+            prop_assert_eq!(together.max_us(), of(&vec![latency; operations as usize]).max_us());
+            prop_assert_eq!(together, of(&vec![latency; operations as usize]));
         }
 
         #[test]

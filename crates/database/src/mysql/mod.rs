@@ -118,7 +118,7 @@ impl MysqlSession {
         let doing = Doing::Run(sql);
         let statement = self.prepare(sql, parameters).await?;
         let run = async {
-            self.conn.exec_drop(&statement, values::parameters(parameters)).await?;
+            self.conn.exec_drop(&statement, values::parameters(parameters.iter().map(Value::cell))).await?;
             Ok(self.conn.affected_rows())
         };
         let result = run.await;
@@ -130,7 +130,7 @@ impl MysqlSession {
         let statement = self.prepare(sql, parameters).await?;
         let run = async {
             let rows: Vec<mysql_async::Row> =
-                self.conn.exec(&statement, values::parameters(parameters)).await?;
+                self.conn.exec(&statement, values::parameters(parameters.iter().map(Value::cell))).await?;
             Ok(rows.into_iter().map(values::received).collect())
         };
         let result = run.await;
@@ -147,7 +147,10 @@ impl MysqlSession {
         let doing = Doing::Run(sql);
         let statement = self.prepare(sql, parameters).await?;
         let run = async {
-            let mut result = self.conn.exec_iter(&statement, values::parameters(parameters)).await?;
+            let mut result = self
+                .conn
+                .exec_iter(&statement, values::parameters(parameters.iter().map(Value::cell)))
+                .await?;
             let fold = |mut state: T, row: mysql_async::Row| {
                 add(&mut state, &values::received(row));
                 state
@@ -164,7 +167,10 @@ impl MysqlSession {
         let doing = Doing::Run(sql);
         let statement = self.prepare(sql, parameters).await?;
         let run = async {
-            let mut result = self.conn.exec_iter(&statement, values::parameters(parameters)).await?;
+            let mut result = self
+                .conn
+                .exec_iter(&statement, values::parameters(parameters.iter().map(Value::cell)))
+                .await?;
             let count = result.reduce(0u64, |count, _: mysql_async::Row| count + 1).await?;
             result.drop_result().await?;
             Ok(count)
@@ -200,13 +206,13 @@ impl MysqlSession {
         rows_max: usize,
     ) -> mysql_async::Result<()> {
         let width = table.columns.len().max(1);
-        let chunk = (PARAMETERS / width).clamp(1, rows_max) * width;
-        let is_one = rows.values().len() <= chunk;
+        let parts = rows.in_parts((PARAMETERS / width).clamp(1, rows_max));
+        let is_one = parts.len() <= 1;
         if !is_one {
             self.is_unfinished = true;
             self.conn.query_drop("BEGIN").await?;
         }
-        for part in rows.values().chunks(chunk) {
+        for part in parts {
             let statement = self.insert(table, part.len() / width).await?;
             self.conn.exec_drop(&statement, values::parameters(part)).await?;
         }
@@ -222,7 +228,7 @@ impl MysqlSession {
         let statement = self.insert(table, 1).await?;
         self.is_unfinished = true;
         self.conn.query_drop("BEGIN").await?;
-        for row in rows.iter() {
+        for row in rows.rows() {
             self.conn.exec_drop(&statement, values::parameters(row)).await?;
         }
         self.conn.query_drop("COMMIT").await?;

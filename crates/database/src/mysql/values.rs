@@ -4,22 +4,23 @@ use mysql_async::consts::ColumnType;
 use mysql_async::{Params, Row, Value as Driver};
 
 use crate::Value;
+use crate::rows::Cell;
 
-pub(super) fn parameters(values: &[Value]) -> Params {
-    if values.is_empty() {
+pub(super) fn parameters<'r>(cells: impl ExactSizeIterator<Item = Cell<'r>>) -> Params {
+    if cells.len() == 0 {
         return Params::Empty;
     }
-    Params::Positional(values.iter().map(sent).collect())
+    Params::Positional(cells.map(sent).collect())
 }
 
-fn sent(value: &Value) -> Driver {
-    match value {
-        Value::Null => Driver::NULL,
-        Value::I16(number) => Driver::Int(i64::from(*number)),
-        Value::I32(number) => Driver::Int(i64::from(*number)),
-        Value::I64(number) => Driver::Int(*number),
-        Value::F64(number) => Driver::Double(*number),
-        Value::Text(text) => Driver::Bytes(text.as_bytes().to_vec()),
+fn sent(cell: Cell<'_>) -> Driver {
+    match cell {
+        Cell::Null => Driver::NULL,
+        Cell::I16(number) => Driver::Int(i64::from(number)),
+        Cell::I32(number) => Driver::Int(i64::from(number)),
+        Cell::I64(number) => Driver::Int(number),
+        Cell::F64(number) => Driver::Double(number),
+        Cell::Text(text) => Driver::Bytes(text.as_bytes().to_vec()),
     }
 }
 

@@ -1,63 +1,62 @@
 //! Rows as COPY takes them in binary:
 //! <https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format".
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::Bytes;
 
-use crate::{Column, Kind, Rows, Table, Value};
+use crate::rows::Cell;
+use crate::{Column, Kind, Rows, Table};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 
 /// Rows on their way to bytes, in pieces.
-pub(super) struct Encoder<'r> {
+pub(super) struct Encoder<'r, I> {
     table: &'r Table,
-    left: &'r [Value],
+    rows: I,
     is_begun: bool,
     is_ended: bool,
 }
 
-impl<'r> Encoder<'r> {
-    pub(super) fn new(table: &'r Table, rows: &'r Rows) -> Self {
-        Self { table, left: rows.values(), is_begun: false, is_ended: false }
-    }
+/// The pieces of rows.
+pub(super) fn encoder<'r>(
+    table: &'r Table,
+    rows: &'r Rows,
+) -> Encoder<'r, impl Iterator<Item = impl Iterator<Item = Cell<'r>>>> {
+    Encoder { table, rows: rows.rows(), is_begun: false, is_ended: false }
+}
 
-    /// The next piece of about so many bytes, made in a buffer that is used again as far as its pieces are gone. None
-    /// after the last.
+impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<'r, I> {
+    /// The next piece of about so many bytes. None after the last.
     ///
     /// # Errors
     /// In words, when a value is not of its column's kind.
-    pub(super) fn piece(&mut self, bytes: usize, buffer: &mut BytesMut) -> Result<Option<Bytes>, String> {
+    pub(super) fn piece(&mut self, bytes: usize) -> Result<Option<Bytes>, String> {
         if self.is_ended {
             return Ok(None);
         }
-        buffer.clear();
-        buffer.reserve(bytes);
+        let mut piece = Vec::with_capacity(bytes);
         if !self.is_begun {
             self.is_begun = true;
-            buffer.put_slice(SIGNATURE);
+            piece.extend_from_slice(SIGNATURE);
             // No flags, no more header.
-            buffer.put_u64(0);
+            piece.extend_from_slice(&[0; 8]);
         }
         let columns = self.table.columns;
-        let width = i16::try_from(columns.len()).map_err(|_| "too many columns".to_owned())?;
-        let values = columns.len().max(1);
+        let width = i16::try_from(columns.len()).map_err(|_| "too many columns".to_owned())?.to_be_bytes();
         loop {
-            let Some((row, left)) = self.left.split_at_checked(values) else {
+            let Some(row) = self.rows.next() else {
                 self.is_ended = true;
-                buffer.put_i16(-1);
+                piece.extend_from_slice(&(-1i16).to_be_bytes());
                 break;
             };
-            self.left = left;
-            buffer.put_i16(width);
-            for (column, value) in columns.iter().zip(row) {
-                if !put(column.kind, value, buffer) {
-                    return Err(not_of_kind(column, value));
-                }
+            piece.extend_from_slice(&width);
+            for (column, cell) in columns.iter().zip(row) {
+                put(column, cell, &mut piece)?;
             }
-            if buffer.len() + values * WIDEST >= bytes {
+            if piece.len() + columns.len() * WIDEST >= bytes {
                 break;
             }
         }
-        Ok(Some(buffer.split().freeze()))
+        Ok(Some(piece.into()))
     }
 }
 
@@ -65,40 +64,42 @@ impl<'r> Encoder<'r> {
 const WIDEST: usize = 12;
 
 #[inline]
-fn put(kind: Kind, value: &Value, buffer: &mut BytesMut) -> bool {
-    match (kind, value) {
-        (_, Value::Null) => buffer.put_i32(-1),
-        (Kind::I16, Value::I16(number)) => cell::<2, 6>(number.to_be_bytes(), buffer),
-        (Kind::I32, Value::I32(number)) => cell::<4, 8>(number.to_be_bytes(), buffer),
-        (Kind::I64, Value::I64(number)) => cell::<8, 12>(number.to_be_bytes(), buffer),
-        (Kind::F64, Value::F64(number)) => cell::<8, 12>(number.to_be_bytes(), buffer),
-        (Kind::Text, Value::Text(text)) => {
-            let Ok(length) = i32::try_from(text.len()) else { return false };
-            buffer.put_i32(length);
-            buffer.put_slice(text.as_bytes());
+fn put(column: &Column, cell: Cell<'_>, piece: &mut Vec<u8>) -> Result<(), String> {
+    match (column.kind, cell) {
+        (_, Cell::Null) => piece.extend_from_slice(&(-1i32).to_be_bytes()),
+        (Kind::I16, Cell::I16(number)) => number_of::<2, 6>(number.to_be_bytes(), piece),
+        (Kind::I32, Cell::I32(number)) => number_of::<4, 8>(number.to_be_bytes(), piece),
+        (Kind::I64, Cell::I64(number)) => number_of::<8, 12>(number.to_be_bytes(), piece),
+        (Kind::F64, Cell::F64(number)) => number_of::<8, 12>(number.to_be_bytes(), piece),
+        (Kind::Text, Cell::Text(text)) => {
+            let length = i32::try_from(text.len()).map_err(|_| not_of_kind(column, cell))?;
+            piece.extend_from_slice(&length.to_be_bytes());
+            piece.extend_from_slice(text.as_bytes());
         }
-        _ => return false,
+        _ => return Err(not_of_kind(column, cell)),
     }
-    true
+    Ok(())
 }
 
-/// Length and number in one go: each look at the buffer's room costs as much as the bytes.
+/// Length and number in one go: each look at the room that is left costs as much as the bytes.
 #[inline]
-fn cell<const LENGTH: usize, const WHOLE: usize>(number: [u8; LENGTH], buffer: &mut BytesMut) {
+fn number_of<const LENGTH: usize, const WHOLE: usize>(number: [u8; LENGTH], piece: &mut Vec<u8>) {
     let mut whole = [0; WHOLE];
     // The only lengths are 2, 4 and 8.
     whole[3] = LENGTH as u8;
     whole[4..].copy_from_slice(&number);
-    buffer.put_slice(&whole);
+    piece.extend_from_slice(&whole);
 }
 
-fn not_of_kind(column: &Column, value: &Value) -> String {
-    format!("the column `{}` takes {:?}, and no {value:?}", column.name, column.kind)
+#[cold]
+fn not_of_kind(column: &Column, cell: Cell<'_>) -> String {
+    format!("the column `{}` takes {:?}, and no {cell:?}", column.name, column.kind)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Value;
 
     const TABLE: Table = Table {
         name: "t",
@@ -112,9 +113,9 @@ mod tests {
     };
 
     fn encoded(rows: &Rows, piece_bytes: usize) -> Result<Vec<u8>, String> {
-        let (mut encoder, mut buffer) = (Encoder::new(&TABLE, rows), BytesMut::new());
+        let mut encoder = encoder(&TABLE, rows);
         let mut all = Vec::new();
-        while let Some(piece) = encoder.piece(piece_bytes, &mut buffer)? {
+        while let Some(piece) = encoder.piece(piece_bytes)? {
             all.extend_from_slice(&piece);
         }
         Ok(all)
@@ -148,9 +149,9 @@ mod tests {
         for _ in 0..1_000 {
             rows.push([Value::I16(1), Value::I32(1), Value::I64(1), Value::F64(1.0), Value::Null]);
         }
-        let (mut encoder, mut buffer) = (Encoder::new(&TABLE, &rows), BytesMut::new());
+        let mut encoder = encoder(&TABLE, &rows);
         let mut sizes = Vec::new();
-        while let Some(piece) = encoder.piece(4_096, &mut buffer).unwrap() {
+        while let Some(piece) = encoder.piece(4_096).unwrap() {
             sizes.push(piece.len());
         }
         assert_eq!(sizes.iter().sum::<usize>(), 19 + 1_000 * (2 + 6 + 8 + 12 + 12 + 4) + 2);

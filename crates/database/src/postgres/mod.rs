@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::pin::{Pin, pin};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::future::{MaybeDone, maybe_done, poll_immediate};
 use futures_util::{SinkExt as _, StreamExt as _};
 use record::{Server, ServerSetting};
@@ -46,8 +46,6 @@ pub(crate) struct PostgresSession {
     inserts: HashMap<(&'static str, usize), Statement>,
     /// Prepared COPYs by table.
     copies: HashMap<&'static str, Statement>,
-    /// Encoded rows; used again.
-    buffer: BytesMut,
     /// Whether a transaction may be open that nobody waits for any more.
     is_unfinished: bool,
     /// Whether the next statement is the first of a transaction.
@@ -68,7 +66,6 @@ impl PostgresSession {
             prepared: HashMap::new(),
             inserts: HashMap::new(),
             copies: HashMap::new(),
-            buffer: BytesMut::new(),
             is_unfinished: false,
             is_to_begin: false,
             sees_wal: true,
@@ -108,7 +105,7 @@ impl PostgresSession {
         self.settle().await?;
         let statement = self.prepare(sql, parameters).await?;
         let is_first = std::mem::take(&mut self.is_to_begin);
-        let run = self.client.execute_raw(&statement, parameters);
+        let run = self.client.execute_raw(&statement, parameters.iter().map(Value::cell));
         let result = after_begin(&self.client, is_first, run).await;
         result.map_err(|error| self.forget(sql, &error))
     }
@@ -120,7 +117,7 @@ impl PostgresSession {
         let mut found = Vec::new();
         let is_first = std::mem::take(&mut self.is_to_begin);
         let run = async {
-            let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
+            let mut rows = pin!(self.client.query_raw(&statement, parameters.iter().map(Value::cell)).await?);
             while let Some(row) = rows.next().await {
                 let row = row?;
                 let values: Result<Vec<Value>, _> = (0..width)
@@ -147,7 +144,7 @@ impl PostgresSession {
         let is_first = std::mem::take(&mut self.is_to_begin);
         let run = async {
             let mut values = Vec::with_capacity(width);
-            let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
+            let mut rows = pin!(self.client.query_raw(&statement, parameters.iter().map(Value::cell)).await?);
             while let Some(row) = rows.next().await {
                 let row = row?;
                 values.clear();
@@ -168,7 +165,7 @@ impl PostgresSession {
         let is_first = std::mem::take(&mut self.is_to_begin);
         let run = async {
             let mut count = 0;
-            let mut rows = pin!(self.client.query_raw(&statement, parameters).await?);
+            let mut rows = pin!(self.client.query_raw(&statement, parameters.iter().map(Value::cell)).await?);
             while let Some(row) = rows.next().await {
                 row?;
                 count += 1;
@@ -210,14 +207,13 @@ impl PostgresSession {
             }
         };
         let client = &self.client;
-        let mut encoder = copy::Encoder::new(table, rows);
-        let buffer = &mut self.buffer;
+        let mut encoder = copy::encoder(table, rows);
         let run = async {
             // The server begins while the first piece is encoded, and works on each while the next is.
             let mut start = pin!(client.copy_in::<_, Bytes>(&statement));
             let started = poll_immediate(start.as_mut()).await;
             tokio::task::yield_now().await;
-            let mut piece = encoder.piece(PIECE_BYTES, buffer);
+            let mut piece = encoder.piece(PIECE_BYTES);
             let sink = match started {
                 Some(sink) => sink,
                 None => start.await,
@@ -225,7 +221,7 @@ impl PostgresSession {
             let mut sink = pin!(sink.map_err(Unsent::Driver)?);
             while let Some(bytes) = piece.map_err(Unsent::Value)? {
                 sink.feed(bytes).await.map_err(Unsent::Driver)?;
-                piece = encoder.piece(PIECE_BYTES, buffer);
+                piece = encoder.piece(PIECE_BYTES);
             }
             sink.finish().await.map(|_| ()).map_err(Unsent::Driver)
         };
@@ -241,16 +237,16 @@ impl PostgresSession {
     /// As few INSERTs as parameters allow; if there is one, it is a transaction of its own.
     async fn insert_many(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
         let width = table.columns.len().max(1);
-        let chunk = (PARAMETERS / width).max(1) * width;
-        let is_one = rows.values().len() <= chunk;
+        let parts = rows.in_parts((PARAMETERS / width).max(1));
+        let is_one = parts.len() <= 1;
         let doing = Doing::Append(table.name);
         if !is_one {
             self.is_unfinished = true;
             self.client.batch_execute("BEGIN").await.map_err(|error| self.failed(&error, doing))?;
         }
-        for values in rows.values().chunks(chunk) {
-            let statement = self.insert(table, values.len() / width).await?;
-            let result = self.client.execute_raw(&statement, values).await;
+        for part in parts {
+            let statement = self.insert(table, part.len() / width).await?;
+            let result = self.client.execute_raw(&statement, part).await;
             result.map_err(|error| self.failed(&error, doing))?;
         }
         if !is_one {
@@ -265,7 +261,7 @@ impl PostgresSession {
         let doing = Doing::Append(table.name);
         let statement = self.insert(table, 1).await?;
         self.is_unfinished = true;
-        let result = send_each(&self.client, &statement, rows.values(), table.columns.len().max(1)).await;
+        let result = send_each(&self.client, &statement, rows).await;
         result.map_err(|error| self.failed(&error, doing))?;
         self.is_unfinished = false;
         Ok(())
@@ -408,21 +404,16 @@ fn names(table: &Table) -> String {
 }
 
 /// A transaction that executes a statement for each row, sent without waiting for an answer.
-async fn send_each(
-    client: &Client,
-    statement: &Statement,
-    values: &[Value],
-    width: usize,
-) -> Result<(), tokio_postgres::Error> {
+async fn send_each(client: &Client, statement: &Statement, rows: &Rows) -> Result<(), tokio_postgres::Error> {
     let mut begin = Some(on_its_way(client.batch_execute("BEGIN")).await);
-    let mut left = values.len();
-    let mut inserts = Vec::with_capacity((left / width).min(UNDER_WAY));
-    for part in values.chunks(UNDER_WAY * width) {
-        for row in part.chunks_exact(width) {
+    let mut inserts = Vec::with_capacity(rows.len().min(UNDER_WAY));
+    let mut left = rows.rows();
+    while left.len() > 0 {
+        for row in left.by_ref().take(UNDER_WAY) {
             inserts.push(on_its_way(client.execute_raw(statement, row)).await);
         }
-        left -= part.len();
-        let commit = if left == 0 { Some(on_its_way(client.batch_execute("COMMIT")).await) } else { None };
+        let commit =
+            if left.len() == 0 { Some(on_its_way(client.batch_execute("COMMIT")).await) } else { None };
         if let Some(begin) = begin.take() {
             answer(begin).await?;
         }

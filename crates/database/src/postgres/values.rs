@@ -6,6 +6,7 @@ use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::Value;
+use crate::rows::Cell;
 
 type Failure = Box<dyn StdError + Sync + Send>;
 
@@ -13,16 +14,16 @@ type Failure = Box<dyn StdError + Sync + Send>;
 #[derive(Debug)]
 pub(super) struct Received(pub(super) Value);
 
-impl ToSql for Value {
+impl ToSql for Cell<'_> {
     /// The server says what a parameter is; a number becomes that, if it fits.
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        match self {
+        match *self {
             Self::Null => Ok(IsNull::Yes),
-            Self::I16(number) => integer(i64::from(*number), ty, out),
-            Self::I32(number) => integer(i64::from(*number), ty, out),
-            Self::I64(number) => integer(*number, ty, out),
-            Self::F64(number) => floating(*number, ty, out),
-            Self::Text(text) if is_text(ty) => text.as_str().to_sql(ty, out),
+            Self::I16(number) => integer(i64::from(number), ty, out),
+            Self::I32(number) => integer(i64::from(number), ty, out),
+            Self::I64(number) => integer(number, ty, out),
+            Self::F64(number) => floating(number, ty, out),
+            Self::Text(text) if is_text(ty) => text.to_sql(ty, out),
             Self::Text(_) => Err(unsuited("text", ty)),
         }
     }
@@ -136,14 +137,14 @@ mod tests {
 
     #[test]
     fn a_parameter_becomes_what_the_server_wants_if_it_fits() {
-        let sent = |value: Value, ty: Type| {
+        let sent = |value: Cell<'_>, ty: Type| {
             let mut out = BytesMut::new();
             value.to_sql(&ty, &mut out).map(|_| out.to_vec()).map_err(|error| error.to_string())
         };
-        assert_eq!(sent(Value::I64(-2), Type::INT4), Ok(vec![0xff, 0xff, 0xff, 0xfe]));
-        assert_eq!(sent(Value::I16(1), Type::INT8), Ok(vec![0, 0, 0, 0, 0, 0, 0, 1]));
-        assert!(sent(Value::I64(70_000), Type::INT2).unwrap_err().contains("out of range"));
-        assert!(sent(Value::I64(1), Type::TIMESTAMPTZ).unwrap_err().contains("cast the parameter"));
-        assert!(sent(Value::F64(1.0), Type::INT4).unwrap_err().contains("int4"));
+        assert_eq!(sent(Cell::I64(-2), Type::INT4), Ok(vec![0xff, 0xff, 0xff, 0xfe]));
+        assert_eq!(sent(Cell::I16(1), Type::INT8), Ok(vec![0, 0, 0, 0, 0, 0, 0, 1]));
+        assert!(sent(Cell::I64(70_000), Type::INT2).unwrap_err().contains("out of range"));
+        assert!(sent(Cell::I64(1), Type::TIMESTAMPTZ).unwrap_err().contains("cast the parameter"));
+        assert!(sent(Cell::F64(1.0), Type::INT4).unwrap_err().contains("int4"));
     }
 }

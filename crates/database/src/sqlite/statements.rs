@@ -7,6 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection as Database, ErrorCode, ToSql};
 
 use crate::error::{Attempt, remedy};
+use crate::rows::{Cell, Cells};
 use crate::{Error, Rows, Table, Value, WriteMethod};
 
 /// Statements that stay prepared.
@@ -127,9 +128,9 @@ pub(crate) fn append(
     let run = || {
         database.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
         match method {
-            WriteMethod::Batch => insert_each(database, table, rows.values())?,
-            WriteMethod::Bulk => insert_bulk(database, table, rows.values())?,
-            WriteMethod::MultiRow => insert_many(database, table, rows.values())?,
+            WriteMethod::Batch => run_for_each(database, &insert(table, 1), rows.rows())?,
+            WriteMethod::Bulk => insert_bulk(database, table, rows)?,
+            WriteMethod::MultiRow => insert_many(database, table, rows)?,
         }
         database.prepare_cached("COMMIT")?.raw_execute()
     };
@@ -148,38 +149,32 @@ pub(crate) fn rollback(database: &Database, attempt: Attempt<'_>) -> Result<(), 
 }
 
 /// Two statements do for any number of rows.
-fn insert_bulk(database: &Database, table: &Table, values: &[Value]) -> rusqlite::Result<()> {
-    let width = table.columns.len().max(1);
-    let rows = BULK_ROWS.min(PARAMETERS / width).max(1);
-    let (whole, rest) = values.split_at(values.len() - values.len() % (rows * width));
-    if !whole.is_empty() {
-        run_for_each(database, &insert(table, rows), whole.chunks(rows * width))?;
+fn insert_bulk(database: &Database, table: &Table, rows: &Rows) -> rusqlite::Result<()> {
+    let at_once = BULK_ROWS.min(PARAMETERS / table.columns.len().max(1)).max(1);
+    let whole = rows.len() / at_once;
+    if whole > 0 {
+        run_for_each(database, &insert(table, at_once), rows.in_parts(at_once).take(whole))?;
     }
-    insert_each(database, table, rest)
+    run_for_each(database, &insert(table, 1), rows.rows().skip(whole * at_once))
 }
 
-fn insert_each(database: &Database, table: &Table, values: &[Value]) -> rusqlite::Result<()> {
-    run_for_each(database, &insert(table, 1), values.chunks(table.columns.len().max(1)))
-}
-
-fn insert_many(database: &Database, table: &Table, values: &[Value]) -> rusqlite::Result<()> {
+fn insert_many(database: &Database, table: &Table, rows: &Rows) -> rusqlite::Result<()> {
     let width = table.columns.len().max(1);
-    let chunk = (PARAMETERS / width).max(1);
-    for part in values.chunks(chunk * width) {
-        run_for_each(database, &insert(table, part.len() / width), [part].into_iter())?;
+    for part in rows.in_parts((PARAMETERS / width).max(1)) {
+        run_for_each(database, &insert(table, part.len() / width), std::iter::once(part))?;
     }
     Ok(())
 }
 
-fn run_for_each<'v>(
+fn run_for_each<'r>(
     database: &Database,
     sql: &str,
-    parts: impl Iterator<Item = &'v [Value]>,
+    parts: impl Iterator<Item = Cells<'r>>,
 ) -> rusqlite::Result<()> {
     let mut statement = database.prepare_cached(sql)?;
     for part in parts {
-        for (index, value) in part.iter().enumerate() {
-            statement.raw_bind_parameter(index + 1, value)?;
+        for (index, cell) in part.enumerate() {
+            statement.raw_bind_parameter(index + 1, cell)?;
         }
         statement.raw_execute()?;
     }
@@ -213,19 +208,19 @@ fn bound<'d>(
         return Err(rusqlite::Error::InvalidParameterCount(parameters.len(), wanted));
     }
     for (index, parameter) in parameters.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, parameter)?;
+        statement.raw_bind_parameter(index + 1, parameter.cell())?;
     }
     Ok(statement)
 }
 
-impl ToSql for Value {
+impl ToSql for Cell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
+        Ok(ToSqlOutput::Borrowed(match *self {
             Self::Null => ValueRef::Null,
-            Self::I16(number) => ValueRef::Integer(i64::from(*number)),
-            Self::I32(number) => ValueRef::Integer(i64::from(*number)),
-            Self::I64(number) => ValueRef::Integer(*number),
-            Self::F64(number) => ValueRef::Real(*number),
+            Self::I16(number) => ValueRef::Integer(i64::from(number)),
+            Self::I32(number) => ValueRef::Integer(i64::from(number)),
+            Self::I64(number) => ValueRef::Integer(number),
+            Self::F64(number) => ValueRef::Real(number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
         }))
     }

@@ -38,7 +38,7 @@ pub(super) fn numbers(data: &StoreData, table: StoreTable, column: &str) -> Vec<
 /// Texts of one column of a whole table, without the nulls.
 pub(super) fn texts(data: &StoreData, table: StoreTable, column: &str) -> Vec<String> {
     let place = place(table, column);
-    let text = |row: &[Value]| match &row[place] {
+    let text = |row: Vec<Value>| match &row[place] {
         Value::Null => None,
         Value::Text(text) => Some(text.clone()),
         other => panic!("{other:?} is no text"),
@@ -94,7 +94,7 @@ fn values_have_the_types_of_their_columns_and_nulls_stand_where_they_may() {
         for row in rows_of(&data, table).iter() {
             assert_eq!(row.len(), table.table().columns.len());
             for (column, value) in table.table().columns.iter().zip(row) {
-                let is_right = match value {
+                let is_right = match &value {
                     Value::Null => matches!(column.name, "address2" | "state"),
                     Value::I16(_) => column.kind == Kind::I16,
                     Value::I32(_) => column.kind == Kind::I32,
@@ -157,10 +157,10 @@ fn lines_and_history_mirror_each_other_and_belong_to_their_order() {
     let (orders, lines) = (rows_of(&data, StoreTable::Orders), rows_of(&data, StoreTable::OrderLines));
     let history = rows_of(&data, StoreTable::CustHist);
     assert_eq!(lines.len(), history.len());
-    let by_number: HashMap<i64, &[Value]> = orders.iter().map(|order| (number(&order[0]), order)).collect();
+    let by_number: HashMap<i64, Vec<Value>> = orders.iter().map(|order| (number(&order[0]), order)).collect();
     let mut before = (0, 0);
     for (line, bought) in lines.iter().zip(history.iter()) {
-        let order = by_number[&number(&line[1])];
+        let order = &by_number[&number(&line[1])];
         assert_eq!(line[4], order[1], "the line has the order's time");
         assert_eq!(bought, [order[2].clone(), line[1].clone(), line[2].clone()]);
         let at = (number(&line[1]), number(&line[0]));
