@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use load::{Go, Merge, PauseWatch, Progress, ThreadInterval};
+use load::{Go, Merge, MonotonicClock, PauseWatch, Progress, ThreadInterval};
 use record::{Calibration, DiskOutcome, Loop, Offered, Setup};
 
 use crate::choice::Resolved;
@@ -85,7 +85,7 @@ impl Drop for LastWords<'_> {
 
 /// The controller's ends of a thread's channels. A thread whose channel closes before it was started ends.
 struct Control {
-    start: Sender<Instant>,
+    start: Sender<MonotonicClock>,
     recycle: Sender<ThreadInterval>,
 }
 
@@ -138,9 +138,9 @@ impl Controller<'_> {
     }
 
     fn start(&self) -> Instant {
-        let start = Instant::now();
+        let (start, clock) = (Instant::now(), MonotonicClock::starting_now());
         for control in &self.controls {
-            let _ = control.start.send(start);
+            let _ = control.start.send(clock);
         }
         start
     }

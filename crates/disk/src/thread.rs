@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
 
-use load::{Arrivals, Meter, ThreadInterval, intervals_max};
+use load::{Arrivals, Meter, MonotonicClock, ThreadInterval, intervals_max};
 use record::{BufferUse, DiskEngine};
 
 use crate::affinity::{pin, usable_cpus, wake_on_time};
@@ -128,7 +127,7 @@ impl Thread<'_> {
     /// The thread's life: engine, start, load, end. Ends without load if the start never comes.
     pub(crate) fn run(
         &self,
-        started: &Receiver<Instant>,
+        started: &Receiver<MonotonicClock>,
         spare: Receiver<ThreadInterval>,
         give_up: &AtomicBool,
         tell: &dyn Fn(Message),
@@ -238,7 +237,7 @@ impl Ready {
 /// What a thread needs while it lives.
 struct Life<'a> {
     thread: &'a Thread<'a>,
-    started: &'a Receiver<Instant>,
+    started: &'a Receiver<MonotonicClock>,
     spare: Receiver<ThreadInterval>,
     give_up: &'a AtomicBool,
     tell: &'a dyn Fn(Message),

@@ -10,9 +10,8 @@ pub(crate) mod uring;
 
 use std::fmt;
 use std::io;
-use std::time::Instant;
 
-use load::Clock;
+use load::{Clock, MonotonicClock};
 
 use crate::buffer::Buffers;
 use crate::job::Job;
@@ -97,8 +96,8 @@ pub(crate) trait Engine {
     /// Its clock.
     type Clock: Clock + Clone;
 
-    /// Sets the clock to zero at a moment, that of all threads' start, and gives it.
-    fn start(&mut self, at: Instant) -> Self::Clock;
+    /// Takes the clock of all threads, which began with their start, and gives its own where that is another.
+    fn start(&mut self, clock: MonotonicClock) -> Self::Clock;
 
     fn buffers(&mut self) -> &mut Buffers;
 

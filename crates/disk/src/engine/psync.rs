@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use load::{Clock, MonotonicClock};
 use rustix::io::{pread, pwrite};
@@ -22,7 +22,7 @@ pub(crate) struct Psync {
 impl Psync {
     pub(crate) fn new(buffers: Buffers, files: Vec<File>) -> Self {
         assert_eq!(buffers.slots(), 1, "a synchronous engine has one I/O at a time");
-        Self { clock: MonotonicClock::starting_at(Instant::now()), buffers, files, pushed: None }
+        Self { clock: MonotonicClock::starting_now(), buffers, files, pushed: None }
     }
 
     fn perform(&mut self, operation: Operation) -> i32 {
@@ -40,8 +40,8 @@ impl Psync {
 impl Engine for Psync {
     type Clock = MonotonicClock;
 
-    fn start(&mut self, at: Instant) -> MonotonicClock {
-        self.clock = MonotonicClock::starting_at(at);
+    fn start(&mut self, clock: MonotonicClock) -> MonotonicClock {
+        self.clock = clock;
         self.clock
     }
 

@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::rc::Rc;
-use std::time::Instant;
 
-use load::Clock;
+use load::{Clock, MonotonicClock};
 
 use super::{Completion, Engine, Operation, Wait};
 use crate::buffer::Buffers;
@@ -67,7 +66,7 @@ impl Simulated {
 impl Engine for Simulated {
     type Clock = VirtualClock;
 
-    fn start(&mut self, _at: Instant) -> VirtualClock {
+    fn start(&mut self, _: MonotonicClock) -> VirtualClock {
         self.clock.clone()
     }
 

@@ -7,7 +7,6 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::time::Instant;
 
 use io_uring::{IoUring, opcode, squeue, types};
 use load::{Clock, MonotonicClock};
@@ -80,7 +79,7 @@ impl Uring {
         }
         let uring = Self {
             ring,
-            clock: MonotonicClock::starting_at(Instant::now()),
+            clock: MonotonicClock::starting_now(),
             buffers,
             files,
             files_registered,
@@ -174,8 +173,8 @@ impl Drop for Uring {
 impl Engine for Uring {
     type Clock = MonotonicClock;
 
-    fn start(&mut self, at: Instant) -> MonotonicClock {
-        self.clock = MonotonicClock::starting_at(at);
+    fn start(&mut self, clock: MonotonicClock) -> MonotonicClock {
+        self.clock = clock;
         self.clock
     }
 

@@ -2,7 +2,6 @@
 //! thread, into a database that does nothing.
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use database::Rows;
 use load::{Arrivals, Clock as _, Completed, MonotonicClock, Recorder};
@@ -99,7 +98,7 @@ impl Pipeline {
 
     /// Runs until it is told that it is enough, asked after each batch with the events done and the time.
     fn run(mut self, enough: impl Fn(u64, u64) -> bool) -> PipelineSpeed {
-        let clock = MonotonicClock::starting_at(Instant::now());
+        let clock = MonotonicClock::starting_now();
         let cpu_before_ns = clock.thread_cpu_ns();
         let mut events = 0;
         loop {
