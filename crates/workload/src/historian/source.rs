@@ -235,10 +235,8 @@ impl MadeUp {
             moment_ns = now_ns;
             batch.clear();
             let events = room.min(BATCH_EVENTS);
-            // Spread over the time since the last batch: a flush is known by its tags and times.
-            let since_ns = now_ns - last_ns;
-            let time_ns = |event: usize| last_ns + since_ns * (event as u64 + 1) / events as u64;
-            batch.extend((0..events).map(|event| self.generator.event(time_ns(event), running.epoch_us)));
+            let times_ns = spread(last_ns, now_ns, events);
+            batch.extend(times_ns.map(|time_ns| self.generator.event(time_ns, running.epoch_us)));
             last_ns = now_ns;
             running.offer(&batch, now_ns);
             in_moment += events;
@@ -247,6 +245,16 @@ impl MadeUp {
             }
         }
     }
+}
+
+/// So many moments, evenly from after one to another: a flush is known by its tags and times. In fractions of 2^-20 ns, so that
+/// all of them need one division.
+fn spread(after_ns: u64, until_ns: u64, moments: usize) -> impl ExactSizeIterator<Item = u64> {
+    let step = (u128::from(until_ns - after_ns) << 20) / moments.max(1) as u128;
+    (0..moments).map(move |before| {
+        let moment = before + 1;
+        if moment == moments { until_ns } else { after_ns + ((step * moment as u128) >> 20) as u64 }
+    })
 }
 
 impl Running {
@@ -262,6 +270,8 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::historian::{Rate, Settings, SourceChoice};
 
@@ -291,6 +301,23 @@ mod tests {
             steps,
             [(0, 0.0, 0), (1, 0.0, 1), (2, 0.0, 3), (0, 1.0, 4), (1, 1.0, 6), (2, 1.0, 7), (0, 2.0, 9)]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn times_of_a_batch_rise_evenly_to_now(
+            after_ns in 0u64..1 << 52,
+            since_ns in 0u64..1 << 52,
+            moments in 1usize..=BATCH_EVENTS,
+        ) {
+            let times_ns: Vec<u64> = spread(after_ns, after_ns + since_ns, moments).collect();
+            prop_assert_eq!(times_ns.len(), moments);
+            prop_assert_eq!(times_ns.last(), Some(&(after_ns + since_ns)));
+            for (number, &time_ns) in times_ns.iter().enumerate() {
+                let exact_ns = u128::from(since_ns) * (number as u128 + 1) / moments as u128;
+                prop_assert!(exact_ns.abs_diff(u128::from(time_ns - after_ns)) <= 1, "{number}: {time_ns}");
+            }
+        }
     }
 
     #[test]
