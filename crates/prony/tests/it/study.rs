@@ -203,7 +203,7 @@ fn a_plan_of_a_study_that_may_end_early_tells_the_least_and_the_most() {
         .ended_with(2)
         .says("--stop: looks at a study from 6 blocks on, and 6 leave none to save");
     let unknown = ["study", "plan", "study.toml", "--stop", "soon"];
-    bench.run(&unknown).ended_with(2).says("--stop: is \"soon\", and must be \"never\" or \"when settled\"");
+    bench.run(&unknown).ended_with(2).says("--stop: cannot be \"soon\": give \"never\" or \"when settled\"");
     bench.write("study.toml", stopping(20));
     let plan = bench.run(&["study", "plan", "study.toml", "--stop", "never"]).ended_with(0).stdout;
     assert!(plan.contains("19 more rounds"), "{plan}");
