@@ -22,6 +22,7 @@ mod limit;
 mod look_levels;
 mod looks;
 mod normal;
+mod percentile;
 mod power;
 mod queue;
 mod random;
@@ -58,6 +59,7 @@ pub use limit::{
     target_was_behind, thread_busy,
 };
 pub use looks::{LOOKS_BLOCKS_MAX, Looks};
+pub use percentile::{PercentileRanks, SecondBeyond, percentile_ranks};
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
 pub use run::{Dependence, RunMean, SECONDS_ENOUGH, run_mean};

@@ -5,6 +5,8 @@
 //! interval's confidence is at least the one given. No test is made here and no p-value; an interval is all
 //! that is wanted.
 
+use crate::student::NORMAL_975;
+
 /// Ends of an interval among m ordered differences: `index` counts from both ends, 0 being the outermost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ends {
@@ -87,8 +89,6 @@ fn ends(probability: &[f64]) -> Ends {
 
 /// With correction for continuity, rounded outwards.
 fn normal_ends(mean: f64, variance: f64) -> Ends {
-    /// 97.5th percentile of the standard normal distribution.
-    const NORMAL_975: f64 = 1.959_963_984_540_054;
     let index = (mean - 0.5 - NORMAL_975 * variance.sqrt()).floor().max(0.0);
     Ends { index: index as usize, confidence: 1.0 - 2.0 * TAIL }
 }

@@ -11,7 +11,7 @@ use crate::mean;
 use crate::student::t_quantile;
 
 /// Fewest seconds that have an interval.
-const VALUES_MIN: usize = 8;
+pub(crate) const VALUES_MIN: usize = 8;
 
 /// Largest correlation that is reckoned with: past it a run would have to last an hour.
 const CORRELATION_MAX: f64 = 0.95;

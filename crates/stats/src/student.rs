@@ -1,4 +1,5 @@
-//! Student's t distribution, as far as intervals and comparisons need it: its quantile and its tails.
+//! Student's t distribution, as far as intervals and comparisons need it: its quantile and its tails; and the quantile of the
+//! beta distribution, on which it rests.
 //!
 //! It knows no samples: what has how many degrees of freedom is said where it is used.
 
@@ -11,7 +12,7 @@ pub(crate) fn t_two_sided(t: f64, degrees: f64) -> f64 {
         return 1.0;
     }
     let (squared, degrees) = (t * t, degrees.min(1e6));
-    beta_regularized(degrees / (degrees + squared), squared / (degrees + squared), degrees / 2.0)
+    beta_regularized(degrees / (degrees + squared), squared / (degrees + squared), degrees / 2.0, 0.5)
 }
 
 /// The value that Student's t exceeds in this share of cases (above zero and at most one half), the inverse of
@@ -30,20 +31,58 @@ pub(crate) fn t_quantile(tail: f64, degrees: f64) -> f64 {
     high
 }
 
-/// I_x(a, 1/2), with y = 1 − x given as well since the difference would lose digits: the continued fraction on
+/// 97.5th percentile of the standard normal distribution.
+pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
+
+/// An end of an interval of 95 %: 2.5 % of a distribution lie beyond each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Low,
+    High,
+}
+
+/// Parameters of a beta distribution from which on its quantiles are those of the expansion.
+const LARGE: f64 = 200.0;
+
+/// Where the interval of 95 % of a beta distribution ends whose parameters are above zero: the root of [`beta_regularized`].
+/// Where both are large, the expansion of Abramowitz and Stegun, 26.5.22, which then has six digits where the continued
+/// fraction would need ever more terms.
+pub(crate) fn beta_end(end: End, a: f64, b: f64) -> f64 {
+    if a.min(b) > LARGE {
+        return beta_end_of_large(end, a, b);
+    }
+    let below = if end == End::Low { 0.025 } else { 0.975 };
+    let (mut low, mut high) = (0.0, 1.0);
+    // The end may lie near 0: it is the digits of the number itself that are exhausted.
+    while high - low > 1e-13 * high && high > 1e-300 {
+        let middle = f64::midpoint(low, high);
+        if beta_regularized(middle, 1.0 - middle, a, b) < below { low = middle } else { high = middle }
+    }
+    high
+}
+
+fn beta_end_of_large(end: End, a: f64, b: f64) -> f64 {
+    // The expansion counts from above.
+    let y = if end == End::Low { NORMAL_975 } else { -NORMAL_975 };
+    let (of_a, of_b) = (1.0 / (2.0 * a - 1.0), 1.0 / (2.0 * b - 1.0));
+    let (h, lambda) = (2.0 / (of_a + of_b), (y * y - 3.0) / 6.0);
+    let w = y * (h + lambda).sqrt() / h - (of_b - of_a) * (lambda + 5.0 / 6.0 - 2.0 / (3.0 * h));
+    a / (a + b * (2.0 * w).exp())
+}
+
+/// I_x(a, b), with y = 1 − x given as well since the difference would lose digits: the continued fraction on
 /// the side of the mean where it converges fast (NIST Digital Library of Mathematical Functions, 8.17.22 and
 /// 8.17.4).
-fn beta_regularized(x: f64, y: f64, a: f64) -> f64 {
-    const B: f64 = 0.5;
+fn beta_regularized(x: f64, y: f64, a: f64, b: f64) -> f64 {
     if y.is_nan() || x <= 0.0 {
         return 0.0;
     }
     if y <= 0.0 {
         return 1.0;
     }
-    let front = (a * x.ln() + B * y.ln() + ln_gamma(a + B) - ln_gamma(a) - ln_gamma(B)).exp();
-    let below = x < (a + 1.0) / (a + B + 2.0);
-    let share = if below { front * fraction(x, a, B) / a } else { 1.0 - front * fraction(y, B, a) / B };
+    let front = (a * x.ln() + b * y.ln() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)).exp();
+    let below = x < (a + 1.0) / (a + b + 2.0);
+    let share = if below { front * fraction(x, a, b) / a } else { 1.0 - front * fraction(y, b, a) / b };
     share.clamp(0.0, 1.0)
 }
 
@@ -167,6 +206,20 @@ mod tests {
         (0.2, 999.0, 0.841_981_182_258_946_5),
     ];
 
+    const ENDS_OF_SCIPY: [(f64, f64, f64, f64); 11] = [
+        (5.0, 16.0, 0.086_571_469_101_434_61, 0.436_614_002_996_668_3),
+        (4.0, 17.0, 0.057_333_997_050_032_77, 0.378_926_826_545_313_96),
+        (0.96, 1200.5, 1.774_702_954_277_013_8e-5, 0.002_997_783_311_465_951),
+        (1.0, 49.5, 0.000_511_340_089_442_384_6, 0.071_813_704_845_861_39),
+        (12.5, 8.25, 0.389_823_642_517_072_2, 0.796_295_955_260_901_5),
+        (150.25, 99_850.0, 0.001_272_011_465_730_270_7, 0.001_751_858_102_181_776),
+        (250.5, 251.5, 0.455_330_986_197_007_8, 0.542_684_499_752_016_6),
+        (1001.0, 999_001.0, 0.000_939_969_326_961_967_6, 0.001_063_917_043_432_220_9),
+        (5e5, 5e5, 0.499_020_018_703_874_63, 0.500_979_981_296_125_3),
+        (3.2e4, 1e9, 3.164_933_186_638_730_5e-5, 3.235_051_431_892_804e-5),
+        (7.5, 2e7, 1.565_534_071_816_659_4e-7, 6.872_094_737_859_685e-7),
+    ];
+
     #[test]
     fn quantiles_of_any_tail_agree_with_another_implementation() {
         // scipy.stats.t.isf(tail, degrees) of SciPy 1.17.1.
@@ -175,6 +228,20 @@ mod tests {
             assert!((quantile / computed - 1.0).abs() < 1e-11, "tail {tail}, {degrees} degrees: {quantile}");
         }
         assert!(t_quantile(0.5, 7.0) < 1e-15);
+    }
+
+    #[test]
+    fn ends_of_beta_distributions_agree_with_another_implementation() {
+        // scipy.stats.beta.ppf([0.025, 0.975], a, b) of SciPy 1.17.1.
+        for (a, b, low, high) in ENDS_OF_SCIPY {
+            for (end, computed) in [(End::Low, low), (End::High, high)] {
+                let found = beta_end(end, a, b);
+                // The expansion of large parameters has six digits, the logarithm of a large Γ costs some.
+                let error = if a.max(b) > 1e4 { 1e-7 } else { 1e-9 };
+                let error = if a.min(b) > LARGE { 2e-6 } else { error };
+                assert!((found / computed - 1.0).abs() < error, "{end:?} of {a}, {b}: {found}");
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod looks;
 mod noise;
 mod one_trial;
 mod page;
+mod percentiles;
 mod scaling;
 mod search;
 mod server;
@@ -27,8 +28,9 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 8] = [
+const SECTIONS: [Titled; 9] = [
     ("One trial", one_trial::section),
+    ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
