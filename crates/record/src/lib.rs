@@ -32,6 +32,7 @@ mod sample;
 mod server;
 mod share;
 mod shown;
+mod tail;
 mod target;
 mod threshold;
 mod trial;
@@ -68,6 +69,7 @@ pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sa
 pub use server::{Outage, Server, ServerSetting};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
+pub use tail::{PERCENTILES, Tail, Tails};
 pub use target::{axis_in_full, in_full, loaded};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Environment, Latency, Loop, Manifest, OperationInterval, Resources, Sample, Setup, TrialRecord, Window,
-    format,
+    Environment, Latency, Loop, Manifest, OperationInterval, Resources, Sample, Setup, Tails, TrialRecord,
+    Window, format,
 };
 
 /// A trial with all that was measured in it.
@@ -19,6 +19,8 @@ pub struct MeasuredTrial {
     /// Operations of the measured window by kind, with histograms merged. Latencies of operations that were in
     /// flight at its end are in, their counts are not.
     pub measured: BTreeMap<String, OperationInterval>,
+    /// How the slowest of these operations are spread over the window's seconds.
+    pub tails: Tails,
 }
 
 /// A study with all of its records, as a report takes it.
@@ -37,25 +39,33 @@ pub struct StudyRecord {
 }
 
 impl MeasuredTrial {
-    /// A trial that was stored, from its samples and the latencies that go with them, by kind and yet without counts.
+    /// A trial that was stored, from its samples and the latencies that go with them, by kind and yet without counts, with how the
+    /// slowest are spread.
     #[must_use]
     pub fn stored(
         trial: TrialRecord,
         mut samples: Vec<Sample>,
         resources: Vec<Resources>,
         latencies: BTreeMap<String, OperationInterval>,
+        tails: Tails,
     ) -> Self {
         if trial.format == 1 {
             format::rows_apart(trial.workload, &mut samples);
         }
         let measured = Window::stored(trial.main.clone(), is_open(&trial), &samples, latencies);
-        Self { trial, samples, resources, measured: measured.kinds().clone() }
+        Self { trial, samples, resources, measured: measured.kinds().clone(), tails }
     }
 
     /// A trial of which nothing was measured yet.
     #[must_use]
     pub fn new(trial: TrialRecord) -> Self {
-        Self { trial, samples: Vec::new(), resources: Vec::new(), measured: BTreeMap::new() }
+        Self {
+            trial,
+            samples: Vec::new(),
+            resources: Vec::new(),
+            measured: BTreeMap::new(),
+            tails: Tails::default(),
+        }
     }
 
     /// All kinds' latencies of the measured window in one histogram.

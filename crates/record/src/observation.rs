@@ -23,6 +23,10 @@ pub struct Observation {
     pub unit: String,
     /// Its value.
     pub value: f64,
+    /// Lower end of the 95 % interval of a percentile of this run; none of other metrics, and where none can be given.
+    pub low: Option<f64>,
+    /// Its upper end; none where it lies beyond all that was measured.
+    pub high: Option<f64>,
     /// Whether the trial was complete and means what it should.
     pub valid: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{OperationInterval, Setup, State, StudyRecord, Workload};
+use record::{OperationInterval, Setup, State, StudyRecord, Tails, Workload};
 use serde::Serialize;
 use stats::{Estimate, Looks};
 
@@ -178,7 +178,7 @@ fn merged(study: &StudyRecord, trials: &[Trial], chosen: &[usize]) -> Vec<Figure
     }
     let first = &trials[chosen[0]];
     let measured_s = chosen.iter().map(|&index| trials[index].measured_s).sum();
-    figures_of(first.shown(), &first.about, &kinds, measured_s)
+    figures_of(first.shown(), &first.about, &kinds, measured_s, &Tails::default())
 }
 
 fn mean_of(trials: &[Trial], chosen: &[usize], figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {

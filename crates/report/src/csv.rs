@@ -24,8 +24,8 @@ struct Line<'a> {
 }
 
 /// Columns of every study, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is
-/// unknown.
-const COLUMNS: [(&str, Text); 42] = [
+/// unknown. `_low` and `_high` are the ends of the 95 % interval of this run; a lower one alone has an open upper end.
+const COLUMNS: [(&str, Text); 50] = [
     ("trial", |line| Some(line.trial.number.to_string())),
     ("block", |line| Some(line.trial.block.to_string())),
     ("name", |line| Some(line.trial.name.clone())),
@@ -44,9 +44,17 @@ const COLUMNS: [(&str, Text); 42] = [
     ("latency_min_us", |line| number(line.latency()?.min_us?)),
     ("latency_mean_us", |line| number(line.latency()?.mean_us?)),
     ("latency_p50_us", |line| number(line.latency()?.p50_us?)),
+    ("latency_p50_us_low", |line| number(line.figures?.intervals.p50_us?.low_us)),
+    ("latency_p50_us_high", |line| number(line.figures?.intervals.p50_us?.high_us?)),
     ("latency_p95_us", |line| number(line.latency()?.p95_us?)),
+    ("latency_p95_us_low", |line| number(line.figures?.intervals.p95_us?.low_us)),
+    ("latency_p95_us_high", |line| number(line.figures?.intervals.p95_us?.high_us?)),
     ("latency_p99_us", |line| number(line.latency()?.p99_us?)),
+    ("latency_p99_us_low", |line| number(line.figures?.intervals.p99_us?.low_us)),
+    ("latency_p99_us_high", |line| number(line.figures?.intervals.p99_us?.high_us?)),
     ("latency_p999_us", |line| number(line.latency()?.p999_us?)),
+    ("latency_p999_us_low", |line| number(line.figures?.intervals.p999_us?.low_us)),
+    ("latency_p999_us_high", |line| number(line.figures?.intervals.p999_us?.high_us?)),
     ("latency_max_us", |line| number(line.latency()?.max_us?)),
     ("service_mean_us", |line| number(line.figures?.service?.mean_us?)),
     ("service_p50_us", |line| number(line.figures?.service?.p50_us?)),

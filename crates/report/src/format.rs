@@ -110,6 +110,11 @@ pub(crate) fn range(low: f64, high: f64) -> String {
     format!("{}{between}{}", signed(low), signed(high))
 }
 
+/// An interval whose upper end may be infinite: `from 12.3 on`.
+pub(crate) fn open_range((low, high): (f64, f64)) -> String {
+    if high.is_finite() { range(low, high) } else { format!("from {} on", signed(low)) }
+}
+
 /// A change in per cent, without the unit: whole per cent, with one digit below ten.
 pub(crate) fn points(per_cent: f64) -> String {
     if per_cent.abs() >= 999.5 {

@@ -21,6 +21,7 @@ mod machine;
 mod metrics;
 mod orders;
 mod page;
+mod percentile;
 mod published;
 mod rate;
 mod report;
@@ -40,8 +41,8 @@ pub use compare::{
 };
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,
-    PointValues, PublishedSource, PublishedValue, Quantity, Scatter, StudyComparison, StudyLooks,
-    ThresholdResult,
+    PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
+    StudyLooks, ThresholdResult,
 };
 pub use configuration::Configuration;
 pub use disk::{
@@ -61,6 +62,7 @@ pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,
     OrdersTarget, Reconciliation,
 };
+pub use percentile::{PercentileInterval, PercentileIntervals};
 pub use rate::OfferedRate;
 pub use report::Report;
 pub use search::{Search, SearchedStep};

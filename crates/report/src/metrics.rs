@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, METRICS, Metric, Observation, State};
 
+use crate::percentile::interval_ms;
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
@@ -98,27 +99,30 @@ impl Report {
     /// the name of its configuration, so that nobody takes it for a repeat.
     #[must_use]
     pub fn observations(&self, study: &str) -> Vec<Observation> {
-        let line = |trial: &Trial, metric: &Metric, value: f64, valid: bool| Observation {
-            study: study.to_owned(),
-            trial: trial.number,
-            block: trial.block,
-            configuration: configuration(trial),
-            axes: trial.levels.clone(),
-            metric: metric.name.to_owned(),
-            unit: metric.unit.to_owned(),
-            value,
-            valid,
-        };
+        let line =
+            |trial: &Trial, metric: &Metric, value: f64, ends: Option<(f64, f64)>, valid: bool| Observation {
+                study: study.to_owned(),
+                trial: trial.number,
+                block: trial.block,
+                configuration: configuration(trial),
+                axes: trial.levels.clone(),
+                metric: metric.name.to_owned(),
+                unit: metric.unit.to_owned(),
+                value,
+                low: ends.map(|(low, _)| low),
+                high: ends.map(|(_, high)| high).filter(|high| high.is_finite()),
+                valid,
+            };
         let searched = self.searched();
         let begun = |trial: &&Trial| !matches!(trial.state, State::Skipped | State::Planned);
         let of_trial = |trial: &Trial| {
             let own = METRICS.iter().filter_map(|metric| {
                 let value = value(trial, metric)?;
-                Some(line(trial, metric, value, trial.is_complete()))
+                Some(line(trial, metric, value, interval_ms(trial, metric), trial.is_complete()))
             });
-            let rate = searched
-                .get(&trial.number)
-                .and_then(|&(rate, confirmed)| Some(line(trial, Metric::named(SUSTAINED)?, rate, confirmed)));
+            let rate = searched.get(&trial.number).and_then(|&(rate, confirmed)| {
+                Some(line(trial, Metric::named(SUSTAINED)?, rate, None, confirmed))
+            });
             own.chain(rate).collect::<Vec<Observation>>()
         };
         self.trials.iter().filter(begun).flat_map(of_trial).collect()

@@ -1,5 +1,6 @@
 //! Tables with what stands around them, as a list that the text report and the page both print.
 
+use crate::percentile;
 use crate::report::Report;
 use crate::table::Table;
 use crate::workloads::{self, Shown};
@@ -81,7 +82,8 @@ impl Block {
 /// The sections of all workloads, in their order.
 pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
     let of = |(workload, shown): (Workload, &'static dyn Shown)| {
-        shown.sections(report).into_iter().map(move |section| (workload, section))
+        let percentiles = Section { place: Place::Figures, blocks: percentile::blocks(report, workload) };
+        shown.sections(report).into_iter().chain([percentiles]).map(move |section| (workload, section))
     };
     workloads::all().flat_map(of).filter(|(_, section)| !section.blocks.is_empty()).collect()
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use record::{
     Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Phase, Placed, Sample, SearchStep, Setup,
-    State, Summary, Workload,
+    State, Summary, Tail, Tails, Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
 use crate::machine::{Beside, Machine, during, machine_of};
+use crate::percentile::PercentileIntervals;
 use crate::rate::OfferedRate;
 use crate::stability::Stability;
 use crate::workloads::{self, Common, Shown, Worked};
@@ -36,6 +37,8 @@ pub struct Figures {
     pub mb_per_s: Option<f64>,
     /// Latency: the response time in an open loop, the service time in a closed one.
     pub latency: Summary,
+    /// The intervals of its percentiles, of this run; none of several trials together.
+    pub intervals: PercentileIntervals,
     /// Completion − sending; open loop only, elsewhere it is the latency.
     pub service: Option<Summary>,
     /// Sending − due time; open loop only.
@@ -165,7 +168,7 @@ impl Trial {
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
-        let figures = figures_of(shown, &record.main, &kinds, measured_s);
+        let figures = figures_of(shown, &record.main, &kinds, measured_s, &measured.tails);
         let rates = rates_of(&window, &record.main);
         let per_s = figures.first().and_then(|figures| figures.per_s);
         let mean_rate = stats::run_mean(&rates);
@@ -270,8 +273,10 @@ pub(crate) fn figures_of(
     main: &Main,
     kinds: &BTreeMap<String, OperationInterval>,
     measured_s: f64,
+    tails: &Tails,
 ) -> Vec<Figures> {
-    let mut rows: Vec<Figures> = kinds.iter().map(|(kind, o)| row(kind, o, measured_s)).collect();
+    let of_kind = |(kind, o): (&String, &OperationInterval)| row(kind, o, measured_s, tails.kinds.get(kind));
+    let mut rows: Vec<Figures> = kinds.iter().map(of_kind).collect();
     if !shown.moves_bytes() {
         // Values in memory are no throughput.
         rows.iter_mut().for_each(|row| row.mb_per_s = None);
@@ -279,12 +284,12 @@ pub(crate) fn figures_of(
     rows.sort_by_key(|row| (!main.has(&row.kind), rank(shown.kinds(), &row.kind)));
     match main {
         Main::Kind(kind) if !kinds.is_empty() && !kinds.contains_key(kind) => {
-            rows.insert(0, row(kind, &OperationInterval::default(), measured_s));
+            rows.insert(0, row(kind, &OperationInterval::default(), measured_s, None));
         }
         Main::AllBut(_) if main.among(kinds).count() > 1 => {
             let mut all = OperationInterval::default();
             main.among(kinds).for_each(|(_, operation)| all.merge(operation));
-            rows.insert(0, row(ALL, &all, measured_s));
+            rows.insert(0, row(ALL, &all, measured_s, tails.main.as_ref()));
         }
         Main::Kind(_) | Main::AllBut(_) => {}
     }
@@ -296,7 +301,7 @@ fn rank(known: &[&str], kind: &str) -> usize {
     known.iter().position(|other| *other == kind).unwrap_or(known.len())
 }
 
-fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
+fn row(kind: &str, operation: &OperationInterval, measured_s: f64, tail: Option<&Tail>) -> Figures {
     let per_s = (measured_s > 0.0).then(|| operation.count as f64 / measured_s);
     let open = operation.response.is_some();
     let mean_service_us = operation.service.mean_us();
@@ -308,6 +313,7 @@ fn row(kind: &str, operation: &OperationInterval, measured_s: f64) -> Figures {
         mb_per_s: (measured_s > 0.0 && operation.bytes > 0)
             .then(|| operation.bytes as f64 / 1e6 / measured_s),
         latency: Summary::of(operation.latency()),
+        intervals: PercentileIntervals::of(operation.latency(), tail),
         service: open.then(|| Summary::of(&operation.service)),
         lag: operation.lag.as_ref().map(Summary::of),
         in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),

@@ -15,6 +15,7 @@ use crate::disk::Disk;
 use crate::historian::{Historian, OfHistorian};
 use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
+use crate::percentile::PercentileInterval;
 use crate::report::Report;
 use crate::section::Section;
 use crate::trial::{Figures, Trial};
@@ -80,6 +81,11 @@ pub(crate) trait Shown: Sync {
     /// Times without a database.
     fn outages<'a>(&self, _: &'a Trial) -> Vec<&'a Outage> {
         Vec::new()
+    }
+
+    /// The interval of a metric of its own that is a percentile of one run.
+    fn percentile_interval(&self, _: &Trial, _: &str) -> Option<PercentileInterval> {
+        None
     }
 
     /// Whether an operation that failed leaves no figure to be trusted.

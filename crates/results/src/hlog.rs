@@ -127,6 +127,11 @@ impl Summed {
         }
     }
 
+    /// The filled cells of what users feel, if they can be counted.
+    pub(crate) fn cells(&self) -> Option<&[u64]> {
+        self.latency.cells()
+    }
+
     /// The operations, yet without counts. A service time of its own tells an open loop.
     pub(crate) fn operation(&self, adder: &Adder) -> Result<OperationInterval, HistogramError> {
         let latency = adder.total(&self.latency)?;

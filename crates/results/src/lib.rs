@@ -21,6 +21,7 @@ mod hlog;
 mod lock;
 mod read;
 mod sum;
+mod tail;
 mod trials;
 mod write;
 

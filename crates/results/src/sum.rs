@@ -33,6 +33,13 @@ pub(crate) struct Sum {
     others: Latency,
 }
 
+impl Sum {
+    /// Its cells, as far as they are filled; none where histograms of another shape are in it.
+    pub(crate) fn cells(&self) -> Option<&[u64]> {
+        (self.others.count() == 0).then_some(self.cells.as_slice())
+    }
+}
+
 /// Adds stored histograms to sums; keeps what it needs for that between calls.
 pub(crate) struct Adder {
     unpack: Unpack,
@@ -57,11 +64,16 @@ impl Adder {
         Self { unpack, header, cells_max, filled }
     }
 
-    /// Adds a stored histogram to a sum; one that is damaged changes nothing.
-    pub(crate) fn add(&mut self, text: &str, sum: &mut Sum) -> Result<(), HistogramError> {
+    /// Adds a stored histogram to a sum; one that is damaged changes nothing. Gives its filled cells in rising order, none of one
+    /// of another shape.
+    pub(crate) fn add(
+        &mut self,
+        text: &str,
+        sum: &mut Sum,
+    ) -> Result<Option<&[(usize, u64)]>, HistogramError> {
         if self.fill(text).is_none() {
             sum.others.merge(&Latency::from_base64(text)?);
-            return Ok(());
+            return Ok(None);
         }
         let cells = self.filled.last().map_or(0, |(cell, _)| cell + 1);
         if sum.cells.len() < cells {
@@ -70,7 +82,7 @@ impl Adder {
         for &(cell, count) in &self.filled {
             sum.cells[cell] = sum.cells[cell].saturating_add(count);
         }
-        Ok(())
+        Ok(Some(&self.filled))
     }
 
     /// The filled cells of a stored histogram of our own shape; none of another or a damaged one.
@@ -200,7 +212,7 @@ mod tests {
     fn sum_of(stored: &[String]) -> Latency {
         let mut adder = Adder::new();
         let mut sum = Sum::default();
-        stored.iter().for_each(|text| adder.add(text, &mut sum).unwrap());
+        stored.iter().for_each(|text| drop(adder.add(text, &mut sum).unwrap()));
         adder.total(&sum).unwrap()
     }
 

@@ -53,6 +53,15 @@ fn counts_are_of_the_measured_window_and_latencies_of_the_drain_too() {
         assert_eq!(trial.measured["read"], measured_reads(open), "open loop: {open}");
         assert_eq!(trial.measured["write"].count, 30);
         assert_eq!(trial.measured["write"].latency().count(), 30, "no write was in flight at the end");
+        let counted = |tail: &record::Tail| tail.operations.iter().sum::<f64>();
+        for (kind, tail) in &trial.tails.kinds {
+            assert_eq!(
+                counted(tail),
+                trial.measured[kind].latency().count() as f64,
+                "{kind}, with the drain"
+            );
+        }
+        assert_eq!(trial.tails.main.as_ref().map(counted), Some(trial.latency().count() as f64));
     }
 }
 

@@ -3,6 +3,7 @@
 
 use stats::{Comparison, Estimate};
 
+use super::percentiles;
 use super::table::change;
 use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
@@ -44,7 +45,11 @@ pub(crate) fn comparison(comparison: &StudyComparison) -> Vec<AxisCharts> {
         let chart = |series: &AxisSeries| {
             if bars { gains(comparison, axis, series) } else { curve(comparison, axis, series) }
         };
-        let charts: Vec<Chart> = axis.series.iter().take(SETTINGS_MOST).filter_map(chart).collect();
+        let mut charts: Vec<Chart> = axis.series.iter().take(SETTINGS_MOST).filter_map(chart).collect();
+        if comparison.not_compared.is_none() {
+            let shown = axis.series.iter().filter(|series| series.at_reference);
+            charts.extend(shown.filter_map(|series| percentiles::chart(comparison, axis, series)));
+        }
         let heading = format!("By {}", axis_words(&axis.name));
         let left_out = axis.series.len().saturating_sub(SETTINGS_MOST);
         (!charts.is_empty()).then_some(AxisCharts { heading, charts, left_out })
@@ -260,7 +265,7 @@ fn describe(levels: &[Level<'_>]) -> String {
     levels.iter().map(one).collect::<Vec<String>>().join("; ")
 }
 
-fn gain_of<'a>(axis: &ComparedAxis, values: &'a PointValues) -> Option<&'a Gain> {
+pub(super) fn gain_of<'a>(axis: &ComparedAxis, values: &'a PointValues) -> Option<&'a Gain> {
     values.gains.iter().find(|gain| gain.axis == axis.name)
 }
 
@@ -334,7 +339,7 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
 }
 
 /// `95 % interval`, or what confidence the intervals of gains have at least.
-fn intervals<'a>(gains: impl Iterator<Item = &'a Gain>) -> String {
+pub(super) fn intervals<'a>(gains: impl Iterator<Item = &'a Gain>) -> String {
     let confidences = gains.filter_map(|gain| Some(gain.effect?.confidence));
     match confidences.reduce(f64::min) {
         Some(least) if least < 0.95 => format!("interval, of at least {:.0} %", least * 100.0),

@@ -4,7 +4,7 @@ use record::Metric;
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged, Looks};
 
-use super::{DesignedAxis, Grid, direction, looks};
+use super::{DesignedAxis, Grid, RunInterval, direction, looks};
 
 /// A point against the same point at the reference of one axis.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +37,7 @@ pub(crate) struct Pairs<'a> {
     pub(crate) values: Vec<Vec<Option<f64>>>,
     /// The same where others are compared with it.
     references: Vec<Vec<Option<f64>>>,
+    metric: &'a Metric,
     better: Better,
     smallest: f64,
     /// What the looks of the study may claim.
@@ -71,13 +72,20 @@ impl<'a> Pairs<'a> {
     pub(crate) fn of(
         grid: &'a Grid<'a>,
         axes: &'a [DesignedAxis],
-        metric: &Metric,
+        metric: &'a Metric,
         smallest: f64,
         looks: Option<&'a Looks>,
     ) -> Self {
         let values: Vec<Vec<Option<f64>>> = grid.rows.iter().map(|row| row.values(metric)).collect();
         let references = (0..values.len()).map(|index| grid.as_reference(index, metric)).collect();
-        Self { grid, axes, values, references, better: direction(metric.better), smallest, looks }
+        Self { grid, axes, values, references, metric, better: direction(metric.better), smallest, looks }
+    }
+
+    /// The interval of the metric of the first block that has one, of that run.
+    pub(crate) fn run_interval(&self, index: usize) -> Option<RunInterval> {
+        let cells = self.grid.rows[index].cells.iter().flatten();
+        let (low, high) = cells.filter_map(|cell| cell.interval(self.metric)).next()?;
+        Some(RunInterval { low, high: high.is_finite().then_some(high) })
     }
 
     /// The gains of each point, an axis each.

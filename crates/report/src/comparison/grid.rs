@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Design, Manifest, Metric, State};
 
 use crate::metrics;
+use crate::percentile::interval_ms;
 use crate::search::Search;
 use crate::trial::Trial;
 
@@ -59,6 +60,11 @@ impl<'a> Cell<'a> {
             _ if self.is_trusted() => metrics::value(self.trial, metric),
             _ => None,
         }
+    }
+
+    /// The interval of a percentile of its run, in the metric's unit; the upper end may be infinite.
+    pub(crate) fn interval(&self, metric: &Metric) -> Option<(f64, f64)> {
+        interval_ms(self.trial, metric).filter(|_| self.is_trusted())
     }
 
     /// Whether its figures count.

@@ -17,6 +17,7 @@ mod level;
 pub(crate) mod looks;
 pub(crate) mod method;
 mod noise;
+mod percentiles;
 pub(crate) mod section;
 pub(crate) mod sentence;
 mod shape;
@@ -125,11 +126,23 @@ pub struct PointValues {
     pub mean: Option<f64>,
     /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
+    /// The 95 % interval of this run, where the metric is a percentile that one block alone has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_interval: Option<RunInterval>,
     /// What it is compared with, an axis each.
     pub gains: Vec<Gain>,
     /// What others published of the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedValue>,
+}
+
+/// The 95 % interval of a percentile of one run, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RunInterval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end; none where it lies beyond all that was measured.
+    pub high: Option<f64>,
 }
 
 /// A published figure of a point.
@@ -435,17 +448,18 @@ fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
 /// The values of all points by one metric, and what they gain.
 fn measured(pairs: &Pairs<'_>, compares: bool) -> Vec<PointValues> {
     let gains = if compares { pairs.gains() } else { vec![Vec::new(); pairs.values.len()] };
-    let of = |(by_block, gains): (Vec<Option<f64>>, Vec<Gain>)| {
+    let of = |(index, (by_block, gains)): (usize, (Vec<Option<f64>>, Vec<Gain>))| {
         let known: Vec<f64> = by_block.iter().flatten().copied().collect();
         PointValues {
             mean: stats::mean(&known),
             interval: mean_interval(pairs.looks, &known),
+            run_interval: (known.len() == 1).then(|| pairs.run_interval(index)).flatten(),
             by_block,
             gains,
             published: None,
         }
     };
-    pairs.values.iter().cloned().zip(gains).map(of).collect()
+    pairs.values.iter().cloned().zip(gains).enumerate().map(of).collect()
 }
 
 /// Student's interval knows nothing of the metric: of few blocks that scatter, it reaches below 0.

@@ -1,6 +1,6 @@
 //! The tables of a study that compares: all combinations, thresholds, other metrics.
 
-use super::{Outcome, StudyComparison, table};
+use super::{Outcome, StudyComparison, percentiles, table};
 use crate::section::Block;
 
 pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
@@ -11,9 +11,10 @@ pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
         table,
         classes: comparison.thresholds.iter().map(|threshold| class(threshold.outcome)).collect(),
     });
+    let percentiles = percentiles::table(comparison).map(Block::Table);
     let others = table::other_metrics(comparison)
         .map(|table| Block::Folded { summary: "Other metrics of each combination".to_owned(), table });
-    [Some(main), notes, thresholds, others].into_iter().flatten().collect()
+    [Some(main), notes, thresholds, percentiles, others].into_iter().flatten().collect()
 }
 
 /// The colour of an outcome; its word says the same.

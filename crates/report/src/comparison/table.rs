@@ -5,6 +5,7 @@ use stats::Effect;
 
 use crate::comparison::{
     CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
+    threshold,
 };
 use crate::format::{self, figure_or_dash, points};
 use crate::table::{Column, Row, Table, column, words};
@@ -69,7 +70,7 @@ fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     cells
         .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
     cells.push(published.and_then(|p| p.says.clone()).unwrap_or_else(|| format::UNKNOWN.to_owned()));
-    cells.push(values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default());
+    cells.push(threshold::ends(values).map(format::open_range).unwrap_or_default());
     cells.push(format!("{measured} of {}", values.by_block.len()));
     cells
 }
@@ -226,5 +227,9 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         Some(percentile) if several_blocks => format!(", here the mean of the blocks' {percentile}"),
         _ => String::new(),
     };
-    format!("{head}: {}{mean}{sense}. 95 %: interval of the mean over the blocks{gain}", metric.says)
+    let of = match metric.percentile() {
+        Some(_) if !several_blocks => "interval of the percentile of this run",
+        _ => "interval of the mean over the blocks",
+    };
+    format!("{head}: {}{mean}{sense}. 95 %: {of}{gain}", metric.says)
 }

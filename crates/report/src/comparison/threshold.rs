@@ -1,7 +1,10 @@
 //! Whether what had to hold held: a limit is judged by a whole 95 % interval, not by its middle.
 //!
 //! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
-//! blocks on: below, a gain is told and decides nothing. A single block has no interval, and its value decides.
+//! blocks on: below, a gain is told and decides nothing. Of a single block a percentile has the interval of its run; what has no
+//! interval is decided by its value.
+
+use std::borrow::Cow;
 
 use record::{GAIN, Metric, Threshold};
 use serde::Serialize;
@@ -102,13 +105,16 @@ fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
     concerned
         .map(|(index, point)| {
             let values = of.as_ref().map(|of| of[index]);
-            let ends = values.and_then(|v| v.interval).map(|interval| (interval.low, interval.high));
+            let ends = values.and_then(ends);
             let value = values.and_then(|v| v.mean);
             let blocks = values.map_or(0, |v| v.by_block.iter().flatten().count());
             let (outcome, says) = match value {
                 Some(value) => {
                     let mean = mean_of(&threshold.metric, blocks);
-                    (outcome(threshold, value, ends), mean + &figure(value, ends, &unit) + &from(blocks))
+                    (
+                        outcome(threshold, value, ends),
+                        mean + &figure(value, ends, &unit) + &from(blocks, ends.is_some()),
+                    )
                 }
                 None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
             };
@@ -143,7 +149,8 @@ fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
     let ends_words = ends.map(|(low, high)| {
         format!(" ({}{})", format::range(low, high), table::confidence(gain.effect.as_ref()))
     });
-    let says = format!("{} %{}{}", format::signed(value), ends_words.unwrap_or_default(), from(gain.blocks));
+    let says =
+        format!("{} %{}{}", format::signed(value), ends_words.unwrap_or_default(), from(gain.blocks, false));
     if gain.blocks < stats::BLOCKS_MIN {
         let needed = stats::BLOCKS_MIN;
         return (
@@ -154,9 +161,16 @@ fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
     (outcome(threshold, value, ends), says)
 }
 
-/// `120 I/O/s (110–130)`.
+/// The ends of the interval over the blocks, or of a percentile of one block's run: the upper one is infinite where it lies beyond
+/// all that was measured.
+pub(crate) fn ends(values: &PointValues) -> Option<(f64, f64)> {
+    let over_blocks = values.interval.map(|interval| (interval.low, interval.high));
+    over_blocks.or_else(|| values.run_interval.map(|run| (run.low, run.high.unwrap_or(f64::INFINITY))))
+}
+
+/// `120 I/O/s (110–130)`, or `12 ms (from 11 on)`.
 fn figure(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
-    let interval = ends.map(|(low, high)| format!(" ({})", format::range(low, high))).unwrap_or_default();
+    let interval = ends.map(|ends| format!(" ({})", format::open_range(ends))).unwrap_or_default();
     format!("{}{unit}{interval}", format::signed(value))
 }
 
@@ -169,15 +183,16 @@ fn mean_of(metric: &str, blocks: usize) -> String {
 }
 
 /// How many blocks a figure rests on, where these are few.
-fn from(blocks: usize) -> String {
+fn from(blocks: usize, has_interval: bool) -> Cow<'static, str> {
     match blocks {
-        1 => " in one block, without an interval".to_owned(),
-        few if few < stats::BLOCKS_MIN => format!(" from {few} blocks"),
-        _ => String::new(),
+        1 if has_interval => " in one block, the interval is that of this run".into(),
+        1 => " in one block, without an interval".into(),
+        few if few < stats::BLOCKS_MIN => format!(" from {few} blocks").into(),
+        _ => "".into(),
     }
 }
 
-/// A figure with its interval against the limit. A single block has no interval, and its value decides.
+/// A figure with its interval against the limit. Without an interval its value decides.
 fn outcome(threshold: &Threshold, value: f64, ends: Option<(f64, f64)>) -> Outcome {
     let allows = |value: f64| threshold.bound.allows(value, threshold.limit);
     let (low, high) = ends.unwrap_or((value, value));

@@ -9,6 +9,7 @@ use super::published::Comparison;
 use crate::configuration::Configuration;
 use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::machine::Machine;
+use crate::percentile::PercentileIntervals;
 use crate::report::Report;
 use crate::table::{Column, Row, Table, column, level_cells, level_columns, level_keys, words};
 use crate::trial::{Figures, Generator, Trial};
@@ -43,6 +44,7 @@ fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
         per_s: None,
         mb_per_s: None,
         latency: Summary::default(),
+        intervals: PercentileIntervals::default(),
         service: None,
         lag: None,
         in_flight: None,

@@ -12,7 +12,7 @@ mod published;
 mod search_chart;
 mod table;
 
-use record::historian::{COMMIT, KINDS, RECORD};
+use record::historian::{COMMIT, KINDS, RECORD, TREND};
 use record::{
     Calibration, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
 };
@@ -30,6 +30,7 @@ use crate::configuration::Configuration;
 use crate::csv::Field;
 use crate::format;
 use crate::metrics::{MetricOf, ms};
+use crate::percentile::PercentileInterval;
 use crate::report::Report;
 use crate::search::Search;
 use crate::section::{Block, Place, Section};
@@ -125,6 +126,15 @@ impl Shown for OfHistorian {
             ("pending_mean", |trial| trial.historian()?.pending_mean),
             ("pending_max", |trial| trial.historian()?.pending_max),
         ]
+    }
+
+    fn percentile_interval(&self, trial: &Trial, metric: &str) -> Option<PercentileInterval> {
+        let kind = match metric {
+            "commit_p99_ms" => COMMIT,
+            "trend_p99_ms" => TREND,
+            _ => return None,
+        };
+        trial.figures.iter().find(|figures| figures.kind == kind)?.intervals.p99_us
     }
 
     fn kinds(&self) -> &'static [&'static str] {

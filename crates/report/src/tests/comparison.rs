@@ -483,8 +483,8 @@ fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     let page = Report::of(&memory_and_cpus()).html();
     assert_eq!(
         page.matches("<figure>").count(),
-        3 + 4,
-        "a small chart for each setting, and none for 84 trials"
+        3 + 4 + 2,
+        "a small chart for each setting, one of the percentiles for each axis, and none for 84 trials"
     );
     assert!(page.contains("More than 60 trials have no charts"));
 }

@@ -93,6 +93,63 @@ fn thresholds_are_judged_by_their_whole_interval() {
     assert!(doubled(7, "iops > 1 at configuration = C").why.contains("no measured combination"));
 }
 
+/// A study of one block of thirty seconds with this threshold, and the ends of the interval of its p99 in milliseconds.
+fn one_block(threshold: &str) -> (crate::ThresholdResult, (f64, f64)) {
+    let study =
+        Designed::blocks(1).configurations(&["A", "B"]).metric("p99_ms").threshold(threshold).study(|at| {
+            Some(at.placed(fixture::Made::read("read").seconds(30).rate(700.0, 2_000.0).trial(at.number)))
+        });
+    let comparison = Report::of(&study).comparison.unwrap();
+    let run = comparison.points[0].values.run_interval.unwrap();
+    (comparison.thresholds[0].clone(), (run.low, run.high.unwrap()))
+}
+
+#[test]
+fn a_percentile_of_a_single_block_is_judged_by_the_interval_of_its_run() {
+    use crate::Outcome::{Failed, Held, Inconclusive};
+    let (_, (low, high)) = one_block("p99_ms < 1");
+    assert!(low < high && low > 1.0, "{low} to {high}");
+    let (inside, about) = (f64::midpoint(low, high), " at configuration = A");
+    for (text, outcome) in [
+        (format!("p99_ms < {}{about}", high * 1.01), Held),
+        (format!("p99_ms < {inside}{about}"), Inconclusive),
+        (format!("p99_ms > {inside}{about}"), Inconclusive),
+        (format!("p99_ms < {}{about}", low * 0.99), Failed),
+        (format!("p99_ms > {}{about}", low * 0.99), Held),
+    ] {
+        let result = one_block(&text).0;
+        assert_eq!(result.outcome, outcome, "{result:?}");
+        assert!(result.why.contains("in one block, the interval is that of this run"), "{}", result.why);
+    }
+    assert_eq!(one_block("mean_ms > 1").0.outcome, Held, "what has no interval is decided by its value");
+}
+
+#[test]
+fn a_percentile_whose_interval_is_open_is_held_to_its_lower_end_alone() {
+    use crate::Outcome::{Failed, Held, Inconclusive};
+    let outcome = |threshold: &str| {
+        let study = Designed::blocks(1).configurations(&["A", "B"]).metric("p99_ms").threshold(threshold);
+        let study = study.study(|at| {
+            let mut trial = fixture::Made::read("read").seconds(30).rate(60.0, 2_000.0).trial(at.number);
+            // All slow operations came in one second.
+            for beyond in trial.tails.kinds.values_mut().flat_map(|tail| &mut tail.beyond) {
+                let all = beyond.iter().sum();
+                beyond.fill(0.0);
+                beyond[7] = all;
+            }
+            Some(at.placed(trial))
+        });
+        let report = Report::of(&study);
+        assert!(report.text(None).to_string().contains("(from "), "{}", report.text(None));
+        report.comparison.unwrap().thresholds.remove(0)
+    };
+    let result = outcome("p99_ms < 1000");
+    assert_eq!(result.outcome, Inconclusive, "{result:?}");
+    assert!(result.why.contains(" ms (from ") && result.why.contains(" on) in one block"), "{}", result.why);
+    assert_eq!(outcome("p99_ms > 0.01").outcome, Held);
+    assert_eq!(outcome("p99_ms < 0.01").outcome, Failed);
+}
+
 #[test]
 fn a_gain_over_zero_is_not_told_as_not_measured() {
     let study = Designed::blocks(7)
@@ -187,6 +244,12 @@ fn every_trial_that_was_begun_has_its_observations() {
     let read = &report.trials[1].figures[0];
     assert_eq!(of(2, "iops"), read.per_s.map(|rate| (rate, "I/O/s", true)));
     assert_eq!(of(2, "p99_ms"), read.latency.p99_us.map(|us| (us / 1e3, "ms", true)));
+    let ends =
+        |metric: &str| told.iter().find(|o| o.trial == 2 && o.metric == metric).map(|o| (o.low, o.high));
+    let interval = read.intervals.p99_us.unwrap();
+    let ms = |us: f64| Some(us / 1e3);
+    assert_eq!(ends("p99_ms"), Some((ms(interval.low_us), interval.high_us.and_then(ms))));
+    assert_eq!(ends("mean_ms"), Some((None, None)));
     assert_eq!(of(2, "records_per_s"), None);
     assert!(
         told.iter().all(|o| o.trial != 6 && o.study == "20261121-quick"),

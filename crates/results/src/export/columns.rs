@@ -12,7 +12,7 @@ use record::Observation;
 
 /// Columns before and behind those of the axes.
 const BEFORE: [&str; 4] = ["study", "trial", "block", "configuration"];
-const BEHIND: [&str; 4] = ["metric", "unit", "value", "valid"];
+const BEHIND: [&str; 6] = ["metric", "unit", "value", "low", "high", "valid"];
 
 /// What is put behind a name that is taken.
 const SUFFIX: &str = "_axis";
@@ -36,7 +36,7 @@ pub(super) enum Cells<'a> {
 /// All columns in their order.
 pub(super) fn columns(rows: &[Observation]) -> Vec<Column<'_>> {
     let [study, trial, block, configuration] = BEFORE;
-    let [metric, unit, value, valid] = BEHIND;
+    let [metric, unit, value, low, high, valid] = BEHIND;
     let mut columns = vec![
         text(study, rows, |row| &row.study),
         whole(trial, rows, |row| row.trial),
@@ -48,6 +48,8 @@ pub(super) fn columns(rows: &[Observation]) -> Vec<Column<'_>> {
         text(metric, rows, |row| &row.metric),
         text(unit, rows, |row| &row.unit),
         column(value, Cells::Number(rows.iter().map(|row| Some(row.value)).collect())),
+        column(low, Cells::Number(rows.iter().map(|row| row.low).collect())),
+        column(high, Cells::Number(rows.iter().map(|row| row.high).collect())),
         column(valid, Cells::Flag(rows.iter().map(|row| row.valid).collect())),
     ]);
     columns

@@ -60,10 +60,11 @@ mod tests {
         rows[1].configuration = "read, \"cold\"\nand slow".to_owned();
         rows[1].unit.clear();
         rows[1].valid = false;
+        rows[0].low = Some(1200.5);
         let expected = [
-            "study,trial,block,configuration,cache,outstanding,metric,unit,value,valid",
-            "20261121T073000Z-disk,7,2,page read,direct,8.0,cpu_us_per_operation,µs,1234.0,true",
-            "20261121T073000Z-disk,7,2,\"read, \"\"cold\"\"\\nand slow\",,,cpu_us_per_operation,,1e-9,false",
+            "study,trial,block,configuration,cache,outstanding,metric,unit,value,low,high,valid",
+            "20261121T073000Z-disk,7,2,page read,direct,8.0,cpu_us_per_operation,µs,1234.0,1200.5,,true",
+            "20261121T073000Z-disk,7,2,\"read, \"\"cold\"\"\\nand slow\",,,cpu_us_per_operation,,1e-9,,,false",
             "",
         ];
         assert_eq!(csv(&rows), expected.join("\r\n"));
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn no_rows_are_a_header_alone() {
-        assert_eq!(csv(&[]), "study,trial,block,configuration,metric,unit,value,valid\r\n");
+        assert_eq!(csv(&[]), "study,trial,block,configuration,metric,unit,value,low,high,valid\r\n");
     }
 
     /// Any double that a metric can have.
@@ -90,9 +91,10 @@ mod tests {
             (configuration, metric, unit) in (any_text(), any_text(), any_text()),
             axes in prop::collection::btree_map("[a-d]", any_text(), 0..4),
             value in value(),
+            (low, high) in (prop::option::of(value()), prop::option::of(value())),
             valid: bool,
         ) -> Observation {
-            Observation { study, trial, block, configuration, axes, metric, unit, value, valid }
+            Observation { study, trial, block, configuration, axes, metric, unit, value, low, high, valid }
         }
     }
 
@@ -112,6 +114,8 @@ mod tests {
             metric: text_of(cells["metric"]),
             unit: text_of(cells["unit"]),
             value: cells["value"].parse().unwrap(),
+            low: cells["low"].parse().ok(),
+            high: cells["high"].parse().ok(),
             valid: cells["valid"].parse().unwrap(),
         }
     }

@@ -85,6 +85,8 @@ mod fixture {
             metric: "cpu_us_per_operation".to_owned(),
             unit: "µs".to_owned(),
             value,
+            low: None,
+            high: None,
             valid: true,
         }
     }

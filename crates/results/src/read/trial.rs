@@ -5,16 +5,20 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
 use ownership::Directory;
-use record::{Main, Mark, MeasuredTrial, OperationInterval, Phase, Sample, State, TrialRecord};
+use record::{Main, Mark, MeasuredTrial, OperationInterval, Phase, Sample, State, Tails, TrialRecord};
 use serde::de::DeserializeOwned;
 
 use super::{noted, read_json, unreadable};
 use crate::hlog::{self, Part, Summed};
 use crate::name;
 use crate::sum::Adder;
+use crate::tail::{self, Cells};
 
 /// Two ends of an interval closer than this are the same one: both were printed from one number.
 const SAME_END_S: f64 = 1e-6;
+
+/// An interval that is shorter than this, in seconds, is no second of its own: shares of its few operations would look like noise.
+const SHORTEST_SECOND_S: f64 = 0.5;
 
 /// Reads the trial, unless there is no record that says what was tried.
 pub(super) fn read(
@@ -56,8 +60,8 @@ fn read_measured(mut record: TrialRecord, directory: &Directory, notes: &mut Vec
     }
     let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
     let resources = read_lines(directory, name::RESOURCES, notes);
-    let latencies = read_log(directory, &samples, notes);
-    MeasuredTrial::stored(record, samples, resources, latencies)
+    let (latencies, tails) = read_log(directory, &samples, &record.main, notes);
+    MeasuredTrial::stored(record, samples, resources, latencies, tails)
 }
 
 /// A trial that is about operations of which its samples know nothing would have a rate of 0.
@@ -142,25 +146,30 @@ fn read_lines<T: DeserializeOwned>(directory: &Directory, name: &str, notes: &mu
     values
 }
 
-/// The operations of the intervals that make figures, by kind and yet without counts. Histograms of the warm-up
-/// are not even decoded, for there may be many.
+/// The operations of the intervals that make figures, by kind and yet without counts, and how the slowest are spread over them.
+/// Histograms of the warm-up are not even decoded, for there may be many.
 fn read_log(
     directory: &Directory,
     samples: &[Sample],
+    main: &Main,
     notes: &mut Vec<String>,
-) -> BTreeMap<String, OperationInterval> {
-    let phases = Phases::of(samples);
+) -> (BTreeMap<String, OperationInterval>, Tails) {
+    let intervals = Intervals::of(samples);
     let mut adder = Adder::new();
-    let mut summed: BTreeMap<String, Summed> = BTreeMap::new();
+    let mut read: BTreeMap<String, (Summed, Cells)> = BTreeMap::new();
     let mut found = 0;
     for_each_line(directory, name::LATENCY, notes, |line| {
         let Some(line) = hlog::parse(line).transpose()? else { return Ok(()) };
-        let phase = phases.at(line.end_s).ok_or_else(|| {
+        let second = intervals.at(line.end_s).ok_or_else(|| {
             format!("{} has no line for the interval up to {:.3} s", name::SAMPLES, line.end_s)
         })?;
-        if phase != Phase::WarmUp {
-            let sum = summed.entry(line.kind.to_owned()).or_default().part(line.part);
-            adder.add(line.histogram, sum).map_err(|error| error.to_string())?;
+        if let Some(second) = second {
+            let (summed, cells) = read.entry(line.kind.to_owned()).or_default();
+            let filled =
+                adder.add(line.histogram, summed.part(line.part)).map_err(|error| error.to_string())?;
+            if let Some(filled) = filled.filter(|_| line.part == Part::Latency) {
+                cells.keep(second, filled);
+            }
         }
         found += usize::from(line.part == Part::Latency);
         Ok(())
@@ -169,26 +178,55 @@ fn read_log(
     if found < wanted {
         notes.push(format!("{} lacks {} of {wanted} histograms", name::LATENCY, wanted - found));
     }
-    let total = |(kind, summed): (String, Summed)| {
+    // Where histograms are missing, seconds would look as if nothing had been slow in them.
+    let tails = if found < wanted { Tails::default() } else { tails(&read, main, intervals.seconds) };
+    let total = |(kind, (summed, _)): (String, (Summed, Cells))| {
         let operation =
             summed.operation(&adder).map_err(|error| format!("{kind} in {}: {error}", name::LATENCY));
         noted(notes, operation).map(|operation| (kind, operation))
     };
-    summed.into_iter().filter_map(total).collect()
+    (read.into_iter().filter_map(total).collect(), tails)
 }
 
-/// The phases by the end of their intervals.
-struct Phases(Vec<(f64, Phase)>);
+/// The tails of each kind, and of those together that a trial is about.
+fn tails(read: &BTreeMap<String, (Summed, Cells)>, main: &Main, seconds: usize) -> Tails {
+    if seconds == 0 {
+        return Tails::default();
+    }
+    let of = |kinds: Vec<&(Summed, Cells)>| {
+        let counted: Option<Vec<(&Cells, &[u64])>> =
+            kinds.into_iter().map(|(summed, cells)| Some((cells, summed.cells()?))).collect();
+        counted.map(|kinds| tail::tail(&kinds, seconds))
+    };
+    let kinds = read.iter().filter_map(|(kind, one)| Some((kind.clone(), of(vec![one])?))).collect();
+    let together: Vec<&(Summed, Cells)> = main.among(read).map(|(_, one)| one).collect();
+    Tails { kinds, main: if together.len() > 1 { of(together) } else { None } }
+}
 
-impl Phases {
+/// The intervals by their ends, each with the second of the window in which what it holds is counted.
+struct Intervals {
+    ends: Vec<(f64, Option<usize>)>,
+    seconds: usize,
+}
+
+impl Intervals {
+    /// The warm-up is in none. What is answered in less than half a second, where a phase ends, and what drains, is counted in the
+    /// second before.
     fn of(samples: &[Sample]) -> Self {
-        let mut ends: Vec<(f64, Phase)> = samples.iter().map(|sample| (sample.end_s, sample.phase)).collect();
-        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Self(ends)
+        let mut sorted: Vec<&Sample> = samples.iter().collect();
+        sorted.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
+        let mut seconds = 0;
+        let mut second = |sample: &Sample| {
+            seconds += usize::from(sample.phase == Phase::Measure && sample.length_s >= SHORTEST_SECOND_S);
+            (sample.phase != Phase::WarmUp).then(|| seconds.max(1) - 1)
+        };
+        let ends = sorted.into_iter().map(|sample| (sample.end_s, second(sample))).collect();
+        Self { ends, seconds }
     }
 
-    fn at(&self, end_s: f64) -> Option<Phase> {
-        let next = self.0.partition_point(|(end, _)| *end < end_s - SAME_END_S);
-        self.0.get(next).filter(|(end, _)| (end - end_s).abs() <= SAME_END_S).map(|(_, phase)| *phase)
+    /// The second of the interval that ends there, none in the warm-up; none if there is no such interval.
+    fn at(&self, end_s: f64) -> Option<Option<usize>> {
+        let next = self.ends.partition_point(|(end, _)| *end < end_s - SAME_END_S);
+        self.ends.get(next).filter(|(end, _)| (end - end_s).abs() <= SAME_END_S).map(|(_, second)| *second)
     }
 }

@@ -149,6 +149,7 @@ mod tests {
         let mut rows =
             [observation(&[("outstanding", "8"), ("cache", "direct")], 0.1), observation(&[], -1e300)];
         rows[1].valid = false;
+        rows[0].low = Some(0.05);
         rows[1].unit.clear();
         let (fields, lines) = read_back(&rows);
         assert_eq!(
@@ -163,6 +164,8 @@ mod tests {
                 "OPTIONAL BYTE_ARRAY metric",
                 "OPTIONAL BYTE_ARRAY unit",
                 "OPTIONAL DOUBLE value",
+                "OPTIONAL DOUBLE low",
+                "OPTIONAL DOUBLE high",
                 "REQUIRED BOOLEAN valid",
             ]
         );
@@ -170,9 +173,9 @@ mod tests {
             lines,
             [
                 "{study: \"20261121T073000Z-disk\", trial: 7, block: 2, configuration: \"page read\", cache: \"direct\", \
-                 outstanding: 8.0, metric: \"cpu_us_per_operation\", unit: \"µs\", value: 0.1, valid: true}",
+                 outstanding: 8.0, metric: \"cpu_us_per_operation\", unit: \"µs\", value: 0.1, low: 0.05, high: null, valid: true}",
                 "{study: \"20261121T073000Z-disk\", trial: 7, block: 2, configuration: \"page read\", cache: null, \
-                 outstanding: null, metric: \"cpu_us_per_operation\", unit: null, value: -1E300, valid: false}",
+                 outstanding: null, metric: \"cpu_us_per_operation\", unit: null, value: -1E300, low: null, high: null, valid: false}",
             ]
         );
     }
@@ -180,7 +183,7 @@ mod tests {
     #[test]
     fn no_rows_are_a_file_with_columns() {
         let (fields, lines) = read_back(&[]);
-        assert_eq!((fields.len(), lines.len()), (8, 0));
+        assert_eq!((fields.len(), lines.len()), (10, 0));
     }
 
     #[test]

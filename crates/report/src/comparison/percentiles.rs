@@ -1,0 +1,202 @@
+//! What levels gain in each percentile of the latency: one chart an axis, and a table.
+//!
+//! The gains are those of the metrics; nothing is computed here. A percentile that too few operations support is left out.
+
+use stats::Comparison;
+
+use super::chart::{gain_of, intervals};
+use super::table::change;
+use super::{AxisSeries, CONFIGURATION, ComparedAxis, Gain, PointValues, StudyComparison, axis_words};
+use crate::chart::Chart;
+use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
+use crate::chart::frame::{Axis, Frame, WIDTH};
+use crate::chart::scale::{Scale, Spread};
+use crate::format::{self, UNKNOWN};
+use crate::table::{Column, Row, Table, words};
+
+/// The percentiles, with what a reader calls them.
+const PERCENTILES: [(&str, &str); 4] =
+    [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99"), ("p999_ms", "p99.9")];
+
+/// Height of one percentile, and of the level above its percentiles.
+const ROW: f64 = 22.0;
+const HEADING: f64 = 26.0;
+
+/// Levels of one chart.
+const LEVELS_MOST: usize = 8;
+
+/// A level with what it gains in each percentile that it has.
+struct Level<'a> {
+    name: &'a str,
+    gains: Vec<(&'static str, &'a Gain)>,
+}
+
+/// The values of a percentile of all points, where the study measured it.
+fn values<'a>(comparison: &'a StudyComparison, metric: &str, point: usize) -> Option<&'a PointValues> {
+    if comparison.metric.name == metric {
+        return comparison.points.get(point).map(|point| &point.values);
+    }
+    comparison.others.iter().find(|other| other.metric.name == metric)?.points.get(point)
+}
+
+/// The levels of a series against its reference.
+fn levels<'a>(
+    comparison: &'a StudyComparison,
+    axis: &'a ComparedAxis,
+    series: &AxisSeries,
+) -> Vec<Level<'a>> {
+    let level = |(place, point): (usize, &Option<usize>)| {
+        let gain = |metric| {
+            let gain = gain_of(axis, values(comparison, metric, (*point)?)?)?;
+            gain.gain_pct.map(|_| gain)
+        };
+        let gains: Vec<(&str, &Gain)> =
+            PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, gain(metric)?))).collect();
+        (!gains.is_empty()).then(|| Level { name: &axis.levels[place], gains })
+    };
+    series.points.iter().enumerate().filter_map(level).collect()
+}
+
+/// The gains of all percentiles of a series in one chart; none where nothing is compared, or no percentile is known.
+pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Option<Chart> {
+    let all = levels(comparison, axis, series);
+    let (levels, more) = all.split_at(all.len().min(LEVELS_MOST));
+    let (low, high) = extent(levels)?;
+    let height = levels.iter().map(|level| HEADING + level.gains.len() as f64 * ROW).sum::<f64>() + 60.0;
+    let left = PERCENTILES.map(|(_, name)| text_width(name)).into_iter().fold(0.0, f64::max) + 16.0;
+    let frame = Frame { left, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
+    let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
+    let x = Axis { scale, title: "gain", print: |value| format!("{} %", format::points(value)) };
+    let title = format!("Gain in each percentile by {}{}", axis_words(&axis.name), setting(series));
+    let svg = svg((WIDTH, height), &title, &describe(levels), |canvas| {
+        for tick in x.scale.ticks() {
+            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
+        }
+        frame.horizontal(canvas, &x);
+        canvas.line(Ink::Axis, 1.5, (x.scale.at(0.0), frame.top), (x.scale.at(0.0), frame.bottom));
+        let mut top = frame.top;
+        for level in levels {
+            canvas.text(Ink::Text, Side::Right, (0.0, top + TEXT), level.name);
+            top += HEADING;
+            for (name, gain) in &level.gains {
+                mark(canvas, &x.scale, name, gain, top + ROW / 2.0);
+                top += ROW;
+            }
+        }
+    });
+    Some(Chart {
+        heading: format!("Gain in each percentile{}", setting(series)),
+        svg,
+        caption: caption(comparison, series, &all, more.len()),
+        table: table_of(axis, &all),
+    })
+}
+
+fn setting(series: &AxisSeries) -> String {
+    if series.setting.is_empty() { String::new() } else { format!(", {}", series.setting) }
+}
+
+/// Ends of the scale; nothing is always on it.
+fn extent(levels: &[Level<'_>]) -> Option<(f64, f64)> {
+    let gains = levels.iter().flat_map(|level| &level.gains);
+    let ends = gains.flat_map(|(_, gain)| [gain.gain_pct, gain.low_pct, gain.high_pct].into_iter().flatten());
+    let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
+    let room = ((high - low) * 0.05).max(0.5);
+    (!levels.is_empty()).then(|| (low - room, high + room))
+}
+
+/// One percentile: its gain as a point with its interval.
+fn mark(canvas: &mut Canvas<'_>, x: &Scale, name: &str, gain: &Gain, y: f64) {
+    let ink = match gain.judged.map(|judged| judged.comparison) {
+        Some(Comparison::Better) => Ink::Series(0),
+        Some(Comparison::Worse) => Ink::Series(1),
+        _ => Ink::Text,
+    };
+    canvas.text(Ink::Text, Side::Left, (x.from - 8.0, y), name);
+    if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
+        canvas.line(ink, 1.5, (x.at(low), y), (x.at(high), y));
+        for end in [low, high] {
+            canvas.line(ink, 1.5, (x.at(end), y - 4.0), (x.at(end), y + 4.0));
+        }
+    }
+    canvas.dot(ink, 3.5, (x.at(gain.gain_pct.unwrap_or(0.0)), y));
+}
+
+fn describe(levels: &[Level<'_>]) -> String {
+    let gain = |(name, gain): &(&str, &Gain)| format!("{name} {}, {}", change(gain), gain.words);
+    let level = |level: &Level<'_>| {
+        format!("{}: {}", level.name, level.gains.iter().map(gain).collect::<Vec<_>>().join(", "))
+    };
+    levels.iter().map(level).collect::<Vec<_>>().join("; ")
+}
+
+fn caption(comparison: &StudyComparison, series: &AxisSeries, all: &[Level<'_>], more: usize) -> String {
+    let gains = || all.iter().flat_map(|level| &level.gains).map(|(_, gain)| *gain);
+    let interval = match gains().any(|gain| gain.effect.is_some()) {
+        true => format!(" with its {} over {} blocks", intervals(gains()), comparison.blocks.len()),
+        false => ", of one block and without an interval".to_owned(),
+    };
+    let more = match more {
+        0 => String::new(),
+        more => format!(" {more} more levels are in the table only."),
+    };
+    format!(
+        "Gain over {}{interval}; less of a latency is a gain. Coloured: better or worse by what matters.{more}",
+        series.reference
+    )
+}
+
+fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
+    let columns =
+        ["", "percentile", "gain", "verdict"].map(|head| Column::words(head)).into_iter().collect::<Vec<_>>();
+    let rows = levels.iter().flat_map(|level| {
+        level.gains.iter().map(|(name, gain)| {
+            Row::of(vec![level.name.to_owned(), (*name).to_owned(), change(gain), gain.words.clone()])
+        })
+    });
+    let mut table = Table { title: axis_words(&axis.name), columns, rows: rows.collect() };
+    table.columns[0].head = axis_words(&axis.name).into();
+    table
+}
+
+/// The gains of all percentiles, a level of an axis a row, where the others stay at their references; none where nothing is
+/// compared, or no percentile is known.
+pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
+    let mut columns =
+        vec![words("against", "the reference of the axis", 3), words("level", "level of the axis", 0)];
+    columns.extend(PERCENTILES.iter().zip([1, 2, 0, 0]).map(|((_, name), spare)| Column {
+        spare,
+        meaning: "change against the reference with its interval; positive is better",
+        ..Column::number(*name)
+    }));
+    let of_axis = |axis: &'_ ComparedAxis| {
+        let of_series = |series: &AxisSeries| {
+            let rows = levels(comparison, axis, series).into_iter().map(|level| row(axis, series, &level));
+            rows.collect::<Vec<Row>>()
+        };
+        axis.series.iter().filter(|series| series.at_reference).flat_map(of_series).collect::<Vec<Row>>()
+    };
+    let rows: Vec<Row> = comparison.axes.iter().flat_map(of_axis).collect();
+    let heads: Vec<&str> = PERCENTILES.iter().map(|(_, name)| *name).collect();
+    let title = "Gain in each percentile of the latency (less is a gain; * better or worse)";
+    Table::of(title, columns, rows).map(|table| table.without_empty_columns(&heads))
+}
+
+fn row(axis: &ComparedAxis, series: &AxisSeries, level: &Level<'_>) -> Row {
+    let name = if axis.name == CONFIGURATION {
+        level.name.to_owned()
+    } else {
+        format!("{} {}", axis_words(&axis.name), level.name)
+    };
+    let cell = |(_, wanted): &(&str, &str)| {
+        let gain = level.gains.iter().find(|(name, _)| name == wanted).map(|(_, gain)| gain);
+        let is_shown = |gain: &&&Gain| {
+            gain.judged
+                .is_some_and(|judged| matches!(judged.comparison, Comparison::Better | Comparison::Worse))
+        };
+        let mark = if gain.filter(is_shown).is_some() { "*" } else { "" };
+        gain.map_or_else(|| UNKNOWN.to_owned(), |gain| change(gain) + mark)
+    };
+    let lead = [series.reference.clone(), format!("{name}{}", setting(series))];
+    Row::of(lead.into_iter().chain(PERCENTILES.iter().map(cell)).collect())
+}
