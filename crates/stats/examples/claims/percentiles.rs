@@ -26,7 +26,8 @@ pub(crate) fn section() -> Section {
                 rho from one to the next. Where a run is so short for its correlation that its seconds are worth fewer than three independent ones, \
                 a report gives no interval; where the upper end lies beyond all that was measured, the lower one alone, and such \
                 an interval holds what lies above it. Bursts are few in a short run, and of one that saw none no interval can \
-                know.",
+                know. Where seconds resemble each other it holds less often than it claims: of ten seconds, and where so \
+                few operations of each lie beyond the percentile that chance hides the resemblance, as of p99.9 here.",
         tables: vec![
             table(
                 &cells,
