@@ -74,7 +74,7 @@ fn duckdb_and_pandas_read_what_the_report_shows() {
     let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured_invalid(&bench, "b"));
     let read = read_back(&bench, &[&sweep, &too_fast]);
     let rows = read["duckdb"]["parquet"]["rows"].as_array().unwrap();
-    let columns = |row: &Value| json!([row[0], row[1], row[3], row[5], row[8], row[9]]);
+    let columns = |row: &Value| json!([row[0], row[1], row[3], row[5], row[8], row[11]]);
     let iops: Vec<Value> = rows.iter().filter(|row| row[6] == "iops").map(columns).collect();
     assert_eq!(iops, [expected_iops(&bench, &sweep), expected_iops(&bench, &too_fast)].concat());
     // Four scenarios at 1 to 16 outstanding, twice, and the trial that is invalid.
@@ -102,6 +102,8 @@ fn both_forms_agree_in_every_cell_and_have_the_documented_types() {
         ("metric", text),
         ("unit", text),
         ("value", number),
+        ("low", number),
+        ("high", number),
         ("valid", flag),
     ];
     let rows = &read["duckdb"]["parquet"]["rows"];
