@@ -82,8 +82,11 @@ impl Block {
 /// The sections of all workloads, in their order.
 pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
     let of = |(workload, shown): (Workload, &'static dyn Shown)| {
-        let percentiles = Section { place: Place::Figures, blocks: percentile::blocks(report, workload) };
-        shown.sections(report).into_iter().chain([percentiles]).map(move |section| (workload, section))
+        let mut sections = shown.sections(report);
+        if let Some(figures) = sections.iter_mut().find(|section| section.place == Place::Figures) {
+            figures.blocks.extend(percentile::blocks(report, workload));
+        }
+        sections.into_iter().map(move |section| (workload, section))
     };
     workloads::all().flat_map(of).filter(|(_, section)| !section.blocks.is_empty()).collect()
 }

@@ -14,10 +14,10 @@ const SWEEP: &[&str] =
 /// A study without axes. No engine in virtual time makes a trial invalid, so that it is called so afterwards.
 const TOO_FAST: &[&str] = &["--outstanding", "1", "--rate", "1000000"];
 
-/// Measures in virtual time. The results are in a directory that is the only one in `parent`.
+/// Measures in virtual time, long enough for intervals of percentiles. The results are in a directory that is the only one in `parent`.
 fn measured(bench: &Workbench, parent: &str, options: &[&str], code: i32) -> String {
     let short =
-        ["disk", "x", "--engine", "simulated", "--duration", "1s", "--warm-up", "0s", "--pause", "0s"];
+        ["disk", "x", "--engine", "simulated", "--duration", "10s", "--warm-up", "0s", "--pause", "0s"];
     bench.run(&[&short[..], options, &["--results", parent]].concat()).ended_with(code);
     let names = bench.names(parent);
     assert_eq!(names.len(), 1, "one study leaves one results directory");

@@ -27,7 +27,8 @@ const LEVELS_MOST: usize = 8;
 
 /// A level with what it gains in each percentile that it has.
 struct Level<'a> {
-    name: &'a str,
+    /// With the axis, unless that is the configurations.
+    name: String,
     gains: Vec<(&'static str, &'a Gain)>,
 }
 
@@ -52,9 +53,13 @@ fn levels<'a>(
         };
         let gains: Vec<(&str, &Gain)> =
             PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, gain(metric)?))).collect();
-        (!gains.is_empty()).then(|| Level { name: &axis.levels[place], gains })
+        (!gains.is_empty()).then(|| Level { name: name(axis, &axis.levels[place]), gains })
     };
     series.points.iter().enumerate().filter_map(level).collect()
+}
+
+fn name(axis: &ComparedAxis, level: &str) -> String {
+    if axis.name == CONFIGURATION { level.to_owned() } else { format!("{} {level}", axis_words(&axis.name)) }
 }
 
 /// The gains of all percentiles of a series in one chart; none where nothing is compared, or no percentile is known.
@@ -76,7 +81,7 @@ pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &
         canvas.line(Ink::Axis, 1.5, (x.scale.at(0.0), frame.top), (x.scale.at(0.0), frame.bottom));
         let mut top = frame.top;
         for level in levels {
-            canvas.text(Ink::Text, Side::Right, (0.0, top + TEXT), level.name);
+            canvas.text(Ink::Text, Side::Right, (0.0, top + TEXT), &level.name);
             top += HEADING;
             for (name, gain) in &level.gains {
                 mark(canvas, &x.scale, name, gain, top + ROW / 2.0);
@@ -147,16 +152,14 @@ fn caption(comparison: &StudyComparison, series: &AxisSeries, all: &[Level<'_>],
 }
 
 fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
-    let columns =
-        ["", "percentile", "gain", "verdict"].map(|head| Column::words(head)).into_iter().collect::<Vec<_>>();
+    let columns = [axis_words(&axis.name), "percentile".into(), "gain".into(), "verdict".into()];
+    let columns = columns.map(Column::words).into();
     let rows = levels.iter().flat_map(|level| {
         level.gains.iter().map(|(name, gain)| {
-            Row::of(vec![level.name.to_owned(), (*name).to_owned(), change(gain), gain.words.clone()])
+            Row::of(vec![level.name.clone(), (*name).to_owned(), change(gain), gain.words.clone()])
         })
     });
-    let mut table = Table { title: axis_words(&axis.name), columns, rows: rows.collect() };
-    table.columns[0].head = axis_words(&axis.name).into();
-    table
+    Table { title: axis_words(&axis.name), columns, rows: rows.collect() }
 }
 
 /// The gains of all percentiles, a level of an axis a row, where the others stay at their references; none where nothing is
@@ -171,7 +174,7 @@ pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     }));
     let of_axis = |axis: &'_ ComparedAxis| {
         let of_series = |series: &AxisSeries| {
-            let rows = levels(comparison, axis, series).into_iter().map(|level| row(axis, series, &level));
+            let rows = levels(comparison, axis, series).into_iter().map(|level| row(series, &level));
             rows.collect::<Vec<Row>>()
         };
         axis.series.iter().filter(|series| series.at_reference).flat_map(of_series).collect::<Vec<Row>>()
@@ -182,12 +185,7 @@ pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&heads))
 }
 
-fn row(axis: &ComparedAxis, series: &AxisSeries, level: &Level<'_>) -> Row {
-    let name = if axis.name == CONFIGURATION {
-        level.name.to_owned()
-    } else {
-        format!("{} {}", axis_words(&axis.name), level.name)
-    };
+fn row(series: &AxisSeries, level: &Level<'_>) -> Row {
     let cell = |(_, wanted): &(&str, &str)| {
         let gain = level.gains.iter().find(|(name, _)| name == wanted).map(|(_, gain)| gain);
         let is_shown = |gain: &&&Gain| {
@@ -197,6 +195,6 @@ fn row(axis: &ComparedAxis, series: &AxisSeries, level: &Level<'_>) -> Row {
         let mark = if gain.filter(is_shown).is_some() { "*" } else { "" };
         gain.map_or_else(|| UNKNOWN.to_owned(), |gain| change(gain) + mark)
     };
-    let lead = [series.reference.clone(), format!("{name}{}", setting(series))];
+    let lead = [series.reference.clone(), format!("{}{}", level.name, setting(series))];
     Row::of(lead.into_iter().chain(PERCENTILES.iter().map(cell)).collect())
 }

@@ -472,6 +472,27 @@ fn a_figure_of_zero_is_not_told_as_a_missing_measurement() {
 }
 
 #[test]
+fn one_chart_shows_what_each_level_gains_in_each_percentile() {
+    let us = |name: &str| if name == "slow" { 2_000.0 } else { 1_500.0 };
+    let study = Designed::blocks(7).configurations(&["slow", "fast"]).metric("iops").study(|at| {
+        let made = fixture::Made::read("read").seconds(30);
+        Some(at.placed(made.rate(700.0, us(&at.configuration) * at.noise(0.02)).trial(at.number)))
+    });
+    let report = Report::of(&study);
+    let page = report.html();
+    assert_eq!(page.matches("<h4>Gain in each percentile</h4>").count(), 1, "one chart of all percentiles");
+    let description = page.split("<title>Gain in each percentile by configuration</title><desc>").nth(1);
+    let description = description.and_then(|rest| rest.split("</desc>").next()).unwrap();
+    for percentile in ["fast: p50 +2", ", p95 +2", ", p99 +2", ", p99.9 +2"] {
+        assert!(description.contains(percentile), "{percentile}: {description}");
+    }
+    assert_eq!(page.matches("href=\"#figures\"").count(), 1, "figures and percentiles are one section");
+    let text = report.text(None).to_string();
+    let row = text.lines().find(|line| line.starts_with("slow     fast")).unwrap();
+    assert_eq!(row.matches("%)*").count(), 4, "{row}");
+}
+
+#[test]
 fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     let page = Report::of(&placements()).html();
     assert!(page.contains("Gain by configuration") && page.contains("<title>gain by configuration</title>"));
