@@ -107,7 +107,7 @@ fn extent(levels: &[Level<'_>]) -> Option<(f64, f64)> {
     let ends = gains.flat_map(|(_, gain)| [gain.gain_pct, gain.low_pct, gain.high_pct].into_iter().flatten());
     let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
     let room = ((high - low) * 0.05).max(0.5);
-    (!levels.is_empty()).then(|| (low - room, high + room))
+    (!levels.is_empty()).then_some((low - room, high + room))
 }
 
 /// One percentile: its gain as a point with its interval.

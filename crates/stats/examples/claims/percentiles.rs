@@ -191,12 +191,14 @@ fn ends(run: &[Vec<f64>], sorted: &[f64], share: f64) -> Option<Ends> {
 
 fn table(cells: &[Vec<Cell>], caption: String, print: impl Fn(&Cell) -> String) -> Table {
     let heads = SHARES.iter().flat_map(|(name, _)| SECONDS.map(|seconds| format!("{name}, {seconds} s")));
-    let row = |(model, cells): (((Model, &str), Option<f64>), &Vec<Cell>)| {
-        std::iter::once(name(model.0, model.1)).chain(cells.iter().map(&print)).collect()
-    };
     Table {
         caption,
         head: std::iter::once("operations, seconds".to_owned()).chain(heads).collect(),
-        rows: models().zip(cells).map(row).collect(),
+        rows: models()
+            .zip(cells)
+            .map(|((model, rho), cells)| {
+                std::iter::once(name(model, rho)).chain(cells.iter().map(&print)).collect()
+            })
+            .collect(),
     }
 }
