@@ -208,6 +208,35 @@ fn a_recording_is_replayed_with_all_of_its_events() {
     assert_eq!((&figures["acknowledged"], &figures["rows_found"]), (&40.into(), &40.into()), "{figures:#}");
 }
 
+/// It was "not held", at 0 records/s, though each of its rows was written and found.
+#[test]
+fn a_recording_of_local_times_out_of_order_is_replayed_whole() {
+    let bench = Workbench::new();
+    let mut text = "Wert;Was;Wann\n".to_owned();
+    for second in [12, 13, 14, 15, 16, 17, 18, 19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] {
+        text += &format!("1,5;FT101;2026-01-01 00:00:{second:02}\n;FT101;2026-01-01 00:00:{second:02}\n");
+    }
+    bench.write("plant.csv", text);
+    let no_zone = ["--source", "csv:plant.csv", "--columns", "time=Wann,tag=Was,value=Wert"];
+    bench
+        .run(&historian("sqlite:h.db", &no_zone))
+        .ended_with(2)
+        .says("with --time-zone, such as Europe/Berlin");
+    let mut all = no_zone.to_vec();
+    all.extend(["--time-zone", "-05:00", "--speed", "10", "--screens", "0", "--warm-up", "0s"]);
+    let document = bench.run(&historian("sqlite:h.db", &all)).json();
+    let figures = figures(&document);
+    // Too short to be judged, at one record each tenth of a second.
+    assert_ne!(figures["stable"], false, "{figures:#}");
+    assert_eq!((&figures["acknowledged"], &figures["rows_found"]), (&20.into(), &20.into()), "{figures:#}");
+    let whole = document.to_string();
+    for text in ["12 of its 20 events", "20 lines have no value", "decimal commas, the first is in line 2"] {
+        assert!(whole.contains(text), "{text}: {document:#}");
+    }
+    let study = fs::read_to_string(bench.results().unwrap().join("study.toml")).unwrap();
+    assert!(study.contains("time_zone = \"-05:00\"") && study.contains("tag=Was"), "{study}");
+}
+
 #[test]
 fn mistakes_name_the_place_the_value_and_the_remedy() {
     let bench = Workbench::new();

@@ -6,6 +6,7 @@ use load::{JobError, Pacing, Phases, Problems, Span};
 use serde::{Deserialize, Serialize};
 
 use super::parameter;
+use super::recording::Reading;
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
 use crate::plc::REGISTERS_MAX;
 
@@ -80,6 +81,9 @@ pub enum Source {
         path: PathBuf,
         /// How many times faster than recorded.
         speed: f64,
+        /// What is said of it.
+        #[serde(default)]
+        reading: Reading,
     },
 }
 
@@ -202,7 +206,11 @@ fn source(settings: &Settings) -> Source {
         SourceChoice::Modbus { address } => {
             Source::Modbus { address, poll_interval: settings.poll_interval.unwrap_or(Span::seconds(1)) }
         }
-        SourceChoice::Csv(path) => Source::Csv { path, speed: settings.speed.unwrap_or(1.0) },
+        SourceChoice::Csv(path) => Source::Csv {
+            path,
+            speed: settings.speed.unwrap_or(1.0),
+            reading: Reading { columns: settings.columns.clone(), time_zone: settings.time_zone.clone() },
+        },
     }
 }
 
@@ -316,8 +324,14 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
         problems.add("poll_interval", "has no effect without a modbus:// source");
     }
     let csv = matches!(choice, Some(SourceChoice::Csv(_)));
-    if settings.speed.is_some() && !csv {
-        problems.add("speed", "has no effect without a csv: source");
+    for (parameter, is_given) in [
+        ("speed", settings.speed.is_some()),
+        ("columns", settings.columns.is_some()),
+        ("time_zone", settings.time_zone.is_some()),
+    ] {
+        if is_given && !csv {
+            problems.add(parameter, "has no effect without a csv: source");
+        }
     }
     if settings.tags.is_some() && csv {
         problems.add("tags", "has no effect with a csv: source, whose tags are those of the recording");

@@ -193,6 +193,14 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         ),
         (Settings { speed: Some(2.0), ..none() }, "speed has no effect without a csv: source"),
         (
+            Settings { columns: Some("time=1,tag=2,value=3".parse().unwrap()), source: modbus(), ..none() },
+            "columns has no effect without a csv: source",
+        ),
+        (
+            Settings { time_zone: Some("UTC".parse().unwrap()), ..none() },
+            "time_zone has no effect without a csv: source",
+        ),
+        (
             Settings { source: csv(), tags: Some(10), ..none() },
             "tags has no effect with a csv: source, whose tags are those of the recording",
         ),

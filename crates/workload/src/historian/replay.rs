@@ -4,7 +4,7 @@ use load::{Phases, Span};
 
 use super::buffer::Event;
 use super::job::Job;
-use super::recording::{Recorded, Recording, RecordingError};
+use super::recording::{Reading, Recorded, Recording, RecordingError};
 use super::running::Running;
 use super::source::BATCH_EVENTS;
 use crate::TrialError;
@@ -21,12 +21,12 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Reads the whole recording once.
+    /// Reads the whole recording, and sorts it if it is not in order.
     ///
     /// # Errors
     /// When it cannot be read, or has mistakes.
-    pub(crate) fn open(path: &std::path::Path, speed: f64) -> Result<Self, TrialError> {
-        Ok(Self { recording: Recording::open(path)?, speed })
+    pub(crate) fn open(path: &std::path::Path, reading: &Reading, speed: f64) -> Result<Self, TrialError> {
+        Ok(Self { recording: Recording::open(path, reading)?, speed })
     }
 
     /// The job with the tags of the recording, and no longer than it.
@@ -47,12 +47,7 @@ impl Replay {
                 phases.warm_up.as_seconds()
             ));
         }
-        let late = self.recording.late_events();
-        if late > 0 {
-            notes.push(format!(
-                "{late} events of the recording are older than one before them: they come after it, with their own times"
-            ));
-        }
+        notes.extend(self.recording.notes());
         notes
     }
 
@@ -71,10 +66,8 @@ impl Replay {
         let mut batch = Vec::with_capacity(BATCH_EVENTS);
         let mut events = self.recording.events()?;
         let mut next = events.next().transpose()?;
-        let mut due_ns = 0;
         while let Some(recorded) = next {
-            // An event that is older than the one before it comes when the file has it: after that one.
-            due_ns = due_ns.max(self.replayed_ns(recorded.offset_ns));
+            let due_ns = self.replayed_ns(recorded.offset_ns);
             if due_ns >= end_ns {
                 break;
             }
@@ -87,7 +80,7 @@ impl Replay {
                 running.buffer.passed(due_ns);
                 clock.until(due_ns).await;
             }
-            batch.push(self.event(recorded, due_ns, running.epoch_us));
+            batch.push(event(recorded, due_ns, running.epoch_us));
             next = events.next().transpose()?;
         }
         if !batch.is_empty() {
@@ -98,11 +91,6 @@ impl Replay {
         Ok(())
     }
 
-    fn event(&self, recorded: Recorded, due_ns: u64, epoch_us: i64) -> Event {
-        let time_us = epoch_us + (self.replayed_ns(recorded.offset_ns) / 1_000) as i64;
-        Event { time_us, due_ns, value: recorded.value, tag: recorded.tag, quality: recorded.quality }
-    }
-
     fn replayed_ns(&self, offset_ns: u64) -> u64 {
         if self.speed == 1.0 { offset_ns } else { (offset_ns as f64 / self.speed) as u64 }
     }
@@ -111,6 +99,11 @@ impl Replay {
     fn length_ns(&self) -> u64 {
         (self.replayed_ns(self.recording.duration_ns()) + 1).max(LENGTH_NS_MIN)
     }
+}
+
+fn event(recorded: Recorded, due_ns: u64, epoch_us: i64) -> Event {
+    let time_us = epoch_us + (due_ns / 1_000) as i64;
+    Event { time_us, due_ns, value: recorded.value, tag: recorded.tag, quality: recorded.quality }
 }
 
 impl From<RecordingError> for TrialError {

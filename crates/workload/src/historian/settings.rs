@@ -10,6 +10,8 @@ use std::str::FromStr;
 use load::Span;
 use serde::{Deserialize, Serialize};
 
+use super::recording::{Columns, Zone};
+
 /// Parameters of a historian. What is not given comes from the profile, and then from the defaults named here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
@@ -45,6 +47,18 @@ pub struct Settings {
     #[arg(long, value_name = "FACTOR", help_heading = "Events")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
+
+    /// Columns of a csv: source, by name or number: time=Timestamp,tag=Name,value=4, and quality=… if there is one [default:
+    /// those that its first line calls time, tag, value and quality, or by other usual names; else the first four]
+    #[arg(long, value_name = "COLUMNS", help_heading = "Events")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Columns>,
+
+    /// Zone of local times of a csv: source, such as 2026-05-01 08:00:00: Europe/Berlin, UTC or +02:00. Without it they are
+    /// refused
+    #[arg(long, value_name = "ZONE", help_heading = "Events", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<Zone>,
 
     /// Load that does not count, before the measured window [default: half of --duration]
     #[arg(long, value_name = "TIME", help_heading = "Events")]

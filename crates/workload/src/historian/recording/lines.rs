@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
 
+use super::fields;
+
 /// Longest line, with quoted line ends in it. Without a bound, a quote that is never closed would make the rest of the
 /// file one line in memory.
 const LINE_BYTES_MAX: u64 = 1 << 20;
+/// What can separate fields; the first where nothing speaks for another.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// What is looked at to find the delimiter.
 const BEGINNING_BYTES: u64 = 4_096;
 
@@ -82,7 +86,8 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// What separates the fields of the first line that is not empty: what is there more often, outside quotes.
+/// What separates the fields of the first line that is not empty: what is there most often, outside quotes. With as many commas as
+/// other delimiters it is the one that makes an event of the line: its commas may be decimal ones.
 fn delimiter_of(beginning: &[u8]) -> io::Result<u8> {
     let mut line = Vec::new();
     let mut lines = BufReader::new(beginning);
@@ -92,16 +97,27 @@ fn delimiter_of(beginning: &[u8]) -> io::Result<u8> {
             break;
         }
     }
-    let (mut is_quoted, mut commas, mut semicolons) = (false, 0, 0);
-    for byte in line {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b',' if !is_quoted => commas += 1,
-            b';' if !is_quoted => semicolons += 1,
-            _ => {}
-        }
+    let mut is_quoted = false;
+    let mut counts = DELIMITERS.map(|delimiter| (delimiter, 0));
+    for byte in &line {
+        is_quoted ^= *byte == b'"';
+        let counted = counts.iter_mut().filter(|(delimiter, _)| delimiter == byte && !is_quoted);
+        counted.for_each(|(_, count)| *count += 1);
     }
-    Ok(if semicolons > commas { b';' } else { b',' })
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or_default();
+    let mut likely = counts.iter().filter(|(_, count)| *count == most).map(|(delimiter, _)| *delimiter);
+    let first = likely.next().unwrap_or(b',');
+    Ok(likely.find(|&delimiter| makes_event(&line, delimiter)).unwrap_or(first))
+}
+
+fn makes_event(line: &[u8], delimiter: u8) -> bool {
+    let mut record = ByteRecord::new();
+    let read = ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(delimiter)
+        .from_reader(line)
+        .read_byte_record(&mut record);
+    matches!(read, Ok(true)) && fields::is_event(&record)
 }
 
 /// Numbers, from 1, of the lines that begin at these places, which ascend: bytes from the beginning of the file. From a

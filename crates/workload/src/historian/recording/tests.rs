@@ -12,8 +12,15 @@ fn file(content: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
 
 /// Opens a recording and reads all its events as `(tag, offset_ns, value, quality)`.
 fn read(content: impl AsRef<[u8]>) -> Result<(Recording, Vec<Recorded>), RecordingError> {
+    read_as(content, &Reading::default())
+}
+
+fn read_as(
+    content: impl AsRef<[u8]>,
+    reading: &Reading,
+) -> Result<(Recording, Vec<Recorded>), RecordingError> {
     let file = file(content);
-    let recording = Recording::open(file.path())?;
+    let recording = Recording::open(file.path(), reading)?;
     let events = recording.events()?.collect::<Result<_, _>>()?;
     Ok((recording, events))
 }
@@ -29,7 +36,7 @@ fn is_three_events(content: impl AsRef<[u8]>) {
     assert_eq!(recording.tags(), ["P1.FT101.PV", "P1.TT101.PV"], "{text}");
     let expected = [recorded(0, 0, 1.5, 192), recorded(1, 500, 20.0, 192), recorded(0, 1_000, -2.0, 192)];
     assert_eq!(events, expected, "{text}");
-    assert_eq!((recording.event_count(), recording.late_events()), (3, 0), "{text}");
+    assert_eq!((recording.event_count(), recording.order()), (3, Order::default()), "{text}");
     assert_eq!(recording.duration_ns(), 1_000_000_000, "{text}");
     assert_eq!(recording.first_us(), 1_700_000_000_000_000, "{text}");
     assert_eq!(recording.last_us(), 1_700_000_001_000_000, "{text}");
@@ -88,28 +95,137 @@ fn qualities_and_truths_are_read() {
     assert_eq!(events, expected);
 }
 
+/// A recording that was out of order was offered in bursts: 4,000 of 4,000 rows were written, and its rate was not held.
 #[test]
-fn late_events_are_counted_and_keep_their_place() {
-    let (recording, events) = read("100,A,1\n105,A,2\n103,A,3\n104,A,4\n90,A,5\n105,A,6\n").unwrap();
-    assert_eq!(recording.late_events(), 3);
-    let offsets: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
-    assert_eq!(offsets, [0, 5, 3, 4, 0, 5]);
+fn a_recording_out_of_order_is_sorted_and_says_so() {
+    let (recording, events) = read("100,A,1\n105,A,2\n103,A,3\n104,A,4\n90,A,5\n105,B,6\n").unwrap();
+    let sorted: Vec<(u64, f64)> =
+        events.iter().map(|event| (event.offset_ns / 1_000_000_000, event.value)).collect();
+    assert_eq!(sorted, [(0, 5.0), (10, 1.0), (13, 3.0), (14, 4.0), (15, 2.0), (15, 6.0)]);
+    assert_eq!(recording.order(), Order { late_events: 3, late_ns_max: 15_000_000_000 });
     assert_eq!((recording.first_us(), recording.last_us()), (90_000_000, 105_000_000));
-    assert_eq!(recording.duration_ns(), 5_000_000_000);
+    assert_eq!(recording.duration_ns(), 15_000_000_000);
+    insta::assert_snapshot!(recording.notes().join("\n"), @"the recording was not in the order of its times and was sorted: 3 of its 6 events stood after a later one, by 15s at most");
+}
+
+#[test]
+fn a_recording_that_is_too_large_to_be_sorted_is_refused_with_a_way_out() {
+    let open = |content: &str, sorted_max| {
+        let file = file(content);
+        Recording::open_with(file.path(), &Reading::default(), sorted_max).map_err(|error| error.to_string())
+    };
+    assert!(open("1,A,1\n3,A,2\n2,A,3\n", 3).is_ok());
+    assert!(open("1,A,1\n2,A,2\n3,A,3\n", 2).is_ok(), "what is in order is never in memory");
+    let told = open("1,A,1\n3,A,2\n2,A,3\n", 2).unwrap_err();
+    assert!(
+        told.contains("(1 of 3 events are earlier than one before them), and up to 2 are sorted"),
+        "{told}"
+    );
+    assert!(told.contains("sort its lines by their times"), "{told}");
+}
+
+#[test]
+fn lines_without_a_value_are_passed_over_and_counted() {
+    let (recording, events) =
+        read("time,tag,value\n0,A,1\n1,A,\n\n2,B,NaN,bad\n3,A,null\n4,A,nan\n5,A,2\n").unwrap();
+    assert_eq!(events, [recorded(0, 0, 1.0, 192), recorded(0, 5_000, 2.0, 192)]);
+    assert_eq!((recording.tags(), recording.event_count()), (&["A".to_owned()][..], 2));
+    insta::assert_snapshot!(recording.notes().join("\n"), @"4 lines have no value and were passed over, the first is line 3 of the recording");
+    insta::assert_snapshot!(message("time,tag,value\n\n0,A,\n1,A,NaN\n"), @"the recording plant.csv has no value in any of its 2 lines, from line 3 on: look whether the column of values is the right one, or give it with workload.historian.columns");
+    assert!(message("0,A,\nyesterday,A,\n").contains("line 2: `yesterday`"), "they are read all the same");
+}
+
+#[test]
+fn what_spreadsheets_and_historians_write_is_read() {
+    is_three_events(PLAIN.replace(',', "\t"));
+    is_three_events(format!("Time\tTag\tValue\n{}", PLAIN.replace(',', "\t")));
+    for delimiter in [";", "\t"] {
+        is_three_events(
+            PLAIN
+                .replace(',', delimiter)
+                .replace('.', ",")
+                .replace("P1,FT101,PV", "P1.FT101.PV")
+                .replace("P1,TT101,PV", "P1.TT101.PV"),
+        );
+    }
+    is_three_events(
+        "Tag Name;Timestamp;Note;Value\nP1.FT101.PV;1700000000;;1,5\nP1.TT101.PV;1700000000,5;a,b;20\nP1.FT101.PV;1700000001;;-2,0\n",
+    );
+    for separator in [" ", "T"] {
+        let local = PLAIN
+            .replace("1700000000.5", "2023-11-14#23:13:20.5")
+            .replace("1700000000,", "2023-11-14#23:13:20,")
+            .replace("1700000001,", "2023-11-14#23:13:21,")
+            .replace('#', separator);
+        let reading = Reading { columns: None, time_zone: Some("+01:00".parse().unwrap()) };
+        let (recording, events) = read_as(&local, &reading).unwrap();
+        assert_eq!(events, read(PLAIN).unwrap().1);
+        assert_eq!(recording.first_us(), 1_700_000_000_000_000);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(message(&local).replace("T23", " 23"), @"the recording plant.csv has local times, such as `2023-11-14 23:13:20` in line 1: say of which zone they are with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+        }
+    }
+}
+
+#[test]
+fn decimal_commas_are_told_and_not_mixed_with_points() {
+    let (recording, _) = read("0;A;1\n1;A;1,5\n2;A;-0,25\n").unwrap();
+    insta::assert_snapshot!(recording.notes().join("\n"), @"commas in values of the recording are decimal commas, the first is in line 2");
+    insta::assert_snapshot!(message("0;A;1,5\n1;A;1.234\n2;A;1.234,5\n"), @"the recording plant.csv has 2 mistakes: line 2: `1.234`: give a decimal comma, as the values before, and nothing between thousands; line 3: `1.234,5`: give a number with a decimal point or comma, true or false, or nothing");
+    // As many commas as semicolons: read with commas it would be the value 5 of a tag `5;A;1`.
+    let (recording, events) = read("1700000000,5;A;1,5\n").unwrap();
+    assert_eq!((recording.tags(), events[0].value), (&["A".to_owned()][..], 1.5));
+    assert_eq!(read("1,A;B;C,1\n").unwrap().0.tags(), ["A;B;C"]);
+}
+
+#[test]
+fn columns_are_those_that_are_named() {
+    let as_columns = |columns: &str| Reading { columns: Some(columns.parse().unwrap()), time_zone: None };
+    let content = "id,what,when,how much,how good\n7,A,0,1.5,bad\n8,B,1,2,good\n";
+    let expected = [recorded(0, 0, 1.5, 0), recorded(1, 1_000, 2.0, 192)];
+    for columns in [
+        "time=when,tag=what,value=How Much,quality=how good",
+        "time=3,tag=2,value=4,quality=5",
+        "tag=2,time=when,value=4,quality=5",
+    ] {
+        assert_eq!(read_as(content, &as_columns(columns)).unwrap().1, expected, "{columns}");
+    }
+    let (_, headless) = read_as("x,0,A,1.5\ny,1,B,2\n", &as_columns("time=2,tag=3,value=4")).unwrap();
+    assert_eq!(headless, [recorded(0, 0, 1.5, 192), recorded(1, 1_000, 2.0, 192)]);
+    insta::assert_snapshot!(message_as(content, &as_columns("time=when,tag=Name,value=4")), @"the recording plant.csv has no single column `Name`: its first line names id, what, when, how much, how good; give workload.historian.columns with names of these, or with numbers");
+    insta::assert_snapshot!(message_as("a,0,A\n", &as_columns("time=2,tag=3,value=4")), @"the recording plant.csv has 1 mistake: line 1: `a 0 A`: give at least 4 fields, up to the last of time, tag and value");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 2 mistakes: line 2: `7 A 0 1.5 bad`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 3: `8 B 1 2 good`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3");
+}
+
+#[test]
+fn times_of_a_zone_are_told_where_clocks_were_changed() {
+    let reading = Reading { columns: None, time_zone: Some("Europe/Berlin".parse().unwrap()) };
+    let content = "2025-10-26 01:59:59,A,1\n2025-10-26 02:50:00,A,2\n2025-10-26 02:10:00,A,3\n2025-10-26 02:30:00,A,4\n2025-10-26 03:00:00,A,5\n";
+    let (recording, events) = read_as(content, &reading).unwrap();
+    let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
+    assert_eq!(offsets_s, [0, 3_001, 4_201, 5_401, 7_201]);
+    insta::assert_snapshot!(recording.notes().join("\n"), @r"clocks of Europe/Berlin showed 3 times of the recording twice, when they went back: each was taken as the one nearer to the event before");
+    insta::assert_snapshot!(message_as("2025-03-30 01:59:59,A,1\n2025-03-30 02:00:00,A,1\n", &reading), @"the recording plant.csv has 1 mistake: line 2: `2025-03-30 02:00:00`: clocks of Europe/Berlin went forward over this time and never showed it: give the zone that these times are of, such as workload.historian.time_zone UTC");
+    let (recording, _) = read_as(PLAIN, &reading).unwrap();
+    insta::assert_snapshot!(recording.notes().join("\n"), @"times of the recording tell their zone themselves: Europe/Berlin was not needed");
 }
 
 /// The message without the path, which is another one each time.
 fn message(content: impl AsRef<[u8]>) -> String {
+    message_as(content, &Reading::default())
+}
+
+fn message_as(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     let file = file(content);
-    let error = Recording::open(file.path()).unwrap_err().to_string();
-    error.replace(file.path().to_str().unwrap(), "plant.csv")
+    let error = Recording::open(file.path(), reading).unwrap_err().to_string();
+    error.replace(file.path().to_str().unwrap(), "plant.csv").replace(['\u{2063}', '‹', '›'], "")
 }
 
 #[test]
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"the recording plant.csv has 7 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, or true or false; line 7: `4 A`: give time, tag and value, and quality if there is one; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; and 2 more");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, true or false, or nothing; with a decimal comma, separate fields by ; or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; and 1 more");
 }
 
 #[test]
@@ -119,7 +235,8 @@ fn lines_are_numbered_as_an_editor_does() {
         [wrong.to_owned(), wrong.replace('\n', "\r\n"), wrong.replace('\n', "\r"), format!("\u{feff}{wrong}")]
     {
         let file = file(&content);
-        let Err(RecordingError::Mistakes { first, .. }) = Recording::open(file.path()) else {
+        let Err(RecordingError::Mistakes { first, .. }) = Recording::open(file.path(), &Reading::default())
+        else {
             panic!("{content:?}");
         };
         let lines: Vec<u64> = first.iter().map(|mistake| mistake.line).collect();
@@ -154,13 +271,13 @@ fn a_pipe_is_no_recording() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("plant.csv");
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    let told = Recording::open(&path).unwrap_err().to_string();
+    let told = Recording::open(&path, &Reading::default()).unwrap_err().to_string();
     assert!(told.contains("it is a FIFO: give a file"), "{told}");
 }
 
 #[test]
 fn a_first_line_with_a_wrong_time_and_a_value_is_no_header() {
-    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"the recording plant.csv has 1 mistake: line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z, or as seconds, milliseconds or microseconds since 1970");
+    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"the recording plant.csv has 1 mistake: line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z or 2026-03-01 07:00:00, or as seconds, milliseconds or microseconds since 1970");
 }
 
 #[test]
@@ -186,9 +303,12 @@ fn other_encodings_and_endless_quotes_are_told() {
 fn a_file_that_is_not_there_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("plant.csv");
-    let error = Recording::open(&path).unwrap_err().to_string();
+    let error = Recording::open(&path, &Reading::default()).unwrap_err().to_string();
     assert!(error.contains(path.to_str().unwrap()) && error.contains("No such file"), "{error}");
-    assert!(matches!(Recording::open(directory.path()), Err(RecordingError::Read { .. })));
+    assert!(matches!(
+        Recording::open(directory.path(), &Reading::default()),
+        Err(RecordingError::Read { .. })
+    ));
 }
 
 #[test]
@@ -202,7 +322,7 @@ fn a_file_that_changes_between_the_passes_is_an_error() {
         (String::new(), 1),
     ] {
         let file = file(PLAIN);
-        let recording = Recording::open(file.path()).unwrap();
+        let recording = Recording::open(file.path(), &Reading::default()).unwrap();
         std::fs::write(file.path(), &changed).unwrap();
         let mut events = recording.events().unwrap();
         let error = events.by_ref().find_map(Result::err);
@@ -213,7 +333,7 @@ fn a_file_that_changes_between_the_passes_is_an_error() {
         assert!(events.next().is_none());
     }
     let removed = file(PLAIN);
-    let recording = Recording::open(removed.path()).unwrap();
+    let recording = Recording::open(removed.path(), &Reading::default()).unwrap();
     removed.close().unwrap();
     assert!(matches!(recording.events(), Err(RecordingError::Read { .. })));
 }
@@ -229,11 +349,39 @@ proptest! {
         };
         let (recording, read) = read(events.iter().map(line).collect::<String>()).unwrap();
         prop_assert_eq!(read.len(), events.len());
-        for (event, (us, tag, value, quality)) in read.iter().zip(&events) {
+        let mut sorted = events.clone();
+        sorted.sort_by_key(|(us, ..)| *us);
+        let earliest_us = sorted[0].0;
+        for (event, (us, tag, value, quality)) in read.iter().zip(&sorted) {
             prop_assert_eq!(&recording.tags()[event.tag as usize], &format!("TAG{tag}"));
-            prop_assert_eq!(event.offset_ns, us.saturating_sub(events[0].0) * 1_000);
+            prop_assert_eq!(event.offset_ns, (us - earliest_us) * 1_000);
             prop_assert_eq!((event.value, event.quality), (*value, *quality));
         }
+    }
+
+    /// As a spreadsheet of another country would save it, with gaps in it: the same events.
+    #[test]
+    fn other_delimiters_marks_and_columns_make_no_other_events(
+        events in prop::collection::vec((0..4_000_000_000_u64, 0..20_u32, prop::option::of(-1e9..1e9_f64)), 1..100),
+        is_tab in any::<bool>(),
+    ) {
+        prop_assume!(events.iter().any(|(.., value)| value.is_some()));
+        let delimiter = if is_tab { '\t' } else { ';' };
+        let usual: String = events.iter().map(|(us, tag, value)| {
+            let time = jiff::Timestamp::from_microsecond(*us as i64).unwrap();
+            format!("{time},TAG{tag},{}\n", value.map_or_else(|| "NaN".to_owned(), |value| value.to_string()))
+        }).collect();
+        let other: String = events.iter().map(|(us, tag, value)| {
+            let time = jiff::Timestamp::from_microsecond(*us as i64).unwrap().to_string().replace('T', " ").replace('Z', "");
+            let value = value.map(|value| value.to_string().replace('.', ",")).unwrap_or_default();
+            format!("{value}{delimiter}x{delimiter}TAG{tag}{delimiter}{time}\n")
+        }).collect();
+        let header = format!("Wert{delimiter}?{delimiter}Tag{delimiter}Zeit\n");
+        let reading = Reading { columns: None, time_zone: Some("UTC".parse().unwrap()) };
+        let (usual, other) = (read(usual).unwrap(), read_as(header + &other, &reading).unwrap());
+        prop_assert_eq!(usual.1, other.1);
+        prop_assert_eq!(usual.0.tags(), other.0.tags());
+        prop_assert_eq!(usual.0.order(), other.0.order());
     }
 
     #[test]
