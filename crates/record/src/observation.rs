@@ -23,9 +23,10 @@ pub struct Observation {
     pub unit: String,
     /// Its value.
     pub value: f64,
-    /// Lower end of the 95 % interval of a percentile of this run; none of other metrics, and where none can be given.
+    /// Lower end of the 95 % interval of a percentile of this run, and of the rate that a search found the value itself; none of
+    /// other metrics, and where none can be given.
     pub low: Option<f64>,
-    /// Its upper end; none where it lies beyond all that was measured.
+    /// Its upper end, of a search the rate that failed; none where it lies beyond all that was measured.
     pub high: Option<f64>,
     /// Whether the trial was complete and means what it should.
     pub valid: bool,

@@ -65,7 +65,7 @@ pub use orders::{
 pub use percentile::{PercentileInterval, PercentileIntervals};
 pub use rate::OfferedRate;
 pub use report::Report;
-pub use search::{Search, SearchedStep};
+pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};

@@ -1,12 +1,9 @@
 //! The metrics of a trial, and which of them a study is about.
 
-use std::collections::BTreeMap;
-
 use record::{Design, METRICS, Metric, Observation, State};
 
 use crate::percentile::interval_ms;
 use crate::report::Report;
-use crate::search::Search;
 use crate::trial::Trial;
 
 /// Metric that is of a whole search and of no single trial.
@@ -33,7 +30,7 @@ const COMMON: [MetricOf; 7] = [
 ];
 
 /// The value of a metric for a trial in the metric's unit; none where its workload does not measure it, too few operations
-/// support it, or it is of a search ([`of_search`]).
+/// support it, or it is of a search ([`SUSTAINED`]).
 pub(crate) fn value(trial: &Trial, metric: &Metric) -> Option<f64> {
     let mut known = COMMON.iter().chain(trial.shown().metrics());
     let (_, value) = known.find(|(name, _)| *name == metric.name)?;
@@ -51,11 +48,6 @@ fn error_share(trial: &Trial) -> Option<f64> {
     let errors: u64 = counted.iter().map(|figures| figures.errors).sum();
     let done: u64 = counted.iter().map(|figures| figures.operations).sum();
     (errors + done > 0).then(|| errors as f64 / (errors + done) as f64)
-}
-
-/// The highest rate that a search found to be held, and whether it was confirmed.
-pub(crate) fn of_search(search: &Search) -> Option<(f64, bool)> {
-    Some((search.held_at()?, search.stable_at.is_some()))
 }
 
 /// What a study is about: what it says itself, else what its workload is judged by. None where nothing was measured.
@@ -95,8 +87,8 @@ fn achieved(trial: &Trial) -> bool {
 impl Report {
     /// All metrics of all trials that were begun, a line each: the long table of an export. `study` is the name of the
     /// results directory. Only trials that are complete are valid; the rate of a search stands once, with the number of the
-    /// last step that held it, and is valid if it was confirmed. The second measurement of a reference has ` (A/A)` behind
-    /// the name of its configuration, so that nobody takes it for a repeat.
+    /// last step that held it, and is valid if it was confirmed; what failed above it is its upper end. The second measurement of
+    /// a reference has ` (A/A)` behind the name of its configuration, so that nobody takes it for a repeat.
     #[must_use]
     pub fn observations(&self, study: &str) -> Vec<Observation> {
         let line =
@@ -113,25 +105,19 @@ impl Report {
                 high: ends.map(|(_, high)| high).filter(|high| high.is_finite()),
                 valid,
             };
-        let searched = self.searched();
         let begun = |trial: &&Trial| !matches!(trial.state, State::Skipped | State::Planned);
         let of_trial = |trial: &Trial| {
             let own = METRICS.iter().filter_map(|metric| {
                 let value = value(trial, metric)?;
                 Some(line(trial, metric, value, interval_ms(trial, metric), trial.is_complete()))
             });
-            let rate = searched.get(&trial.number).and_then(|&(rate, confirmed)| {
-                Some(line(trial, Metric::named(SUSTAINED)?, rate, None, confirmed))
+            let rate = trial.searched.and_then(|(range, confirmed)| {
+                let ends = (range.held_per_s, range.failed_per_s.unwrap_or(f64::INFINITY));
+                Some(line(trial, Metric::named(SUSTAINED)?, range.held_per_s, Some(ends), confirmed))
             });
             own.chain(rate).collect::<Vec<Observation>>()
         };
         self.trials.iter().filter(begun).flat_map(of_trial).collect()
-    }
-
-    /// Rates that searches found, by the trial that speaks for each.
-    fn searched(&self) -> BTreeMap<u32, (f64, bool)> {
-        let searches = self.searches.iter().chain(&self.aa_searches);
-        searches.filter_map(|search| Some((search.held_in()?, of_search(search)?))).collect()
     }
 }
 

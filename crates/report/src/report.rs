@@ -58,9 +58,6 @@ pub struct Report {
     pub trials: Vec<Trial>,
     /// Searches for the highest sustainable rate of a historian.
     pub searches: Vec<Search>,
-    /// Searches that measured the reference a second time.
-    #[serde(skip)]
-    pub(crate) aa_searches: Vec<Search>,
     /// What disks came to together.
     #[serde(flatten)]
     pub disk: disk::Series,
@@ -86,7 +83,8 @@ impl Report {
     pub fn of(study: &StudyRecord) -> Self {
         let manifest = &study.manifest;
         let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
-        let trials: Vec<Trial> = study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
+        let mut trials: Vec<Trial> =
+            study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
         let looks = manifest.design.as_ref().and_then(comparison::looks::levels);
         let mut configurations = configuration::all(study, &trials, None, looks.as_ref());
         let steady_state = steady::of(manifest, &configurations, &trials);
@@ -96,6 +94,7 @@ impl Report {
         }
         let searches = search::all(manifest, &trials, false);
         let aa_searches = search::all(manifest, &trials, true);
+        searches.iter().chain(&aa_searches).for_each(|search| search.tell(&mut trials));
         let comparison = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
         let not_begun = not_begun(study, comparison.as_ref());
         let mut report = Self {
@@ -116,7 +115,6 @@ impl Report {
             historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
             orders: orders::Series::of(manifest, &configurations, &trials),
             comparison,
-            aa_searches,
             searches,
             not_begun,
             configurations,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::{Manifest, SearchRules, SearchStep};
 use serde::Serialize;
 
+use crate::format::figure;
 use crate::trial::Trial;
 
 /// Rates that differ by less than this share are one rate.
@@ -69,6 +70,35 @@ pub struct Search {
     pub step_s: Option<f64>,
 }
 
+/// Where the greatest rate lies that can be held: not below the one that was held, and below the one that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RateRange {
+    /// The highest rate that was held; of several searches their mean.
+    pub held_per_s: f64,
+    /// The lowest rate above it that was given up; of several searches their mean, none where one of them gave up none.
+    pub failed_per_s: Option<f64>,
+}
+
+impl RateRange {
+    /// The mean of several: each of their rates lies between its own ends, so that the mean rate lies between the mean ends.
+    pub(crate) fn mean(ranges: &[Self]) -> Option<Self> {
+        let held: Vec<f64> = ranges.iter().map(|range| range.held_per_s).collect();
+        let failed: Option<Vec<f64>> = ranges.iter().map(|range| range.failed_per_s).collect();
+        Some(Self {
+            held_per_s: stats::mean(&held)?,
+            failed_per_s: failed.and_then(|failed| stats::mean(&failed)),
+        })
+    }
+
+    /// `4,200 to below 4,600`; `from 4,200 on` where nothing failed.
+    pub(crate) fn words(&self) -> String {
+        match self.failed_per_s {
+            Some(failed) => format!("{} to below {}", figure(self.held_per_s), figure(failed)),
+            None => format!("from {} on", figure(self.held_per_s)),
+        }
+    }
+}
+
 /// How the steps of a rate ended: those that confirmed it if there were any, else those that looked for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Tried {
@@ -88,11 +118,24 @@ impl Search {
         self.stable_at.or(self.unconfirmed_at)
     }
 
+    /// Where the greatest rate lies that can be held; none where none was held.
+    pub(crate) fn range(&self) -> Option<RateRange> {
+        Some(RateRange { held_per_s: self.held_at()?, failed_per_s: self.failed_at })
+    }
+
     /// The trial that speaks for the rate that was held: the last step that held it.
     pub(crate) fn held_in(&self) -> Option<u32> {
         let rate = self.held_at()?;
         let held = |step: &&SearchedStep| step.stable == Some(true) && same(step.rate_per_s, rate);
         self.steps.iter().rev().find(held).map(|step| step.trial)
+    }
+
+    /// Has the trial that speaks for it know what it came to.
+    pub(crate) fn tell(&self, trials: &mut [Trial]) {
+        let number = self.held_in();
+        if let Some(trial) = trials.iter_mut().find(|trial| Some(trial.number) == number) {
+            trial.searched = self.range().map(|range| (range, self.stable_at.is_some()));
+        }
     }
 
     pub(crate) fn trials(&self) -> Vec<u32> {
@@ -261,6 +304,8 @@ mod tests {
     use crate::fixture::{self, Collected};
     use crate::report::Report;
 
+    use super::RateRange;
+
     /// Steps as text: `p` probes, `c` confirms, then the rate, then `+` held, `-` not held, `?` invalid.
     fn search(steps: &[&str]) -> super::Search {
         search_by(steps, |_| {})
@@ -341,6 +386,17 @@ mod tests {
         let found = search(&["p1000+", "p2000?", "c1000+", "c1000?", "c1000+", "c1000+"]);
         assert_eq!((found.stable_at, found.failed_at), (Some(1000.0), None));
         assert!(found.ended_by.unwrap().contains("client-limited"));
+    }
+
+    #[test]
+    fn the_rate_of_several_searches_lies_between_the_means_of_their_ends() {
+        let range = |held_per_s, failed_per_s| RateRange { held_per_s, failed_per_s };
+        let words = |ranges: &[RateRange]| RateRange::mean(ranges).map(|range| range.words());
+        let first = range(4_000.0, Some(4_400.0));
+        assert_eq!(words(&[first]).unwrap(), "4,000 to below 4,400");
+        assert_eq!(words(&[first, range(4_400.0, Some(4_800.0))]).unwrap(), "4,200 to below 4,600");
+        assert_eq!(words(&[first, range(4_400.0, None)]).unwrap(), "from 4,200 on", "one gave up no rate");
+        assert_eq!(words(&[]), None);
     }
 
     #[test]

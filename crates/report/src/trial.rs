@@ -13,6 +13,7 @@ use crate::bins::Bins;
 use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::PercentileIntervals;
 use crate::rate::OfferedRate;
+use crate::search::RateRange;
 use crate::stability::Stability;
 use crate::workloads::{self, Common, Shown, Worked};
 
@@ -134,6 +135,9 @@ pub struct Trial {
     /// Its part in a search for the highest sustainable rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchStep>,
+    /// What the search came to that it speaks for, and whether that was confirmed; none of other trials.
+    #[serde(skip)]
+    pub(crate) searched: Option<(RateRange, bool)>,
     /// What it is of, even if it left nothing.
     #[serde(skip)]
     pub(crate) workload: Workload,
@@ -203,6 +207,7 @@ impl Trial {
             parameters: record.parameters.clone(),
             target: record.target.clone(),
             placed: record.placed.clone(),
+            searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
             worked: shown

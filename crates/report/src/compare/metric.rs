@@ -5,7 +5,9 @@ use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged};
 
 use super::{RunCells, Shared};
-use crate::comparison::{ComparedMetric, direction, gain_pct, words};
+use crate::comparison::{Cell, ComparedMetric, direction, gain_pct, words};
+use crate::metrics::SUSTAINED;
+use crate::search::RateRange;
 
 /// A metric of a combination on two sides.
 #[derive(Clone, Debug, Serialize)]
@@ -16,6 +18,12 @@ pub struct MetricAgainst {
     pub first: Vec<f64>,
     /// Values of this study's; empty where it has none.
     pub this: Vec<f64>,
+    /// Of the rate that searches find: the mean of what was held in the first study, and of what failed above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_sustained: Option<RateRange>,
+    /// The same of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub this_sustained: Option<RateRange>,
     /// Of how many runs these are, on either side.
     pub runs: (usize, usize),
     /// How much the runs of one side differ by themselves (standard deviation), as a share; none where no side has several.
@@ -115,6 +123,8 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
     let ends = effect.map(|effect| (pct(effect.ratio.low), pct(effect.ratio.high)));
     Some(MetricAgainst {
         metric: metric.into(),
+        first_sustained: sustained(metric, shared.first),
+        this_sustained: sustained(metric, shared.this),
         runs: (ours.len(), theirs.len()),
         between_runs: sessions.map(|sessions| sessions.spread),
         gain_pct: known.map(pct),
@@ -132,6 +142,12 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
 fn by_run(metric: &Metric, runs: &[RunCells<'_>]) -> Vec<Vec<f64>> {
     let of = |(_, cells): &RunCells<'_>| cells.iter().filter_map(|cell| cell.value(metric)).collect();
     runs.iter().map(of).filter(|values: &Vec<f64>| !values.is_empty()).collect()
+}
+
+/// Where the greatest rate lies, of all searches of a side; none of another metric.
+fn sustained(metric: &Metric, runs: &[RunCells<'_>]) -> Option<RateRange> {
+    let cells = runs.iter().filter(|_| metric.name == SUSTAINED).flat_map(|(_, cells)| cells);
+    RateRange::mean(&cells.filter_map(Cell::sustained).collect::<Vec<RateRange>>())
 }
 
 /// What stands for a verdict as long as there is none.

@@ -36,10 +36,10 @@ impl<'a> Run<'a> {
             cells.entry(key(trial, designed)).or_default().push(Cell::of(trial));
         }
         for search in &self.report.searches {
-            let held = search.stable_at.zip(search.held_in());
+            let held = search.stable_at.and_then(|_| search.range().zip(search.held_in()));
             let step = |number: u32| self.report.trials.iter().find(|trial| trial.number == number);
-            if let Some((rate, trial)) = held.and_then(|(rate, number)| Some((rate, step(number)?))) {
-                cells.entry(key(trial, designed)).or_default().push(Cell::searched(trial, rate));
+            if let Some((range, trial)) = held.and_then(|(range, number)| Some((range, step(number)?))) {
+                cells.entry(key(trial, designed)).or_default().push(Cell::searched(trial, range));
             }
         }
         cells
@@ -86,6 +86,7 @@ impl<'a> Run<'a> {
         let trials = &self.report.trials;
         match trials.len() {
             0 => format!("{} holds no trial that can be read", self.name),
+            1 => format!("the only trial of {} came to no figures that count", self.name),
             trials => format!("none of the {trials} trials of {} came to figures that count", self.name),
         }
     }

@@ -282,7 +282,7 @@ fn where_nothing_came_to_figures_it_is_said_why() {
     failed.trials[0].trial.state = record::State::Failed;
     failed.trials[0].trial.reason = Some("No space left on device".to_owned());
     let text = compare(&one("A", |_| {}), &failed).text(None, CompareRows::All);
-    assert!(text.contains("none of the 1 trials of this came to figures that count"), "{text}");
+    assert!(text.contains("the only trial of this came to no figures that count"), "{text}");
     assert!(text.contains("this: trial 1 failed: No space left on device."), "{text}");
     failed.trials.clear();
     let text = compare(&failed, &one("A", |_| {})).text(None, CompareRows::All);
@@ -431,6 +431,8 @@ fn the_rates_that_two_searches_found_are_no_difference_of_the_workload() {
     assert_eq!(found.outcome(), CompareOutcome::Judged);
     let sustained = metric(combination, "sustained_per_s");
     assert_eq!(sustained.words, "differs");
+    let text = found.text(None, CompareRows::All).to_string();
+    assert!(text.contains("504 to below 514") && text.contains("904 to below 922"), "{text}");
     assert!(sustained.gain_pct.is_some_and(|gain| (gain - 79.0).abs() < 1.0), "{sustained:?}");
     let settings: Vec<&str> = found.against[0].settings.iter().map(|found| found.what.as_str()).collect();
     assert!(settings.iter().all(|what| !what.contains("rate")), "{settings:?}");

@@ -5,6 +5,7 @@ use record::Lines;
 use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, label};
 use crate::comparison::table::change_of;
 use crate::format::{self, figure_or_dash};
+use crate::search::RateRange;
 use crate::table::{Column, Row, Table};
 use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
 
@@ -198,7 +199,10 @@ fn refused(combination: &Combination) -> Vec<String> {
 }
 
 fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row {
-    let mean = |values: &[f64]| figure_or_dash(stats::mean(values));
+    let mean = |values: &[f64], sustained: Option<RateRange>| match sustained {
+        Some(range) => range.words(),
+        None => figure_or_dash(stats::mean(values)),
+    };
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
     let unit = if by_runs { "runs" } else { "trials" };
     let settle = needed
@@ -208,8 +212,8 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
     let mut cells = vec![
         combination.label.clone(),
         against.metric.name.to_owned(),
-        mean(&against.first),
-        mean(&against.this),
+        mean(&against.first, against.first_sustained),
+        mean(&against.this, against.this_sustained),
         format!("{ours} and {theirs}"),
     ];
     cells.extend(by_runs.then_some(spread));

@@ -13,7 +13,7 @@ use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, Gain, Point, PointValues, Quantity, StudyComparison, axis_words,
 };
 use crate::format::{self, figure, plain};
-use crate::table::{Column, Row, Table};
+use crate::table::{Column, Row, Table, dash};
 
 /// Values that differ by more than this factor share no even scale.
 const EVEN_FACTOR_MAX: f64 = 20.0;
@@ -278,7 +278,7 @@ fn table(axis: &ComparedAxis, series: &AxisSeries, levels: &[Level<'_>]) -> Tabl
         Column::words("verdict"),
     ];
     let row = |level: &Level<'_>| {
-        let interval = level.point.values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default();
+        let interval = dash(level.point.values.interval.map(|e| format::range(e.low, e.high)));
         let gain = gain_of(axis, &level.point.values);
         let reference = if level.text == series.reference { "reference" } else { "" };
         Row::of(vec![

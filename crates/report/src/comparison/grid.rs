@@ -6,7 +6,7 @@ use record::{Design, Manifest, Metric, State};
 
 use crate::metrics;
 use crate::percentile::interval_ms;
-use crate::search::Search;
+use crate::search::{RateRange, Search};
 use crate::trial::Trial;
 
 /// What a point is known by: its named configuration and its levels.
@@ -38,7 +38,7 @@ pub(crate) struct Row<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'a> {
     pub(crate) trial: &'a Trial,
-    sustained: Option<f64>,
+    sustained: Option<RateRange>,
 }
 
 impl<'a> Cell<'a> {
@@ -48,14 +48,14 @@ impl<'a> Cell<'a> {
     }
 
     /// A search that confirmed a rate, with the step that speaks for it.
-    pub(crate) fn searched(trial: &'a Trial, rate_per_s: f64) -> Self {
-        Self { trial, sustained: Some(rate_per_s) }
+    pub(crate) fn searched(trial: &'a Trial, confirmed: RateRange) -> Self {
+        Self { trial, sustained: Some(confirmed) }
     }
 
     /// None of a trial with I/O errors, whose figures nobody should trust, but for the share of the errors itself.
     pub(crate) fn value(&self, metric: &Metric) -> Option<f64> {
         match metric.name {
-            metrics::SUSTAINED => self.sustained,
+            metrics::SUSTAINED => Some(self.sustained?.held_per_s),
             metrics::ERROR_SHARE => metrics::value(self.trial, metric),
             _ if self.is_trusted() => metrics::value(self.trial, metric),
             _ => None,
@@ -65,6 +65,11 @@ impl<'a> Cell<'a> {
     /// The interval of a percentile of its run, in the metric's unit; the upper end may be infinite.
     pub(crate) fn interval(&self, metric: &Metric) -> Option<(f64, f64)> {
         interval_ms(self.trial, metric).filter(|_| self.is_trusted())
+    }
+
+    /// Where the greatest rate lies that can be held; none of what was not searched.
+    pub(crate) fn sustained(&self) -> Option<RateRange> {
+        self.sustained
     }
 
     /// Whether its figures count.
@@ -81,6 +86,16 @@ impl Row<'_> {
 }
 
 impl<'a> Grid<'a> {
+    /// Where the greatest rate of each point lies, of its searches together.
+    pub(crate) fn sustained(&self) -> impl Iterator<Item = Option<RateRange>> {
+        let of = |row: &Row<'_>| {
+            RateRange::mean(
+                &row.cells.iter().flatten().filter_map(Cell::sustained).collect::<Vec<RateRange>>(),
+            )
+        };
+        self.rows.iter().map(of)
+    }
+
     pub(crate) fn of(
         manifest: &Manifest,
         design: &Design,
@@ -96,8 +111,8 @@ impl<'a> Grid<'a> {
         }
         for search in searches.iter().chain(aa_searches) {
             let of = |number: u32| trials.iter().find(|trial| trial.number == number);
-            let confirmed = search.stable_at.and_then(|rate| Some((rate, of(search.held_in()?)?)));
-            let cell = confirmed.map(|(rate, trial)| Cell::searched(trial, rate));
+            let confirmed = search.stable_at.and_then(|_| Some((search.range()?, of(search.held_in()?)?)));
+            let cell = confirmed.map(|(range, trial)| Cell::searched(trial, range));
             if let Some(trial) = confirmed.map(|(_, trial)| trial).or_else(|| of(*search.trials().last()?)) {
                 grid.place(key(trial), trial, cell);
             }

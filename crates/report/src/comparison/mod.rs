@@ -32,7 +32,7 @@ use serde::Serialize;
 use stats::{Better, Estimate, Jump, Knee, Looks, Scalability};
 
 use crate::metrics;
-use crate::search::Search;
+use crate::search::{RateRange, Search};
 use crate::trial::Trial;
 pub(crate) use caveat::few_blocks;
 pub use gain::Gain;
@@ -124,6 +124,9 @@ pub struct PointValues {
     pub by_block: Vec<Option<f64>>,
     /// Mean over the blocks.
     pub mean: Option<f64>,
+    /// Of the rate that a search finds: the mean of what was held, and of what failed above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<RateRange>,
     /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
     /// The 95 % interval of this run, where the metric is a percentile that one block alone has.
@@ -370,7 +373,11 @@ pub(crate) fn of(
     let smallest = design.smallest.map_or(stats::SMALLEST_EFFECT, record::Share::value);
     let measured = |metric: &Metric| {
         let pairs = Pairs::of(&grid, &axes, metric, smallest, looks);
-        (measured(&pairs, compares), NoiseFloor::of(&grid, metric, smallest, looks))
+        let mut points = measured(&pairs, compares);
+        if metric.name == metrics::SUSTAINED {
+            points.iter_mut().zip(grid.sustained()).for_each(|(point, range)| point.sustained = range);
+        }
+        (points, NoiseFloor::of(&grid, metric, smallest, looks))
     };
     let (values, noise) = measured(metric);
     let scatter =
@@ -456,6 +463,7 @@ fn measured(pairs: &Pairs<'_>, compares: bool) -> Vec<PointValues> {
             run_interval: (known.len() == 1).then(|| pairs.run_interval(index)).flatten(),
             by_block,
             gains,
+            sustained: None,
             published: None,
         }
     };

@@ -8,7 +8,8 @@ use crate::comparison::{
     threshold,
 };
 use crate::format::{self, figure_or_dash, points};
-use crate::table::{Column, Row, Table, column, words};
+use crate::metrics;
+use crate::table::{Column, Row, Table, column, dash, words};
 
 /// Every combination: its mean, what it gains along each axis with the verdict, and what was published.
 pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
@@ -61,7 +62,7 @@ fn heading(metric: &ComparedMetric, several_blocks: bool) -> String {
 fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     let values = &point.values;
     let measured = values.by_block.iter().flatten().count();
-    let mut cells = vec![name(point), figure_or_dash(values.mean)];
+    let mut cells = vec![name(point), mean(values)];
     for axis in comparison.axes.iter().filter(|_| comparison.not_compared.is_none()) {
         cells.extend(gain_cells(values, axis));
     }
@@ -70,13 +71,18 @@ fn cells(comparison: &StudyComparison, point: &Point) -> Vec<String> {
     cells
         .push(published.and_then(|p| p.gain_pct).map_or_else(|| format::UNKNOWN.to_owned(), signed_per_cent));
     cells.push(published.and_then(|p| p.says.clone()).unwrap_or_else(|| format::UNKNOWN.to_owned()));
-    cells.push(threshold::ends(values).map(format::open_range).unwrap_or_default());
+    cells.push(dash(threshold::ends(values).map(format::open_range)));
     cells.push(format!("{measured} of {}", values.by_block.len()));
     cells
 }
 
 fn name(point: &Point) -> String {
     if point.is_reference { format!("{} (reference)", point.label) } else { point.label.clone() }
+}
+
+/// The mean; of rates that searches found, where it lies.
+fn mean(values: &PointValues) -> String {
+    values.sustained.map_or_else(|| figure_or_dash(values.mean), |range| range.words())
 }
 
 fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
@@ -138,8 +144,7 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
 }
 
 fn other_cell(values: &PointValues) -> String {
-    let mean = figure_or_dash(values.mean);
-    let figure = gained(values, mean);
+    let figure = gained(values, mean(values));
     match published_words(values) {
         Some(published) => format!("{figure} ({published})"),
         None => figure,
@@ -189,6 +194,11 @@ pub(crate) fn published_notes(comparison: &StudyComparison) -> Vec<String> {
     says.chain(differs).chain([format!("Source: {}", published.source)]).collect()
 }
 
+/// What a rate is that a search found.
+const SEARCHED: &str = ", from the one that was confirmed to below the one that was given up";
+const SEARCHED_IN_BLOCKS: &str = ", from the mean of those that were confirmed, which gains and intervals are of, to below the mean \
+                                  of those that were given up";
+
 /// What the columns mean.
 pub(crate) fn legend(comparison: &StudyComparison) -> String {
     let metric = &comparison.metric;
@@ -231,5 +241,10 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         Some(_) if !several_blocks => "interval of the percentile of this run",
         _ => "interval of the mean over the blocks",
     };
-    format!("{head}: {}{mean}{sense}. 95 %: {of}{gain}", metric.says)
+    let searched = match metric.name == metrics::SUSTAINED {
+        true if several_blocks => SEARCHED_IN_BLOCKS,
+        true => SEARCHED,
+        false => "",
+    };
+    format!("{head}: {}{mean}{searched}{sense}. 95 %: {of}{gain}", metric.says)
 }

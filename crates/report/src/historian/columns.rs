@@ -5,7 +5,7 @@ use record::SearchStep;
 use crate::csv::{Field, number};
 use crate::trial::Trial;
 
-pub(crate) const COLUMNS: [Field; 21] = [
+pub(crate) const COLUMNS: [Field; 24] = [
     ("events_offered_per_s", |trial| number(trial.historian()?.offered_per_s?)),
     ("commits_per_s", |trial| number(trial.historian()?.commits_per_s?)),
     ("rows_per_commit", |trial| number(trial.historian()?.rows_per_commit?)),
@@ -27,6 +27,9 @@ pub(crate) const COLUMNS: [Field; 21] = [
     ("not_held_because", |trial| Some(trial.historian()?.unstable_because.join("; "))),
     ("search_step", |trial| Some(step(trial.search?).to_owned())),
     ("search_rate_per_s", |trial| number(trial.search?.rate_per_s())),
+    ("sustained_per_s", |trial| number(trial.searched?.0.held_per_s)),
+    ("sustained_below_per_s", |trial| number(trial.searched?.0.failed_per_s?)),
+    ("sustained_confirmed", |trial| Some(trial.searched?.1.to_string())),
 ];
 
 fn longest_purge_s(trial: &Trial) -> Option<f64> {

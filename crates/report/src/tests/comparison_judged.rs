@@ -227,9 +227,20 @@ fn searches_are_compared_by_the_rate_that_they_confirmed() {
     assert_eq!(comparison.metric.name, "sustained_per_s");
     assert_eq!(comparison.points[1].values.by_block[..2], [Some(901.0), Some(902.0)]);
     assert_eq!(comparison.points[1].values.by_block[5], None, "not confirmed");
+    let table = report.text(Some(400)).to_string();
+    let row = |label: &str| table.lines().find(|line| line.starts_with(label)).unwrap_or_default().to_owned();
+    assert!(row("writers 4").contains(" 903 to below 921 "), "{table}");
+    assert!(table.replace('\n', " ").contains("gains and intervals are of, to below the mean"), "{table}");
+    assert!(report.html().contains("903 to below 921"));
     let told = report.observations("study");
     let rates: Vec<_> = told.iter().filter(|o| o.metric == "sustained_per_s").collect();
     assert_eq!((rates.len(), rates.iter().filter(|o| o.valid).count()), (12, 10));
+    let one = rates.iter().find(|o| o.block == 1 && o.axes["writers"] == "4").unwrap();
+    assert_eq!((one.value, one.low, one.high), (901.0, Some(901.0), Some(901.0 * 1.02)));
+    let csv = report.csv();
+    assert!(csv.contains("sustained_per_s,sustained_below_per_s,sustained_confirmed\r\n"), "{csv}");
+    assert!(csv.contains(",confirm,901,901,919.02,true\r\n"), "{csv}");
+    assert!(csv.contains(",probe,906,906,924.12,false\r\n") && csv.contains(",probe,901,,,\r\n"), "{csv}");
 }
 
 #[test]

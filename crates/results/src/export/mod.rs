@@ -9,6 +9,7 @@
 //! | *axis* | number or text | its level; one column for each axis that occurs, by name |
 //! | `metric`, `unit` | text | what was measured of it |
 //! | `value` | number | the value in that unit, to the last bit |
+//! | `low`, `high` | number | the ends of its interval, where it has one |
 //! | `valid` | true or false | whether the trial was complete and means what it should |
 //!
 //! Both forms have the same columns in the same order, and the same cells. A text that is empty, and the level of an axis
