@@ -11,7 +11,7 @@ use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::machine::Machine;
 use crate::percentile::PercentileIntervals;
 use crate::report::Report;
-use crate::table::{Column, Row, Table, column, level_cells, level_columns, level_keys, words};
+use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
 use crate::trial::{Figures, Generator, Trial};
 
 /// The main table: a configuration a row where there are repeats, else a trial a row.
@@ -142,9 +142,7 @@ fn figure_cells(
     let cpu = |value: Option<f64>| if cost.is_some() { figure_or_dash(value) } else { String::new() };
     vec![
         figure_or_dash(figures.per_s),
-        interval.map_or_else(String::new, |(low, high)| {
-            format!("{}–{}", format::figure(low), format::figure(high))
-        }),
+        dash(interval.map(|(low, high)| format!("{}–{}", format::figure(low), format::figure(high)))),
         figure_or_dash(figures.mb_per_s),
         latency_or_dash(latency.mean_us),
         latency_or_dash(latency.p50_us),

@@ -47,7 +47,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
     cells.extend([
         of(|h| h.offered_per_s),
         of(|h| h.records_per_s),
-        interval.map_or_else(String::new, |e| format!("{}–{}", figure(e.low), figure(e.high))),
+        dash(interval.map(|e| format!("{}–{}", figure(e.low), figure(e.high)))),
         of(|h| h.commits_per_s),
         time(|s| s.p50_us, |h| h.flush),
         time(|s| s.p99_us, |h| h.flush),
