@@ -226,10 +226,11 @@ fn check_contradictions(problems: &mut Problems, settings: &Settings) {
     check_contradictions_of_the_loop(problems, settings);
     check_contradictions_of_the_engine(problems, settings);
     if settings.poll == Some(true) && settings.flush_every.is_some() {
-        problems.add("flush_every", "cannot be polled for: leave out poll or flush_every");
+        let either = format!("leave out {} or {}", parameter("poll"), parameter("flush_every"));
+        problems.add("flush_every", format!("cannot be polled for: {either}"));
     }
     if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
-        problems.add("no_fill", "contradicts fill_passes: give one of them");
+        problems.add("no_fill", format!("contradicts {}: give one of them", parameter("fill_passes")));
     }
     let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
     if settings.pools.as_ref().is_some_and(unusable) {
@@ -239,11 +240,13 @@ fn check_contradictions(problems: &mut Problems, settings: &Settings) {
 
 fn check_contradictions_of_the_loop(problems: &mut Problems, settings: &Settings) {
     if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
-        let problem = "contradicts rate, whose due times depend on no answer: give one of them";
+        let rate = parameter("rate");
+        let problem = format!("contradicts {rate}, whose due times depend on no answer: give one of them");
         problems.add("think_time", problem);
     }
     if settings.rate.is_none() && settings.arrivals.is_some() {
-        problems.add("arrivals", "is the spacing of an open loop: give rate as well");
+        problems
+            .add("arrivals", format!("is the spacing of an open loop: give {} as well", parameter("rate")));
     }
 }
 

@@ -258,7 +258,8 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
         problems.add(
             "flush_rows",
             format!(
-                "cannot be {flush_rows} with max_buffered_events {buffered}: a flush would never be full"
+                "cannot be {flush_rows} with {}: a flush would never be full",
+                parameter("max_buffered_events").of(buffered)
             ),
         );
     }
@@ -303,7 +304,7 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
                 "the PLC decides how much changes".to_owned()
             }
         };
-        problems.add("rate", format!("cannot be {rate} with source {choice}: {instead}"));
+        problems.add("rate", format!("cannot be {rate} with {}: {instead}", parameter("source").of(choice)));
     }
     if random && settings.rate.is_none() {
         let (rate, max) = (parameter("rate"), parameter("rate").of("max"));
@@ -351,6 +352,7 @@ fn check_storage(problems: &mut Problems, settings: &Settings) {
         problems.add("purge_rows", format!("has no effect where partitions are dropped: use {delete}"));
     }
     if settings.screens == Some(0) {
+        let none = parameter("screens").of(0);
         for (parameter, given) in [
             ("screen_interval", settings.screen_interval.is_some()),
             ("screen_tags", settings.screen_tags.is_some()),
@@ -358,7 +360,7 @@ fn check_storage(problems: &mut Problems, settings: &Settings) {
             ("latest_interval", settings.latest_interval.is_some()),
         ] {
             if given {
-                problems.add(parameter, "has no effect with screens 0");
+                problems.add(parameter, format!("has no effect with {none}"));
             }
         }
     }

@@ -163,20 +163,21 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
     for (settings, said) in [
         (
             Settings { flush_rows: Some(500), max_buffered_events: Some(400), ..none() },
-            "flush_rows cannot be 500 with max_buffered_events 400: a flush would never be full",
+            "flush_rows cannot be 500 with ‹\u{2063}workload.historian.max_buffered_events 400\u{2063}›: a flush would never be full",
         ),
         (
             Settings { source: Some(SourceChoice::Counters), rate, ..none() },
-            "rate cannot be 10 with source counters: counters step once a second, so the number of tags is their rate: \
-             use ‹\u{2063}workload.historian.tags\u{2063}›",
+            "rate cannot be 10 with ‹\u{2063}workload.historian.source counters\u{2063}›: counters step once a second, so the number of tags is their \
+             rate: use ‹\u{2063}workload.historian.tags\u{2063}›",
         ),
         (
             Settings { source: csv(), rate, ..none() },
-            "rate cannot be 10 with source csv:plant.csv: a recording has its own pace: use ‹\u{2063}workload.historian.speed\u{2063}›",
+            "rate cannot be 10 with ‹\u{2063}workload.historian.source csv:plant.csv\u{2063}›: a recording has its own pace: \
+             use ‹\u{2063}workload.historian.speed\u{2063}›",
         ),
         (
             Settings { source: modbus(), rate, ..none() },
-            "rate cannot be 10 with source modbus://plc:502: the PLC decides how much changes",
+            "rate cannot be 10 with ‹\u{2063}workload.historian.source modbus://plc:502\u{2063}›: the PLC decides how much changes",
         ),
         (
             Settings { source: Some(SourceChoice::Random), ..none() },
@@ -241,7 +242,7 @@ fn without_screens_nothing_can_be_said_of_them() {
         ..Settings::default()
     };
     let expected = ["screen_interval", "screen_tags", "trend_window", "latest_interval"]
-        .map(|name| format!("{name} has no effect with screens 0"));
+        .map(|name| format!("{name} has no effect with ‹\u{2063}workload.historian.screens 0\u{2063}›"));
     assert_eq!(problems(settings), expected);
 }
 

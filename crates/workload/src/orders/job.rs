@@ -3,6 +3,7 @@
 use load::{JobError, Pacing, Phases, Problems, Span};
 use serde::{Deserialize, Serialize};
 
+use super::parameter;
 use super::settings::{Procedures, Settings};
 use super::size::StoreSize;
 use crate::clients::Schedule;
@@ -168,10 +169,14 @@ fn check_pacing(problems: &mut Problems, settings: &Settings) {
         }
     }
     if let (Some(target), true) = (settings.cpu_target, settings.rate.is_some()) {
-        problems.add("rate", format!("cannot be given with cpu_target {target}: {adjusted}"));
+        problems
+            .add("rate", format!("cannot be given with {}: {adjusted}", parameter("cpu_target").of(target)));
     }
     if let (Some(target), Some(_)) = (settings.cpu_target, settings.ramp_rate) {
-        problems.add("ramp_rate", format!("has no effect with cpu_target {target}: {adjusted}"));
+        problems.add(
+            "ramp_rate",
+            format!("has no effect with {}: {adjusted}", parameter("cpu_target").of(target)),
+        );
     }
 }
 
