@@ -68,20 +68,54 @@ pub fn loaded(setup: &Setup) -> Vec<String> {
 /// What a target asks for and the setup of its trial denies; none where they agree, or cannot be compared.
 pub(crate) fn contradiction(target: &Value, setup: &Setup) -> Option<String> {
     let full = in_full(target);
+    let loaded = loaded(setup);
     // A target may have both, for trials of several workloads.
-    let asked: Vec<String> = if setup.databases().is_empty() {
+    let (asked, agree) = if setup.databases().is_empty() {
         let paths: Vec<&str> = full.get("paths")?.as_array()?.iter().filter_map(Value::as_str).collect();
-        vec![paths.join(", ")]
+        let asked = vec![paths.join(", ")];
+        let agree = asked == loaded;
+        (asked, agree)
     } else {
-        // A server's address has the name of the database in a setup, and may lack it in a target.
         let databases = full.get("database")?.as_object()?.values();
-        let ats: Vec<String> =
-            databases.filter_map(|one| one.get("at")?.as_str()).map(str::to_owned).collect();
-        ats.iter().all(|at| at.starts_with("sqlite:")).then_some(ats)?
+        let asked: Vec<String> =
+            databases.map(|one| one.get("at")?.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+        let agree = places(&asked)? == places(&loaded)?;
+        (asked, agree)
     };
-    let (asked, loaded) = (asked.join(" and "), loaded(setup).join(" and "));
-    (!loaded.is_empty() && asked != loaded)
-        .then(|| format!("its target is {asked}, and its setup tells of {loaded}"))
+    (!loaded.is_empty() && !agree).then(|| {
+        format!("its target is {}, and its setup tells of {}", asked.join(" and "), loaded.join(" and "))
+    })
+}
+
+/// The files or servers of addresses; none if one of them is the name of a server, which no setup has. Of several databases of one
+/// server a target may say only how many there are.
+fn places(addresses: &[String]) -> Option<Vec<String>> {
+    let mut places: Vec<String> = addresses.iter().map(|address| place(address)).collect::<Option<_>>()?;
+    places.dedup();
+    Some(places)
+}
+
+/// The file of an address, or its engine with the host and port or the socket: a setup has the name of the database too, and
+/// whoever logs in, which a target may lack.
+fn place(address: &str) -> Option<String> {
+    if address.starts_with("sqlite:") {
+        return Some(address.to_owned());
+    }
+    let (scheme, rest) = address.split_once("://")?;
+    let (engine, usual) = match scheme {
+        "postgres" | "postgresql" => ("postgres", "5432"),
+        "mysql" | "mariadb" => ("mysql", "3306"),
+        _ => return None,
+    };
+    let (authority, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let option = |key: &str| options.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
+    let authority = authority.split('/').next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
+    let (host, port) = host.rsplit_once(':').filter(|(_, port)| is_port(port)).unwrap_or((host, usual));
+    let host = option("host").or(option("socket")).unwrap_or(host).to_lowercase();
+    let host = if host.is_empty() { "localhost" } else { &host };
+    Some(format!("{engine}://{host}:{}", option("port").unwrap_or(port)))
 }
 
 fn one_or_many(value: Value) -> Vec<Value> {
@@ -140,6 +174,25 @@ mod tests {
         assert_eq!(in_full(&json!({"url": "postgres://h", "database": "x", "keep": true})), named);
         let (paths, other) = (json!({"paths": ["/a"]}), json!(7));
         assert_eq!((in_full(&paths), in_full(&other)), (paths, other), "what has no database stays");
+    }
+
+    #[test]
+    fn a_server_is_the_same_whoever_logs_in_to_what() {
+        let set_up = "postgres://historian@db-1:5432/plant";
+        for asked in
+            ["postgres://db-1", "postgresql://x@DB-1/y?sslmode=require", "postgres://?host=db-1", set_up]
+        {
+            assert_eq!(place(asked), place(set_up), "{asked}");
+        }
+        for other in
+            ["postgres://db-2", "postgres://db-1:5433", "mysql://db-1:5432", "postgres://?host=/run/db-1"]
+        {
+            assert!(place(other).is_some() && place(other) != place(set_up), "{other}");
+        }
+        assert_eq!(place("mysql://a@/?socket=%2Frun%2Fdb"), place("mariadb://?socket=%2Frun%2Fdb"));
+        assert_eq!((place("postgres://[::1]"), place("db1")), (Some("postgres://[::1]:5432".into()), None));
+        let twice = ["postgres://h/a_1".to_owned(), "postgres://h/a_2".to_owned()];
+        assert_eq!(places(&twice), places(&["postgres://h".to_owned()]), "a count of databases");
     }
 
     #[test]

@@ -96,11 +96,18 @@ pub(crate) fn check() -> StudyRecord {
         setup.server.settings.clear();
         setup.calibration = None;
     };
+    let file = |record: &mut record::TrialRecord| {
+        record.target = serde_json::json!({"database": "sqlite:/data/prony.db"});
+    };
     let trials = vec![
         Made::read("RND4K Q32T1 read").rate(74_120.0, 430.0).seconds(30).trial(1),
         Made::write("RND4K Q1T1 write").with(|s| s.outstanding = 1).rate(820.0, 1_210.0).trial(2),
-        Collected::at("historian 5100/s", 5_100.0).seconds(8).with(embedded).trial(3),
-        Collected::closed("historian as fast as it goes", 61_000.0).seconds(8).with(embedded).trial(4),
+        Collected::at("historian 5100/s", 5_100.0).seconds(8).with(embedded).recorded(file).trial(3),
+        Collected::closed("historian as fast as it goes", 61_000.0)
+            .seconds(8)
+            .with(embedded)
+            .recorded(file)
+            .trial(4),
     ];
     let mut study = fixture::study("quick", trials);
     study.manifest.title = "Check of /data".to_owned();
