@@ -10,6 +10,7 @@
 
 mod curves;
 mod effects;
+mod history;
 mod looks;
 mod noise;
 mod one_trial;
@@ -28,7 +29,7 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 9] = [
+const SECTIONS: [Titled; 10] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
@@ -38,6 +39,7 @@ const SECTIONS: [Titled; 9] = [
     ("Effects", effects::section),
     ("Runs of different times", sessions::section),
     ("Looks", looks::section),
+    ("Change points of a history", history::section),
 ];
 
 fn main() {
