@@ -44,11 +44,11 @@ fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
     let needed = blocks.saturating_add(latencies);
     (needed > usable.bytes).then(|| {
         format!(
-            "outstanding: {threads} {} with {} blocks of {} in flight need {} MiB for their blocks and {} MiB for \
+            "outstanding: {threads} {} with {} of {} in flight need {} MiB for their blocks and {} MiB for \
              their latencies, and this process may use {} MiB more ({}): use fewer outstanding I/Os or threads, or smaller \
              blocks, or let it have more",
             if threads == 1 { "thread" } else { "threads" },
-            job.outstanding,
+            if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
             Size(job.block_bytes),
             blocks >> 20,
             latencies >> 20,

@@ -172,8 +172,9 @@ impl Thread<'_> {
         };
         Buffers::new(job.outstanding, job.block_bytes, job.reads(), job.writes(), content).map_err(|error| {
             TrialError::Engine(format!(
-                "cannot have memory for {} blocks of {} bytes: {error}; use fewer outstanding I/Os or smaller blocks",
-                job.outstanding, job.block_bytes
+                "cannot have memory for {} of {} bytes: {error}; use fewer outstanding I/Os or smaller blocks",
+                if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
+                job.block_bytes
             ))
         })
     }

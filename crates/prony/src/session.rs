@@ -79,7 +79,12 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         }
     };
     let at_most = if plan.stop == Stop::WhenSettled { "at most " } else { "" };
-    tell!("{}: {at_most}{} of {} trials are left{again}", study.title, resume.trials(), plan.trials.len());
+    let left = match (resume.trials(), plan.trials.len()) {
+        (1, 1) => "its only trial is left".to_owned(),
+        (1, of) => format!("1 of {of} trials is left"),
+        (left, of) => format!("{left} of {of} trials are left"),
+    };
+    tell!("{}: {at_most}{left}{again}", study.title);
     commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());

@@ -43,8 +43,8 @@ pub enum NoCurve {
     },
     /// Too few different levels for so few blocks.
     #[error(
-        "can be claimed from {levels} levels in {}; {LEVELS_MIN} levels in two blocks, or {LEVELS_MIN_OF_ONE_BLOCK} in one, would do",
-        if *blocks == 1 { "one block".to_owned() } else { format!("{blocks} blocks") }
+        "can be claimed from {} in {}; {LEVELS_MIN} levels in two blocks, or {LEVELS_MIN_OF_ONE_BLOCK} in one, would do",
+        counted(*levels, "level"), counted(*blocks, "block")
     )]
     TooFewLevels {
         /// How many there are.
@@ -52,6 +52,11 @@ pub enum NoCurve {
         /// Blocks in which each of them was measured at least.
         blocks: usize,
     },
+}
+
+/// `one level`, `7 levels`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("one {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// A level by its logarithm and that of its mean.

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::CandidateLevel;
-use crate::curve::{NoCurve, at_least_resolved, bic, curve_of_at_least};
+use crate::curve::{NoCurve, at_least_resolved, bic, counted, curve_of_at_least};
 use crate::interval::Estimate;
 use crate::law::{Data, LAW, Parts};
 use crate::student::t_quantile;
@@ -58,7 +58,7 @@ pub enum NoScalability {
         throughput: f64,
     },
     /// Too few different N.
-    #[error("no scalability can be fitted to {levels} levels; at least {LEVELS_MIN} are needed")]
+    #[error("no scalability can be fitted to {}; at least {LEVELS_MIN} are needed", counted(*levels, "level"))]
     TooFewLevels {
         /// How many there are.
         levels: usize,

@@ -80,7 +80,11 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         let (names, levels) = (axis.names.len(), axis.levels.len());
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
-            format!("has {names} names for {levels} levels: give each level one"),
+            format!(
+                "has {names} {} for {levels} {}: give each level one",
+                if names == 1 { "name" } else { "names" },
+                if levels == 1 { "level" } else { "levels" }
+            ),
         ));
     }
     if let Some(position) = repeated(axis.names.iter()) {

@@ -48,7 +48,8 @@ fn show(arguments: &arguments::History, history: &History) -> Result<(), Failure
         (Some(file), text) => {
             let text = text.unwrap_or_else(|| history.text(None).to_string());
             export::create(file, text.as_bytes())?;
-            tell!("{}: {} runs", file.display(), history.runs.len());
+            let runs = history.runs.len();
+            tell!("{}: {runs} {}", file.display(), if runs == 1 { "run" } else { "runs" });
             // What is in a file is not seen: the verdicts are told all the same.
             terminal::print(&history.verdicts(terminal::width()))?;
         }

@@ -147,7 +147,8 @@ impl Curve<'_> {
             present.iter().map(|(_, p)| p.values.by_block.iter().flatten().count()).min().unwrap_or(0);
         if least < SWEET_SPOT_BLOCKS_MIN {
             return Err(format!(
-                "no sweet spot: a level was measured in {least} blocks, and {SWEET_SPOT_BLOCKS_MIN} are needed"
+                "no sweet spot: a level was measured in {}, and {SWEET_SPOT_BLOCKS_MIN} are needed",
+                crate::format::counted(least, "block", "blocks")
             ));
         }
         let candidates: Vec<CandidateLevel<'_>> = present

@@ -135,10 +135,12 @@ fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
     let errors = || runs.iter().filter_map(|maintenance| maintenance.run.error.as_ref());
     let first = errors().next()?;
     let sentence = format!(
-        "{}: {} of {} purges did not come to their end: {first}; the database grows until one does",
+        "{}: {}: {first}; the database grows until one does",
         trial.name,
-        errors().count(),
-        runs.len()
+        match (errors().count(), runs.len()) {
+            (1, 1) => "the purge did not come to its end".to_owned(),
+            (failed, of) => format!("{failed} of {of} purges did not come to their end"),
+        }
     );
     Some(Verdict {
         trials: vec![trial.number],

@@ -24,11 +24,11 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
     let x = Scale { spread: Spread::Linear, low: -0.5, high: last + 0.5, from: frame.left, to: frame.right };
     let heading = sentence::name(series);
     let description = format!(
-        "{} runs, {} to {}, {} change points",
-        known.len(),
+        "{}, {} to {}, {}",
+        format::counted(known.len(), "run", "runs"),
         figure(low),
         figure(high),
-        series.pieces.len().saturating_sub(1)
+        format::counted(series.pieces.len().saturating_sub(1), "change point", "change points")
     );
     let svg = svg((WIDTH, HEIGHT), &heading, &description, |canvas| {
         frame.vertical(canvas, &y);

@@ -99,10 +99,12 @@ fn stopped(trial: &Trial) -> Vec<Verdict> {
         let first = target.stopped.first()?;
         let all = target.clients_per_min.len().max(target.stopped.len());
         let sentence = format!(
-            "{}: {} of {} clients stopped before the end ({}); the figures are those of a smaller load",
+            "{}: {} stopped before the end ({}); the figures are those of a smaller load",
             subject(trial, target),
-            target.stopped.len(),
-            all,
+            match (target.stopped.len(), all) {
+                (1, 1) => "the only client".to_owned(),
+                (stopped, of) => format!("{stopped} of {of} clients"),
+            },
             first.trim_end_matches('.')
         );
         Some(verdict(Level::Warning, "clients_stopped", trial, sentence))

@@ -150,8 +150,11 @@ fn unfinished(manifest: &Manifest, trials: &[MeasuredTrial]) -> Option<String> {
     let ended = trials.iter().filter(|trial| trial.trial.state != State::Running).count();
     matches!(manifest.state, State::Running | State::Planned).then(|| {
         format!(
-            "the study was cut off, or is still running: {ended} of {} trials have ended",
-            manifest.plan.len()
+            "the study was cut off, or is still running: {ended} of {} ended",
+            match manifest.plan.len() {
+                1 => "1 trial has".to_owned(),
+                trials => format!("{trials} trials have"),
+            }
         )
     })
 }
