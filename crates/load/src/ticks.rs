@@ -4,14 +4,18 @@
 /// (USER_HZ, as the kernel tells it to programs whatever its own is).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
-    /// User, nice and system time; guests' time is in user and nice already.
-    pub work: u64,
+    /// Programs, also with a low priority; guests' time is in it already.
+    pub user: u64,
+    /// The kernel, for programs.
+    pub system: u64,
     /// Nothing to do.
     pub idle: u64,
     /// Nothing to do but to wait for a disk.
     pub io_wait: u64,
-    /// Hard and soft interrupts.
+    /// Interrupts of devices.
     pub interrupt: u64,
+    /// What the kernel left to do later in an interrupt.
+    pub soft_interrupt: u64,
     /// What a hypervisor took.
     pub steal: u64,
 }
@@ -32,10 +36,12 @@ impl Ticks {
         let times: Vec<u64> = times.collect::<Result<_, _>>().ok()?;
         let time = |field: usize| times.get(field).copied().unwrap_or(0);
         let ticks = Self {
-            work: time(0) + time(1) + time(2),
+            user: time(0) + time(1),
+            system: time(2),
             idle: time(3),
             io_wait: time(4),
-            interrupt: time(5) + time(6),
+            interrupt: time(5),
+            soft_interrupt: time(6),
             steal: time(7),
         };
         Some((number, ticks))
@@ -44,7 +50,19 @@ impl Ticks {
     /// Time in which the processor worked for somebody on this machine.
     #[must_use]
     pub fn busy(&self) -> u64 {
-        self.work + self.interrupt
+        self.user + self.privileged()
+    }
+
+    /// Time of the kernel, interrupts included.
+    #[must_use]
+    pub fn privileged(&self) -> u64 {
+        self.system + self.interrupts()
+    }
+
+    /// Time in hard and soft interrupts.
+    #[must_use]
+    pub fn interrupts(&self) -> u64 {
+        self.interrupt + self.soft_interrupt
     }
 
     /// All of it.
@@ -67,10 +85,12 @@ impl Ticks {
 
     fn with(&self, other: &Self, each: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            work: each(self.work, other.work),
+            user: each(self.user, other.user),
+            system: each(self.system, other.system),
             idle: each(self.idle, other.idle),
             io_wait: each(self.io_wait, other.io_wait),
             interrupt: each(self.interrupt, other.interrupt),
+            soft_interrupt: each(self.soft_interrupt, other.soft_interrupt),
             steal: each(self.steal, other.steal),
         }
     }
@@ -83,10 +103,18 @@ mod tests {
     #[test]
     fn processors_and_all_together_are_told_apart() {
         let stat = "cpu  100 20 30 400 50 6 4 7 0 0\ncpu0 1 2 3 4\ncpu1 1 2 x\nintr 5\n";
-        let all = Ticks { work: 150, idle: 400, io_wait: 50, interrupt: 10, steal: 7 };
-        let first = Ticks { work: 6, idle: 4, ..Ticks::default() };
+        let all = Ticks {
+            user: 120,
+            system: 30,
+            idle: 400,
+            io_wait: 50,
+            interrupt: 6,
+            soft_interrupt: 4,
+            steal: 7,
+        };
+        let first = Ticks { user: 3, system: 3, idle: 4, ..Ticks::default() };
         assert_eq!(Ticks::of_stat(stat).collect::<Vec<_>>(), [(None, all), (Some(0), first)]);
-        assert_eq!((all.busy(), all.total()), (160, 617));
+        assert_eq!((all.busy(), all.privileged(), all.interrupts(), all.total()), (160, 40, 10, 617));
         assert_eq!(first.since(&all), Ticks::default());
         assert_eq!(first.plus(&all).since(&all), first);
     }

@@ -147,7 +147,7 @@ fn difference(before: &Counters, now: &Counters, length_s: f64) -> MachineLoad {
     MachineLoad {
         cpu_busy_share: cores.iter().map(|core| share(core.busy() + core.steal, core.total())).collect(),
         cpu_steal_share: share(all.steal, all.total()),
-        cpu_interrupt_share: share(all.interrupt, all.total()),
+        cpu_interrupt_share: share(all.interrupts(), all.total()),
         pressure_cpu_share: pressure(before.pressure_cpu_us, now.pressure_cpu_us),
         pressure_io_share: pressure(before.pressure_io_us, now.pressure_io_us),
         pressure_memory_share: pressure(before.pressure_memory_us, now.pressure_memory_us),
@@ -265,9 +265,17 @@ ctxt 99";
     fn cores_are_read_one_by_one_and_guests_not_twice() {
         let cores = cores_of(STAT);
         assert_eq!(cores.keys().copied().collect::<Vec<_>>(), [0, 1]);
-        let core = Ticks { work: 11_730, idle: 79_340, io_wait: 1_647, interrupt: 114, steal: 50 };
+        let core = Ticks {
+            user: 7_888,
+            system: 3_842,
+            idle: 79_340,
+            io_wait: 1_647,
+            interrupt: 3,
+            soft_interrupt: 111,
+            steal: 50,
+        };
         assert_eq!(cores[&1], core);
-        assert_eq!(cores_of("cpu0 1 2 3 4")[&0], Ticks { work: 6, idle: 4, ..Ticks::default() });
+        assert_eq!(cores_of("cpu0 1 2 3 4")[&0], Ticks { user: 3, system: 3, idle: 4, ..Ticks::default() });
         assert!(cores_of("").is_empty());
     }
 
