@@ -40,6 +40,9 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
     }
     let streams = match job.pattern {
         Pattern::Sequential if job.outstanding > 1 => "; a sequential stream becomes one for each thread",
+        Pattern::Strided { runs: Some(_), .. } if job.outstanding > 1 => {
+            "; the part of the strip that a thread walked over is that of several threads, in which their runs mix"
+        }
         _ => "",
     };
     let instead = if job.outstanding == 1 {

@@ -75,6 +75,9 @@ pub struct Job {
     pub simulated: Simulated,
     /// Pools of threads with files of their own.
     pub pools: Vec<Pool>,
+    /// Whether the pools' threads are the same ones, with an I/O to each file in turn.
+    #[serde(default)]
+    pub in_turn: bool,
 }
 
 impl Job {
@@ -91,7 +94,9 @@ impl Job {
 
     fn defaulted(settings: &Settings) -> Self {
         let pools = settings.pools.clone().unwrap_or_default();
-        let pool_threads = pools.iter().map(|pool| pool.threads).sum::<u32>();
+        let in_turn = settings.in_turn.unwrap_or(false);
+        let own_threads = if in_turn { 1 } else { pools.len() };
+        let pool_threads = pools.iter().take(own_threads).map(|pool| pool.threads).sum::<u32>();
         Self {
             block_bytes: settings.block_size.map_or(4096, |size| size.0),
             read_share: settings.read_share.unwrap_or(100.0) / 100.0,
@@ -123,6 +128,7 @@ impl Job {
             seed: settings.seed.unwrap_or(42),
             simulated: settings.simulated.unwrap_or_default(),
             pools,
+            in_turn,
         }
     }
 
@@ -235,6 +241,11 @@ fn check_contradictions(problems: &mut Problems, settings: &Settings) {
     let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
     if settings.pools.as_ref().is_some_and(unusable) {
         problems.add("pools", "each need a file and at least one thread");
+    }
+    let pools = settings.pools.as_deref().unwrap_or_default();
+    let differ = pools.iter().any(|pool| pool.threads != pools[0].threads);
+    if settings.in_turn == Some(true) && (pools.is_empty() || differ) {
+        problems.add("in_turn", "is for pools of equally many threads, which are the same ones");
     }
 }
 

@@ -25,7 +25,9 @@ pub use affinity::usable_cpus;
 pub use error::TrialError;
 pub use job::{Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
 pub use memory::machine_memory_bytes;
-pub use settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, ValueError};
+pub use settings::{
+    Affinity, Cache, EngineChoice, Pattern, Pool, Run, Settings, Simulated, Spacing, ValueError,
+};
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::run;
 

@@ -60,7 +60,7 @@ fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
 
 fn threads(job: &Job) -> u32 {
     let pools = job.pools.iter().map(|pool| pool.threads).fold(0, u32::saturating_add);
-    if job.pools.is_empty() { job.threads } else { pools }
+    if job.pools.is_empty() || job.in_turn { job.threads } else { pools }
 }
 
 /// Memory that the threads' histograms take at most.

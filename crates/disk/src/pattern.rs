@@ -1,9 +1,12 @@
 //! Where the I/Os of one thread go: block numbers within a region, for ever.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::settings::Pattern;
+use crate::settings::{Pattern, Run};
 
 /// Random numbers of one thread: fast, seeded, not for secrets.
 #[derive(Clone, Debug)]
@@ -36,29 +39,47 @@ impl Random {
 /// The block numbers of one thread in one file.
 #[derive(Clone, Debug)]
 pub(crate) enum Blocks {
-    Sequential { next: u64, blocks: u64 },
-    Random { blocks: u64 },
-    Strided { first: u64, stride: u64, run: u64, taken: u64, blocks: u64 },
+    Sequential {
+        next: u64,
+        blocks: u64,
+    },
+    /// All threads of the file take the next block of one stream.
+    Shared {
+        next: Arc<AtomicU64>,
+        blocks: u64,
+    },
+    Random {
+        blocks: u64,
+    },
+    Strided {
+        next: u64,
+        stride: u64,
+        blocks: u64,
+    },
+    Runs(Runs),
     Zipf(Zipf),
 }
 
 impl Blocks {
-    /// The walk of thread `thread` of `threads` over a file of so many blocks (at least one).
-    pub(crate) fn new(pattern: Pattern, blocks: u64, thread: u64, threads: u64) -> Self {
+    /// The walk of thread `thread` of `threads` over a file of so many blocks (at least one). Threads that share one
+    /// stream count it in `stream`.
+    pub(crate) fn new(
+        pattern: Pattern,
+        blocks: u64,
+        (thread, threads): (u64, u64),
+        stream: &Arc<AtomicU64>,
+    ) -> Self {
         debug_assert!(blocks > 0 && thread < threads);
         match pattern {
-            Pattern::Sequential => {
-                let first = (u128::from(blocks) * u128::from(thread) / u128::from(threads)) as u64;
-                Self::Sequential { next: first, blocks }
-            }
+            Pattern::Sequential => Self::Sequential { next: part(blocks, thread, threads), blocks },
+            Pattern::SharedSequential => Self::Shared { next: Arc::clone(stream), blocks },
             Pattern::Random => Self::Random { blocks },
-            Pattern::Strided { blocks: stride, run } => Self::Strided {
-                first: thread % blocks,
-                stride,
-                run: run.unwrap_or(u64::MAX),
-                taken: 0,
-                blocks,
-            },
+            Pattern::Strided { blocks: stride, runs: None } => {
+                Self::Strided { next: thread % stride % blocks, stride: stride % blocks, blocks }
+            }
+            Pattern::Strided { blocks: stride, runs: Some(run) } => {
+                Self::Runs(Runs::new(stride, run, blocks, (thread, threads)))
+            }
             Pattern::Zipf { exponent } => Self::Zipf(Zipf::new(blocks, exponent)),
         }
     }
@@ -72,13 +93,77 @@ impl Blocks {
                 block
             }
             Self::Random { blocks } => random.below(*blocks),
-            Self::Strided { first, stride, run, taken, blocks } => {
-                let steps = u128::from(*taken) * u128::from(*stride);
-                *taken = if *taken + 1 == *run { 0 } else { *taken + 1 };
-                ((u128::from(*first) + steps) % u128::from(*blocks)) as u64
+            Self::Strided { next, stride, blocks } => {
+                let block = *next;
+                *next = further(block, *stride, *blocks);
+                block
             }
+            Self::Shared { next, blocks } => next.fetch_add(1, Ordering::Relaxed) % *blocks,
+            Self::Runs(runs) => runs.next(),
             Self::Zipf(zipf) => zipf.next(random),
         }
+    }
+}
+
+/// Where the part of a thread begins.
+fn part(blocks: u64, thread: u64, threads: u64) -> u64 {
+    (u128::from(blocks) * u128::from(thread) / u128::from(threads)) as u64
+}
+
+/// A block so many after another, both below `blocks`; the last is followed by the first.
+#[inline]
+fn further(block: u64, distance: u64, blocks: u64) -> u64 {
+    let left = blocks - block;
+    if distance >= left { distance - left } else { block + distance }
+}
+
+/// SQLIO's walk over a strip: rows as long as the stride, as many as a run has I/Os. A run goes down a column; the next one
+/// is a block further, up to the last column of the thread's part, and then it begins again.
+///
+/// Source: readme of SQLIO 1.5, "About the IOs".
+#[derive(Clone, Debug)]
+pub(crate) struct Runs {
+    /// Columns of the thread; the end is not one of them.
+    columns: (u64, u64),
+    column: u64,
+    /// I/Os of a run, and those of the present one that are left.
+    ios: u64,
+    left: u64,
+    next: u64,
+    stride: u64,
+    blocks: u64,
+}
+
+impl Runs {
+    fn new(stride: u64, run: Run, blocks: u64, (thread, threads): (u64, u64)) -> Self {
+        let first = part(stride, thread, threads);
+        let end = if run.reused { first + 1 } else { part(stride, thread + 1, threads).max(first + 1) };
+        Self {
+            columns: (first, end),
+            column: first,
+            ios: run.ios,
+            left: run.ios,
+            next: first % blocks,
+            stride: stride % blocks,
+            blocks,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u64 {
+        let block = self.next;
+        self.left -= 1;
+        if self.left > 0 {
+            self.next = further(block, self.stride, self.blocks);
+            return block;
+        }
+        self.left = self.ios;
+        self.column += 1;
+        if self.column == self.columns.1 {
+            self.column = self.columns.0;
+        }
+        self.next = self.column % self.blocks;
+        block
     }
 }
 
@@ -168,7 +253,7 @@ mod tests {
 
     fn take(pattern: Pattern, blocks: u64, thread: u64, threads: u64, number: usize) -> Vec<u64> {
         let mut random = Random::new(7, thread);
-        let mut walk = Blocks::new(pattern, blocks, thread, threads);
+        let mut walk = Blocks::new(pattern, blocks, (thread, threads), &Arc::default());
         (0..number).map(|_| walk.next(&mut random)).collect()
     }
 
@@ -179,10 +264,42 @@ mod tests {
     }
 
     #[test]
-    fn strides_begin_at_the_thread_and_restart_after_a_run() {
-        let strided = |run| Pattern::Strided { blocks: 4, run };
-        assert_eq!(take(strided(None), 10, 1, 2, 4), [1, 5, 9, 3]);
-        assert_eq!(take(strided(Some(2)), 10, 1, 2, 4), [1, 5, 1, 5]);
+    fn threads_of_a_shared_stream_take_its_blocks_in_turn() {
+        let (stream, mut random) = (Arc::default(), Random::new(7, 0));
+        let mut walks = [0, 1].map(|thread| Blocks::new(Pattern::SharedSequential, 5, (thread, 2), &stream));
+        let taken: Vec<u64> = [0, 0, 1, 0, 1, 1, 0].map(|thread| walks[thread].next(&mut random)).into();
+        assert_eq!(taken, [0, 1, 2, 3, 4, 0, 1]);
+    }
+
+    #[test]
+    fn strides_begin_at_the_thread() {
+        assert_eq!(take(Pattern::Strided { blocks: 4, runs: None }, 10, 1, 2, 4), [1, 5, 9, 3]);
+    }
+
+    /// `sqlio` with its defaults read 64 blocks over and over, and a second thread the column beside the first one's; its
+    /// readme has it walk the whole strip, and gives the second thread the other half.
+    #[test]
+    fn runs_cover_the_strip_as_in_the_readme_of_sqlio() {
+        let defaults = Pattern::Strided { blocks: 64, runs: Some(Run { ios: 64, reused: false }) };
+        let strip = take(defaults, 4_096, 0, 1, 8_192);
+        assert_eq!(strip[..4], [0, 64, 128, 192]);
+        assert_eq!(strip[63..66], [4_032, 1, 65]);
+        assert_eq!((strip[4_094], strip[4_095]), (4_031, 4_095));
+        assert_eq!(strip[..4_096], strip[4_096..], "and once more");
+        let mut seen = strip[..4_096].to_vec();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..4_096).collect::<Vec<_>>());
+        let halves = [0, 1].map(|thread| take(defaults, 4_096, thread, 2, 2_049));
+        assert_eq!((halves[0][2_047], halves[0][2_048]), (4_063, 0), "31, 95, ... and back to 0");
+        assert_eq!(halves[1][..3], [32, 96, 160]);
+        assert_eq!((halves[1][2_047], halves[1][2_048]), (4_095, 32));
+    }
+
+    #[test]
+    fn reused_runs_are_the_error_of_sqlio_1_1_1() {
+        let reused = Pattern::Strided { blocks: 4, runs: Some(Run { ios: 2, reused: true }) };
+        assert_eq!(take(reused, 8, 0, 2, 4), [0, 4, 0, 4]);
+        assert_eq!(take(reused, 8, 1, 2, 4), [2, 6, 2, 6]);
     }
 
     #[test]
@@ -218,8 +335,10 @@ mod tests {
         #[test]
         fn every_block_is_inside_the_region(
             blocks in 1u64..1 << 40, thread in 0u64..8, pattern in prop_oneof![
-                Just(Pattern::Sequential), Just(Pattern::Random),
-                (1u64..1 << 50, prop::option::of(1u64..99)).prop_map(|(blocks, run)| Pattern::Strided { blocks, run }),
+                Just(Pattern::Sequential), Just(Pattern::SharedSequential), Just(Pattern::Random),
+                (1u64..1 << 50, prop::option::of((1u64..99, any::<bool>()))).prop_map(|(blocks, run)| {
+                    Pattern::Strided { blocks, runs: run.map(|(ios, reused)| Run { ios, reused }) }
+                }),
                 (0.1f64..3.0).prop_map(|exponent| Pattern::Zipf { exponent }),
             ],
         ) {

@@ -24,7 +24,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
 
-    /// Where successive I/Os go: sequential, random, strided:BLOCKS or zipf:EXPONENT (a hot spot) [default: random]
+    /// Where successive I/Os go: sequential, sequential:shared (one stream for all threads of a file), random,
+    /// strided:BLOCKS or zipf:EXPONENT (a hot spot) [default: random]
     #[arg(long, value_name = "PATTERN", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
@@ -173,6 +174,11 @@ pub struct Settings {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<Vec<Pool>>,
+
+    /// Whether the threads of all pools are the same ones, which send an I/O to each file in turn [default: false].
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_turn: Option<bool>,
 }
 
 /// Where successive I/Os of a thread go.
@@ -180,20 +186,32 @@ pub struct Settings {
 pub enum Pattern {
     /// One block after the other; threads of a file begin at equal distances.
     Sequential,
+    /// One block after the other; all threads of a file take the next block of one stream.
+    SharedSequential,
     /// Uniform over the region.
     Random,
-    /// Every so many blocks. Thread t begins at block t; after `run` I/Os, if given, it begins again.
+    /// Every so many blocks. Thread t begins at block t and goes on to the end of the region. In runs, it goes back after
+    /// each of them and begins the next one a block further: as SQLIO walks over a strip, of which each thread has a part.
     Strided {
         /// Distance of successive I/Os in blocks.
         blocks: u64,
-        /// I/Os after which a thread is back at its first block.
-        run: Option<u64>,
+        /// Runs, if it goes back.
+        runs: Option<Run>,
     },
     /// Random with a hot spot: block frequencies fall as rank^−exponent, ranks scattered over the region.
     Zipf {
         /// Exponent, above 0.
         exponent: f64,
     },
+}
+
+/// A run of strided I/Os.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// I/Os of a run, at least one.
+    pub ios: u64,
+    /// Whether a thread does its first run again and again: the error of SQLIO 1.1.1.
+    pub reused: bool,
 }
 
 /// How the I/Os of an open loop are spaced.
@@ -285,19 +303,19 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let error = || ValueError {
             given: text.to_owned(),
-            wanted: "pattern: give sequential, random, strided:BLOCKS such as strided:64, or zipf:EXPONENT such as \
-                     zipf:1.1",
+            wanted: "pattern: give sequential, sequential:shared, random, strided:BLOCKS such as strided:64, or \
+                     zipf:EXPONENT such as zipf:1.1",
         };
         let (name, argument) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         match (name.trim().to_ascii_lowercase().as_str(), argument) {
             ("sequential", None) => Ok(Self::Sequential),
+            ("sequential", Some("shared")) => Ok(Self::SharedSequential),
             ("random", None) => Ok(Self::Random),
             ("strided", Some(argument)) => {
-                let (blocks, run) = argument.split_once(':').map_or((argument, None), |(b, r)| (b, Some(r)));
+                let (blocks, runs) = argument.split_once(':').map_or((argument, None), |(b, r)| (b, Some(r)));
                 let blocks = blocks.parse().ok().filter(|&blocks| blocks > 0).ok_or_else(error)?;
-                let run =
-                    run.map(|run| run.parse().ok().filter(|&run| run > 0).ok_or_else(error)).transpose()?;
-                Ok(Self::Strided { blocks, run })
+                let runs = runs.map(|runs| Run::read(runs).ok_or_else(error)).transpose()?;
+                Ok(Self::Strided { blocks, runs })
             }
             ("zipf", Some(exponent)) => exponent
                 .parse()
@@ -310,13 +328,24 @@ impl FromStr for Pattern {
     }
 }
 
+impl Run {
+    /// `64`, or `64:reused`; none of other texts.
+    fn read(text: &str) -> Option<Self> {
+        let (ios, reused) = text.strip_suffix(":reused").map_or((text, false), |ios| (ios, true));
+        ios.parse().ok().filter(|&ios| ios > 0).map(|ios| Self { ios, reused })
+    }
+}
+
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sequential => f.write_str("sequential"),
             Self::Random => f.write_str("random"),
-            Self::Strided { blocks, run: None } => write!(f, "strided:{blocks}"),
-            Self::Strided { blocks, run: Some(run) } => write!(f, "strided:{blocks}:{run}"),
+            Self::SharedSequential => f.write_str("sequential:shared"),
+            Self::Strided { blocks, runs: None } => write!(f, "strided:{blocks}"),
+            Self::Strided { blocks, runs: Some(Run { ios, reused }) } => {
+                write!(f, "strided:{blocks}:{ios}{}", if *reused { ":reused" } else { "" })
+            }
             Self::Zipf { exponent } => write!(f, "zipf:{exponent}"),
         }
     }
@@ -372,13 +401,28 @@ mod tests {
         for (text, pattern) in [
             ("random", Pattern::Random),
             ("Sequential", Pattern::Sequential),
-            ("strided:64", Pattern::Strided { blocks: 64, run: None }),
-            ("strided:64:8", Pattern::Strided { blocks: 64, run: Some(8) }),
+            ("sequential:shared", Pattern::SharedSequential),
+            ("strided:64", Pattern::Strided { blocks: 64, runs: None }),
+            ("strided:64:8", Pattern::Strided { blocks: 64, runs: Some(Run { ios: 8, reused: false }) }),
+            (
+                "strided:64:8:reused",
+                Pattern::Strided { blocks: 64, runs: Some(Run { ios: 8, reused: true }) },
+            ),
             ("zipf:1.1", Pattern::Zipf { exponent: 1.1 }),
         ] {
             assert_eq!(text.parse(), Ok(pattern), "{text}");
         }
-        for text in ["", "strided", "strided:0", "zipf:", "zipf:-1", "zipf:nan", "random:3", "strided:1:0"] {
+        for text in [
+            "",
+            "strided",
+            "strided:0",
+            "zipf:",
+            "zipf:-1",
+            "zipf:nan",
+            "random:3",
+            "strided:1:0",
+            "strided:1::reused",
+        ] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }
     }

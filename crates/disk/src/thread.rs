@@ -1,7 +1,8 @@
 //! One load thread: which files and CPUs are its own, its engine, and its load.
 
 use std::fs::File;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::Receiver;
 
 use load::{Arrivals, Meter, MonotonicClock, ThreadInterval, intervals_max};
@@ -49,17 +50,19 @@ pub(crate) struct Thread<'a> {
 }
 
 /// A file as one thread shares it with others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct FileShare {
     region: Region,
     /// Its position among the threads of that file, and their number.
     position: u64,
     sharers: u64,
+    /// What the threads of the file took, where they share one stream.
+    stream: Arc<AtomicU64>,
 }
 
 /// Gives every thread its files and CPUs.
 ///
-/// With pools, each thread has the file of its pool. Else, where there are at least as many threads as files, thread
+/// With pools, each thread has the file of its pool, or those of all pools where it takes them in turn. Else, where there are at least as many threads as files, thread
 /// t has file t mod files; where there are fewer, thread t has all files f with f mod threads = t.
 ///
 /// # Errors
@@ -72,37 +75,49 @@ pub(crate) fn assign<'a>(job: &'a Job, target: &'a Target) -> Result<Vec<Thread<
     let pool_of = pool_of_threads(job);
     let file_lists: Vec<Vec<usize>> = (0..threads)
         .map(|thread| match &pool_of {
+            _ if job.in_turn => (0..files).collect(),
             Some(pool_of) => vec![pool_of[thread]],
             None if threads >= files => vec![thread % files],
             None => (0..files).filter(|file| file % threads == thread).collect(),
         })
         .collect();
     let usable = usable_cpus();
-    Ok((0..threads)
-        .map(|number| Thread {
+    let shares = shares(&file_lists, &regions);
+    Ok(shares
+        .into_iter()
+        .enumerate()
+        .map(|(number, files)| Thread {
             number,
             threads,
             job,
             target,
-            files: file_lists[number]
-                .iter()
-                .map(|&file| FileShare {
-                    region: regions[file],
-                    position: file_lists[..number].iter().flatten().filter(|&&other| other == file).count()
-                        as u64,
-                    sharers: file_lists.iter().flatten().filter(|&&other| other == file).count() as u64,
-                })
-                .collect(),
+            files,
             cpus: cpus_of(job, pool_of.as_ref().map(|pool_of| pool_of[number]), number, &usable),
         })
         .collect())
 }
 
-/// The pool of each thread, if there are pools; its file has the same index.
+/// How each thread shares each of its files.
+fn shares(file_lists: &[Vec<usize>], regions: &[Region]) -> Vec<Vec<FileShare>> {
+    let mut sharers = vec![0; regions.len()];
+    file_lists.iter().flatten().for_each(|&file| sharers[file] += 1);
+    let streams: Vec<Arc<AtomicU64>> = regions.iter().map(|_| Arc::default()).collect();
+    let mut taken = vec![0; regions.len()];
+    let mut share = |&file: &usize| {
+        taken[file] += 1;
+        let (position, stream) = (taken[file] - 1, Arc::clone(&streams[file]));
+        FileShare { region: regions[file], position, sharers: sharers[file], stream }
+    };
+    file_lists.iter().map(|files| files.iter().map(&mut share).collect()).collect()
+}
+
+/// The pool of each thread, if there are pools; its file has the same index. Of pools with the same threads it is the first.
 fn pool_of_threads(job: &Job) -> Option<Vec<usize>> {
+    let pools = if job.in_turn { 1 } else { job.pools.len() };
     (!job.pools.is_empty()).then(|| {
         job.pools
             .iter()
+            .take(pools)
             .enumerate()
             .flat_map(|(pool, threads)| std::iter::repeat_n(pool, threads.threads as usize))
             .collect()
@@ -189,14 +204,14 @@ impl Thread<'_> {
             .iter()
             .map(|share| {
                 let blocks = share.region.bytes / self.job.block_bytes;
-                // A stride's first block is the thread's number among all, as SQLIO counts.
-                let (position, sharers) = match self.job.pattern {
-                    Pattern::Strided { .. } => (self.number as u64, self.threads as u64),
+                // A stride's first block is the thread's number among all.
+                let place = match self.job.pattern {
+                    Pattern::Strided { runs: None, .. } => (self.number as u64, self.threads as u64),
                     _ => (share.position, share.sharers),
                 };
                 FileWalk {
                     begin: share.region.begin,
-                    blocks: Blocks::new(self.job.pattern, blocks, position, sharers),
+                    blocks: Blocks::new(self.job.pattern, blocks, place, &share.stream),
                 }
             })
             .collect()
@@ -281,7 +296,7 @@ impl Life<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Settings;
+    use crate::settings::{Pool, Settings};
 
     /// Files of each thread, as text.
     fn assigned(files: usize, threads: u32) -> Vec<Vec<usize>> {
@@ -304,5 +319,37 @@ mod tests {
     fn threads_share_files_and_files_share_threads() {
         assert_eq!(assigned(2, 5), [[0], [1], [0], [1], [0]]);
         assert_eq!(assigned(5, 2), [vec![0, 2, 4], vec![1, 3]]);
+    }
+
+    /// Threads of pools that are the same ones: each has all files, and one buffer for all of them.
+    #[test]
+    fn files_in_turn_have_the_same_threads() {
+        let pool = |path: &str| Pool { path: path.into(), threads: 2, affinity: None, size: None };
+        let of = |in_turn| {
+            let job = Job::of(&Settings {
+                pools: Some(vec![pool("a"), pool("b"), pool("c")]),
+                in_turn: Some(in_turn),
+                pattern: Some(Pattern::SharedSequential),
+                engine: Some(EngineChoice::Null),
+                ..Settings::default()
+            })
+            .unwrap();
+            let job = Job { files: 3, ..job };
+            let target = Target::imaginary(3, job.file_bytes);
+            let of_thread = |thread: &Thread<'_>| -> Vec<(usize, u64, u64)> {
+                let share = |share: &FileShare| (share.region.file, share.position, share.sharers);
+                thread.files.iter().map(share).collect()
+            };
+            let threads = assign(&job, &target).unwrap();
+            let same_stream =
+                |a: usize, b: usize| Arc::ptr_eq(&threads[a].files[0].stream, &threads[b].files[0].stream);
+            assert!(same_stream(0, 1), "threads of a file share one stream");
+            assert!(in_turn || !same_stream(0, 2), "and those of another one do not");
+            threads.iter().map(of_thread).collect::<Vec<_>>()
+        };
+        assert_eq!(of(true), [[(0, 0, 2), (1, 0, 2), (2, 0, 2)], [(0, 1, 2), (1, 1, 2), (2, 1, 2)]]);
+        let apart = of(false);
+        assert_eq!(apart.len(), 6);
+        assert_eq!((&apart[0], &apart[5]), (&vec![(0, 0, 2)], &vec![(2, 1, 2)]));
     }
 }

@@ -50,6 +50,7 @@ fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
         phases: CALIBRATION,
         pacing: Pacing::Closed { think_time: Span::ZERO },
         pools: Vec::new(),
+        in_turn: false,
         affinity: None,
         ..job.clone()
     };

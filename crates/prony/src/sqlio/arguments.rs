@@ -11,13 +11,13 @@ const DASHES: &str = "-–—‑−‐―﹣-";
 /// An argument by its form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Argument<'a> {
-    /// `-?`, `--help`, or `/?` as on Windows; no other argument with a slash is an option, for paths begin so.
+    /// `-?`, `--help`, or `/?` as on Windows
     Help,
     /// `--`: only files follow.
     EndOfOptions,
     /// A dash and nothing else.
     LoneDash,
-    /// No dash in front.
+    /// No dash in front, and no slash that stands for one.
     File,
     /// `--name` or `--name=value`
     Long {
@@ -36,11 +36,13 @@ pub(super) enum Argument<'a> {
 }
 
 /// The form of an argument. Any typographic dash counts as a hyphen, and one em dash in front of a long option's
-/// name as two.
+/// name as two. A slash is a hyphen too, as on Windows, where no other follows: `/kR` is never a file in the root
+/// directory, and `/dev/sdb` is no option.
 pub(super) fn classify(argument: &OsStr) -> Argument<'_> {
-    let Some((dash, after_dash)) = split_dash(argument.as_bytes()) else {
-        return if argument == "/?" { Argument::Help } else { Argument::File };
-    };
+    if let Some(after_slash) = lone_slash(argument) {
+        return short(after_slash).unwrap_or(Argument::File);
+    }
+    let Some((dash, after_dash)) = split_dash(argument.as_bytes()) else { return Argument::File };
     if let Some((_, long)) = split_dash(after_dash) {
         return classify_long(long);
     }
@@ -48,11 +50,25 @@ pub(super) fn classify(argument: &OsStr) -> Argument<'_> {
     if dash == '—' && is_long(&long_name(after_dash)) {
         return classify_long(after_dash);
     }
-    match first_char(after_dash) {
-        Some(('?', _)) => Argument::Help,
-        Some((letter, value)) => Argument::Short { letter, value: OsStr::from_bytes(value) },
-        None => Argument::LoneDash,
-    }
+    short(after_dash).unwrap_or(Argument::LoneDash)
+}
+
+/// Whether an argument can be the value of the option before it: anything without a dash.
+pub(super) fn is_value(argument: &OsStr) -> bool {
+    split_dash(argument.as_bytes()).is_none()
+}
+
+/// What stands behind a slash in front that no other slash follows.
+pub(super) fn lone_slash(argument: &OsStr) -> Option<&[u8]> {
+    argument.as_bytes().strip_prefix(b"/").filter(|rest| !rest.contains(&b'/'))
+}
+
+/// A short option without its dash; none of nothing.
+pub(super) fn short(bytes: &[u8]) -> Option<Argument<'_>> {
+    first_char(bytes).map(|(letter, value)| match letter {
+        '?' => Argument::Help,
+        letter => Argument::Short { letter, value: OsStr::from_bytes(value) },
+    })
 }
 
 fn classify_long(bytes: &[u8]) -> Argument<'_> {
@@ -116,10 +132,14 @@ mod tests {
         check(b"\xff", Argument::File);
     }
 
+    /// `sqlio /kR 1g` made a file /kR in the root directory.
     #[test]
-    fn slash_begins_a_path_and_not_an_option() {
-        check(b"/kW", Argument::File);
+    fn a_slash_is_a_dash_where_no_path_follows() {
+        check(b"/kW", Argument::Short { letter: 'k', value: OsStr::new("W") });
+        check(b"/swap.img", Argument::Short { letter: 's', value: OsStr::new("wap.img") });
         check(b"/dev/sdb", Argument::File);
+        check(b"//swap.img", Argument::File);
+        check(b"/", Argument::File);
         check(b"/?", Argument::Help);
         check(b"-?", Argument::Help);
         check(b"--help", Argument::Help);

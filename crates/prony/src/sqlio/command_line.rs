@@ -6,9 +6,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::arguments::{Argument, classify};
+use super::arguments::{Argument, classify, is_value, lone_slash, short};
 use super::options::{
     Affinity, Buffering, CpuUse, Errors, Extensions, FILES_MAX, Invocation, Mistake, Operation, Options,
     Parsed, Pattern, Results, THREADS_MAX, Targets, parse_mask, windows_path_notice,
@@ -31,7 +32,15 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Parsed, Errors> {
     let mut parser = Parser::default();
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
-        match classify(argument) {
+        let mistakes_before = parser.mistakes.len();
+        let mut form = classify(argument);
+        // Printed texts have a blank behind some dashes, as in `– fsequential`.
+        if form == Argument::LoneDash
+            && let Some(next) = rest.next_if(|next| is_without_dash(next))
+        {
+            form = short(next.as_bytes()).unwrap_or(form);
+        }
+        match form {
             Argument::Help => return Ok(Parsed::Help),
             Argument::LoneDash => {
                 parser.mistake("-", "a dash alone is no option", "remove it, or give ./- as a file")
@@ -39,22 +48,39 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Parsed, Errors> {
             Argument::EndOfOptions => rest.by_ref().for_each(|file| parser.file(file)),
             Argument::File => parser.file(argument),
             Argument::Long { name, value: None } if matches!(name.as_str(), "destroy" | "results") => {
-                let value = rest.next_if(|next| classify(next) == Argument::File);
+                let value = rest.next_if(|next| is_value(next));
                 parser.long(&name, value.cloned());
             }
             Argument::Long { name, value } => parser.long(&name, value),
             Argument::Short { letter, value } if value.is_empty() && takes_value(letter) => {
-                let value = rest.next_if(|next| classify(next) == Argument::File);
+                let value = rest.next_if(|next| is_value(next));
                 parser.short(letter, value.map_or(OsStr::new(""), OsString::as_os_str));
             }
-            Argument::Short { letter, value } => parser.short(letter, value),
+            Argument::Short { letter, value } => parser.short(letter, without_blanks(value)),
+        }
+        if let (Some(name), Some(mistake)) = (lone_slash(argument), parser.mistakes.get_mut(mistakes_before))
+        {
+            let name = String::from_utf8_lossy(name);
+            mistake.remedy =
+                format!("{}; a file of this name in the root directory is //{name}", mistake.remedy);
         }
     }
     parser.finish()
 }
 
 fn takes_value(letter: char) -> bool {
-    "ktsbfiomLBSpaFdRv".contains(letter)
+    "ktsbfiomLBSpaFdRvD".contains(letter)
+}
+
+/// Whether an argument is an option but for the dash in front.
+fn is_without_dash(argument: &OsStr) -> bool {
+    let is_option = |letter| takes_value(letter) || matches!(letter, 'U' | '6' | '?');
+    argument.to_str().and_then(|text| text.chars().next()).is_some_and(is_option)
+}
+
+/// A value as scripts pass it that put the option and its value into one argument: `"-o 8"`.
+fn without_blanks(value: &OsStr) -> &OsStr {
+    OsStr::from_bytes(value.as_bytes().trim_ascii_start())
 }
 
 /// What has been read so far.
@@ -64,6 +90,8 @@ struct Parser {
     /// `-f` and `-i`, which make a pattern together.
     factor: Option<Factor>,
     ios_per_run: Option<u32>,
+    /// `-v1.1.1`
+    reuses_runs: bool,
     files: Vec<PathBuf>,
     parameter_file: Option<PathBuf>,
     extensions: Extensions,
@@ -160,6 +188,7 @@ impl Parser {
             'F' if raw.is_empty() => self.mistake(&argument, "names no parameter file", "give -Fparam.txt"),
             'F' => self.parameter_file = Some(PathBuf::from(raw)),
             'd' | 'R' | 'm' | 'v' => self.windows_only(letter, &argument, &value),
+            'D' => self.debug_level(&argument, &value),
             '6' if value == "4" => self.notice(&argument, "accepted, no effect: memory is 64-bit here"),
             _ => self.quantity(letter, &argument, &value),
         }
@@ -170,6 +199,7 @@ impl Parser {
         match (letter, value.to_ascii_uppercase().as_str()) {
             ('k', "R") => self.options.operation = Operation::Read,
             ('k', "W") => self.options.operation = Operation::Write,
+            ('k', both @ ("WR" | "RW")) => self.first_direction(argument, both),
             ('B', "N") => self.options.buffering = Some(Buffering::None),
             ('B', "Y") => self.options.buffering = Some(Buffering::Both),
             ('B', "H") => self.options.buffering = Some(Buffering::Hardware),
@@ -201,6 +231,17 @@ impl Parser {
                 self.mistake(argument, format!("\"{value}\" is no {what}"), remedy);
             }
         }
+    }
+
+    /// SQLIO reads or writes, and its readme has one letter follow `-k`; scripts that give two get the first.
+    fn first_direction(&mut self, argument: &str, both: &str) {
+        let (operation, verb) =
+            if both == "RW" { (Operation::Read, "reads") } else { (Operation::Write, "writes") };
+        self.options.operation = operation;
+        self.notice(
+            argument,
+            &format!("SQLIO never mixes reads with writes: the first letter counts, and this {verb} only"),
+        );
     }
 
     fn factor(&mut self, argument: &str, value: &str) {
@@ -255,7 +296,7 @@ impl Parser {
         match letter {
             // Whether it matters depends on -F, which may follow: see finish.
             'd' => {}
-            'v' if value == "1.1.1" => self.notice(argument, "accepted, no effect: runs use the same blocks"),
+            'v' if value == "1.1.1" => self.reuses_runs = true,
             'v' => {
                 self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
             }
@@ -269,6 +310,21 @@ impl Parser {
                 self.mistake(argument, problem, "remove it, and give the size of one I/O with -b");
             }
         }
+    }
+
+    /// `-D`, which SQLIO has and does not list.
+    fn debug_level(&mut self, argument: &str, value: &str) {
+        if value.parse::<u32>().is_err() {
+            return self.mistake(
+                argument,
+                format!("\"{value}\" is no level of debug information"),
+                "remove it, or give -D1 and up; drive letters are -d",
+            );
+        }
+        self.notice(
+            argument,
+            "accepted, no effect: there is no debug information; the results hold each second",
+        );
     }
 
     /// Options whose value is a whole number, and those that do not exist.
@@ -343,23 +399,34 @@ impl Parser {
     }
 
     fn set_pattern(&mut self) {
-        let ios_per_run = self.ios_per_run.unwrap_or(64);
+        let (ios_per_run, reused) = (self.ios_per_run.unwrap_or(64), self.reuses_runs);
         self.options.pattern = match self.factor.unwrap_or(Factor::Blocks(64)) {
-            Factor::Blocks(blocks) => Pattern::Strided { blocks, ios_per_run },
+            Factor::Blocks(blocks) => Pattern::Strided { blocks, ios_per_run, reused },
             Factor::Random => Pattern::Random,
             Factor::Sequential => Pattern::Sequential,
         };
-        if let (false, Some(argument)) =
-            (matches!(self.options.pattern, Pattern::Strided { .. }), self.given('i'))
+        let Pattern::Strided { blocks, .. } = self.options.pattern else {
+            for argument in ['i', 'v'].map(|letter| self.given(letter)).into_iter().flatten() {
+                self.notice(&argument, "accepted, no effect: runs exist only with a number in -f");
+            }
+            return;
+        };
+        // With a parameter file it has the threads.
+        if self.parameter_file.is_none()
+            && let (true, Some(argument)) = (self.options.threads > blocks, self.given('t'))
         {
-            self.notice(&argument, "accepted, no effect: runs exist only with a number in -f");
+            self.mistake(
+                &argument,
+                format!("the {blocks} columns of -f{blocks} are shared out, and each thread needs one"),
+                format!("give -t{blocks} at most, or -f{} and up", self.options.threads),
+            );
         }
     }
 
     fn check_region(&mut self) {
         let block_bytes = u128::from(self.options.block_kb) * 1024;
         let span_blocks = match self.options.pattern {
-            Pattern::Strided { blocks, ios_per_run } => u128::from(blocks) * u128::from(ios_per_run),
+            Pattern::Strided { blocks, ios_per_run, .. } => u128::from(blocks) * u128::from(ios_per_run),
             Pattern::Random | Pattern::Sequential => 1,
         };
         let end_bytes = (u128::from(self.options.start_block) + span_blocks) * block_bytes;

@@ -16,8 +16,9 @@ fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
     match options.pattern {
         Pattern::Random => words.push("-frandom".to_owned()),
         Pattern::Sequential => words.push("-fsequential".to_owned()),
-        Pattern::Strided { blocks, ios_per_run } => {
-            words.extend([format!("-f{blocks}"), format!("-i{ios_per_run}")])
+        Pattern::Strided { blocks, ios_per_run, reused } => {
+            words.extend([format!("-f{blocks}"), format!("-i{ios_per_run}")]);
+            words.extend(reused.then(|| "-v1.1.1".to_owned()));
         }
     }
     words.extend(options.outstanding.map(|ios| format!("-o{ios}")));
@@ -92,6 +93,7 @@ fn lines_of_old_batch_files_are_read() {
     check("–kr —s10 −fSequential ‑Bn", "-kR -s10 -b2 -S0 -fsequential -BN -t1 -- testfile.dat");
     check("-F param.txt -o 8 -f random -S 100", "-kR -s30 -b2 -S100 -frandom -o8 -F param.txt");
     check("-o0 -a0x0 a", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- a");
+    check("-f4 -i8 -t4 -v1.1.1 a", "-kR -s30 -b2 -S0 -f4 -i8 -v1.1.1 -t4 -- a");
     check("-aR0xF -Up -BS a", "-kR -s30 -b2 -S0 -f64 -i64 -Up -BS -aR15 -t1 -- a");
     check("-t8 -z -?", "help");
     check("-t8 -?", "help");
@@ -100,6 +102,40 @@ fn lines_of_old_batch_files_are_read() {
         "--results out --destroy=X --overwrite a",
         "-kR -s30 -b2 -S0 -f64 -i64 --overwrite --destroy=X --results=out -t1 -- a",
     );
+}
+
+/// Each of these was refused, or made a file of a name that nobody meant.
+#[test]
+fn lines_that_scripts_pass_in_other_forms_are_read() {
+    // Test-SqlIo of kvaes passes an option and its value as one argument.
+    let as_one: Vec<OsString> = ["-o 8", "-f random", "-F  param.txt"].map(OsString::from).into();
+    let Ok(Parsed::Test(test)) = parse(&as_one) else { panic!("one argument each") };
+    assert_eq!((test.options.outstanding, test.options.pattern), (Some(8), Pattern::Random));
+    assert_eq!(test.options.targets, Targets::ParameterFile("param.txt".into()));
+    check("-kR – fsequential -o8 a", "-kR -s30 -b2 -S0 -fsequential -o8 -t1 -- a");
+    check("- f random a", "-kR -s30 -b2 -S0 -frandom -t1 -- a");
+    check(
+        "/kW /t2 /S 5 -F /param.txt",
+        "-kW -s30 -b2 -S5 -f64 -i64 -F /param.txt\n-t2: not used: -F names the files and the threads of each",
+    );
+    check("/kR /data/a //b", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- /data/a //b");
+    check(
+        "-kWR a",
+        "-kW -s30 -b2 -S0 -f64 -i64 -t1 -- a\n\
+         -kWR: SQLIO never mixes reads with writes: the first letter counts, and this writes only",
+    );
+    check(
+        "-krw -D11 a",
+        "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- a\n\
+         -krw: SQLIO never mixes reads with writes: the first letter counts, and this reads only\n\
+         -D11: accepted, no effect: there is no debug information; the results hold each second",
+    );
+    insta::assert_snapshot!(read("/swap.img -DE - test.dat - ./a"), @r#"
+    -swap.img: "wap.img" is no number of seconds; give -s1 to -s31536000; a file of this name in the root directory is //swap.img
+    -DE: "E" is no level of debug information; remove it, or give -D1 and up; drive letters are -d
+    -test.dat: "est.dat" is no number of threads; give -t1 to -t256
+    -: a dash alone is no option; remove it, or give ./- as a file
+    "#);
 }
 
 #[test]
@@ -111,8 +147,8 @@ fn what_means_less_here_is_a_notice() {
     -LPi: timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU
     -LPi: initiation is not printed apart: a latency counts from the submission
     -pI1: Linux knows no ideal processor: the threads are bound to it
-    -v1.1.1: accepted, no effect: runs use the same blocks
     -i32: accepted, no effect: runs exist only with a number in -f
+    -v1.1.1: accepted, no effect: runs exist only with a number in -f
     -t4: not used: -F names the files and the threads of each
     -dE: not used: -F names the files and the threads of each
     spare.dat: not used: -F names the files and the threads of each
@@ -162,6 +198,8 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     insta::assert_snapshot!(
         read("-f4294967295 -i4294967295"),
         @"-f4294967295: the test would pass the 8 EiB a file can have; give less in -S, -f, -i or -b");
+    // Its readme: a stripe factor at least as large as the number of threads, so that -f1 has one.
+    insta::assert_snapshot!(read("-f1 -t2"), @"-t2: the 1 columns of -f1 are shared out, and each thread needs one; give -t1 at most, or -f2 and up");
     insta::assert_snapshot!(read(&"a ".repeat(257)), @"a: one file too many for SQLIO; give at most 256 files");
 }
 
@@ -175,7 +213,8 @@ fn options() -> impl Strategy<Value = Options> {
     let pattern = prop_oneof![
         Just(Pattern::Random),
         Just(Pattern::Sequential),
-        (1u32..9999, 1u32..9999).prop_map(|(blocks, ios_per_run)| Pattern::Strided { blocks, ios_per_run }),
+        (THREADS_MAX..9999, 1u32..9999, any::<bool>())
+            .prop_map(|(blocks, ios_per_run, reused)| Pattern::Strided { blocks, ios_per_run, reused }),
     ];
     let affinity = prop_oneof![
         Just(Affinity::Any),

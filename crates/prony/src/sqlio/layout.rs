@@ -1,8 +1,8 @@
 //! SQLIO's own printed layout, byte for byte, so that an old parser of its output works unchanged.
 //!
 //! Known from published runs of version 1.5.SG: the wording, the tabs and colons, the column widths, and that rates
-//! are cut off after two decimals, latencies after whole milliseconds. Where no published run shows a wording, the
-//! item says so. This module computes no statistic that is judged elsewhere, and prints nothing: it returns text.
+//! are cut off after two decimals, latencies after whole milliseconds. What `-U` prints is known from SQLIO's readme. Where
+//! nothing published shows a wording, the item says so. This module computes no statistic that is judged elsewhere, and prints nothing: it returns text.
 
 use super::options::{Buffering, Operation, Pattern};
 
@@ -62,6 +62,17 @@ pub(super) struct TestFile {
     pub(super) name: String,
     /// Where the size comes from, in MiB.
     pub(super) size: FileSize,
+    /// Where it was made or grown for the test.
+    pub(super) grown: Option<Growth>,
+}
+
+/// What a file lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Growth {
+    /// Bytes that it had; 0 where there was none.
+    pub(super) from_bytes: u64,
+    /// Bytes that it has to have.
+    pub(super) to_bytes: u64,
 }
 
 /// Where the size of a file comes from.
@@ -102,13 +113,30 @@ pub(super) struct LatencyFigures {
 /// 0 to 23 ms, and 24 or more.
 const BUCKETS: usize = 25;
 
-/// Use of the CPUs in per cent.
+/// Use of the CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CpuFigures {
-    /// Mean of all CPUs.
-    pub(super) machine_per_cent: f64,
-    /// By CPU, where that was asked for.
-    pub(super) each_per_cent: Vec<f64>,
+    /// All together first, then each where that was asked for.
+    pub(super) columns: Vec<CpuColumn>,
+}
+
+/// Use of one CPU or of all, in per cent of its time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CpuColumn {
+    /// `ALL` or the number.
+    pub(super) processor: String,
+    /// In soft interrupts.
+    pub(super) dpc_per_cent: f64,
+    /// In interrupts of devices.
+    pub(super) interrupt_per_cent: f64,
+    /// Of the kernel, both kinds of interrupts included.
+    pub(super) privileged_per_cent: f64,
+    /// All but idle.
+    pub(super) busy_per_cent: f64,
+    /// Of programs.
+    pub(super) user_per_cent: f64,
+    /// Interrupts a second.
+    pub(super) interrupts_per_s: f64,
 }
 
 /// What is printed before the load begins, up to `initialization done`.
@@ -127,7 +155,7 @@ pub(super) fn head(setup: &Setup) -> String {
         .extend(outstanding.map(|ios| format!("\tenabling multiple I/Os per thread with {ios} outstanding")));
     lines
         .extend(setup.buffering.map(|buffering| format!("\tbuffering set to {}", buffering_text(buffering))));
-    lines.extend(distinct_files(&setup.load).into_iter().map(size_line));
+    lines.extend(distinct_files(&setup.load).into_iter().flat_map(size_lines));
     lines.push("initialization done".to_owned());
     lines.join("\n") + "\n"
 }
@@ -214,7 +242,7 @@ fn pattern_text(pattern: Pattern, block_kb: u32) -> String {
     match pattern {
         Pattern::Random => format!("{block_kb}KB random IOs"),
         Pattern::Sequential => format!("{block_kb}KB sequential IOs"),
-        Pattern::Strided { blocks, ios_per_run } => {
+        Pattern::Strided { blocks, ios_per_run, .. } => {
             let stripe_kb = u64::from(block_kb) * u64::from(blocks);
             format!("{block_kb}KB IOs over {stripe_kb}KB stripes with {ios_per_run} IOs per run")
         }
@@ -241,13 +269,24 @@ fn distinct_files(load: &Load) -> Vec<&TestFile> {
     (0..all.len()).filter(|&index| is_first(index)).map(|index| all[index]).collect()
 }
 
-fn size_line(file: &TestFile) -> String {
-    match file.size {
-        FileSize::SpecifiedMb(size_mb) => {
-            format!("using specified size: {size_mb} MB for file: {}", file.name)
-        }
-        FileSize::CurrentMb(size_mb) => format!("using current size: {size_mb} MB for file: {}", file.name),
-    }
+/// The size, after what making or growing the file prints: its four lines stand so in runs that others printed; whether the
+/// figures stand behind a blank or a tab does not show there.
+fn size_lines(file: &TestFile) -> Vec<String> {
+    let name = &file.name;
+    let grown = file.grown.map(|Growth { from_bytes, to_bytes }| {
+        let by_bytes = to_bytes.saturating_sub(from_bytes);
+        [
+            format!("size of file {name} needs to be: {to_bytes} bytes"),
+            format!("current file size:\t{from_bytes} bytes"),
+            format!("need to expand by:\t{by_bytes} bytes"),
+            format!("expanding {name} ... done."),
+        ]
+    });
+    let size = match file.size {
+        FileSize::SpecifiedMb(size_mb) => format!("using specified size: {size_mb} MB for file: {name}"),
+        FileSize::CurrentMb(size_mb) => format!("using current size: {size_mb} MB for file: {name}"),
+    };
+    grown.into_iter().flatten().chain([size]).collect()
 }
 
 /// Cut off, not rounded: published runs print 102.18 MB/s for 13,080.21 I/Os of 8 KB, which are 102.189.
@@ -255,7 +294,8 @@ fn hundredths(value: u128) -> String {
     format!("{:>5}.{:02}", value / 100, value % 100)
 }
 
-/// Per cents are rounded each by itself: a published run prints 97 and 3 with a maximum far behind both.
+/// Per cents are rounded each by itself: a published run prints 97 and 3 with a maximum far behind both. Each has three
+/// characters of its line, 100 too, so that scripts which cut the line by columns find the others (`%:100  0  0`).
 fn latency_text(latency: &LatencyFigures) -> String {
     let LatencyFigures { min_ms, avg_ms, max_ms, ios_by_ms } = latency;
     let mut text = "latency metrics:\n".to_owned();
@@ -263,20 +303,44 @@ fn latency_text(latency: &LatencyFigures) -> String {
     let ios: u128 = ios_by_ms.iter().map(|&ios| u128::from(ios)).sum();
     let (mut buckets, mut per_cents) = (String::new(), String::new());
     for (ms, &count) in ios_by_ms.iter().enumerate() {
-        // "ms:" is one longer than "%:", and the blank in front keeps 100 apart from its neighbour.
+        // "ms:" is one longer than "%:".
         buckets += &if ms == 0 { format!("{ms:>2}") } else { format!(" {ms:>2}") };
         let per_cent = (u128::from(count) * 200 + ios).checked_div(2 * ios).unwrap_or(0);
-        per_cents += &format!(" {per_cent:>2}");
+        per_cents += &format!("{per_cent:>3}");
     }
     text + &format!("histogram:\nms:{buckets}+\n%:{per_cents}\n")
 }
 
-/// No published run shows what `-U` prints. These lines are ours, in the style of the latency lines, and stand last so
-/// that a parser that counts lines finds the others in their places.
+/// The table of SQLIO's readme. It stands last, so that a parser that counts lines finds the others in their places; where
+/// SQLIO printed it is not known.
 fn cpu_text(cpu: &CpuFigures) -> String {
-    let each = cpu.each_per_cent.iter().enumerate();
-    let each = each.map(|(number, per_cent)| format!("CPU_{number}_Use(%): {per_cent:.2}\n"));
-    format!("cpu metrics:\nCPU_Use(%): {:.2}\n", cpu.machine_per_cent) + &each.collect::<String>()
+    type Row = (&'static str, fn(&CpuColumn) -> f64);
+    let rows: [Row; 6] = [
+        ("DPCTime(%):", |column| column.dpc_per_cent),
+        ("InterruptTime(%):", |column| column.interrupt_per_cent),
+        ("PrivilegedTime(%):", |column| column.privileged_per_cent),
+        ("ProcessorTime(%):", |column| column.busy_per_cent),
+        ("UserTime(%):", |column| column.user_per_cent),
+        ("Interrupts/sec:", |column| column.interrupts_per_s),
+    ];
+    let line = |name: &str, cells: Vec<String>| format!("{name:<20}{}\n", cells.concat());
+    // Numbers of processors end a character before the figures, as in the readme.
+    let processor = |column: &CpuColumn| column.processor.clone();
+    let mut text = line(
+        "ProcessorNumber:",
+        cpu.columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let width = if index == 0 { 8 } else { 9 };
+                format!("{:>width$}", processor(column))
+            })
+            .collect(),
+    );
+    for (name, value) in rows {
+        text += &line(name, cpu.columns.iter().map(|column| format!("{:>9.2}", value(column))).collect());
+    }
+    text
 }
 
 #[cfg(test)]

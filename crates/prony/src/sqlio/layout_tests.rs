@@ -40,7 +40,7 @@ ms: 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24+
 ";
 
 fn file(name: &str, size: FileSize) -> TestFile {
-    TestFile { name: name.to_owned(), size }
+    TestFile { name: name.to_owned(), size, grown: None }
 }
 
 fn published() -> Outcome {
@@ -84,7 +84,7 @@ fn plain() -> Outcome {
         clock_counts_per_s: None,
         load: Load::Threads { threads: 1, files },
         seconds: 30,
-        pattern: Pattern::Strided { blocks: 64, ios_per_run: 64 },
+        pattern: Pattern::Strided { blocks: 64, ios_per_run: 64, reused: false },
         block_kb: 2,
         outstanding: None,
         buffering: None,
@@ -126,6 +126,48 @@ fn lines_of_options_that_were_not_given_are_left_out() {
     "#);
 }
 
+/// The example of SQLIO's readme.
+fn readme_cpu() -> CpuFigures {
+    let column = |processor: &str, [dpc, interrupt, privileged, busy, user, per_s]: [f64; 6]| CpuColumn {
+        processor: processor.to_owned(),
+        dpc_per_cent: dpc,
+        interrupt_per_cent: interrupt,
+        privileged_per_cent: privileged,
+        busy_per_cent: busy,
+        user_per_cent: user,
+        interrupts_per_s: per_s,
+    };
+    CpuFigures {
+        columns: vec![
+            column("ALL", [22.30, 30.19, 95.35, 98.99, 3.64, 11_608.76]),
+            column("0", [24.06, 28.64, 95.05, 98.90, 3.85, 2_898.03]),
+            column("1", [21.87, 30.78, 94.94, 98.64, 3.69, 2_917.36]),
+            column("2", [19.79, 31.87, 95.93, 99.27, 3.33, 2_917.26]),
+            column("3", [23.48, 29.47, 95.46, 99.16, 3.69, 2_876.10]),
+        ],
+    }
+}
+
+/// Nothing was printed of a file that was made, where SQLIO has four lines.
+#[test]
+fn a_file_that_is_made_or_grown_is_told_before_its_size() {
+    let mut outcome = plain();
+    let grown = Some(Growth { from_bytes: 0, to_bytes: 8_388_608 });
+    let made = TestFile { grown, ..file("testfile.dat", FileSize::CurrentMb(8)) };
+    outcome.setup.load = Load::Threads { threads: 1, files: vec![made] };
+    insta::assert_snapshot!(head(&outcome.setup), @r#"
+    sqlio v1.5.SG
+    1 thread reading for 30 secs from file testfile.dat
+    	using 2KB IOs over 128KB stripes with 64 IOs per run
+    size of file testfile.dat needs to be: 8388608 bytes
+    current file size:	0 bytes
+    need to expand by:	8388608 bytes
+    expanding testfile.dat ... done.
+    using current size: 8 MB for file: testfile.dat
+    initialization done
+    "#);
+}
+
 #[test]
 fn several_pools_and_cpu_use_are_printed() {
     let mut outcome = published();
@@ -137,7 +179,7 @@ fn several_pools_and_cpu_use_are_printed() {
         parameter_file: "/etc/param.txt".to_owned(),
         pools: vec![pool("/a/x", 1, 0), pool("/b/x", 4, 0xf0), pool("/c/x", 2, 3), pool("/a/x", 1, 1)],
     };
-    outcome.figures.cpu = Some(CpuFigures { machine_per_cent: 12.5, each_per_cent: vec![5.0, 20.0] });
+    outcome.figures.cpu = Some(readme_cpu());
     insta::assert_snapshot!(print(&outcome), @r#"
     sqlio v1.5.SG
     using system counter for latency timings, 14318180 counts per second
@@ -165,10 +207,13 @@ fn several_pools_and_cpu_use_are_printed() {
     histogram:
     ms: 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24+
     %: 37 59  3  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0
-    cpu metrics:
-    CPU_Use(%): 12.50
-    CPU_0_Use(%): 5.00
-    CPU_1_Use(%): 20.00
+    ProcessorNumber:         ALL        0        1        2        3
+    DPCTime(%):             22.30    24.06    21.87    19.79    23.48
+    InterruptTime(%):       30.19    28.64    30.78    31.87    29.47
+    PrivilegedTime(%):      95.35    95.05    94.94    95.93    95.46
+    ProcessorTime(%):       98.99    98.90    98.64    99.27    99.16
+    UserTime(%):             3.64     3.85     3.69     3.33     3.69
+    Interrupts/sec:      11608.76  2898.03  2917.36  2917.26  2876.10
     "#);
 }
 
@@ -238,12 +283,27 @@ proptest! {
         prop_assert_eq!(number("Min_Latency(ms)") as u64, whole_ms[0]);
         prop_assert_eq!(number("Avg_Latency(ms)") as u64, whole_ms.iter().sum::<u64>() / ios);
         prop_assert_eq!(number("Max_Latency(ms)") as u64, whole_ms[whole_ms.len() - 1]);
+        let line = text.lines().last().unwrap().strip_prefix("%:").unwrap();
         let per_cents: Vec<u64> =
-            field(&text, "%").unwrap().split_whitespace().map(|word| word.parse().unwrap()).collect();
+            line.as_bytes().chunks(3).map(|cut| str::from_utf8(cut).unwrap().trim().parse().unwrap()).collect();
         prop_assert_eq!(per_cents.len(), BUCKETS);
         for (ms, per_cent) in per_cents.into_iter().enumerate() {
             let count = whole_ms.iter().filter(|&&whole| whole.min(24) == ms as u64).count();
             prop_assert!((per_cent as f64 - count as f64 * 100.0 / ios as f64).abs() <= 0.5);
+        }
+    }
+
+    /// Scripts cut three characters for each millisecond.
+    #[test]
+    fn a_hundred_per_cent_stand_in_their_column(ms in 0..BUCKETS) {
+        let mut ios_by_ms = [0; BUCKETS];
+        ios_by_ms[ms] = 7;
+        let text = latency_text(&LatencyFigures { min_ms: 0, avg_ms: 0, max_ms: 0, ios_by_ms });
+        let line = text.lines().last().unwrap();
+        prop_assert_eq!(line.len(), 2 + 3 * BUCKETS);
+        for column in 0..BUCKETS {
+            let cut = &line[2 + 3 * column..5 + 3 * column];
+            prop_assert_eq!(cut, if column == ms { "100" } else { "  0" });
         }
     }
 

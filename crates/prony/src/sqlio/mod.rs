@@ -4,6 +4,7 @@
 
 mod arguments;
 mod command_line;
+mod cpu_use;
 mod layout;
 mod options;
 mod parameter_file;
@@ -12,15 +13,17 @@ mod test;
 use std::ffi::OsString;
 use std::path::Path;
 
-use record::{Event, Resources, Setup, State, Window, Workload};
+use load::Size;
+use record::{DiskSetup, Event, Interval, Phase, Setup, State, Window, Workload, Written};
 use runner::RunError;
 use study::Plan;
 
 use crate::exit::{Exit, Failure};
 use crate::session::ResultsDirectory;
 use crate::{interrupt, memory, session, terminal};
-use layout::{CpuFigures, Figures, LatencyFigures};
-use options::{CpuUse, Extensions, Invocation, Parsed, Results};
+use cpu_use::Reading;
+use layout::{Figures, LatencyFigures};
+use options::{Extensions, Invocation, Parsed, Results};
 use test::Test;
 
 /// Runs SQLIO's command line, without the program's name.
@@ -98,8 +101,8 @@ fn results_directory(test: &Test, extensions: &Extensions) -> Result<Option<Resu
 /// What SQLIO prints of a test, gathered while it runs.
 struct Measured {
     window: Window,
-    cpu_busy_s: Vec<f64>,
-    cpu_s: f64,
+    /// The processors before the load and at the end of its last measured second.
+    cpus: Option<(Reading, Reading)>,
     failure: Option<String>,
     printed: Result<(), Failure>,
 }
@@ -107,7 +110,7 @@ struct Measured {
 impl Measured {
     fn nothing() -> Self {
         let window = Window::new(Workload::Disk.main());
-        Self { window, cpu_busy_s: Vec::new(), cpu_s: 0.0, failure: None, printed: Ok(()) }
+        Self { window, cpus: None, failure: None, printed: Ok(()) }
     }
 
     /// SQLIO's layout holds tabs; the names in it are such as may be shown. A stdout that is full or gone is told in the end.
@@ -120,14 +123,13 @@ impl Measured {
     fn take(&mut self, test: &Test, event: &Event) {
         match event {
             Event::TrialSetUp { setup: Setup::Disk(setup), .. } => {
-                if let Some(fallback) = &setup.engine_fallback {
-                    tell!("sqlio: {fallback}");
-                }
-                let head = layout::head(&test.setup(data_mib));
+                warn(setup);
+                let head = layout::head(&test.setup());
                 self.print(&head);
+                let now = Reading::now();
+                self.cpus = Some((now.clone(), now));
             }
-            Event::Interval { interval, .. } => self.window.add(interval),
-            Event::Resources { resources, .. } => self.resources(resources),
+            Event::Interval { interval, .. } => self.interval(interval),
             Event::TrialFinished(trial) if trial.state == State::Failed => {
                 self.failure.clone_from(&trial.reason);
             }
@@ -135,13 +137,11 @@ impl Measured {
         }
     }
 
-    fn resources(&mut self, resources: &Resources) {
-        let Some(machine) = &resources.machine else { return };
-        self.cpu_busy_s.resize(machine.cpu_busy_share.len().max(self.cpu_busy_s.len()), 0.0);
-        for (busy_s, share) in self.cpu_busy_s.iter_mut().zip(&machine.cpu_busy_share) {
-            *busy_s += share * resources.length_s;
+    fn interval(&mut self, interval: &Interval) {
+        self.window.add(interval);
+        if let (Phase::Measure, Some((_, last))) = (interval.phase, &mut self.cpus) {
+            *last = Reading::now();
         }
-        self.cpu_s += resources.length_s;
     }
 
     fn figures(&self, test: &Test) -> Figures {
@@ -154,20 +154,24 @@ impl Measured {
                 .latency
                 .then(|| LatencyFigures::from_cells(operations.service.cells()))
                 .flatten(),
-            cpu: test.options.cpu_use.filter(|_| self.cpu_s > 0.0).map(|cpu_use| self.cpu(cpu_use)),
-        }
-    }
-
-    fn cpu(&self, cpu_use: CpuUse) -> CpuFigures {
-        let each: Vec<f64> = self.cpu_busy_s.iter().map(|busy_s| 100.0 * busy_s / self.cpu_s).collect();
-        CpuFigures {
-            machine_per_cent: each.iter().sum::<f64>() / each.len().max(1) as f64,
-            each_per_cent: if cpu_use == CpuUse::EachCpu { each } else { Vec::new() },
+            cpu: test.options.cpu_use.and_then(|wanted| {
+                let (before, last) = self.cpus.as_ref()?;
+                last.since(before, wanted)
+            }),
         }
     }
 }
 
-/// MiB of data in a file or device.
-fn data_mib(path: &Path) -> u64 {
-    disk::data_bytes(path).unwrap_or(0) >> 20
+/// What makes the figures others than the options say.
+fn warn(setup: &DiskSetup) {
+    if let Some(fallback) = &setup.engine_fallback {
+        tell!("sqlio: {fallback}");
+    }
+    if let Written::Holes { bytes } = setup.written {
+        let bytes = Size(bytes);
+        tell!(
+            "sqlio: warning: {bytes} of what is read were never written and are answered without the medium, so that the \
+             figures are not the disk's; write the file over first"
+        );
+    }
 }

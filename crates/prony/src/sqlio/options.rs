@@ -59,14 +59,16 @@ pub(super) enum Pattern {
     Random,
     /// `-fsequential`
     Sequential,
-    /// `-fN -iM`, in our reading: I/O k of thread t is at block `t + (k mod M) * N`; after the M I/Os of a run the
-    /// next run starts over. The file needs `M * N` blocks, with the defaults 8 MB, and more where there are more
-    /// threads than N.
+    /// `-fN -iM`: a strip of M rows of N blocks. A run goes down a column, I/O k at block `column + k * N`; the next run is one
+    /// column further, up to the last one of the thread's part of the columns, and then it begins again. The file needs
+    /// `M * N` blocks, with the defaults 8 MB.
     Strided {
         /// N: blocks from one I/O to the next.
         blocks: u32,
         /// M: I/Os in a run.
         ios_per_run: u32,
+        /// `-v1.1.1`: each thread does its first run again and again.
+        reused: bool,
     },
 }
 
@@ -190,7 +192,7 @@ impl Default for Options {
             threads: 1,
             seconds: 30,
             block_kb: 2,
-            pattern: Pattern::Strided { blocks: 64, ios_per_run: 64 },
+            pattern: Pattern::Strided { blocks: 64, ios_per_run: 64, reused: false },
             outstanding: None,
             latency: false,
             cpu_use: None,

@@ -146,6 +146,17 @@ impl Reader {
             };
             self.mistake(line, format!("{problem}; give <file> <threads> [<mask> [<size MB>]]"));
         }
+        if let (Some(threads), Pattern::Strided { blocks, .. }) = (threads, self.pattern)
+            && threads > blocks
+        {
+            self.mistake(
+                line,
+                format!(
+                    "{threads} threads share out the columns of -f{blocks}, and each needs one; give {blocks} at most, or \
+                     -f{threads} and up"
+                ),
+            );
+        }
         threads
     }
 
@@ -267,7 +278,9 @@ mod tests {
 
     #[test]
     fn size_has_no_effect_with_a_stride() {
-        let strided = Pattern::Strided { blocks: 64, ios_per_run: 64 };
+        let strided = Pattern::Strided { blocks: 64, ios_per_run: 64, reused: false };
+        let narrow = Pattern::Strided { blocks: 2, ios_per_run: 64, reused: false };
+        insta::assert_snapshot!(read(b"a.dat 2\nb.dat 3", narrow), @"line 2: 3 threads share out the columns of -f2, and each needs one; give 2 at most, or -f3 and up");
         insta::assert_snapshot!(read(b"a.dat 1 0 8\nb.dat 1", strided), @r"
         a.dat | 1 | 0x0 | no size
         b.dat | 1 | 0x0 | no size

@@ -9,7 +9,7 @@ use record::shown;
 use study::{Configuration, Given, Study};
 use workload::given_file;
 
-use super::layout::{FileSize, Load, Pool as LayoutPool, Setup, TestFile};
+use super::layout::{FileSize, Growth, Load, Pool as LayoutPool, Setup, TestFile};
 use super::options::{Affinity, Buffering, Extensions, Operation, Options, Pattern, Targets};
 use super::parameter_file;
 use crate::exit::Failure;
@@ -27,6 +27,8 @@ pub(super) struct Test {
     pub(super) study: Study,
     /// Pools of the parameter file; empty without one.
     pools: Vec<parameter_file::Pool>,
+    /// Bytes of data in each file before the test, 0 where there is none; in the order of the files or pools.
+    bytes_before: Vec<u64>,
     /// Lines for stderr.
     pub(super) notices: Vec<String>,
 }
@@ -47,7 +49,8 @@ impl Test {
                 (file.pools, file.notices)
             }
         };
-        let mut test = Self { options, study: Study::of_disk(Vec::new()), pools, notices };
+        let study = Study::of_disk(Vec::new());
+        let mut test = Self { options, study, pools, bytes_before: Vec::new(), notices };
         test.study.title = "SQLIO".to_owned();
         test.study.slug = "sqlio".to_owned();
         test.study.configuration = vec![Configuration {
@@ -56,6 +59,7 @@ impl Test {
             ..Configuration::default()
         }];
         test.study.target.paths = test.paths();
+        test.bytes_before = test.paths().iter().map(|path| bytes_of(path)).collect();
         Ok(test)
     }
 
@@ -92,23 +96,31 @@ impl Test {
             cache: Some(cache),
             write_through: Some(write_through && writes),
             pools: Some(self.disk_pools()),
+            in_turn: self.is_in_turn().then_some(true),
             ..Settings::default()
         }
     }
 
-    /// Size of a file that does not exist yet: what the strides reach, and no less than SQLIO's 8 MB.
+    /// Without `-o` a thread has one I/O on its way, whatever the number of its files: each file gets one in turn.
+    fn is_in_turn(&self) -> bool {
+        let has_several = matches!(&self.options.targets, Targets::Files(files) if files.len() > 1);
+        has_several && self.options.outstanding.is_none()
+    }
+
+    /// Bytes that a file must have for the strip of a number in `-f`; none with other patterns, which take it as it is.
+    fn strip_bytes(&self) -> Option<u64> {
+        let Pattern::Strided { blocks, ios_per_run, .. } = self.options.pattern else { return None };
+        let strip_blocks = u64::from(blocks) * u64::from(ios_per_run);
+        Some((strip_blocks + self.options.start_block) * (u64::from(self.options.block_kb) << 10))
+    }
+
+    /// Size of a file that does not exist yet, where no strip says it: SQLIO's 8 MB, behind which the region begins.
     fn default_file_bytes(&self) -> u64 {
-        let blocks = match self.options.pattern {
-            Pattern::Random | Pattern::Sequential => 1,
-            Pattern::Strided { blocks, ios_per_run } => {
-                u64::from(blocks.max(self.options.threads)) * u64::from(ios_per_run)
-            }
-        };
-        ((blocks + self.options.start_block) * (u64::from(self.options.block_kb) << 10)).max(8 << 20)
+        ((1 + self.options.start_block) * (u64::from(self.options.block_kb) << 10)).max(8 << 20)
     }
 
     /// SQLIO's threads each have `-o` I/Os outstanding on every file. Here every file has threads of its own with as
-    /// many, so that a file sees the same number of I/Os.
+    /// many, so that a file sees the same number of I/Os. Without `-o` they are the same threads for all files.
     fn disk_pools(&self) -> Vec<Pool> {
         match &self.options.targets {
             Targets::Files(files) => files
@@ -117,7 +129,7 @@ impl Test {
                     path: path.clone(),
                     threads: self.options.threads,
                     affinity: affinity(self.options.affinity),
-                    size: None,
+                    size: self.strip_bytes().map(Size),
                 })
                 .collect(),
             Targets::ParameterFile(_) => self
@@ -127,40 +139,31 @@ impl Test {
                     path: pool.file.clone(),
                     threads: pool.threads,
                     affinity: if pool.mask == 0 { affinity(self.options.affinity) } else { mask(pool.mask) },
-                    size: pool.size_mb.map(|mb| Size(mb << 20)),
+                    size: pool.size_mb.map(|mb| mb << 20).or(self.strip_bytes()).map(Size),
                 })
                 .collect(),
         }
     }
 
-    /// What SQLIO prints before the load.
-    pub(super) fn setup(&self, current_mib: impl Fn(&Path) -> u64) -> Setup {
+    /// What SQLIO prints before the load, from the files as they are then.
+    pub(super) fn setup(&self) -> Setup {
         let options = &self.options;
-        let current = |path: &Path| TestFile {
-            name: shown(&path.display().to_string()).into_owned(),
-            size: FileSize::CurrentMb(current_mib(path)),
-        };
         let load = match &options.targets {
             Targets::Files(files) => Load::Threads {
                 threads: options.threads,
-                files: files.iter().map(|file| current(file)).collect(),
+                files: files
+                    .iter()
+                    .zip(&self.bytes_before)
+                    .map(|(file, &before)| test_file(file, None, before))
+                    .collect(),
             },
             Targets::ParameterFile(path) => Load::Pools {
                 parameter_file: shown(&path.display().to_string()).into_owned(),
                 pools: self
                     .pools
                     .iter()
-                    .map(|pool| LayoutPool {
-                        file: match pool.size_mb {
-                            Some(mb) => TestFile {
-                                name: shown(&pool.file.display().to_string()).into_owned(),
-                                size: FileSize::SpecifiedMb(mb),
-                            },
-                            None => current(&pool.file),
-                        },
-                        threads: pool.threads,
-                        mask: pool.mask,
-                    })
+                    .zip(&self.bytes_before)
+                    .map(|(pool, &before)| layout_pool(pool, before))
                     .collect(),
             },
         };
@@ -177,13 +180,38 @@ impl Test {
     }
 }
 
+fn layout_pool(pool: &parameter_file::Pool, before_bytes: u64) -> LayoutPool {
+    LayoutPool {
+        file: test_file(&pool.file, pool.size_mb, before_bytes),
+        threads: pool.threads,
+        mask: pool.mask,
+    }
+}
+
+/// A file as it is printed, which had so many bytes before the test.
+fn test_file(path: &Path, specified_mb: Option<u64>, from_bytes: u64) -> TestFile {
+    let to_bytes = bytes_of(path);
+    TestFile {
+        name: shown(&path.display().to_string()).into_owned(),
+        size: specified_mb.map_or(FileSize::CurrentMb(to_bytes >> 20), FileSize::SpecifiedMb),
+        grown: (to_bytes > from_bytes).then_some(Growth { from_bytes, to_bytes }),
+    }
+}
+
+/// Bytes of data in a file or device; 0 where it cannot be looked at.
+fn bytes_of(path: &Path) -> u64 {
+    disk::data_bytes(path).unwrap_or(0)
+}
+
 fn pattern(pattern: Pattern) -> disk::Pattern {
     match pattern {
         Pattern::Random => disk::Pattern::Random,
-        Pattern::Sequential => disk::Pattern::Sequential,
-        Pattern::Strided { blocks, ios_per_run } => {
-            disk::Pattern::Strided { blocks: u64::from(blocks), run: Some(u64::from(ios_per_run)) }
-        }
+        // SQLIO has one position a file, from which whichever thread comes takes the next block.
+        Pattern::Sequential => disk::Pattern::SharedSequential,
+        Pattern::Strided { blocks, ios_per_run, reused } => disk::Pattern::Strided {
+            blocks: u64::from(blocks),
+            runs: Some(disk::Run { ios: u64::from(ios_per_run), reused }),
+        },
     }
 }
 

@@ -164,3 +164,51 @@ fn results_are_stored_beside_unless_they_are_not_wanted() {
     let printed: f64 = old_parser(&outcome.stdout)["IOs/sec"].parse().unwrap();
     assert!((printed - operations / seconds).abs() < 0.01, "{printed} and {operations} in {seconds} s");
 }
+
+/// `-U` printed lines of ours, a file that was made none, and nothing on the way to the figures said that a sparse file answers
+/// from nowhere.
+#[test]
+fn a_file_that_is_made_grown_or_never_written_is_told_and_cpus_have_columns() {
+    let bench = Workbench::new();
+    let made = sqlio(&bench, &["-s1", "-f4", "-i8", "-b2", "-Up", "--no-results", "strip.dat"]).ended_with(0);
+    let lines = "size of file strip.dat needs to be: 65536 bytes\ncurrent file size:\t0 bytes\n\
+                 need to expand by:\t65536 bytes\nexpanding strip.dat ... done.\nusing current size: 0 MB for file: strip.dat\n";
+    assert!(made.stdout.contains(lines), "{}", made.stdout);
+    let (_, table) = made.stdout.split_once("ProcessorNumber:         ALL        0").expect("a table");
+    let names: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(
+        names,
+        [
+            "DPCTime(%)",
+            "InterruptTime(%)",
+            "PrivilegedTime(%)",
+            "ProcessorTime(%)",
+            "UserTime(%)",
+            "Interrupts/sec"
+        ]
+    );
+    let grown = sqlio(&bench, &["-s1", "-f4", "-i16", "-b2", "--no-results", "strip.dat"]).ended_with(0);
+    assert!(grown.stdout.contains("need to expand by:\t65536 bytes\n"), "{}", grown.stdout);
+    let again = sqlio(&bench, &["-s1", "-f4", "-i16", "-b2", "--no-results", "strip.dat"]).ended_with(0);
+    assert!(!again.stdout.contains("expand") && !again.stderr.contains("warning"), "{}", again.stdout);
+    fs::File::create(bench.path("sparse.dat")).unwrap().set_len(8 << 20).unwrap();
+    sqlio(&bench, &["-s1", "-frandom", "-b8", "--no-results", "sparse.dat"])
+        .ended_with(0)
+        .says("sqlio: warning: 8MiB of what is read were never written");
+}
+
+/// One thread had an I/O on its way in each file at the same time, and twice the I/Os a second of the test that was asked for.
+#[test]
+fn a_thread_waits_for_each_i_o_before_it_goes_to_the_next_file() {
+    let bench = Workbench::new();
+    let threads = |outstanding: &[&str], results: &str| {
+        let arguments = ["-BY", "-s1", "-frandom", "-b8", "-t1", "--results", results, "a.dat", "b.dat"];
+        bench.run(&[&["sqlio"], outstanding, &arguments[..]].concat()).ended_with(0);
+        let directory = bench.path(results).join(&bench.names(results)[0]);
+        let setup = bench.report_json(&directory)["trials"][0]["setup"].clone();
+        assert_eq!(setup["files"], 2, "{setup}");
+        setup["threads"].as_u64().unwrap()
+    };
+    assert_eq!(threads(&[], "in-turn"), 1, "one I/O on its way");
+    assert_eq!(threads(&["-o1"], "beside"), 2, "one in each file");
+}
