@@ -28,6 +28,14 @@ impl Workload for Settings {
         job.phases
     }
 
+    fn warm_up(&mut self) -> &mut Option<Span> {
+        &mut self.warm_up
+    }
+
+    fn phases_of(job: &mut Job) -> &mut Phases {
+        &mut job.phases
+    }
+
     fn needs(job: &Job) -> TargetNeeds {
         // Thread pools name their own files.
         if job.pools.is_empty() && job.needs_files() { TargetNeeds::Paths } else { TargetNeeds::Nothing }

@@ -37,6 +37,12 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     /// Warm-up and window.
     fn phases(job: &Self::Job) -> Phases;
 
+    /// The warm-up as given.
+    fn warm_up(&mut self) -> &mut Option<Span>;
+
+    /// Warm-up and window, to be changed.
+    fn phases_of(job: &mut Self::Job) -> &mut Phases;
+
     /// What it needs of a target.
     fn needs(job: &Self::Job) -> TargetNeeds;
 

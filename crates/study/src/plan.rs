@@ -143,11 +143,9 @@ impl Plan {
             return Err(StudyErrors(errors));
         }
         let design = design(study, &points);
-        let trials: Vec<Trial> = ordered(study, &points, design.is_some() && points.len() > 1)
-            .into_iter()
-            .enumerate()
-            .map(|(position, entry)| trial(study, position, &entry))
-            .collect();
+        let entries = ordered(study, &points, design.is_some() && points.len() > 1);
+        let trials: Vec<Trial> =
+            (0..entries.len()).map(|position| trial(study, position, &entries)).collect();
         let stop = match (&study.steady, study.latency_tolerance, study.stop) {
             (Some(_), ..) => Stop::WhenSteady,
             (None, Some(tolerance), _) => Stop::PastLatency(tolerance),
@@ -253,8 +251,8 @@ fn default_checkpoint_s(engine: Engine) -> Option<f64> {
     }
 }
 
-fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
-    let Entry { block, point, aa } = *entry;
+fn trial(study: &Study, position: usize, entries: &[Entry<'_>]) -> Trial {
+    let Entry { block, point, aa } = entries[position];
     // Not by the name of the point, which may hold the depth.
     let fixed = point.levels.iter().filter(|(key, _)| *key != "outstanding");
     let series = fixed.fold(format!("{} #{block}", point.configuration), |series, (key, level)| {
@@ -275,10 +273,26 @@ fn trial(study: &Study, position: usize, entry: &Entry<'_>) -> Trial {
         },
         series,
         tracked,
-        pause: if position == 0 { Span::ZERO } else { study.cool_down },
+        pause: pause(study, position, entries),
         target: point.target.clone(),
-        work: point.work.any().with_seed(&|seed| trial_seed(seed, position as u32 + 1)),
+        work: work(study, position, &entries[position]),
     }
+}
+
+/// Rest before a trial.
+fn pause(study: &Study, position: usize, entries: &[Entry<'_>]) -> Span {
+    let Some(before) = position.checked_sub(1).map(|before| &entries[before]) else { return Span::ZERO };
+    let repeats = std::ptr::eq(before.point, entries[position].point);
+    if repeats && !study.rest_between_repeats { Span::ZERO } else { study.cool_down }
+}
+
+/// What is run, with a seed of its own.
+fn work(study: &Study, position: usize, entry: &Entry<'_>) -> Work {
+    let is_first = entry.block == 1 && !entry.aa;
+    let warmed =
+        study.first_warm_up.filter(|_| is_first).map(|time| entry.point.work.any().with_warm_up(time));
+    let work = warmed.as_ref().unwrap_or(&entry.point.work);
+    work.any().with_seed(&|seed| trial_seed(seed, position as u32 + 1))
 }
 
 #[cfg(test)]

@@ -253,6 +253,22 @@ fn configurations_and_axes_may_load_other_targets() {
     assert_eq!(plan.design.unwrap().reference.as_deref(), Some("slow"));
 }
 
+/// Each of the 40 runs had a pause before it, and none of them was a first one that does not count: the plan said 6 min 35 s.
+#[test]
+fn crystal_disk_mark_rests_between_rows_and_runs_once_before_each() {
+    let seconds = |name| Plan::of(&profile(name)).unwrap().duration().as_seconds();
+    assert_eq!(seconds("cdm8"), 8.0 * 6.0 * 5.0 + 7.0 * 5.0);
+    assert_eq!(seconds("cdm3"), 8.0 * 5.0 * 5.0 + 7.0 * 5.0);
+    let plan = Plan::of(&profile("cdm8")).unwrap();
+    let rows: Vec<(f64, f64)> = plan.trials[..11]
+        .iter()
+        .map(|trial| (trial.pause.as_seconds(), trial.work.any().phases().warm_up.as_seconds()))
+        .collect();
+    let [first, later] = [(0.0, 5.0), (0.0, 0.0)];
+    assert_eq!(rows[..5], [first, later, later, later, later]);
+    assert_eq!(rows[5..], [(5.0, 5.0), later, later, later, later, (5.0, 5.0)]);
+}
+
 proptest! {
     #[test]
     fn a_plan_numbers_its_trials_and_measures_each_point_once_a_block(

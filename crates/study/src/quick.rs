@@ -11,6 +11,9 @@ use crate::work::{self, Known, NAMES, Visitor};
 /// Blocks of a quick look: one to see, one to see whether it comes again.
 const BLOCKS: u32 = 2;
 
+/// Warm-up of each combination's first trial.
+const FIRST_WARM_UP: &str = "500ms";
+
 /// What a quick look lays over a study.
 pub(crate) struct Look {
     /// Dotted keys and their values.
@@ -29,6 +32,9 @@ pub(crate) fn look(study: &Study) -> Look {
     if !study.stop.is_never() {
         // Two blocks settle nothing.
         laid.push(("stop".to_owned(), "never".into()));
+    }
+    if study.first_warm_up.is_some() {
+        laid.push(("first_warm_up".to_owned(), FIRST_WARM_UP.into()));
     }
     let mut times = Vec::new();
     for name in

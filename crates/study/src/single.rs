@@ -30,6 +30,8 @@ impl Study {
             noise: None,
             thresholds: Vec::new(),
             cool_down: Span::ZERO,
+            rest_between_repeats: true,
+            first_warm_up: None,
             before: None,
             after: None,
             latency_tolerance: None,

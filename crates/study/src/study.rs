@@ -64,6 +64,12 @@ pub struct Study {
     /// Rest before each trial but the first, for caches and queues to settle.
     #[serde(default = "no_time")]
     pub cool_down: Span,
+    /// Whether there is a rest also between two trials of the same combination that follow each other.
+    #[serde(default = "yes")]
+    pub rest_between_repeats: bool,
+    /// Warm-up of the first trial of each combination, in place of the workload's own: a run that does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_warm_up: Option<Span>,
     /// Command that a shell runs before each trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,

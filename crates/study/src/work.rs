@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use load::{JobError, Phases, Searched, TargetNeeds, Workload};
+use load::{JobError, Phases, Searched, Span, TargetNeeds, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of a workload as given, and what they come to.
@@ -159,6 +159,9 @@ pub trait AnyWork {
     /// When a job cannot have these.
     fn at_rate(&self, rate_per_s: f64, phases: Phases) -> Result<Work, Vec<JobError>>;
 
+    /// The same with another warm-up.
+    fn with_warm_up(&self, warm_up: Span) -> Work;
+
     /// The same with another seed.
     fn with_seed(&self, seed: &dyn Fn(u64) -> u64) -> Work;
 
@@ -219,6 +222,13 @@ impl<W: Known> AnyWork for Asked<W> {
         let mut job = settings.job()?;
         *W::seed_of(&mut job) = *W::seed_of(&mut self.job.clone());
         Ok(W::work(Self { settings, job }))
+    }
+
+    fn with_warm_up(&self, warm_up: Span) -> Work {
+        let mut asked = self.clone();
+        *asked.settings.warm_up() = Some(warm_up);
+        W::phases_of(&mut asked.job).warm_up = warm_up;
+        W::work(asked)
     }
 
     fn with_seed(&self, seed: &dyn Fn(u64) -> u64) -> Work {

@@ -33,6 +33,14 @@ impl Workload for Settings {
         job.phases
     }
 
+    fn warm_up(&mut self) -> &mut Option<Span> {
+        &mut self.warm_up
+    }
+
+    fn phases_of(job: &mut Job) -> &mut Phases {
+        &mut job.phases
+    }
+
     fn needs(_: &Job) -> TargetNeeds {
         TargetNeeds::Databases {
             who: "a historian",

@@ -30,6 +30,14 @@ impl Workload for Settings {
         job.phases
     }
 
+    fn warm_up(&mut self) -> &mut Option<Span> {
+        &mut self.warmup_time
+    }
+
+    fn phases_of(job: &mut Job) -> &mut Phases {
+        &mut job.phases
+    }
+
     fn needs(_: &Job) -> TargetNeeds {
         TargetNeeds::Databases {
             who: "a load of orders",
