@@ -39,7 +39,7 @@ fn ran(job: &Job, target: &Target, stop: &AtomicBool) -> Ran {
     let mut setup = None;
     let result = run(job, target, stop, |progress| {
         match progress {
-            Progress::Preparing(_) | Progress::Mark(_) => {}
+            Progress::Preparing(_) | Progress::Mark(_) | Progress::Parts(_) => {}
             Progress::SetUp(described) => setup = described.disk().cloned(),
             Progress::Interval(interval) => intervals.push(interval),
         }

@@ -16,6 +16,9 @@ pub enum Progress {
     SetUp(Setup),
     /// Something else goes on, or has ended.
     Mark(Mark),
+    /// An interval of each part of a load has ended, such as each of several stores; none of a part that did nothing more.
+    /// What they come to together is told next. Told of several parts only.
+    Parts(Vec<Option<Interval>>),
     /// An interval has ended.
     Interval(Interval),
 }

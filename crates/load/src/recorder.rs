@@ -231,7 +231,12 @@ impl Recording<'_> {
 
     /// Adds one to a counter.
     pub fn count(&mut self, counter: usize) {
-        self.0.open.counters[counter] += 1;
+        self.add(counter, 1);
+    }
+
+    /// Adds so much to a counter.
+    pub fn add(&mut self, counter: usize, amount: u64) {
+        self.0.open.counters[counter] += amount;
     }
 
     /// Phase in which operations are counted now.

@@ -65,7 +65,10 @@ impl Progress {
 
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
-            Event::StudyStarted { .. } | Event::TrialSetUp { .. } | Event::Resources { .. } => {}
+            Event::StudyStarted { .. }
+            | Event::TrialSetUp { .. }
+            | Event::Resources { .. }
+            | Event::Parts { .. } => {}
             Event::Mark { mark, .. } => self.mark(mark),
             Event::Preparing(at) => self.preparing(at),
             Event::Pausing { number, pause_s } => {

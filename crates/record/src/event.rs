@@ -57,6 +57,14 @@ pub enum Event {
         /// Where its target was found to be.
         placed: Vec<Placed>,
     },
+    /// An interval of each part of the load, such as each of several stores; what they come to together is told next. Only
+    /// whoever listens hears them: results hold the sum.
+    Parts {
+        /// Trial.
+        number: u32,
+        /// In the order of the targets; none of one that did nothing more.
+        parts: Vec<Option<Interval>>,
+    },
     /// An interval of the trial that runs.
     Interval {
         /// Trial.

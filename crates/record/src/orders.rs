@@ -30,6 +30,11 @@ pub const ROLLBACKS: &str = "rolled_back_orders";
 pub const RETRIES: &str = "retried_operations";
 /// Gauge: longest of the last 100 orders at the end of an interval, in milliseconds.
 pub const LAST_100_MAX: &str = "order_last_100_max_ms";
+/// Gauge: time of an interval's orders without their look-ups of prices, all together, in microseconds. DVD Store's `rt_tot`
+/// has no look-up in it.
+pub const NET_US: &str = "orders_net_us";
+/// Gauge: the longest of the last 100 orders without its look-up of prices, at the end of an interval, in milliseconds.
+pub const NET_LAST_100_MAX: &str = "order_net_last_100_max_ms";
 /// Gauge: orders of an interval that a target finished, rollbacks included. Targets count from 1.
 #[must_use]
 pub fn target_orders(number: usize) -> String {

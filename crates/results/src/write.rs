@@ -138,9 +138,11 @@ impl Writer {
     pub fn accept(&mut self, event: &Event) -> Result<(), WriteError> {
         match event {
             Event::StudyStarted { manifest, environment } => self.start_study(manifest, environment),
-            Event::Preparing(_) | Event::Pausing { .. } | Event::Searching { .. } | Event::Looked { .. } => {
-                Ok(())
-            }
+            Event::Preparing(_)
+            | Event::Pausing { .. }
+            | Event::Searching { .. }
+            | Event::Looked { .. }
+            | Event::Parts { .. } => Ok(()),
             Event::TrialStarted(record) => self.start_trial(record),
             Event::TrialSetUp { number, setup, placed } => self.running(*number).set_up(setup, placed),
             Event::Interval { number, interval } => self.running(*number).append(interval),

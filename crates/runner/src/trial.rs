@@ -136,6 +136,7 @@ impl<'a> Course<'a> {
                 self.sampling = (!setup.is_simulated()).then(|| sampled(&self.record.placed, self.servers));
                 vec![Event::TrialSetUp { number, setup, placed: self.record.placed.clone() }]
             }
+            Progress::Parts(parts) => vec![Event::Parts { number, parts }],
             Progress::Interval(interval) => {
                 self.measured.add(&interval);
                 self.samples.push(interval.sample());

@@ -158,7 +158,7 @@ struct Hears {
 impl Hears {
     fn hear(&mut self, progress: Progress) -> Go {
         match progress {
-            Progress::Preparing(_) | Progress::Mark(_) => {}
+            Progress::Preparing(_) | Progress::Mark(_) | Progress::Parts(_) => {}
             Progress::SetUp(setup) => self.setup = Some(setup),
             Progress::Interval(interval) => self.intervals.push(interval),
         }

@@ -54,7 +54,8 @@ pub(crate) struct RunOrders {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct CompatOutput {
-    /// Print DVD Store's own lines, field for field, instead of the report
+    /// Print DVD Store's own lines, field for field, instead of the report, and wait after a deadlock as its driver does
+    /// (--deadlock-pause 1s)
     #[arg(long, help_heading = "Output", conflicts_with_all = ["json", "csv"])]
     pub(crate) compat: bool,
 
@@ -62,7 +63,7 @@ pub(crate) struct CompatOutput {
     #[arg(long, value_name = "TIME", help_heading = "Output", requires = "compat")]
     pub(crate) report_rate: Option<Span>,
 
-    /// With --compat: a line for each target too
+    /// With --compat: a line for each target too, where there are several
     #[arg(long, help_heading = "Output", requires = "compat", conflicts_with = "csv_output")]
     pub(crate) detailed_view: bool,
 

@@ -1,20 +1,25 @@
 //! DVD Store's own lines, field for field, for programs that read them.
 //!
 //! Counts are of what the driver of DVD Store counts: everything is set to zero when the warm-up ends, rollbacks are orders,
-//! and times are whole milliseconds.
+//! the time of an order is without its look-up of prices, and times are whole milliseconds, cut off.
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use load::Span;
-use record::orders::{BROWSE, LAST_100_MAX, LOGIN, NEW_CUSTOMER, ORDER, PURCHASE, ROLLBACKS, target_orders};
-use record::{Event, Interval, OrdersOutcome, Outcome, Phase, Window, Workload};
+use record::orders::{BROWSE, LOGIN, NET_LAST_100_MAX, NET_US, NEW_CUSTOMER, ORDER, PURCHASE, ROLLBACKS};
+use record::{Event, Interval, OrdersOutcome, Outcome, Phase, TargetOutcome, Window, Workload};
 
 use crate::arguments::CompatOutput;
 
 /// Time between two lines where nothing else is said.
 const REPORT_RATE: Span = Span::seconds(10);
+/// What stands above the lines of targets.
+const INDIVIDUAL: &str = "\nIndividual Stats for each DB / Web Server: \n";
+
+/// Longest pause after a deadlock in the drivers of DVD Store 2.1: `Thread.Sleep(r.Next(1000))`.
+pub(crate) const DEADLOCK_PAUSE: Span = Span::seconds(1);
 
 /// Prints lines as a trial goes on.
 pub(crate) struct Compat {
@@ -31,34 +36,24 @@ struct Counted {
     /// End of the warm-up, in seconds since the load began.
     since_s: f64,
     end_s: f64,
-    /// Everything since then, as one window.
-    all: Window,
-    /// Orders since the last line.
-    sampled: Window,
-    /// Mean response time of those that the last line told.
-    sampled_ms: u64,
-    rollbacks: u64,
-    by_target: Vec<f64>,
-    last_100_max_ms: f64,
     printed_s: f64,
+    all: Tally,
+    /// Of each target; without any where there is only one.
+    by_target: Vec<Tally>,
 }
 
-impl Default for Counted {
-    fn default() -> Self {
-        let window = Window::new(Workload::Orders.main());
-        Self {
-            phase: None,
-            since_s: 0.0,
-            end_s: 0.0,
-            all: window.clone(),
-            sampled: window,
-            sampled_ms: 0,
-            rollbacks: 0,
-            by_target: Vec::new(),
-            last_100_max_ms: 0.0,
-            printed_s: 0.0,
-        }
-    }
+/// What all targets did, or one of them.
+struct Tally {
+    /// Everything since then, as one window.
+    all: Window,
+    /// Time of its orders.
+    net_us: f64,
+    /// Orders and their time when the last line was printed.
+    printed: (u64, f64),
+    /// Mean response time of those since the line before, of the last line.
+    sampled_ms: u64,
+    rollbacks: u64,
+    last_100_max_ms: f64,
 }
 
 impl Compat {
@@ -69,7 +64,7 @@ impl Compat {
             detailed: output.detailed_view,
             csv: output.csv_output,
             targets: 0,
-            counted: Counted::default(),
+            counted: Counted::begin(0.0, 0),
         })
     }
 
@@ -78,10 +73,16 @@ impl Compat {
         match event {
             Event::TrialSetUp { setup, .. } => {
                 self.targets = setup.orders().map_or(0, |setup| setup.targets.len());
-                self.counted = Counted { by_target: vec![0.0; self.targets], ..Counted::default() };
+                self.counted = Counted::begin(0.0, self.targets);
                 if self.csv { CSV_HEAD.to_owned() } else { String::new() }
             }
-            Event::Interval { interval, .. } => self.interval(interval),
+            Event::Parts { parts, .. } => {
+                let reset = parts.iter().flatten().map(|part| self.enter(part)).collect();
+                let tallies = self.counted.by_target.iter_mut().zip(parts);
+                tallies.for_each(|(tally, part)| part.iter().for_each(|part| tally.add(part)));
+                reset
+            }
+            Event::Interval { interval, .. } => self.enter(interval) + &self.interval(interval),
             Event::TrialFinished(trial) => {
                 let outcome = trial.outcome.as_ref().and_then(Outcome::orders);
                 outcome.map_or_else(String::new, |outcome| self.last(outcome))
@@ -90,77 +91,121 @@ impl Compat {
         }
     }
 
+    /// Counts from nothing when the warm-up has ended, as the driver of DVD Store does, which says so.
+    fn enter(&mut self, interval: &Interval) -> String {
+        let before = self.counted.phase.replace(interval.phase);
+        if interval.phase != Phase::Measure || before == Some(Phase::Measure) {
+            return String::new();
+        }
+        self.counted = Counted::begin(interval.end_s - interval.length_s, self.targets);
+        self.counted.phase = Some(Phase::Measure);
+        if before.is_some() && !self.csv { "Stats reset\n".to_owned() } else { String::new() }
+    }
+
     fn interval(&mut self, interval: &Interval) -> String {
         let counted = &mut self.counted;
         if interval.phase == Phase::Drain {
             return String::new();
         }
-        if interval.phase == Phase::Measure && counted.phase != Some(Phase::Measure) {
-            // What the driver of DVD Store does when its warm-up ends.
-            let since_s = interval.end_s - interval.length_s;
-            *counted = Counted {
-                since_s,
-                printed_s: since_s,
-                by_target: vec![0.0; self.targets],
-                ..Counted::default()
-            };
-        }
-        counted.add(interval);
+        counted.end_s = interval.end_s;
+        counted.all.add(interval);
         if (counted.end_s - counted.printed_s) * 1e9 + 1.0 < self.report_ns as f64 {
             return String::new();
         }
-        counted.sampled_ms = mean_ms(&counted.sampled, ORDER);
-        let mut lines = counted.line(self.csv);
-        if self.detailed && !self.csv {
-            counted.add_targets(&mut lines);
-        }
         counted.printed_s = counted.end_s;
-        counted.sampled = Window::new(Workload::Orders.main());
+        counted.all.sample();
+        counted.by_target.iter_mut().for_each(Tally::sample);
+        let et_s = counted.elapsed_s();
+        let mut lines = counted.all.line(et_s, self.csv);
+        if self.detailed && !self.csv && !counted.by_target.is_empty() {
+            lines += INDIVIDUAL;
+            lines.extend(counted.by_target.iter().map(|target| target.line(et_s, false)));
+        }
         lines
     }
 
     fn last(&self, outcome: &OrdersOutcome) -> String {
-        let purchases: u64 = outcome.targets.iter().map(|target| target.purchases_from_start).sum();
-        let rollbacks: u64 = outcome.targets.iter().map(|target| target.rollbacks_from_start).sum();
         let now = Timestamp::now().to_zoned(TimeZone::system()).strftime("%m/%d/%Y %H:%M:%S").to_string();
-        let mut text = self.counted.last_line(&now);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "n_purchase_from_start= {purchases} n_rollbacks_from_start= {rollbacks}");
-        text
+        let (et_s, targets) = (self.counted.elapsed_s(), &self.counted.by_target);
+        let mut text = format!("\n{}", self.counted.all.last_line(&format!("Final ({now})"), et_s));
+        if !targets.is_empty() {
+            text += INDIVIDUAL;
+            text.extend(targets.iter().map(|target| target.last_line("Final", et_s)));
+        }
+        text += &from_start(&outcome.targets);
+        if !targets.is_empty() {
+            text += INDIVIDUAL;
+            text.extend(outcome.targets.iter().map(|target| from_start(std::slice::from_ref(target))));
+        }
+        text + "Run over\n"
     }
 }
 
-/// Names of the values of [`Counted::line`].
+/// Names of the values of [`Tally::line`].
 const CSV_HEAD: &str =
     "et,n_overall,opm,rt_tot_lastn_max_msec,rt_tot_avg_msec,rt_tot_sampled,n_rollbacks,rollback_rate\n";
 
+fn from_start(targets: &[TargetOutcome]) -> String {
+    let purchases: u64 = targets.iter().map(|target| target.purchases_from_start).sum();
+    let rollbacks: u64 = targets.iter().map(|target| target.rollbacks_from_start).sum();
+    format!("n_purchase_from_start= {purchases} n_rollbacks_from_start= {rollbacks}\n")
+}
+
 impl Counted {
-    fn add(&mut self, interval: &Interval) {
-        // A window takes the warm-up for nothing; here it counts until it ends.
-        let counts = Interval { phase: Phase::Measure, ..interval.clone() };
-        self.phase = Some(interval.phase);
-        self.end_s = interval.end_s;
-        self.all.add(&counts);
-        self.sampled.add(&counts);
-        let gauge = |name: &str| interval.gauges.get(name).copied().unwrap_or(0.0);
-        self.rollbacks += gauge(ROLLBACKS) as u64;
-        self.last_100_max_ms = gauge(LAST_100_MAX);
-        for (number, orders) in self.by_target.iter_mut().enumerate() {
-            *orders += gauge(&target_orders(number + 1));
+    fn begin(since_s: f64, targets: usize) -> Self {
+        let targets = if targets > 1 { targets } else { 0 };
+        Self {
+            phase: None,
+            since_s,
+            end_s: since_s,
+            printed_s: since_s,
+            all: Tally::nothing(),
+            by_target: (0..targets).map(|_| Tally::nothing()).collect(),
         }
     }
 
     fn elapsed_s(&self) -> f64 {
         self.end_s - self.since_s
     }
+}
+
+impl Tally {
+    fn nothing() -> Self {
+        Self {
+            all: Window::new(Workload::Orders.main()),
+            net_us: 0.0,
+            printed: (0, 0.0),
+            sampled_ms: 0,
+            rollbacks: 0,
+            last_100_max_ms: 0.0,
+        }
+    }
+
+    fn add(&mut self, interval: &Interval) {
+        if interval.phase == Phase::Drain {
+            return;
+        }
+        // A window takes the warm-up for nothing; here it counts until it ends.
+        self.all.add(&Interval { phase: Phase::Measure, ..interval.clone() });
+        let gauge = |name: &str| interval.gauges.get(name).copied().unwrap_or(0.0);
+        self.net_us += gauge(NET_US);
+        self.rollbacks += gauge(ROLLBACKS) as u64;
+        self.last_100_max_ms = gauge(NET_LAST_100_MAX);
+    }
+
+    /// What a line tells of the time since the one before.
+    fn sample(&mut self) {
+        let (orders, net_us) = self.printed;
+        self.printed = (self.count(ORDER), self.net_us);
+        self.sampled_ms = whole_ms(self.net_us - net_us, self.printed.0 - orders);
+    }
 
     fn count(&self, kind: &str) -> u64 {
         self.all.kind(kind).map_or(0, |operation| operation.count)
     }
 
-    fn opm(&self, orders: f64) -> u64 {
-        let elapsed_s = self.elapsed_s();
-        if elapsed_s > 0.0 { (60.0 * orders / elapsed_s).floor() as u64 } else { 0 }
+    fn opm(&self, et_s: f64) -> u64 {
+        if et_s > 0.0 { (60.0 * self.count(ORDER) as f64 / et_s).floor() as u64 } else { 0 }
     }
 
     fn rollback_rate(&self) -> f64 {
@@ -168,10 +213,10 @@ impl Counted {
     }
 
     /// A line of DVD Store's, or its values.
-    fn line(&self, csv: bool) -> String {
-        let (et, n_overall, rollbacks) = (self.elapsed_s(), self.count(ORDER), self.rollbacks);
-        let (opm, lastn_max) = (self.opm(n_overall as f64), self.last_100_max_ms as u64);
-        let (avg, sampled, rate) = (mean_ms(&self.all, ORDER), self.sampled_ms, self.rollback_rate());
+    fn line(&self, et: f64, csv: bool) -> String {
+        let (n_overall, rollbacks) = (self.count(ORDER), self.rollbacks);
+        let (opm, lastn_max) = (self.opm(et), self.last_100_max_ms as u64);
+        let (avg, sampled, rate) = (whole_ms(self.net_us, n_overall), self.sampled_ms, self.rollback_rate());
         if csv {
             return format!("{et:.1},{n_overall},{opm},{lastn_max},{avg},{sampled},{rollbacks},{rate:.1}\n");
         }
@@ -181,140 +226,183 @@ impl Counted {
         )
     }
 
-    fn add_targets(&self, lines: &mut String) {
-        for (number, orders) in self.by_target.iter().enumerate() {
-            // Writing to a string cannot fail.
-            let _ =
-                writeln!(lines, "  target {}: n={} opm={}", number + 1, *orders as u64, self.opm(*orders));
+    fn last_line(&self, title: &str, et: f64) -> String {
+        let orders = self.count(ORDER);
+        let mut line = format!(
+            "{title}: et={et:7.1} n_overall={orders} opm={} rt_tot_lastn_max={} rt_tot_avg={}",
+            self.opm(et),
+            self.last_100_max_ms as u64,
+            whole_ms(self.net_us, orders)
+        );
+        let kinds = [("login", LOGIN), ("newcust", NEW_CUSTOMER), ("browse", BROWSE), ("purchase", PURCHASE)];
+        // Writing to a string cannot fail.
+        for (name, kind) in kinds {
+            let _ = write!(line, " n_{name}_overall={}", self.count(kind));
         }
+        for (name, kind) in kinds {
+            let _ = write!(line, " rt_{name}_avg_msec={}", self.mean_ms(kind));
+        }
+        let (sampled, rollbacks, rate) = (self.sampled_ms, self.rollbacks, self.rollback_rate());
+        line + &format!(
+            " rt_tot_sampled={sampled} n_rollbacks_overall={rollbacks} rollback_rate = {rate:5.1}%\n"
+        )
     }
 
-    fn last_line(&self, now: &str) -> String {
-        let orders = self.count(ORDER);
-        let mean = |kind| mean_ms(&self.all, kind);
-        format!(
-            "Final ({now}): et={:7.1} n_overall={} opm={} rt_tot_lastn_max={} rt_tot_avg={} n_login_overall={} \
-             n_newcust_overall={} n_browse_overall={} n_purchase_overall={} rt_login_avg_msec={} rt_newcust_avg_msec={} \
-             rt_browse_avg_msec={} rt_purchase_avg_msec={} rt_tot_sampled={} n_rollbacks_overall={} rollback_rate = {:5.1}%\n",
-            self.elapsed_s(),
-            orders,
-            self.opm(orders as f64),
-            self.last_100_max_ms as u64,
-            mean(ORDER),
-            self.count(LOGIN),
-            self.count(NEW_CUSTOMER),
-            self.count(BROWSE),
-            self.count(PURCHASE),
-            mean(LOGIN),
-            mean(NEW_CUSTOMER),
-            mean(BROWSE),
-            mean(PURCHASE),
-            self.sampled_ms,
-            self.rollbacks,
-            self.rollback_rate()
-        )
+    /// Mean of a kind, as its histogram has it: within 0.05 %.
+    fn mean_ms(&self, kind: &str) -> u64 {
+        let mean_us = self.all.kind(kind).and_then(|operation| operation.latency().mean_us());
+        whole_ms(mean_us.unwrap_or(0.0), 1)
     }
 }
 
-/// Mean of a kind in whole milliseconds, 0 where there is none, as DVD Store has it.
-fn mean_ms(window: &Window, kind: &str) -> u64 {
-    let mean_us = window.kind(kind).and_then(|operation| operation.latency().mean_us());
-    mean_us.map_or(0, |us| (us / 1e3).round() as u64)
+/// Mean in whole milliseconds, cut off as DVD Store does it everywhere; 0 of nothing.
+fn whole_ms(total_us: f64, count: u64) -> u64 {
+    if count == 0 { 0 } else { (total_us / count as f64 / 1e3).floor() as u64 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{OperationInterval, TargetOutcome};
+    use record::OperationInterval;
     use std::collections::BTreeMap;
 
-    fn operation(count: u64, ms: u64) -> OperationInterval {
+    fn operation(count: u64, us: u64) -> OperationInterval {
         let mut operation = OperationInterval { count, ..OperationInterval::default() };
-        (0..count).for_each(|_| operation.service.record_ns(ms * 1_000_000));
+        (0..count).for_each(|_| operation.service.record_ns(us * 1_000));
         operation
     }
 
-    fn interval(end_s: f64, phase: Phase, orders: u64) -> Event {
+    /// Orders take 190 ms, 10 of them for their prices.
+    fn counts(end_s: f64, phase: Phase, orders: u64) -> Interval {
         let operations = [
-            (ORDER, operation(orders, 180)),
-            (LOGIN, operation(orders * 8 / 10, 20)),
-            (NEW_CUSTOMER, operation(orders * 2 / 10, 10)),
-            (BROWSE, operation(orders * 3, 30)),
-            (PURCHASE, operation(orders, 60)),
+            (ORDER, operation(orders, 190_000)),
+            (LOGIN, operation(orders * 8 / 10, 555)),
+            (NEW_CUSTOMER, operation(orders * 2 / 10, 3_583)),
+            (BROWSE, operation(orders * 3, 30_500)),
+            (PURCHASE, operation(orders, 60_900)),
         ];
         let gauges = [
             (ROLLBACKS.to_owned(), (orders / 10) as f64),
-            (LAST_100_MAX.to_owned(), 867.4),
-            (target_orders(1), orders as f64),
+            (NET_LAST_100_MAX.to_owned(), 867.4),
+            (NET_US.to_owned(), orders as f64 * 180_700.0),
         ];
-        Event::Interval {
-            number: 1,
-            interval: Interval {
-                end_s,
-                length_s: 1.0,
-                phase,
-                operations: operations.map(|(kind, operation)| (kind.to_owned(), operation)).into(),
-                gauges: BTreeMap::from(gauges),
-                generator_cpu_us: 0,
-                generator_busiest_share: 0.0,
-                generator_pauses: None,
-            },
+        Interval {
+            end_s,
+            length_s: 1.0,
+            phase,
+            operations: operations.map(|(kind, operation)| (kind.to_owned(), operation)).into(),
+            gauges: BTreeMap::from(gauges),
+            generator_cpu_us: 0,
+            generator_busiest_share: 0.0,
+            generator_pauses: None,
         }
     }
 
-    fn compat(detailed: bool, csv: bool) -> Compat {
+    fn interval(end_s: f64, phase: Phase, orders: u64) -> Event {
+        Event::Interval { number: 1, interval: counts(end_s, phase, orders) }
+    }
+
+    fn compat(detailed: bool, csv: bool, targets: usize) -> Compat {
         Compat {
             report_ns: Span::seconds(2).ns,
             detailed,
             csv,
-            targets: 1,
-            counted: Counted { by_target: vec![0.0], ..Counted::default() },
+            targets,
+            counted: Counted::begin(0.0, targets),
         }
     }
 
-    fn outcome() -> OrdersOutcome {
-        let target =
-            TargetOutcome { purchases_from_start: 299, rollbacks_from_start: 6, ..TargetOutcome::default() };
-        OrdersOutcome { targets: vec![target], ..OrdersOutcome::default() }
+    fn outcome(targets: u64) -> OrdersOutcome {
+        let target = |number: u64| TargetOutcome {
+            purchases_from_start: 298 + number,
+            rollbacks_from_start: 5 + number,
+            ..TargetOutcome::default()
+        };
+        OrdersOutcome { targets: (1..=targets).map(target).collect(), ..OrdersOutcome::default() }
     }
 
+    /// Averages were rounded (555 µs printed as 1) and an order's had the look-up of its prices in it, which the clock of
+    /// DVD Store leaves out.
     #[test]
     fn lines_have_dvd_stores_fields_at_their_places() {
-        let mut compat = compat(false, false);
+        let mut compat = compat(true, false, 1);
         assert_eq!(compat.hear(&interval(1.0, Phase::WarmUp, 10)), "");
         assert_eq!(
             compat.hear(&interval(2.0, Phase::WarmUp, 10)),
             "et=    2.0 n_overall=20 opm=600 rt_tot_lastn_max_msec=867 rt_tot_avg_msec=180 rt_tot_sampled=180 \
-             rollbacks: n=2 %= 10.0\n"
+             rollbacks: n=2 %= 10.0\n",
+            "one target has no lines of its own"
         );
-        assert_eq!(compat.hear(&interval(3.0, Phase::Measure, 5)), "", "the warm-up is forgotten");
+        assert_eq!(compat.hear(&interval(3.0, Phase::Measure, 5)), "Stats reset\n");
         let line = compat.hear(&interval(4.0, Phase::Measure, 5));
         assert!(line.starts_with("et=    2.0 n_overall=10 opm=300 "), "{line}");
-        let last = compat.last(&outcome());
-        let (first, second) = last.split_once('\n').unwrap();
+        assert_eq!(compat.hear(&interval(5.0, Phase::Drain, 5)), "");
+        let last = compat.last(&outcome(1));
+        let lines: Vec<&str> = last.lines().collect();
         let values: Vec<&str> =
-            first.split('=').skip(1).filter_map(|part| part.split_whitespace().next()).collect();
+            lines[1].split('=').skip(1).filter_map(|part| part.split_whitespace().next()).collect();
         assert_eq!(
             values,
             [
-                "2.0", "10", "300", "867", "180", "8", "2", "30", "10", "20", "10", "30", "60", "180", "0",
+                "2.0", "10", "300", "867", "180", "8", "2", "30", "10", "0", "3", "30", "60", "180", "0",
                 "0.0%"
             ]
         );
-        assert_eq!(second, "n_purchase_from_start= 299 n_rollbacks_from_start= 6\n");
+        assert!(lines[0].is_empty() && lines[1].starts_with("Final ("), "{last}");
+        assert_eq!(lines[2..], ["n_purchase_from_start= 299 n_rollbacks_from_start= 6", "Run over"]);
     }
 
     #[test]
-    fn each_target_has_a_line_in_the_detailed_view() {
-        let mut compat = compat(true, false);
-        compat.hear(&interval(1.0, Phase::Measure, 10));
-        let lines = compat.hear(&interval(2.0, Phase::Measure, 20));
-        assert_eq!(lines.lines().nth(1), Some("  target 1: n=30 opm=900"));
+    fn several_targets_have_whole_lines_of_their_own() {
+        let mut compat = compat(true, false, 2);
+        let parts = |end_s, phase, orders: [u64; 2]| Event::Parts {
+            number: 1,
+            parts: orders.map(|orders| Some(counts(end_s, phase, orders))).into(),
+        };
+        assert_eq!(compat.hear(&parts(1.0, Phase::WarmUp, [4, 6])), "");
+        assert_eq!(compat.hear(&interval(1.0, Phase::WarmUp, 10)), "");
+        assert_eq!(compat.hear(&parts(2.0, Phase::Measure, [10, 20])), "Stats reset\n");
+        assert_eq!(compat.hear(&interval(2.0, Phase::Measure, 30)), "");
+        assert_eq!(compat.hear(&parts(3.0, Phase::Measure, [10, 40])), "");
+        let line = |orders: u64, rollbacks: u64| {
+            format!(
+                "et=    2.0 n_overall={orders} opm={} rt_tot_lastn_max_msec=867 rt_tot_avg_msec=180 rt_tot_sampled=180 \
+                 rollbacks: n={rollbacks} %= 10.0\n",
+                30 * orders
+            )
+        };
+        assert_eq!(
+            compat.hear(&interval(3.0, Phase::Measure, 50)),
+            format!(
+                "{}\nIndividual Stats for each DB / Web Server: \n{}{}",
+                line(80, 8),
+                line(20, 2),
+                line(60, 6)
+            )
+        );
+        let last = compat.last(&outcome(2));
+        let lines: Vec<&str> = last.lines().collect();
+        let begins = [
+            "",
+            "Final (",
+            "",
+            "Individual Stats for each DB / Web Server: ",
+            "Final: et=    2.0 n_overall=20 opm=600 ",
+            "Final: et=    2.0 n_overall=60 opm=1800 ",
+            "n_purchase_from_start= 599 n_rollbacks_from_start= 13",
+            "",
+            "Individual Stats for each DB / Web Server: ",
+            "n_purchase_from_start= 299 n_rollbacks_from_start= 6",
+            "n_purchase_from_start= 300 n_rollbacks_from_start= 7",
+            "Run over",
+        ];
+        assert_eq!(lines.len(), begins.len(), "{last}");
+        assert!(lines.iter().zip(begins).all(|(line, begin)| line.starts_with(begin)), "{last}");
     }
 
     #[test]
     fn csv_has_a_field_for_each_name() {
-        let mut compat = compat(false, true);
+        let mut compat = compat(false, true, 1);
         compat.hear(&interval(1.0, Phase::Measure, 10));
         let line = compat.hear(&interval(2.0, Phase::Measure, 20));
         assert_eq!(line, "2.0,30,900,867,180,180,3,10.0\n");

@@ -10,7 +10,7 @@ use study::{Database, Study};
 use workload::given_file;
 
 use super::measuring::Asks;
-use super::orders_compat::Compat;
+use super::orders_compat::{self, Compat};
 use crate::arguments::{Output, RunOrders};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -21,7 +21,11 @@ impl Asks for RunOrders {
         study.blocks = self.repeats.unwrap_or(study.blocks);
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.prices = self.prices.as_deref().map(read_prices).transpose()?;
-        study.narrow(&self.settings).map_err(Failure::usage)?;
+        let mut settings = self.settings.clone();
+        if self.compat.compat {
+            settings.deadlock_pause.get_or_insert(orders_compat::DEADLOCK_PAUSE);
+        }
+        study.narrow(&settings).map_err(Failure::usage)?;
         Ok(study)
     }
 

@@ -66,10 +66,13 @@ fn dvd_stores_lines_are_all_that_is_printed() {
     let bench = loaded();
     let outcome = run(&bench, &["--compat", "--report-rate", "1s", "--detailed-view"]).ended_with(0);
     let lines: Vec<&str> = outcome.stdout.lines().collect();
-    assert!(lines[0].starts_with("et=    ") && lines[0].contains(" n_overall="), "{lines:?}");
-    assert!(lines[1].starts_with("  target 1: n="), "{lines:?}");
-    let [.., last, from_start] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!(lines[0], "Stats reset", "the warm-up was shorter than the time between two lines");
+    assert!(lines[1].starts_with("et=    ") && lines[1].contains(" n_overall="), "{lines:?}");
+    assert!(!outcome.stdout.contains("Individual Stats"), "one target has no lines of its own");
+    let [.., last, from_start, over] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!(*over, "Run over");
     assert!(last.starts_with("Final (") && last.contains("): et=    2.0 n_overall="), "{last}");
+    assert_eq!(trial(&bench)["parameters"]["deadlock_pause"], "1s", "as DVD Store's driver");
     let target = &trial(&bench)["outcome"]["targets"][0];
     assert_eq!(
         *from_start,
@@ -113,6 +116,34 @@ fn two_stores_have_a_driver_each() {
         assert_eq!(target["orders_by_client"].as_array().map(Vec::len), Some(2));
         assert!(number(&target["purchases_from_start"]) > 0, "{target:#}");
     }
+}
+
+#[test]
+fn dvd_stores_lines_of_several_stores_add_up() {
+    let bench = loaded();
+    load(&bench, "p.db");
+    let compat = ["--compat", "--report-rate", "1s", "--detailed-view"];
+    let outcome = bench.run(&arguments("sqlite:o.db,sqlite:p.db", &compat)).ended_with(0);
+    let count = |line: &str, name: &str| -> u64 {
+        let (_, value) = line.split_once(name).unwrap_or_else(|| panic!("{name} in {line}"));
+        value.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    let blocks: Vec<usize> =
+        (0..lines.len()).filter(|&at| lines[at] == "Individual Stats for each DB / Web Server: ").collect();
+    assert!(blocks.len() >= 4, "one a second, and two at the end:\n{}", outcome.stdout);
+    for &at in &blocks {
+        assert_eq!(lines[at - 1], "");
+        let name =
+            if lines[at + 1].starts_with("n_purchase") { "n_purchase_from_start= " } else { "n_overall=" };
+        assert_eq!(count(lines[at - 2], name), count(lines[at + 1], name) + count(lines[at + 2], name));
+    }
+    let last = lines.iter().find(|line| line.starts_with("Final (")).unwrap();
+    let orders = lines
+        .iter()
+        .filter(|line| line.starts_with("Final: et="))
+        .map(|line| count(line, "n_purchase_overall="));
+    assert_eq!(orders.sum::<u64>(), count(last, "n_purchase_overall="));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use load::{Go, PauseWatch, Progress, lock};
 use record::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use record::{Interval, Main, Phase, Window};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
 
 use super::cpu::Governor;
-use super::shared::Clients;
+use super::last_100::Last100;
+use super::shared::{Clients, Names};
 use super::threads::LoadThread;
 use super::{Drive, ServerCpu};
 use crate::TrialError;
@@ -170,9 +172,20 @@ impl<'a> Controller<'a> {
         for (measured, interval) in self.measured.iter_mut().zip(&intervals) {
             interval.iter().for_each(|interval| measured.add(interval));
         }
+        if intervals.len() > 1 {
+            self.tell_parts(intervals.clone());
+        }
         if let Some(interval) = self.merged(intervals) {
             self.tell(interval, now_ns);
         }
+    }
+
+    fn tell_parts(&mut self, mut parts: Vec<Option<Interval>>) {
+        for (interval, part) in parts.iter_mut().zip(&self.clients.parts) {
+            interval.iter_mut().for_each(|interval| self.clients.names.add_longest(interval, &part.last_100));
+        }
+        // Whether to go on is said to what they come to.
+        (self.on_progress)(Progress::Parts(parts));
     }
 
     fn tell(&mut self, mut interval: Interval, now_ns: u64) {
@@ -180,10 +193,8 @@ impl<'a> Controller<'a> {
         let used = self.generator.take(&self.makers.lock(), now_ns);
         interval.generator_cpu_us = used.cpu_us;
         interval.generator_busiest_share = used.busiest_share;
+        self.clients.names.add_longest(&mut interval, &self.clients.last_100);
         let gauges = &mut interval.gauges;
-        if let Some(longest_ns) = lock(&self.clients.last_100).longest_ns() {
-            gauges.insert(self.clients.names.last_100_max.to_owned(), longest_ns as f64 / 1e6);
-        }
         let active =
             if interval.phase == Phase::Drain { 0 } else { self.active((interval.end_s * 1e9) as u64) };
         gauges.insert(ACTIVE_CLIENTS.to_owned(), active as f64);
@@ -236,6 +247,15 @@ impl<'a> Controller<'a> {
             merged.gauges.insert((names.turns_of_part)(part + 1), turns as f64);
         }
         Some(merged)
+    }
+}
+
+impl Names {
+    fn add_longest(&self, interval: &mut Interval, last_100: &Mutex<Last100>) {
+        let Some(longest_ns) = lock(last_100).longest_ns() else { return };
+        for (name, ns) in [self.last_100_max, self.net_last_100_max].into_iter().zip(longest_ns) {
+            interval.gauges.insert(name.to_owned(), ns as f64 / 1e6);
+        }
     }
 }
 

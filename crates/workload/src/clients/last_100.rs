@@ -1,4 +1,4 @@
-//! The longest of the last 100 turns, as DVD Store tells it of orders.
+//! The longest of the last 100 turns, as DVD Store tells it of orders: of the whole time and of the net time.
 
 use record::Phase;
 
@@ -8,14 +8,15 @@ const TURNS: usize = 100;
 /// Response times of the last turns.
 #[derive(Debug, Default)]
 pub(super) struct Last100 {
-    ns: Vec<u64>,
+    /// The whole time and the net time of each.
+    ns: Vec<[u64; 2]>,
     next: usize,
     phase: Option<Phase>,
 }
 
 impl Last100 {
     /// Adds a turn. Those of the warm-up are forgotten when it ends.
-    pub(super) fn add(&mut self, phase: Phase, ns: u64) {
+    pub(super) fn add(&mut self, phase: Phase, ns: [u64; 2]) {
         if phase == Phase::Measure && self.phase == Some(Phase::WarmUp) {
             self.ns.clear();
             self.next = 0;
@@ -29,9 +30,9 @@ impl Last100 {
         self.next = (self.next + 1) % TURNS;
     }
 
-    /// In nanoseconds; none before the first turn.
-    pub(super) fn longest_ns(&self) -> Option<u64> {
-        self.ns.iter().copied().max()
+    /// The longest whole time and the longest net time in nanoseconds; none before the first turn.
+    pub(super) fn longest_ns(&self) -> Option<[u64; 2]> {
+        self.ns.iter().copied().reduce(|longest, turn| [0, 1].map(|time| longest[time].max(turn[time])))
     }
 }
 
@@ -43,19 +44,19 @@ mod tests {
     fn a_turn_is_forgotten_after_a_hundred_others() {
         let mut last = Last100::default();
         assert_eq!(last.longest_ns(), None);
-        last.add(Phase::Measure, 900);
-        (0..99).for_each(|ns| last.add(Phase::Measure, ns));
-        assert_eq!(last.longest_ns(), Some(900));
-        last.add(Phase::Measure, 5);
-        assert_eq!(last.longest_ns(), Some(98));
+        last.add(Phase::Measure, [900, 20]);
+        (0..99).for_each(|ns| last.add(Phase::Measure, [ns, ns]));
+        assert_eq!(last.longest_ns(), Some([900, 98]));
+        last.add(Phase::Measure, [5, 5]);
+        assert_eq!(last.longest_ns(), Some([98, 98]));
     }
 
     #[test]
     fn the_warm_up_is_forgotten() {
         let mut last = Last100::default();
-        (0..150).for_each(|_| last.add(Phase::WarmUp, 5_000));
-        last.add(Phase::Measure, 7);
-        last.add(Phase::Measure, 3);
-        assert_eq!(last.longest_ns(), Some(7));
+        (0..150).for_each(|_| last.add(Phase::WarmUp, [5_000; 2]));
+        last.add(Phase::Measure, [7; 2]);
+        last.add(Phase::Measure, [3; 2]);
+        assert_eq!(last.longest_ns(), Some([7; 2]));
     }
 }

@@ -46,13 +46,22 @@ pub(crate) trait Client: Sized + 'static {
 
     /// Does it. What it consists of is counted here; the turn itself is counted by whoever asks for it, together with the
     /// counter that is given back.
-    async fn once(&mut self, turn: Self::Turn, counting: Counting<'_>) -> Result<Option<usize>, Error>;
+    async fn once(&mut self, turn: Self::Turn, counting: Counting<'_>) -> Result<Done, Error>;
 
     /// Its connection is lost or given up. What was sent over it may yet be done.
     fn lost(&mut self);
 
     /// Connects again.
     async fn connect_again(&mut self) -> Result<(), Error>;
+}
+
+/// What came of a turn, besides that it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Counter that it adds one to.
+    pub(crate) counter: Option<usize>,
+    /// Time of it that its net time leaves out.
+    pub(crate) aside_ns: u64,
 }
 
 /// Which client it is: of which part, counted from 0.

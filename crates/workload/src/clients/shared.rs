@@ -37,6 +37,10 @@ pub(crate) struct Names {
     pub(crate) turns: Main,
     /// Gauge: longest of the last 100 turns, in milliseconds.
     pub(crate) last_100_max: &'static str,
+    /// The same of their net times.
+    pub(crate) net_last_100_max: &'static str,
+    /// Counter that adds up the turns' net times, in microseconds.
+    pub(crate) net_us: usize,
     /// Gauge: turns of a part, counted from 1.
     pub(crate) turns_of_part: fn(usize) -> String,
 }
@@ -45,6 +49,7 @@ pub(crate) struct Names {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(super) recorder: Recorder,
+    pub(super) last_100: Mutex<Last100>,
     /// When its turns are due; none in a closed loop.
     pub(super) due: Option<Mutex<Arrivals>>,
     /// The same from the beginning, to count them by.
@@ -107,6 +112,7 @@ impl Part {
         let due = Arrivals::of(schedule.pacing, number, parts, seed);
         Self {
             recorder: Recorder::new(counted, schedule.phases),
+            last_100: Mutex::default(),
             all_due: due.clone(),
             due: due.map(Mutex::new),
             outages: Mutex::default(),

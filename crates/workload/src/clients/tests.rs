@@ -51,7 +51,7 @@ impl Client for Tiny {
         (0, self.server.turns.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    async fn once(&mut self, turn: u64, counting: Counting<'_>) -> Result<Option<usize>, Error> {
+    async fn once(&mut self, turn: u64, counting: Counting<'_>) -> Result<Done, Error> {
         let server = &self.server;
         server.begun.lock().unwrap().push((counting.clock.now_ns(), self.place));
         server.asked.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Client for Tiny {
             () if server.lost_at.is_some_and(|(at, _)| at == turn) => Err(Error::Lost("reset".to_owned())),
             () if server.refused_at == Some(turn) => Err(Error::Statement("no such table".to_owned())),
             // Every fourth is told apart.
-            () => Ok(turn.is_multiple_of(4).then_some(0)),
+            () => Ok(Done { counter: turn.is_multiple_of(4).then_some(0), aside_ns: MS }),
         }
     }
 
@@ -88,6 +88,8 @@ struct Driven {
     clients: Arc<Clients>,
     conducted: Conducted,
     intervals: Vec<Interval>,
+    /// What was told of the parts before each of them.
+    parts: Vec<Vec<Option<Interval>>>,
 }
 
 impl Driven {
@@ -149,20 +151,28 @@ fn driven_with(
 ) -> Driven {
     // A name that other workloads have too.
     let kind = Kind { name: "login".to_owned(), open: schedule.pacing.is_open() };
-    let counted = Counted { kinds: vec![kind], counters: vec!["fourths".to_owned()] };
+    let counted = Counted { kinds: vec![kind], counters: ["fourths", "net_us"].map(str::to_owned).into() };
     let names = Names {
         clients: "clients".to_owned(),
         turns: Main::Kind("login".to_owned()),
         last_100_max: "longest_ms",
+        net_last_100_max: "longest_net_ms",
+        net_us: 1,
         turns_of_part: |part| format!("part_{part}"),
     };
     let clients = Arc::new(Clients::new(schedule, parts, &counted, names));
-    let mut intervals = Vec::new();
-    let mut on_progress = |progress| {
-        let Progress::Interval(interval) = progress else { return Go::On };
-        let go = hear(&interval);
-        intervals.push(interval);
-        go
+    let (mut intervals, mut parts) = (Vec::new(), Vec::new());
+    let mut on_progress = |progress| match progress {
+        Progress::Interval(interval) => {
+            let go = hear(&interval);
+            intervals.push(interval);
+            go
+        }
+        Progress::Parts(told) => {
+            parts.push(told);
+            Go::On
+        }
+        _ => Go::On,
     };
     let stop = AtomicBool::new(false);
     let drive =
@@ -171,7 +181,7 @@ fn driven_with(
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let driving = drive.run::<Tiny>(&server, setup(&schedule));
     let conducted = tokio::task::LocalSet::new().block_on(&runtime, driving).unwrap();
-    Driven { server, clients, conducted, intervals }
+    Driven { server, clients, conducted, intervals, parts }
 }
 
 #[test]
@@ -196,6 +206,19 @@ fn turns_are_counted_with_what_happens_in_them_and_by_part_and_client() {
     assert_eq!(driven.measured("fourths"), fourths as f64);
     assert!((145..=150).contains(&fourths), "{fourths} of 594");
     assert_eq!(driven.intervals[0].gauges["longest_ms"], 100.0);
+    assert_eq!(driven.intervals[0].gauges["longest_net_ms"], 99.0, "a millisecond of a turn is left out");
+    assert_eq!(driven.measured("net_us"), 594.0 * 99_000.0);
+    assert_eq!(driven.parts.len(), driven.intervals.len(), "parts are told before what they come to");
+    for (parts, whole) in driven.parts.iter().zip(&driven.intervals) {
+        let of = |name: &str| parts.iter().flatten().map(|part| part.gauges[name]).sum::<f64>();
+        assert_eq!(of("net_us"), whole.gauges["net_us"]);
+        assert_eq!(of("longest_net_ms"), 3.0 * 99.0);
+    }
+}
+
+#[test]
+fn one_part_is_told_as_the_whole_alone() {
+    assert!(driven(schedule(2, 3), answering_after(100)).parts.is_empty());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Phase;
 
 use super::shared::{Clients, Part};
-use super::{Client, Counting, Place};
+use super::{Client, Counting, Done, Place};
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 
@@ -106,7 +106,9 @@ impl<C: Client> Turns<C> {
         self.turn = None;
         let now_ns = self.clock.now_ns();
         let mut recording = part.recorder.at(now_ns);
-        let counter = done.inspect_err(|_| recording.fail(kind, 1))?;
+        let Done { counter, aside_ns } = done.inspect_err(|_| recording.fail(kind, 1))?;
+        let net_ns = now_ns.saturating_sub(sent_ns + aside_ns);
+        recording.add(self.clients.names.net_us, net_ns / 1_000);
         recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 });
         counter.into_iter().for_each(|counter| recording.count(counter));
         let phase = recording.phase();
@@ -114,7 +116,8 @@ impl<C: Client> Turns<C> {
             part.turns_by_client[self.place.client as usize].fetch_add(1, Ordering::Relaxed);
         }
         drop(recording);
-        lock(&self.clients.last_100).add(phase, now_ns - due_ns.unwrap_or(sent_ns));
+        let times_ns = [now_ns - due_ns.unwrap_or(sent_ns), net_ns];
+        [&self.clients.last_100, &part.last_100].iter().for_each(|last| lock(last).add(phase, times_ns));
         Ok(())
     }
 

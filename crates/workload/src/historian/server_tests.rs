@@ -83,7 +83,7 @@ fn ran(
             match progress {
                 Progress::SetUp(Setup::Historian(setup)) => assert!(!setup.server.version.is_empty()),
                 Progress::SetUp(other) => panic!("{other:?}"),
-                Progress::Preparing(_) | Progress::Mark(_) => {}
+                Progress::Preparing(_) | Progress::Mark(_) | Progress::Parts(_) => {}
                 Progress::Interval(interval) => {
                     on_interval(&interval);
                     intervals.push(interval);

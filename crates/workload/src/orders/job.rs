@@ -28,6 +28,8 @@ pub struct Job {
     pub ramp_rate: f64,
     /// Closed with a mean time to think, or orders due at a rate a second, all targets together.
     pub pacing: Pacing,
+    /// Longest pause after a deadlock; none: it begins short and doubles.
+    pub deadlock_pause: Option<Span>,
     /// Share (0–1) of the CPU at which the server is held.
     pub cpu_target: Option<f64>,
     /// Warm-up and window.
@@ -114,6 +116,7 @@ impl Job {
                 (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
                 (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
             },
+            deadlock_pause: settings.deadlock_pause,
             cpu_target: settings.cpu_target.map(|target| target.0),
             phases: Phases { warm_up: WARMUP_TIME, measure: settings.run_time.unwrap_or(RUN_TIME) },
             habits: Habits {

@@ -31,6 +31,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
+    /// Longest pause before what was in a deadlock is tried again, uniform from nothing to this, within its response time
+    /// [default: 1ms, twice as long after each further one, up to 1s]
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock_pause: Option<Span>,
+
     /// Orders due a minute, all targets together, whatever becomes of them; without it each client orders again when its
     /// last order is done
     #[arg(long, value_name = "PER_MINUTE", help_heading = "Load")]

@@ -122,7 +122,8 @@ impl Shopper {
         product as i32
     }
 
-    /// Drawn from so many that one is hardly ever taken.
+    /// Drawn from so many that one is hardly ever taken. DVD Store draws among as many as there are customers, so that the
+    /// longer it runs the more often a name is taken and it asks once more, until none is left.
     fn username(&mut self) -> String {
         let mut name = "newuser".to_owned();
         self.draw.digits::<12>(&mut name);

@@ -108,7 +108,7 @@ fn run_until(
                 Go::On
             }
             Progress::SetUp(other) => panic!("{other:?}"),
-            Progress::Preparing(_) => Go::On,
+            Progress::Preparing(_) | Progress::Parts(_) => Go::On,
             Progress::Mark(mark) => {
                 mark.add_to(&mut marks);
                 Go::On
@@ -280,7 +280,7 @@ fn a_stop_from_outside_is_heeded_before_anything_is_written() {
             NOW_US,
             &stop,
             &mut |progress| match progress {
-                Progress::Preparing(_) => Go::On,
+                Progress::Preparing(_) | Progress::Parts(_) => Go::On,
                 began => panic!("{began:?}"),
             },
         );

@@ -83,7 +83,9 @@ fn the_threads_of_a_load_end_when_its_conductor_leaves() {
             let job = Job::of(&settings(100.0, 3600)).unwrap();
             run(&job, &own.lease(), &own.clone().into(), true, &AtomicBool::new(false), &mut |progress| {
                 match progress {
-                    Progress::Preparing(_) | Progress::SetUp(_) | Progress::Mark(_) => Go::On,
+                    Progress::Preparing(_) | Progress::SetUp(_) | Progress::Mark(_) | Progress::Parts(_) => {
+                        Go::On
+                    }
                     Progress::Interval(_) => panic!("leaves the load in its first second"),
                 }
             })

@@ -21,6 +21,8 @@ pub(super) const PURCHASE: usize = 5;
 pub(super) const ROLLBACK: usize = 0;
 /// Counter: what was tried again.
 pub(super) const RETRY: usize = 1;
+/// Counter: time of orders without their look-ups of prices.
+pub(super) const NET_US: usize = 2;
 
 /// What a store's clients count. Orders are due in an open loop; their parts never are.
 pub(super) fn counted(open: bool) -> Counted {
@@ -35,7 +37,7 @@ pub(super) fn counted(open: bool) -> Counted {
     let kind = |(kind, name): (usize, &str)| Kind { name: name.to_owned(), open: open && kind == ORDER };
     Counted {
         kinds: kinds.into_iter().enumerate().map(kind).collect(),
-        counters: [orders::ROLLBACKS, orders::RETRIES].map(str::to_owned).to_vec(),
+        counters: [orders::ROLLBACKS, orders::RETRIES, orders::NET_US].map(str::to_owned).to_vec(),
     }
 }
 

@@ -9,7 +9,7 @@ use record::{OrdersSetup, StoreTarget, Workload, orders};
 
 use super::StoreInUse;
 use super::books::Books;
-use super::running::{Driven, Running, counted};
+use super::running::{Driven, NET_US, Running, counted};
 use crate::TrialError;
 use crate::clients::{Clients, MachineCpu, Names};
 use crate::orders::job::Job;
@@ -85,6 +85,8 @@ pub(super) async fn prepare(
         clients: parameter("n_threads").to_string(),
         turns: Workload::Orders.main(),
         last_100_max: orders::LAST_100_MAX,
+        net_last_100_max: orders::NET_LAST_100_MAX,
+        net_us: NET_US,
         turns_of_part: orders::target_orders,
     };
     let clients = Clients::new(job.schedule(), stores.len() as u32, &counted(job.pacing.is_open()), names);

@@ -71,7 +71,7 @@ fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) 
         match progress {
             Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
             Progress::SetUp(other) => panic!("{other:?}"),
-            Progress::Preparing(_) => {}
+            Progress::Preparing(_) | Progress::Parts(_) => {}
             Progress::Mark(mark) => _ = mark.add_to(&mut marks),
             Progress::Interval(interval) => intervals.push(interval),
         }
@@ -108,6 +108,15 @@ fn is_sound(ran: &Ran, clients: usize) {
     assert_eq!(ran.measured("order"), orders, "the clients' orders are those of the samples");
     assert_eq!(ran.gauge(orders::ROLLBACKS), rollbacks as f64);
     assert!(ran.measured("browse") > ran.measured("order"), "about three an order");
+    // Times of histograms are within 0.05 %, and an order in whole microseconds.
+    let sum_us = |kind: &str| -> f64 {
+        let window = ran.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
+        let operations = window.filter_map(|interval| interval.operations.get(kind));
+        operations.map(|kind| kind.count as f64 * kind.service.mean_us().unwrap_or(0.0)).sum()
+    };
+    let (net_us, parts_us) = (ran.gauge(orders::NET_US), sum_us("order") - sum_us("prices"));
+    assert!((net_us / parts_us - 1.0).abs() < 0.02, "{net_us} µs without prices, {parts_us} of the kinds");
+    assert!(sum_us("prices") > 0.002 * sum_us("order"), "or nothing was shown");
     assert!(ran.outcome.targets.iter().all(|target| !target.lock_lost), "{:?}", ran.outcome);
     assert!(ran.outcome.notes.is_empty(), "{:?}", ran.outcome.notes);
     let by_target: f64 = (1..=ran.outcome.targets.len()).map(|n| ran.gauge(&orders::target_orders(n))).sum();

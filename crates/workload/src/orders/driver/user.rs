@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use database::Error;
-use load::Completed;
+use load::{Completed, Span};
 
 use super::running::{
     BROWSE, Driven, LOGIN, NEW_CUSTOMER, ORDER, PRICES, PURCHASE, RETRY, ROLLBACK, Running,
 };
-use crate::clients::{Client as TakesTurns, Counting, Place};
+use crate::clients::{Client as TakesTurns, Counting, Done, Place};
 use crate::orders::contents::Digest;
 use crate::orders::store::{Amounts, By, Client, NewCustomer, Purchased};
 use crate::orders::visit::{Browse, Shopper, Visit, Wanted, Who};
 
-/// First limit of the pause before something is tried again that was in the way of others; it doubles each time.
+/// First limit of the pause before something is tried again that was in the way of others; it doubles each time, unless the
+/// job gives a limit.
 const RETRY_NS: u64 = 1_000_000;
-/// Longest pause, as in DVD Store.
+/// Its last limit.
 const RETRY_NS_MAX: u64 = 1_000_000_000;
 
 /// One client; its part is the store.
@@ -48,9 +49,9 @@ impl TakesTurns for User {
         (ORDER, self.shopper.visit())
     }
 
-    async fn once(&mut self, visit: Visit, counting: Counting<'_>) -> Result<Option<usize>, Error> {
-        let purchased = self.visit(visit, counting).await?;
-        Ok((purchased == Purchased::SoldOut).then_some(ROLLBACK))
+    async fn once(&mut self, visit: Visit, counting: Counting<'_>) -> Result<Done, Error> {
+        let (purchased, aside_ns) = self.visit(visit, counting).await?;
+        Ok(Done { counter: (purchased == Purchased::SoldOut).then_some(ROLLBACK), aside_ns })
     }
 
     fn lost(&mut self) {
@@ -71,7 +72,8 @@ impl User {
         &self.running.stores[self.place.part]
     }
 
-    async fn visit(&mut self, visit: Visit, counting: Counting<'_>) -> Result<Purchased, Error> {
+    /// A visit, and the time in it that DVD Store does not count: the look-up of prices.
+    async fn visit(&mut self, visit: Visit, counting: Counting<'_>) -> Result<(Purchased, u64), Error> {
         let customer = match visit.who {
             Who::Known(username) => self.login(&username, counting).await?,
             Who::New(new) => self.register(*new, counting).await?,
@@ -83,10 +85,12 @@ impl User {
             .await?;
         }
         let products: Vec<i32> = visit.cart.iter().map(|(product, _)| *product).collect();
+        let asked_ns = counting.clock.now_ns();
         let prices =
             self.timed(counting, PRICES, async |client: &mut Client| client.prices(&products).await).await?;
+        let prices_ns = counting.clock.now_ns() - asked_ns;
         let amounts = Amounts::of(&visit.cart, &prices);
-        self.purchase(customer, &visit.cart, amounts, counting).await
+        Ok((self.purchase(customer, &visit.cart, amounts, counting).await?, prices_ns))
     }
 
     async fn login(&mut self, username: &str, counting: Counting<'_>) -> Result<i32, Error> {
@@ -147,7 +151,7 @@ impl User {
     ) -> Result<T, Error> {
         let Counting { recorder, clock } = counting;
         let sent_ns = clock.now_ns();
-        let mut pause_ns = RETRY_NS;
+        let mut limits_ns = retry_limits_ns(self.running.job.deadlock_pause);
         loop {
             let result = operation(&mut self.client).await;
             let now_ns = clock.now_ns();
@@ -164,10 +168,19 @@ impl User {
                 }
             }
             drop(recording);
-            tokio::time::sleep(Duration::from_nanos(self.shopper.below_ns(pause_ns))).await;
-            pause_ns = (2 * pause_ns).min(RETRY_NS_MAX);
+            let limit_ns = limits_ns.next().unwrap_or(RETRY_NS_MAX);
+            tokio::time::sleep(Duration::from_nanos(self.shopper.below_ns(limit_ns))).await;
         }
     }
+}
+
+/// The longest that each pause before another try can be, one after the other.
+fn retry_limits_ns(given: Option<Span>) -> impl Iterator<Item = u64> {
+    let first_ns = given.map_or(RETRY_NS, |pause| pause.ns);
+    let factor = if given.is_some() { 1 } else { 2 };
+    std::iter::successors(Some(first_ns), move |limit_ns| {
+        Some(limit_ns.saturating_mul(factor).min(RETRY_NS_MAX.max(first_ns)))
+    })
 }
 
 impl Browse {
@@ -177,5 +190,19 @@ impl Browse {
             Wanted::Actor(words) => By::Actor(words),
             Wanted::Title(words) => By::Title(words),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client of DVD Store waits up to a second after each deadlock; ours began with a millisecond whatever was asked for.
+    #[test]
+    fn pauses_after_deadlocks_double_unless_a_limit_is_given() {
+        let limits_ms = |given| retry_limits_ns(given).map(|ns| ns / 1_000_000).take(12).collect::<Vec<_>>();
+        assert_eq!(limits_ms(None), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_000]);
+        assert_eq!(limits_ms(Some(Span::seconds(1))), [1_000; 12]);
+        assert_eq!(limits_ms(Some(Span::seconds(5))), [5_000; 12]);
     }
 }
