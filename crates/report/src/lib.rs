@@ -28,6 +28,7 @@ mod report;
 mod search;
 mod section;
 mod stability;
+mod summary;
 mod table;
 mod text;
 mod trial;

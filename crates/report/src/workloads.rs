@@ -119,6 +119,16 @@ pub(crate) trait Shown: Sync {
     /// What speaks against it.
     fn doubts(&self, report: &Report) -> Vec<Verdict>;
 
+    /// What it came to in words for everybody, instead of its headlines; none where these say it best.
+    fn answers(&self, _: &Report) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What answers the next question, where nothing speaks against the figures: a sentence with its command.
+    fn next(&self, _: &Report) -> Option<String> {
+        None
+    }
+
     /// Whether a finding says already that a trial was left out.
     fn tells_skipped(&self, _: &Report, _: &Trial) -> bool {
         false

@@ -202,6 +202,10 @@ pub(crate) struct Format {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub(crate) json: bool,
 
+    /// Print every table and sentence, not only the answer
+    #[arg(long, env = "PRONY_DETAILS", hide_env = true, help_heading = "Output")]
+    pub(crate) details: bool,
+
     /// Print the table as CSV; an apostrophe stands before a text that a spreadsheet would run
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,

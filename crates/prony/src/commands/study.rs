@@ -20,7 +20,7 @@ pub(crate) fn run(run: &RunStudy) -> Result<Exit, Failure> {
 pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
     let mut study = study(&plan.given)?;
     study.noise = plan.noise.or(study.noise);
-    plans::print(&study, plan.gain, Format { json: plan.json, csv: false })
+    plans::print(&study, plan.gain, Format { json: plan.json, csv: false, details: false })
 }
 
 pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {

@@ -338,3 +338,20 @@ fn cells_that_a_spreadsheet_would_run_are_read_back_as_they_were() {
     assert_eq!(read["pandas"]["undone"], json!(given), "the figures of a report too");
     assert!(table.as_os_str().as_bytes().ends_with(b"parquet"));
 }
+
+/// Without being asked for details, a run ends with its answer on one screen, and the report's path below it.
+#[test]
+fn a_run_ends_with_its_answer_on_one_screen() {
+    let bench = Workbench::new();
+    let disk = ["disk", "x", "--engine", "simulated", "--duration", "2s", "--warm-up", "0s"];
+    let outcome = bench.run_with(&[("PRONY_DETAILS", "false"), ("COLUMNS", "80")], &disk).ended_with(0);
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert!(lines.len() <= 14 && lines.iter().all(|line| line.chars().count() <= 80), "{}", outcome.stdout);
+    let first_words: Vec<&str> = lines.iter().filter_map(|line| line.split("  ").next()).collect();
+    for label in ["trust", "limit", "next"] {
+        assert!(first_words.contains(&label), "{}", outcome.stdout);
+    }
+    assert!(outcome.stdout.contains("prony disk --profile sweep"), "as it is typed: {}", outcome.stdout);
+    assert!(!outcome.stdout.contains('─'), "no table: {}", outcome.stdout);
+    assert!(bench.run(&disk).ended_with(0).stdout.contains('─'), "with details there are tables");
+}

@@ -44,6 +44,8 @@ impl Workbench {
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> std::process::Command {
         let mut command = std::process::Command::new(program);
         command.current_dir(self.directory.path()).env_clear().stdin(std::process::Stdio::null());
+        // Most tests look at the tables.
+        command.env("PRONY_DETAILS", "true");
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }

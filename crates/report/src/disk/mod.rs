@@ -6,13 +6,14 @@ mod facts;
 mod finding;
 mod medium;
 mod method;
+mod plain;
 mod published;
 pub(crate) mod steady;
 mod sweep;
 mod sweep_chart;
 mod table;
 
-use record::{Calibration, DiskSetup, Loop, Main, Manifest, Sample, Setup, Workload};
+use record::{Calibration, Command, DiskSetup, Loop, Main, Manifest, Parameter, Sample, Setup, Workload};
 use serde::Serialize;
 use stats::{Chance, IO_UNSENT_SHARE_MAX};
 
@@ -164,6 +165,16 @@ impl Shown for Disk {
 
     fn limits(&self) -> &'static Limits {
         &LIMITS
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        plain::answers(report)
+    }
+
+    /// One depth says nothing of the others.
+    fn next(&self, report: &Report) -> Option<String> {
+        let sweep = Command::new("disk").with(Parameter::new("profile").of("sweep"));
+        report.disk.sweeps.is_empty().then(|| format!("see how far the disk gains by more at once: {sweep}"))
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {

@@ -14,7 +14,8 @@ mod table;
 
 use record::historian::{COMMIT, KINDS, RECORD, TREND};
 use record::{
-    Calibration, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Sample, Server, Setup, State, Workload,
+    Calibration, Command, MeasuredTrial, OFFERED, Outage, PENDING, PENDING_MAX, Parameter, Sample, Server,
+    Setup, State, Workload,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -185,6 +186,12 @@ impl Shown for OfHistorian {
 
     fn limits(&self) -> &'static Limits {
         &LIMITS
+    }
+
+    /// What a database takes at once is no rate that it holds.
+    fn next(&self, report: &Report) -> Option<String> {
+        let search = Command::new("historian").with(Parameter::new("search"));
+        report.searches.is_empty().then(|| format!("search the rate that the database holds: {search}"))
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {

@@ -17,10 +17,14 @@ use crate::comparison::{self, StudyComparison};
 use crate::format;
 use crate::report::Report;
 use crate::section::{self, Block, Place};
+use crate::summary::Summary;
 use crate::workloads;
 use record::Workload;
 
 const STYLE: &str = include_str!("style.css");
+
+/// Answers that stand under the title; the rest is below.
+const ANSWERS_MOST: usize = 5;
 
 impl Report {
     /// The report as one self-contained HTML page.
@@ -99,6 +103,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
         header {
             h1 { (report.title) }
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
+            (summary(report))
             p.meta {
                 (parts::instant(&report.started))
                 @if let Some(host) = host { " on " (host) }
@@ -111,6 +116,24 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
             nav aria-label="Sections" {
                 @for (id, heading, _) in sections { a href={ "#" (id) } { (heading) } }
             }
+        }
+    }
+}
+
+/// The answer in sentences that can be read aloud, how far to trust them, what limits them, and what to do next.
+fn summary(report: &Report) -> Markup {
+    let summary = Summary::of(report);
+    let (told, more) = summary.answers.split_at(summary.answers.len().min(ANSWERS_MOST));
+    let line = |label: &str, text: &str| html! { p { b { (label) } " " (verdicts::ended(text)) } };
+    html! {
+        div.summary {
+            @for answer in told { p.answer { (verdicts::ended(answer)) } }
+            @if !more.is_empty() {
+                p.answer { a href="#verdicts" { (format::counted(more.len(), "more finding", "more findings")) } "." }
+            }
+            p class={ "trust " (summary.trust.word()) } { b { "Trust" } " " (verdicts::ended(&summary.trust_words())) }
+            (line("Limited by", &summary.limit))
+            @if let Some(next) = &summary.next_in_words() { (line("Next", next)) }
         }
     }
 }

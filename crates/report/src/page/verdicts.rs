@@ -84,7 +84,7 @@ fn sentence(verdict: &Verdict) -> Markup {
     }
 }
 
-fn ended(sentence: &str) -> String {
+pub(super) fn ended(sentence: &str) -> String {
     format!("{}.", kept(sentence.trim_end_matches('.')))
 }
 

@@ -1,0 +1,126 @@
+use super::*;
+use crate::fixture::{self, Made};
+use crate::tests::{quick, sweep};
+
+/// Commands as if they were typed.
+fn words(text: &str) -> String {
+    let command = |mention: &record::Mention<'_>| match mention {
+        record::Mention::Command(command) => format!("prony {} …", command.name),
+        record::Mention::Parameter(parameter) => parameter.name().to_owned(),
+    };
+    record::spelled(text, command).into_owned()
+}
+
+#[test]
+fn what_explains_a_sentence_is_left_out_of_its_gist() {
+    for (sentence, expected) in [
+        (
+            "8 of 10 trials: 83 % to 98 % of all cores were busy with other work than the load threads (other programs, or \
+             interrupts); measure on an idle machine to be sure",
+            "8 of 10 trials: 83 % to 98 % of all cores were busy with other work than the load threads",
+        ),
+        (
+            "the rate drifted: −80 % over the run (more than 5 % (ours)), so that",
+            "the rate drifted: −80 % over the run, so that",
+        ),
+        ("no bracket is closed (here", "no bracket is closed"),
+        ("one) too many", "one) too many"),
+        ("", ""),
+    ] {
+        assert_eq!(gist(sentence), expected);
+    }
+}
+
+#[test]
+fn answers_that_do_not_fit_are_counted() {
+    let answers = ["a", "b", "c"].map(str::to_owned);
+    let print = |answer: &str| vec![answer.to_owned(); 2];
+    assert_eq!(told(&answers, 6, print).len(), 6);
+    assert_eq!(
+        told(&answers, 5, print)[4..],
+        ["one more finding is in the report"; 2],
+        "a line is kept for it"
+    );
+    assert_eq!(told(&answers, 3, print)[2..], ["2 more findings are in the report"; 2]);
+    assert_eq!(told(&answers, 0, print)[..2], ["a", "a"], "one is told, whatever the room");
+}
+
+/// What `check` measures of a disk.
+fn disks() -> Vec<record::MeasuredTrial> {
+    let at = |outstanding: u32| move |setup: &mut record::DiskSetup| setup.outstanding = outstanding;
+    let commit = |setup: &mut record::DiskSetup| {
+        (setup.outstanding, setup.cache) = (1, record::CacheMode::DirectWriteThrough);
+    };
+    let scan = |setup: &mut record::DiskSetup| {
+        (setup.pattern, setup.block_bytes, setup.outstanding) = ("sequential".to_owned(), 1 << 19, 8);
+    };
+    let pages = |setup: &mut record::DiskSetup| {
+        (setup.outstanding, setup.cache) = (32, record::CacheMode::Direct);
+    };
+    vec![
+        Made::read("page read Q1").with(at(1)).rate(7_541.0, 132.0).trial(1),
+        Made::read("page read Q32").with(at(32)).rate(31_000.0, 986.0).trial(2),
+        Made::read("scan").with(scan).rate(3_308.0, 2_410.0).trial(3),
+        Made::write("log write Q1").with(commit).rate(374.0, 2_670.0).trial(4),
+        Made::write("page write Q32").with(pages).rate(21_990.0, 1_410.0).trial(5),
+    ]
+}
+
+#[test]
+fn first_screen_of_a_disk_in_plain_words() {
+    insta::assert_snapshot!(Report::of(&fixture::study("check", disks())).brief(Some(120), words));
+}
+
+#[test]
+fn first_screen_of_a_disk_beside_much_other_load() {
+    let mut study = fixture::study("check", disks());
+    study.trials[1] = Made::read("page read Q32").others(0.83).rate(31_000.0, 986.0).trial(2);
+    study.manifest.quick = true;
+    insta::assert_snapshot!(Report::of(&study).brief(None, words));
+}
+
+#[test]
+fn first_screen_of_many_findings() {
+    insta::assert_snapshot!(Report::of(&quick()).brief(Some(80), words));
+}
+
+#[test]
+fn first_screen_of_a_check_has_what_each_workload_came_to() {
+    let mut trials = disks();
+    trials.push(fixture::Collected::closed("historian on SQLite", 17_200.0).trial(6));
+    insta::assert_snapshot!(Report::of(&fixture::study("check", trials)).brief(None, words));
+}
+
+/// What a terminal of 80 columns and 24 lines shows without scrolling, whatever was measured.
+#[test]
+fn every_first_screen_has_at_most_fifteen_lines_of_eighty_columns() {
+    let studies = [quick(), sweep(), crate::tests::cdm(), crate::tests::steady()];
+    for study in studies {
+        for width in [None, Some(40), Some(80), Some(200)] {
+            let text = Report::of(&study).brief(width, words).to_string();
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= 80, "{text}");
+            assert!(text.lines().count() <= 14 || width == Some(40), "{text}");
+        }
+    }
+}
+
+#[test]
+fn trust_falls_with_doubts_and_rises_with_repeats() {
+    let of = |study: &record::StudyRecord| Summary::of(&Report::of(study));
+    let one = fixture::study("disk", vec![Made::read("read").rate(20_000.0, 50.0).trial(1)]);
+    let once = of(&one);
+    assert_eq!(once.trust, Trust::Fair, "{once:?}");
+    assert!(once.because[0].starts_with("measured once"), "{once:?}");
+    let twice = (1..=2).map(|block| Made::read("read").rate(20_000.0, 50.0).block(block).trial(block));
+    let twice = of(&fixture::study("disk", twice.collect()));
+    assert_eq!((twice.trust, twice.because.len()), (Trust::Good, 0), "{twice:?}");
+    let mut invalid = one.clone();
+    invalid.trials[0].trial.state = State::Invalid;
+    invalid.trials[0].trial.reason = Some("client-limited: sent late".to_owned());
+    assert_eq!(of(&invalid).trust, Trust::Poor);
+    let mut ended = one;
+    ended.manifest.state = State::Aborted;
+    let ended = of(&ended);
+    assert_eq!((ended.trust, ended.next), (Trust::Poor, None), "what is left is told by whoever ran it");
+}
