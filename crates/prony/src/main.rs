@@ -10,6 +10,7 @@ mod advance;
 mod arguments;
 mod commands;
 mod exit;
+mod hints;
 mod interrupt;
 mod lacks;
 mod memory;
@@ -52,5 +53,6 @@ fn main() -> ExitCode {
 
 fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
     let command = arguments::with_environment(arguments::Arguments::command());
-    arguments::Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
+    let matches = command.try_get_matches_from(&arguments);
+    arguments::Arguments::from_arg_matches(&matches.map_err(|error| hints::hinted(error, &arguments))?)
 }

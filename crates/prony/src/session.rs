@@ -30,10 +30,11 @@ pub(crate) fn run_with(
     lines: &mut dyn FnMut(&Event) -> String,
     tells: bool,
 ) -> Result<Exit, Failure> {
-    let plan = Plan::of(study).map_err(Failure::usage)?;
+    let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
-    let survey = survey(&plan)?;
+    let survey = survey(&mut plan)?;
+    runner::look_at_databases(&plan)?;
     plan.notes.iter().for_each(|note| tell!("{note}"));
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);
@@ -63,12 +64,12 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     }
     enter_working_directory(record.manifest.working_directory.as_deref())?;
     let study = Study::from_toml(&record.study_toml).map_err(Failure::usage)?;
-    let plan = Plan::of(&study).map_err(Failure::usage)?;
+    let mut plan = Plan::of(&study).map_err(Failure::usage)?;
     let damage = record.damage.clone();
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
     memory::check_plan(&plan)?;
-    drop(survey(&plan)?);
+    drop(survey(&mut plan)?);
     tell_commands(&study);
     // A trial that had come to its end and cannot be read is measured again, and nobody would know why.
     damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
@@ -228,8 +229,9 @@ impl Surveyed {
     }
 }
 
-/// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here.
-pub(crate) fn survey(plan: &Plan) -> Result<Surveyed, Failure> {
+/// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here, and how long
+/// recordings are.
+pub(crate) fn survey(plan: &mut Plan) -> Result<Surveyed, Failure> {
     runner::check(plan).map_err(Failure::usage)?;
     let mut surveyed = Surveyed::default();
     for (paths, jobs) in plan.disk_tests() {

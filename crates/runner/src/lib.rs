@@ -26,4 +26,5 @@ pub use command::CommandError;
 pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
+pub use targets::look_at_databases;
 pub use workloads::check;

@@ -37,6 +37,24 @@ pub(crate) struct Held {
     lies: Lies,
 }
 
+/// Looks at the databases of a plan that are files, and touches nothing: what will be refused is refused before anybody reads what
+/// would be written to it. A server is asked when it is taken up.
+///
+/// # Errors
+/// As when they are taken up, for what is not ours, or is there and is not to be.
+pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
+    for (wanted, trial) in plan.databases() {
+        database::look(&wanted.url, wanted.existing, instead(Some(trial)))?;
+    }
+    Ok(())
+}
+
+/// How what is there could be taken up instead: a store that is there is driven, and whatever else is there is gone on in.
+fn instead(trial: Option<&Trial>) -> Option<Existing> {
+    let is_driven = trial.is_some_and(|trial| trial.work.any().needs().are_loaded());
+    Some(if is_driven { Existing::Use } else { Existing::Reuse })
+}
+
 impl Targets {
     fn new() -> Result<Self, RunError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -96,10 +114,11 @@ impl Targets {
         trial: Option<&Trial>,
         tell: &mut Tell<'_>,
     ) -> Result<(), RunError> {
-        // A store that is there is driven, and whatever else is there is gone on in.
-        let is_driven = trial.is_some_and(|trial| trial.work.any().needs().are_loaded());
-        let instead = Some(if is_driven { Existing::Use } else { Existing::Reuse });
-        let claim = Claim { is_transient: !wanted.keep, instead, ..Claim::new(run.clone(), wanted.existing) };
+        let claim = Claim {
+            is_transient: !wanted.keep,
+            instead: instead(trial),
+            ..Claim::new(run.clone(), wanted.existing)
+        };
         let asked = Asked { wanted: &wanted, claim: &claim, runtime: &self.runtime, stop };
         let (own, loaded) = match trial {
             Some(trial) => workloads::ready(&trial.work, &asked, tell)?,

@@ -13,17 +13,20 @@ use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
 use crate::{disk_trial, historian, orders};
 
-/// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against.
+/// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
+/// as long as the recordings that they replay.
 ///
 /// # Errors
 /// The first that is wrong: it names the parameter, its value and the remedy.
-pub fn check(plan: &Plan) -> Result<(), workload::TrialError> {
-    for trial in &plan.trials {
+pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
+    for trial in &mut plan.trials {
         let urls: Vec<database::Url> = trial.databases().into_iter().map(|database| database.url).collect();
-        match &trial.work {
+        match &mut trial.work {
             Work::Disk(_) => {}
             Work::Historian(asked) => {
-                urls.iter().try_for_each(|url| workload::historian::check(&asked.job, url.engine()))?;
+                for url in &urls {
+                    asked.job = workload::historian::check(&asked.job, url.engine())?;
+                }
             }
             Work::Orders(asked) => workload::orders::check(&asked.job, &urls)?,
         }

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ownership::{
-    Action, Directory, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action, may_remove,
+    Action, Directory, Existing, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action,
+    may_remove,
 };
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,8 @@ pub(super) struct Hold {
 pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Error> {
     let place = Place::of(file)?;
     let lock = Lock::take(&place)?;
-    let refused = |refusal| refused(refusal, claim, &place.shown, "give another file", &place.removal());
+    let refused =
+        |refusal| refused(refusal, claim.instead, &place.shown, "give another file", &place.removal());
     // Before SQLite sees it, which would take what is beside a database for a part of it.
     place.check_companions(place.look()?.is_some())?;
     let Found { standing, identity } = place.find().await?;
@@ -84,6 +86,21 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     let mark = Mark::of(claim);
     let database = place.create(&mark)?;
     Ok((Hold { place, database, made: Some(mark), lock: Mutex::new(lock) }, false))
+}
+
+/// Looks whether the file will be refused whichever run wants it, without its lock: what its mark says is read when it is taken.
+pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
+    let place = Place::of(file)?;
+    let there = place.look()?;
+    place.check_companions(there.is_some())?;
+    let Some(identity) = there else { return Ok(()) };
+    let is_ours = identity.is_regular() && place.begins_as(&place.name, is_our_header);
+    let refusal = match (is_ours, existing) {
+        (false, _) => Refusal::Foreign,
+        (true, Existing::Refuse) => Refusal::OfAnotherRun,
+        (true, Existing::Leftover | Existing::Reuse | Existing::Replace | Existing::Use) => return Ok(()),
+    };
+    Err(refused(refusal, instead, &place.shown, "give another file", &place.removal()))
 }
 
 /// Which file a run holds, for those who work in it.

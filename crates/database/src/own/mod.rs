@@ -153,6 +153,17 @@ impl Own {
     }
 }
 
+/// Looks whether a database that is a file will be refused, and touches nothing; of a server nothing is known before it is asked.
+///
+/// # Errors
+/// Those of [`Own::make`] for a file that is not ours, or is ours and may not be taken by any run but its own.
+pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
+    match &url.0 {
+        Address::Sqlite(path) => file::look(path, existing, instead),
+        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) => Ok(()),
+    }
+}
+
 async fn on_server(
     administration: &'static Administration,
     url: &Url,
@@ -190,22 +201,22 @@ fn database_parameter() -> Parameter<'static> {
 }
 
 /// Why what is there is not taken.
-fn refused(refusal: Refusal, claim: &Claim, place: &str, other: &str, removal: &str) -> Error {
+fn refused(refusal: Refusal, instead: Option<Existing>, place: &str, other: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
             "{place} is there from an earlier run of prony: {}, or remove it by: {removal}",
-            instead(claim)
+            taken_up(instead)
         ),
         Refusal::Gone => format!("{place} is not there any more"),
     })
 }
 
 /// What may be done with what is there of an earlier run.
-fn instead(claim: &Claim) -> String {
+fn taken_up(instead: Option<Existing>) -> String {
     let parameter = |existing: Existing| Parameter::new("target.database.existing").of(existing.name());
     let replace = parameter(Existing::Replace);
-    match claim.instead {
+    match instead {
         Some(instead) => format!(
             "take it up again with {} or replace it with {replace}, whichever can be had here",
             parameter(instead)
@@ -267,7 +278,9 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
     let mark = mark::read(&mut session).await?;
     // A fake is made empty and belongs to this process: what has no mark is nothing yet.
     let standing = mark.map_or(Standing::Absent, Standing::Ours);
-    match action(&standing, claim).map_err(|refusal| refused(refusal, claim, &place, "", "a new address"))? {
+    match action(&standing, claim)
+        .map_err(|refusal| refused(refusal, claim.instead, &place, "", "a new address"))?
+    {
         Action::TakeUp => {
             mark::hold(&mut session, &claim.run, is_old(&standing)).await?;
             return Ok((hold, true));

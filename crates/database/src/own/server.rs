@@ -206,7 +206,7 @@ pub(super) async fn make(
     let place = Place { url: url.clone(), name: name.to_owned(), administration };
     let shown = place.shown();
     let other = format!("choose another name with {}", database_parameter());
-    let refused = |refusal| refused(refusal, claim, &shown, &other, &place.removal());
+    let refused = |refusal| refused(refusal, claim.instead, &shown, &other, &place.removal());
     let mut admin = place.admin().await?;
     place.clear_half_made(&mut admin).await?;
     let standing = place.standing_at_first(&mut admin).await?;

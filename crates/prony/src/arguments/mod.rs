@@ -219,13 +219,13 @@ fn profile_names(profiles: &[::study::ReadyStudy]) -> clap::builder::PossibleVal
 }
 
 /// What may cost somebody data is asked for each time, never by a variable that was set long ago.
-const NOT_FROM_ENVIRONMENT: [&str; 3] = ["overwrite", "destroy", "create"];
+pub(crate) const COSTS_DATA: [&str; 4] = ["overwrite", "destroy", "create", "replace"];
 
 /// Lets every option with a value be set by an environment variable: `--block-size` by `PRONY_BLOCK_SIZE`.
 pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let Some(long) = argument.get_long() else { return argument };
-        if !argument.get_action().takes_values() || NOT_FROM_ENVIRONMENT.contains(&long) {
+        if !argument.get_action().takes_values() || COSTS_DATA.contains(&long) {
             return argument;
         }
         let variable = format!("PRONY_{}", long.to_uppercase().replace('-', "_"));

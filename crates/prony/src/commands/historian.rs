@@ -81,10 +81,12 @@ fn title(historian: &Historian) -> Option<String> {
 pub(super) fn written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String {
     let uses = |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
     let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<Settings>());
-    let rows = |job: &Job| Some(job.rate_per_s()? * job.phases.end_ns() as f64 / 1e9);
+    let rows = |job: &Job| Some(job.rate_per_s_max()? * job.phases.end_ns() as f64 / 1e9);
+    let is_most = jobs.clone().any(|job| job.rate_per_s().is_none());
     let known: Option<f64> = jobs.map(rows).sum();
+    let at_most = if is_most { "at most " } else { "" };
     let amount = match known.filter(|_| study.search.is_none()) {
-        Some(rows) => format!("{} rows", report::format::grouped(rows.round() as u64)),
+        Some(rows) => format!("{at_most}{} rows", report::format::grouped(rows.round() as u64)),
         None => "rows as fast as they are taken".to_owned(),
     };
     let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());

@@ -1,6 +1,7 @@
 //! Commands that measure: what each of them asks for is a study, which is run, or whose plan is shown.
 
 use clap::Args;
+use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
 
 use super::{historian, orders, plan};
@@ -62,5 +63,11 @@ pub(super) fn written_by(
 
 /// What becomes of a database that is made.
 pub(super) fn fate(database: &WantedDatabase) -> &'static str {
-    if database.is_transient() { "which is removed at the end" } else { "which stays" }
+    match (database.is_transient(), database.existing) {
+        (true, _) => "which is removed at the end",
+        (false, Existing::Reuse) if !database.keep => {
+            "which stays if it is there already and is removed at the end if not"
+        }
+        (false, _) => "which stays",
+    }
 }

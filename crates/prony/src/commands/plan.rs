@@ -19,8 +19,9 @@ pub(crate) fn print(study: &Study, gain: Option<Share>, format: Format) -> Resul
     if format.csv {
         return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
     }
-    let plan = Plan::of(study).map_err(Failure::usage)?;
-    let survey = session::survey(&plan)?;
+    let mut plan = Plan::of(study).map_err(Failure::usage)?;
+    let survey = session::survey(&mut plan)?;
+    runner::look_at_databases(&plan)?;
     plan.notes.iter().for_each(|note| tell!("{note}"));
     if format.json {
         let document = json(study, &plan, gain, &survey);

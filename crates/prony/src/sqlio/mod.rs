@@ -44,9 +44,9 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     for notice in notices.iter().chain(&test.notices) {
         tell!("sqlio: {notice}");
     }
-    let plan = Plan::of(&test.study).map_err(Failure::usage)?;
+    let mut plan = Plan::of(&test.study).map_err(Failure::usage)?;
     memory::check_plan(&plan)?;
-    let survey = session::survey(&plan)?;
+    let survey = session::survey(&mut plan)?;
     for line in crate::commands::plan_summary(&test.study, &plan, &survey).iter().skip(1) {
         tell!("sqlio: {line}");
     }

@@ -276,6 +276,55 @@ fn a_plan_says_what_would_be_written_and_touches_nothing() {
     assert_eq!(bench.names("."), [""; 0]);
 }
 
+/// A replay of ten seconds was planned as two minutes at any rate, and a PLC's as `max`.
+#[test]
+fn a_plan_of_a_recording_or_a_plc_tells_their_own_length_and_rate() {
+    let bench = Workbench::new();
+    let text: String =
+        (0..=100).map(|second| format!("{},A,1\n", 1_700_000_000 + second).repeat(4)).collect();
+    bench.write("plant.csv", text);
+    let plan = |source: &[&str]| {
+        let mut arguments = vec!["plan", "historian", "--target", "sqlite:h.db"];
+        arguments.extend_from_slice(source);
+        bench.run(&arguments).ended_with(0).stdout
+    };
+    let told = plan(&["--source", "csv:plant.csv", "--speed", "10"]);
+    for text in ["takes 10 s", "writes 404 rows into h.db", "40.4/s"] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    let modbus = ["--source", "modbus://127.0.0.1:1", "--tags", "500", "--poll-interval", "500ms"];
+    let told = plan(&modbus);
+    for text in ["takes 2 min", "writes at most 120,000 rows into h.db", "≤ 1000/s"] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    let reused = plan(&["--rate", "10", "--reuse"]);
+    assert!(reused.contains("stays if it is there already"), "{reused}");
+    assert_eq!(bench.names("."), ["plant.csv"]);
+}
+
+/// "writes 15 rows into mine.db, which is removed at the end" stood above the refusal to touch it.
+#[test]
+fn a_database_that_is_refused_is_refused_before_anything_is_announced() {
+    let bench = Workbench::new();
+    let mine = bench.foreign("mine.db", 1);
+    for command in [&["historian"][..], &["plan", "historian"]] {
+        let mut arguments = command.to_vec();
+        arguments.extend(["--target", "sqlite:mine.db", "--rate", "10", "--duration", "1s"]);
+        let outcome =
+            bench.run(&arguments).ended_with(2).says("mine.db was not made by prony and is left as it is");
+        for text in [&outcome.stdout, &outcome.stderr] {
+            assert!(!text.contains("removed at the end"), "{text}");
+        }
+        assert_eq!(bench.names("."), ["mine.db"], "{command:?} leaves nothing");
+    }
+    assert_eq!(fs::read(bench.path("mine.db")).unwrap(), mine);
+    let kept = ["historian", "--target", "sqlite:h.db", "--rate", "10", "--duration", "1s", "--screens", "0"];
+    bench.run(&[&kept[..], &["--keep"]].concat());
+    let outcome =
+        bench.run(&kept).ended_with(2).says("h.db is there from an earlier run of prony").says("--reuse");
+    assert!(!outcome.stderr.contains("removed at the end"), "{}", outcome.stderr);
+}
+
 #[test]
 fn a_password_is_nowhere_in_the_results() {
     let bench = Workbench::new();

@@ -84,6 +84,9 @@ pub enum Source {
         /// What is said of it.
         #[serde(default)]
         reading: Reading,
+        /// Its events a second on average, at this speed, once it was read.
+        #[serde(default)]
+        rate_per_s: Option<f64>,
     },
 }
 
@@ -147,7 +150,19 @@ impl Job {
         match &self.source {
             Source::Counters => Some(f64::from(self.tags)),
             Source::Random(pacing) => pacing.rate_per_s(),
-            Source::Modbus { .. } | Source::Csv { .. } => None,
+            Source::Csv { rate_per_s, .. } => *rate_per_s,
+            Source::Modbus { .. } => None,
+        }
+    }
+
+    /// Records offered a second at most, where there are as many as change: the registers that are polled.
+    #[must_use]
+    pub fn rate_per_s_max(&self) -> Option<f64> {
+        match &self.source {
+            Source::Modbus { poll_interval, .. } => {
+                Some(f64::from(self.tags) * 1e9 / poll_interval.ns.max(1) as f64)
+            }
+            Source::Counters | Source::Random(_) | Source::Csv { .. } => self.rate_per_s(),
         }
     }
 
@@ -210,6 +225,7 @@ fn source(settings: &Settings) -> Source {
             path,
             speed: settings.speed.unwrap_or(1.0),
             reading: Reading { columns: settings.columns.clone(), time_zone: settings.time_zone.clone() },
+            rate_per_s: None,
         },
     }
 }

@@ -3,7 +3,7 @@
 use load::{Phases, Span};
 
 use super::buffer::Event;
-use super::job::Job;
+use super::job::{Job, Source};
 use super::recording::{Reading, Recorded, Recording, RecordingError};
 use super::running::Running;
 use super::source::BATCH_EVENTS;
@@ -29,17 +29,22 @@ impl Replay {
         Ok(Self { recording: Recording::open(path, reading)?, speed })
     }
 
-    /// The job with the tags of the recording, and no longer than it.
+    /// The job with the tags and the rate of the recording, and no longer than it.
     pub(crate) fn job(&self, job: &Job) -> Job {
         let phases = shortened(job.phases, self.length_ns());
-        Job { tags: self.recording.tags().len() as u32, phases, ..job.clone() }
+        let mut source = job.source.clone();
+        if let Source::Csv { rate_per_s, .. } = &mut source {
+            *rate_per_s = Some(self.events_per_s());
+        }
+        Job { tags: self.recording.tags().len() as u32, phases, source, ..job.clone() }
     }
 
     /// What a reader of the record should know.
     pub(crate) fn notes(&self, job: &Job) -> Vec<String> {
         let mut notes = Vec::new();
         let phases = self.job(job).phases;
-        if phases != job.phases {
+        // Also where a plan has found that out before.
+        if phases.end_ns() == self.length_ns() {
             notes.push(format!(
                 "the recording is over after {:.1} s: {:.1} s of it are measured, after a warm-up of {:.1} s",
                 phases.end_ns() as f64 / 1e9,

@@ -108,13 +108,15 @@ pub(crate) fn limits(job: &Job) -> Limits {
     }
 }
 
-/// Refuses what can be known to be wrong without a database: a source that cannot be read, storage that an engine has not.
+/// Refuses what can be known to be wrong without a database: a source that cannot be read, storage that an engine has not. Gives
+/// the job as its source can do it: with the tags, the rate and the length of its recording.
 ///
 /// # Errors
 /// Names the parameter, its value and the remedy.
-pub fn check(job: &Job, engine: Engine) -> Result<(), TrialError> {
-    Source::open(job)?;
-    store(job, engine).map(drop)
+pub fn check(job: &Job, engine: Engine) -> Result<Job, TrialError> {
+    let job = Source::open(job)?.job(job);
+    store(&job, engine)?;
+    Ok(job)
 }
 
 fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {

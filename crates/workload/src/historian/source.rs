@@ -63,7 +63,7 @@ impl Source {
     pub(crate) fn open(job: &Job) -> Result<Self, TrialError> {
         match &job.source {
             job::Source::Counters | job::Source::Random(_) => Ok(Self::MadeUp(MadeUp::of(job))),
-            job::Source::Csv { path, speed, reading } => {
+            job::Source::Csv { path, speed, reading, .. } => {
                 Ok(Self::Replay(Replay::open(path, reading, *speed)?))
             }
             job::Source::Modbus { address, poll_interval } => {

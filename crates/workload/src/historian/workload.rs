@@ -67,7 +67,11 @@ impl Workload for Settings {
     }
 
     fn line(job: &Job) -> String {
-        let rate = job.rate_per_s().map_or_else(|| "max".to_owned(), |rate| format!("{rate}/s"));
+        let rate = match (job.rate_per_s(), job.rate_per_s_max()) {
+            (Some(rate), _) => format!("{}/s", (rate * 1e3).round() / 1e3),
+            (None, Some(most)) => format!("≤ {}/s", (most * 1e3).round() / 1e3),
+            (None, None) => "max".to_owned(),
+        };
         let writers = if job.writers == 1 { "writer" } else { "writers" };
         format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
     }

@@ -1,0 +1,260 @@
+//! What is told of an option that there is not: its name here where it is one of fio, sysbench or pgbench, and never an option
+//! that lets something be overwritten, which nobody should find by a slip.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::arguments::COSTS_DATA;
+
+/// Options of other programs, and how a command here has them.
+type Words = &'static [(&'static str, &'static str)];
+
+/// Of fio, and sysbench's of files.
+const DISK: Words = &[
+    ("--bs", "--block-size"),
+    ("--blocksize", "--block-size"),
+    ("--iodepth", "--outstanding"),
+    ("--numjobs", "--threads"),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("--ramp_time", "--warm-up, with a unit: --warm-up 5s"),
+    ("--warmup-time", "--warm-up, with a unit: --warm-up 5s"),
+    ("--size", "--file-size"),
+    ("--nrfiles", "--files"),
+    ("--rwmixread", "--read-share"),
+    ("--rwmixwrite", "--read-share, of which it is the rest to 100"),
+    ("--rate_iops", "--rate"),
+    ("--thinktime", "--think-time, with a unit: --think-time 1ms"),
+    ("--ioengine", "--engine"),
+    ("--direct", "--cache direct, which is the default"),
+    ("--buffered", "--cache buffered"),
+    ("--sync", "--write-through"),
+    ("--fsync", "--flush-every"),
+    ("--fdatasync", "--flush-every"),
+    ("--hipri", "--poll"),
+    ("--sqthread_poll", "--kernel-submission"),
+    ("--cpus_allowed", "--affinity"),
+    ("--randseed", "--seed"),
+    ("--loops", "--repeats"),
+    ("--filename", "PATH, without an option before it"),
+    ("--directory", "PATH, without an option before it"),
+    ("--time_based", "always so: --duration says how long"),
+    ("--group_reporting", "always so: threads are reported together"),
+    ("--file-total-size", "--file-size, of each of --files"),
+    ("--file-num", "--files"),
+    ("--file-block-size", "--block-size"),
+    ("--file-fsync-freq", "--flush-every"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("-j", "--threads"),
+    ("-c", "--outstanding, of each of --threads"),
+];
+
+/// Of sysbench and pgbench, and fio's for the same.
+const HISTORIAN: Words = &[
+    ("-c", "--writers"),
+    ("--client", "--writers"),
+    ("--clients", "--writers"),
+    ("--threads", "--writers"),
+    ("--numjobs", "--writers"),
+    ("-j", "not needed: each of --writers has a thread of its own"),
+    ("--jobs", "not needed: each of --writers has a thread of its own"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("--ramp_time", "--warm-up, with a unit: --warm-up 30s"),
+    ("--warmup-time", "--warm-up, with a unit: --warm-up 30s"),
+    ("-R", "--rate, in records a second"),
+    ("--rate_iops", "--rate, in records a second"),
+    ("-s", "--tags"),
+    ("--scale", "--tags"),
+    ("--bs", "--flush-rows, the rows of a transaction"),
+    ("--iodepth", "--writers, each with one flush at a time"),
+    ("-L", "--p99-limit"),
+    ("--latency-limit", "--p99-limit"),
+    ("-h", "--target"),
+    ("-p", "--target"),
+    ("-U", "--target"),
+    ("-d", "--target"),
+    ("--host", "--target"),
+    ("--dbname", "--target"),
+];
+
+const ORDERS: Words = &[
+    ("-c", "--n-threads"),
+    ("--client", "--n-threads"),
+    ("--clients", "--n-threads"),
+    ("--threads", "--n-threads"),
+    ("--numjobs", "--n-threads"),
+    ("--iodepth", "--n-threads, each with one statement at a time"),
+    ("-j", "not needed: clients share as many threads as there are CPUs"),
+    ("--jobs", "not needed: clients share as many threads as there are CPUs"),
+    ("-T", "--run-time, with a unit: --run-time 60s"),
+    ("--time", "--run-time, with a unit: --run-time 60s"),
+    ("--runtime", "--run-time, with a unit: --run-time 60s"),
+    ("--duration", "--run-time"),
+    ("--ramp_time", "--warmup-time, with a unit: --warmup-time 60s"),
+    ("--warm-up", "--warmup-time"),
+    ("-R", "--rate, in orders a minute"),
+    ("--rate_iops", "--rate, in orders a minute"),
+    ("--thinktime", "--think-time, with a unit: --think-time 20ms"),
+    ("-s", "--size, of prony orders load"),
+    ("--scale", "--size, of prony orders load"),
+    ("--tables", "--size, of prony orders load"),
+    ("--table-size", "--size, of prony orders load"),
+    ("-i", "prony orders load"),
+    ("--initialize", "prony orders load"),
+];
+
+/// fio's kinds of load, with sysbench's.
+const LOADS: &[(&str, &str)] = &[
+    ("read", "--pattern sequential --read-share 100"),
+    ("write", "--pattern sequential --read-share 0"),
+    ("rw", "--pattern sequential --read-share 50"),
+    ("readwrite", "--pattern sequential --read-share 50"),
+    ("randread", "--pattern random --read-share 100"),
+    ("randwrite", "--pattern random --read-share 0"),
+    ("randrw", "--pattern random --read-share 50"),
+    ("seqrd", "--pattern sequential --read-share 100"),
+    ("seqwr", "--pattern sequential --read-share 0"),
+    ("rndrd", "--pattern random --read-share 100"),
+    ("rndwr", "--pattern random --read-share 0"),
+    ("rndrw", "--pattern random --read-share 60"),
+];
+
+/// Options that say which of these it is.
+const LOAD_OPTIONS: [&str; 3] = ["--rw", "--readwrite", "--file-test-mode"];
+
+/// An error with the hints that it should have.
+pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let given = given.split('=').next().unwrap_or_default().to_owned();
+    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let hint = words.iter().find_map(|word| {
+        Some(match word.as_ref() {
+            "disk" => named(&given, DISK).or_else(|| load(&given, &words)),
+            "historian" => named(&given, HISTORIAN),
+            "orders" => named(&given, ORDERS),
+            _ => return None,
+        })
+    });
+    let costs_data = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(option)) => {
+            COSTS_DATA.contains(&option.trim_start_matches('-').split(' ').next().unwrap_or_default())
+        }
+        _ => false,
+    };
+    let hint = hint.flatten();
+    if hint.is_some() || costs_data {
+        // The usage would name the option that was suggested.
+        for kind in
+            [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg, ContextKind::Usage]
+        {
+            error.remove(kind);
+        }
+    }
+    if let Some(hint) = hint {
+        let hint = format!("{given} is here: {hint}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+    error
+}
+
+fn named(given: &str, words: Words) -> Option<String> {
+    words.iter().find(|(word, _)| *word == given).map(|(_, ours)| (*ours).to_owned())
+}
+
+/// How a kind of load is said here, with the value that stands in the same argument or in the one after it.
+fn load(given: &str, words: &[std::borrow::Cow<'_, str>]) -> Option<String> {
+    if !LOAD_OPTIONS.contains(&given) {
+        return None;
+    }
+    let place = words.iter().position(|word| word.split('=').next() == Some(given))?;
+    let value = words[place].split_once('=').map(|(_, value)| value);
+    let value = value.or_else(|| words.get(place + 1).map(AsRef::as_ref)).unwrap_or_default();
+    let known = LOADS.iter().find(|(load, _)| *load == value);
+    Some(known.map_or("--pattern random or sequential, with --read-share", |(_, ours)| ours).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
+
+    /// `prony disk . --rw randread` was answered by "a similar argument exists: '--overwrite'".
+    #[test]
+    fn no_slip_is_answered_by_an_option_that_costs_data() {
+        for slip in ["--rw", "--overwrit", "--over-write", "--write", "--destro", "--creat", "--replac"] {
+            for command in [
+                &["disk", "."][..],
+                &["historian", "--target", "fake:"],
+                &["orders", "load", "--target", "fake:"],
+            ] {
+                let mut arguments = vec!["prony"];
+                arguments.extend(command);
+                arguments.push(slip);
+                let told =
+                    crate::parse(arguments.iter().map(OsString::from).collect()).unwrap_err().to_string();
+                assert!(told.contains(slip), "{told}");
+                for option in COSTS_DATA {
+                    assert!(
+                        !told.contains(&format!("--{option}'")) && !told.contains(&format!("--{option} ")),
+                        "{told}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A hint that names no option of its command would send its reader on.
+    #[test]
+    fn hints_name_options_that_the_command_has() {
+        let program = Arguments::command();
+        let find = |names: &[&str]| {
+            names.iter().fold(&program, |command, name| command.find_subcommand(name).unwrap())
+        };
+        let loads: Vec<(&str, &str)> = LOADS.to_vec();
+        for (command, words) in [
+            (find(&["disk"]), [DISK, &loads].concat()),
+            (find(&["historian"]), HISTORIAN.to_vec()),
+            (find(&["orders", "run"]), ORDERS.to_vec()),
+        ] {
+            let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+            for (word, ours) in words {
+                assert!(!word.starts_with("--") || !has(&word[2..]), "{word} is an option itself");
+                let options = ours.split([' ', ',', ':']).filter_map(|part| part.strip_prefix("--"));
+                for option in options {
+                    assert!(
+                        has(option) || (ours.contains("orders load") && option == "size"),
+                        "{word}: {ours}"
+                    );
+                    assert!(!COSTS_DATA.contains(&option), "{word}: {ours}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_other_programs_are_translated() {
+        for (arguments, hint) in [
+            (&["disk", ".", "--rw", "randread"][..], "--rw is here: --pattern random --read-share 100"),
+            (&["disk", ".", "--rw=write"], "--rw is here: --pattern sequential --read-share 0"),
+            (&["disk", ".", "--bs=4k"], "--bs is here: --block-size"),
+            (&["disk", ".", "--iodepth", "8"], "--iodepth is here: --outstanding"),
+            (&["plan", "disk", ".", "--runtime=60"], "--runtime is here: --duration, with a unit"),
+            (&["historian", "--target", "fake:", "-c", "4"], "-c is here: --writers"),
+            (&["historian", "--target", "fake:", "-T", "60"], "-T is here: --duration"),
+            (&["orders", "run", "--target", "fake:", "-c", "4"], "-c is here: --n-threads"),
+            (&["orders", "run", "--target", "fake:", "--threads=4"], "--threads is here: --n-threads"),
+            (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
+        ] {
+            let all = std::iter::once("prony").chain(arguments.iter().copied());
+            let told = crate::parse(all.map(OsString::from).collect()).unwrap_err().to_string();
+            assert!(told.contains(hint), "{arguments:?}: {told}");
+        }
+    }
+}
