@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use load::Size;
-use record::{DiskSetup, Event, Interval, Phase, Setup, State, Window, Workload, Written};
+use record::{Event, Interval, Phase, Setup, State, Window, Workload, Written};
 use runner::RunError;
 use study::Plan;
 
@@ -123,7 +123,7 @@ impl Measured {
     fn take(&mut self, test: &Test, event: &Event) {
         match event {
             Event::TrialSetUp { setup: Setup::Disk(setup), .. } => {
-                warn(setup);
+                warn(setup.engine_fallback.as_deref(), &setup.written);
                 let head = layout::head(&test.setup());
                 self.print(&head);
                 let now = Reading::now();
@@ -163,12 +163,12 @@ impl Measured {
 }
 
 /// What makes the figures others than the options say.
-fn warn(setup: &DiskSetup) {
-    if let Some(fallback) = &setup.engine_fallback {
+fn warn(engine_fallback: Option<&str>, written: &Written) {
+    if let Some(fallback) = engine_fallback {
         tell!("sqlio: {fallback}");
     }
-    if let Written::Holes { bytes } = setup.written {
-        let bytes = Size(bytes);
+    if let Written::Holes { bytes } = written {
+        let bytes = Size(*bytes);
         tell!(
             "sqlio: warning: {bytes} of what is read were never written and are answered without the medium, so that the \
              figures are not the disk's; write the file over first"

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use disk::{Cache, Pool, Settings};
+use disk::{Cache, Pattern as Walk, Pool, Run, Settings};
 use load::{Size, Span};
 use record::shown;
 use study::{Configuration, Given, Study};
@@ -203,14 +203,14 @@ fn bytes_of(path: &Path) -> u64 {
     disk::data_bytes(path).unwrap_or(0)
 }
 
-fn pattern(pattern: Pattern) -> disk::Pattern {
+fn pattern(pattern: Pattern) -> Walk {
     match pattern {
-        Pattern::Random => disk::Pattern::Random,
+        Pattern::Random => Walk::Random,
         // SQLIO has one position a file, from which whichever thread comes takes the next block.
-        Pattern::Sequential => disk::Pattern::SharedSequential,
-        Pattern::Strided { blocks, ios_per_run, reused } => disk::Pattern::Strided {
+        Pattern::Sequential => Walk::SharedSequential,
+        Pattern::Strided { blocks, ios_per_run, reused } => Walk::Strided {
             blocks: u64::from(blocks),
-            runs: Some(disk::Run { ios: u64::from(ios_per_run), reused }),
+            runs: Some(Run { ios: u64::from(ios_per_run), reused }),
         },
     }
 }
