@@ -49,8 +49,8 @@ fn by_chance(history: &History) -> Option<Verdict> {
     let figures = history.series.iter().filter(followed).count();
     let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
     let sentence = format!(
-        "{figures} figures are followed, and chance alone gives each a change point in at most {} of histories: {} false ones are to be \
-         expected among them",
+        "{figures} figures are followed, and chance alone gives each a change point in about {} of histories whose runs do not depend on \
+         each other: {} false ones are to be expected among them, and several times as many where each run resembles the one before",
         format::per_cent(stats::CHANGE_CHANCE_MAX),
         figure(expected)
     );
