@@ -5,6 +5,8 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use record::Workload;
+
 use crate::arguments::COSTS_DATA;
 
 /// Options of other programs, and how a command here has them.
@@ -12,6 +14,9 @@ type Words = &'static [(&'static str, &'static str)];
 
 /// Of fio, and sysbench's of files.
 const DISK: Words = &[
+    ("--rw", BY_ITS_KIND),
+    ("--readwrite", BY_ITS_KIND),
+    ("--file-test-mode", BY_ITS_KIND),
     ("--bs", "--block-size"),
     ("--blocksize", "--block-size"),
     ("--iodepth", "--outstanding"),
@@ -122,8 +127,11 @@ const LOADS: &[(&str, &str)] = &[
     ("rndrw", "--pattern random --read-share 60"),
 ];
 
-/// Options that say which of these it is.
-const LOAD_OPTIONS: [&str; 3] = ["--rw", "--readwrite", "--file-test-mode"];
+/// Of an option whose value says which of these it is.
+const BY_ITS_KIND: &str = "";
+
+/// Those of all workloads in their order.
+const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS];
 
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -133,13 +141,13 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
     }
     let given = given.split('=').next().unwrap_or_default().to_owned();
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
-    let hint = words.iter().find_map(|word| {
-        Some(match word.as_ref() {
-            "disk" => named(&given, DISK).or_else(|| load(&given, &words)),
-            "historian" => named(&given, HISTORIAN),
-            "orders" => named(&given, ORDERS),
-            _ => return None,
-        })
+    let of = |word: &str| {
+        let mut hints = Workload::ALL.into_iter().zip(HINTS);
+        hints.find(|(workload, _)| workload.name() == word).map(|(_, hints)| named(&given, hints))
+    };
+    let hint = words.iter().find_map(|word| of(word)).map(|hint| match hint {
+        Some(BY_ITS_KIND) => Some(load(&given, &words)),
+        hint => hint.map(str::to_owned),
     });
     let costs_data = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(option)) => {
@@ -163,20 +171,19 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
     error
 }
 
-fn named(given: &str, words: Words) -> Option<String> {
-    words.iter().find(|(word, _)| *word == given).map(|(_, ours)| (*ours).to_owned())
+fn named(given: &str, words: Words) -> Option<&'static str> {
+    words.iter().find(|(word, _)| *word == given).map(|(_, ours)| *ours)
 }
 
 /// How a kind of load is said here, with the value that stands in the same argument or in the one after it.
-fn load(given: &str, words: &[std::borrow::Cow<'_, str>]) -> Option<String> {
-    if !LOAD_OPTIONS.contains(&given) {
-        return None;
-    }
-    let place = words.iter().position(|word| word.split('=').next() == Some(given))?;
-    let value = words[place].split_once('=').map(|(_, value)| value);
-    let value = value.or_else(|| words.get(place + 1).map(AsRef::as_ref)).unwrap_or_default();
-    let known = LOADS.iter().find(|(load, _)| *load == value);
-    Some(known.map_or("--pattern random or sequential, with --read-share", |(_, ours)| ours).to_owned())
+fn load(given: &str, words: &[std::borrow::Cow<'_, str>]) -> String {
+    let place = words.iter().position(|word| word.split('=').next() == Some(given));
+    let value = place.and_then(|place| match words[place].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => words.get(place + 1).map(AsRef::as_ref),
+    });
+    let known = LOADS.iter().find(|(load, _)| Some(*load) == value);
+    known.map_or("--pattern random or sequential, with --read-share", |(_, ours)| ours).to_owned()
 }
 
 #[cfg(test)]

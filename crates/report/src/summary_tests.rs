@@ -1,3 +1,5 @@
+//! What the first screen says, and that it is one.
+
 use super::*;
 use crate::fixture::{self, Made};
 use crate::tests::{quick, sweep};

@@ -174,8 +174,7 @@ impl Trial {
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
         let figures = figures_of(shown, &record.main, &kinds, measured_s, &measured.tails);
         let rates = rates_of(&window, &record.main);
-        let per_s = figures.first().and_then(|figures| figures.per_s);
-        let mean_rate = stats::run_mean(&rates);
+        let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
         let operations = worked(&record.main, &kinds);
         let generator = generator_of(&window, operations, setup.as_ref(), cores);

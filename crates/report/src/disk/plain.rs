@@ -52,10 +52,10 @@ fn kind_of(setup: &DiskSetup) -> Kind {
     let is_durable = matches!(setup.cache, CacheMode::DirectWriteThrough | CacheMode::BufferedWriteThrough)
         || setup.flush_every_writes == Some(1);
     match (setup.read_per_cent, setup.pattern.as_str(), setup.outstanding_total()) {
-        (reads, _, 1) if reads == 0.0 && is_durable => Kind::Commit,
-        (reads, "random", 1) if reads == 100.0 => Kind::Page,
-        (reads, "random", _) if reads == 100.0 => Kind::Pages,
-        (reads, "sequential", _) if reads == 100.0 => Kind::Scan,
+        (0.0, _, 1) if is_durable => Kind::Commit,
+        (100.0, "random", 1) => Kind::Page,
+        (100.0, "random", _) => Kind::Pages,
+        (100.0, "sequential" | "sequential:shared", _) => Kind::Scan,
         _ => Kind::Other,
     }
 }
@@ -115,6 +115,7 @@ mod tests {
             (Kind::Page, setup(100.0, "random", 1, direct)),
             (Kind::Pages, setup(100.0, "random", 32, direct)),
             (Kind::Scan, setup(100.0, "sequential", 8, direct)),
+            (Kind::Scan, setup(100.0, "sequential:shared", 8, direct)),
             (Kind::Other, setup(0.0, "random", 32, direct)),
             (Kind::Other, setup(0.0, "random", 32, CacheMode::DirectWriteThrough)),
             (Kind::Other, setup(70.0, "random", 32, direct)),

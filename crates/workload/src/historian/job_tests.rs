@@ -183,6 +183,15 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
             Settings { source: Some(SourceChoice::Random), ..none() },
             "source random needs a rate: give ‹\u{2063}workload.historian.rate\u{2063}› with records a second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
         ),
+    ] {
+        assert_eq!(problems(settings), [said]);
+    }
+}
+
+#[test]
+fn what_means_nothing_for_a_source_is_named() {
+    let none = Settings::default;
+    for (settings, said) in [
         (Settings { poisson: Some(true), ..none() }, "poisson has no effect without a rate a second"),
         (
             Settings { poisson: Some(true), rate: Some(Rate::Max), ..none() },
