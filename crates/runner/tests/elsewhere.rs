@@ -29,7 +29,7 @@ const ELSEWHERE: &str = "PRONY_TEST_TRIAL_ELSEWHERE";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Job {
     Disk(disk::Job),
-    Historian(historian::Job, Lease),
+    Historian(Box<historian::Job>, Lease),
     Orders(orders::Job, Vec<StoreInUse>),
 }
 
@@ -252,7 +252,7 @@ fn a_historian_elsewhere_is_the_same_to_the_last_count() {
     .unwrap();
     let url: Url = "fake:?append=3ms&row=20us&lose_committed_at=40&down=300ms".parse().unwrap();
     let own = block_on(Own::make(&url, "historian", &claim())).unwrap();
-    let job = Job::Historian(historian::Job::of(&settings).unwrap(), own.lease());
+    let job = Job::Historian(Box::new(historian::Job::of(&settings).unwrap()), own.lease());
     let told = elsewhere(&job, &[held()]);
     // What is in a fake's memory does not travel: both begin with an empty one.
     assert_eq!(told, here(&again(&job), &[held()]));
