@@ -314,7 +314,7 @@ pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
     match format {
         Format { json: true, .. } => terminal::print_json(&report.json()),
         Format { csv: true, .. } => terminal::print_file(report.csv().as_bytes()),
-        Format { details: true, .. } => terminal::print(&report.text(terminal::width())),
+        _ if format.wants_details() => terminal::print(&report.text(terminal::width())),
         Format { .. } => {
             terminal::print(&report.brief(terminal::width(), |text| spelling::spelled(text).into_owned()))
         }

@@ -202,13 +202,20 @@ pub(crate) struct Format {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub(crate) json: bool,
 
-    /// Print every table and sentence, not only the answer
-    #[arg(long, env = "PRONY_DETAILS", hide_env = true, help_heading = "Output")]
+    /// Print every table and sentence, not only the answer; always with PRONY_DETAILS=true
+    #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
     /// Print the table as CSV; an apostrophe stands before a text that a spreadsheet would run
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
+}
+
+impl Format {
+    /// Whether tables are wanted, now or always. Not by clap, whose usage would name the option as if it had been given.
+    pub(crate) fn wants_details(self) -> bool {
+        self.details || std::env::var_os("PRONY_DETAILS").is_some_and(|value| value == "true")
+    }
 }
 
 fn profile_names(profiles: &[::study::ReadyStudy]) -> clap::builder::PossibleValuesParser {
