@@ -41,7 +41,7 @@ fn axes_that_cannot_be_are_told() {
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2], names = [\"one\"], reference = \"one\" }]",
-        &["has 1 names for 2 levels"],
+        &["has 1 name for 2 levels"],
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 4], names = [\"a\", \"a\", \"b\"] }]",

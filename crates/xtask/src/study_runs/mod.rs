@@ -54,7 +54,8 @@ const STUDY_RUNS: &[StudyRun] = &[
         leaves: &["historian.db"],
     },
     StudyRun {
-        arguments: "historian --target sqlite:sweep.db --profile flush-rows --warm-up 0s --duration 1s --screens 0",
+        arguments: "historian --target sqlite:sweep.db --profile flush-rows --warm-up 0s --duration 1s --screens 0 \
+                    --details",
         gives: &[Gives::Text("2013"), Gives::Report],
         leaves: &["historian.db"],
     },
@@ -85,7 +86,7 @@ const STUDY_RUNS: &[StudyRun] = &[
     },
     StudyRun {
         arguments: "study run sqlio-expectation --quick --set workload.disk.file_size=64MiB --set workload.disk.duration=200ms \
-                    --set thresholds=[]",
+                    --set thresholds=[] --details",
         gives: &[Gives::Text("published"), Gives::Report],
         leaves: &["historian.db", "orders.db"],
     },
