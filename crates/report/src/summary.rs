@@ -244,7 +244,7 @@ fn limit(report: &Report) -> String {
             format!("perhaps the processors: in {full} of {of} trials 90 % or more of all cores were busy")
         }
         _ => format!(
-            "not the processors ({} of all cores busy at most); more these figures do not tell",
+            "nothing that these figures tell; of all cores {} were busy at most",
             format::per_cent(most)
         ),
     }
