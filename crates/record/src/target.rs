@@ -87,10 +87,11 @@ pub(crate) fn contradiction(target: &Value, setup: &Setup) -> Option<String> {
     })
 }
 
-/// The files or servers of addresses; none if one of them is the name of a server, which no setup has. Of several databases of one
+/// The files or servers of addresses, each once, whatever their order, which names of databases decide; none if one of them is the name of a server, which no setup has. Of several databases of one
 /// server a target may say only how many there are.
 fn places(addresses: &[String]) -> Option<Vec<String>> {
     let mut places: Vec<String> = addresses.iter().map(|address| place(address)).collect::<Option<_>>()?;
+    places.sort_unstable();
     places.dedup();
     Some(places)
 }
@@ -113,7 +114,7 @@ fn place(address: &str) -> Option<String> {
     let host = authority.rsplit('@').next().unwrap_or_default();
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
     let (host, port) = host.rsplit_once(':').filter(|(_, port)| is_port(port)).unwrap_or((host, usual));
-    let host = option("host").or(option("socket")).unwrap_or(host).to_lowercase();
+    let host = option("host").or(option("socket")).unwrap_or(host).to_lowercase().replace("%2f", "/");
     let host = if host.is_empty() { "localhost" } else { &host };
     Some(format!("{engine}://{host}:{}", option("port").unwrap_or(port)))
 }
@@ -189,10 +190,12 @@ mod tests {
         {
             assert!(place(other).is_some() && place(other) != place(set_up), "{other}");
         }
-        assert_eq!(place("mysql://a@/?socket=%2Frun%2Fdb"), place("mariadb://?socket=%2Frun%2Fdb"));
+        assert_eq!(place("mysql://a@/?socket=%2Frun%2Fdb"), place("mariadb://?socket=/run/db"));
         assert_eq!((place("postgres://[::1]"), place("db1")), (Some("postgres://[::1]:5432".into()), None));
         let twice = ["postgres://h/a_1".to_owned(), "postgres://h/a_2".to_owned()];
         assert_eq!(places(&twice), places(&["postgres://h".to_owned()]), "a count of databases");
+        let (one, two) = ("postgres://a/x".to_owned(), "mysql://b/y".to_owned());
+        assert_eq!(places(&[one.clone(), two.clone()]), places(&[two, one]), "in whatever order");
     }
 
     #[test]
