@@ -11,7 +11,7 @@ use crate::job::Job;
 use crate::play::play;
 use crate::settings::EngineChoice;
 use crate::target::Target;
-use crate::thread;
+use crate::thread::{self, Thread};
 
 /// How long a calibration of the generator runs.
 const CALIBRATION: Phases =
@@ -36,7 +36,8 @@ pub fn run(
     play(&resolved, target, &threads, calibration, stop, on_progress)
 }
 
-/// Measures what the generator itself costs: the same job on one thread against the null engine.
+/// Measures what the generator itself costs: the same job on one thread against the null engine, again where a figure is one that
+/// no other agrees with.
 ///
 /// # Errors
 /// When the job's buffers cannot be had.
@@ -57,8 +58,14 @@ fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
     let target = Target::imaginary(1, (1 << 30).max(job.block_bytes + job.offset_bytes));
     let idle = Resolved { job: Job { region_bytes: None, ..idle }, fallback: None };
     let threads = thread::assign(&idle.job, &target)?;
+    let found_ns = load::undisturbed_ns(|| idle_ns(&idle, &target, &threads))?;
+    Ok(found_ns.map(|generator_ns_per_operation| Calibration { generator_ns_per_operation }))
+}
+
+/// CPU time of an operation that does nothing, in nanoseconds; none if nothing was measured.
+fn idle_ns(idle: &Resolved, target: &Target, threads: &[Thread<'_>]) -> Result<Option<f64>, TrialError> {
     let (mut operations, mut seconds) = (0, 0.0);
-    play(&idle, &target, &threads, None, &AtomicBool::new(false), |progress| {
+    play(idle, target, threads, None, &AtomicBool::new(false), |progress| {
         if let Progress::Interval(interval) = progress
             && interval.phase == record::Phase::Measure
         {
@@ -68,8 +75,7 @@ fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
         }
         Go::On
     })?;
-    Ok((operations > 0 && seconds > 0.0)
-        .then(|| Calibration { generator_ns_per_operation: seconds * 1e9 / operations as f64 }))
+    Ok((operations > 0 && seconds > 0.0).then(|| seconds * 1e9 / operations as f64))
 }
 
 #[cfg(test)]

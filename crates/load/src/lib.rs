@@ -5,6 +5,7 @@
 //! tells it when one was answered.
 
 mod arrivals;
+mod calibration;
 mod clock;
 mod lock;
 mod merge;
@@ -19,6 +20,7 @@ mod units;
 mod workload;
 
 pub use arrivals::{Arrivals, Pacing};
+pub use calibration::undisturbed_ns;
 pub use clock::{Clock, MonotonicClock};
 pub use lock::lock;
 pub use merge::Merge;

@@ -38,6 +38,9 @@ pub struct MachineLoad {
     pub cpu_steal_share: f64,
     /// Share of all cores' time spent in soft and hard interrupts.
     pub cpu_interrupt_share: f64,
+    /// Share of all cores' time that this program used, all of its threads together; none where that was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_own_share: Option<f64>,
     /// Share of the time in which some task waited for the CPU (pressure stall information).
     pub pressure_cpu_share: Option<f64>,
     /// Share of the time in which some task waited for I/O.

@@ -98,7 +98,7 @@ fn places(addresses: &[String]) -> Option<Vec<String>> {
 
 /// The file of an address, or its engine with the host and port or the socket: a setup has the name of the database too, and
 /// whoever logs in, which a target may lack.
-fn place(address: &str) -> Option<String> {
+pub(crate) fn place(address: &str) -> Option<String> {
     if address.starts_with("sqlite:") {
         return Some(address.to_owned());
     }

@@ -96,6 +96,15 @@ pub struct SetUpDatabase<'a> {
     pub server: &'a Server,
 }
 
+impl SetUpDatabase<'_> {
+    /// Its file, or its server with the port or socket, the same for all databases of one server; none of an address of no
+    /// known form.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        crate::target::place(self.address)
+    }
+}
+
 /// The setup of a trial, by workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "workload", rename_all = "snake_case")]

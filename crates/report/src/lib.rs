@@ -27,6 +27,7 @@ mod rate;
 mod report;
 mod search;
 mod section;
+mod servers;
 mod stability;
 mod summary;
 mod table;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use stats::weighted_mean;
 
+use crate::servers::Servers;
 use crate::trial::Generator;
 
 /// The machine during the measured window.
@@ -16,7 +17,11 @@ pub struct Machine {
     pub cpu_us_per_operation: Option<f64>,
     /// Share (0–1) of all cores that was busy.
     pub busy_share: Option<f64>,
-    /// Share (0–1) of all cores that was busy with other work than the load threads.
+    /// Share (0–1) of all cores that this program used.
+    #[serde(skip)]
+    pub(crate) own_share: Option<f64>,
+    /// Share (0–1) of all cores that was busy with other work than the measurement: neither this program's nor that of the
+    /// servers that it loads. None where these are here, or may be, and were not seen.
     #[serde(skip)]
     pub(crate) others_share: Option<f64>,
     /// Share (0–1) of all cores' time that the hypervisor gave to others.
@@ -71,21 +76,40 @@ pub(crate) fn during<'a>(resources: &'a [Resources], window: &[&Sample]) -> Vec<
     resources.iter().filter(|r| middle_s(r) > begin_s && middle_s(r) < end_s).collect()
 }
 
-pub(crate) fn machine_of(during: &[&Resources], operations: u64, generator: Generator) -> Machine {
+pub(crate) fn machine_of(
+    during: &[&Resources],
+    operations: u64,
+    generator: Generator,
+    servers: Servers,
+) -> Machine {
     let read = || during.iter().filter_map(|r| Some((r.machine.as_ref()?, r.length_s)));
     let busy_s: f64 = read().map(|(load, length_s)| load.cpu_busy_share.iter().sum::<f64>() * length_s).sum();
     let busy = |load: &MachineLoad| stats::mean(&load.cpu_busy_share).unwrap_or(0.0);
     let busy_share = weighted_mean(read().map(|(load, s)| (busy(load), s)));
     let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
     let devices = devices_of(during);
+    let own_share = weighted_mean(read().filter_map(|(load, s)| Some((load.cpu_own_share?, s))));
+    let steal_share = weighted_mean(read().map(|(load, s)| (load.cpu_steal_share, s)));
+    let cores = during.iter().find_map(|r| Some(r.machine.as_ref()?.cpu_busy_share.len() as f64));
+    let measurement_share = match (own_share, servers) {
+        (Some(own), Servers::Absent | Servers::InProcess) => Some(own),
+        (Some(own), Servers::Seen { cores: used }) => cores.map(|cores| own + used / cores),
+        (None, Servers::Absent) => generator.all_cores_share,
+        (Some(_), Servers::Unseen) | (None, Servers::InProcess | Servers::Seen { .. } | Servers::Unseen) => {
+            None
+        }
+    };
+    // The kernel counts stolen time as busy here, and that is told by itself.
+    let others = |(all, ours): (f64, f64)| all - ours - steal_share.unwrap_or(0.0);
     Machine {
         // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
         // than its part is only coarse, and is not shown.
         cpu_us_per_operation: busy_us
             .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
-        others_share: busy_share.zip(generator.all_cores_share).map(|(all, ours)| all - ours),
+        own_share,
+        others_share: busy_share.zip(measurement_share).map(others),
         busy_share,
-        steal_share: weighted_mean(read().map(|(load, s)| (load.cpu_steal_share, s))),
+        steal_share,
         device_queue_depth: devices
             .first()
             .filter(|_| devices.len() == 1)
@@ -126,7 +150,7 @@ fn devices_of(during: &[&Resources]) -> Vec<Part<DeviceLoad>> {
 }
 
 /// The means of each server, by name.
-fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
+pub(crate) fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
     let mut read: BTreeMap<&String, Vec<(&ServerLoad, f64)>> = BTreeMap::new();
     for resources in during {
         resources

@@ -37,10 +37,20 @@ pub struct Settled {
     pub steady: bool,
     /// Seconds that were cut.
     pub cut_s: f64,
-    /// The rest's greatest range or trend as a share of its mean; none if more than half would have to be cut.
-    pub range_share: Option<f64>,
+    /// How the rest moved; none if more than half would have to be cut.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<AfterWarmUp>,
     /// By which share the rest's mean differs from that of the whole; none if it is not steady.
     pub change_share: Option<f64>,
+}
+
+/// How much the rate of five equal parts moved after the warm-up, as shares of their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AfterWarmUp {
+    /// From the lowest part to the highest.
+    pub range_share: f64,
+    /// The rise or fall of the line through them.
+    pub slope_share: f64,
 }
 
 /// Shorter runs are too often called unsteady by chance: one in ten of a minute, one in twenty of two.
@@ -51,19 +61,21 @@ fn settled(rates: &[f64]) -> Option<Settled> {
     if rates.len() < SETTLED_SECONDS_MIN {
         return None;
     }
-    let most = |window: stats::PtsWindow| Some(window.range_share.max(window.slope_share));
+    let rest = |window: stats::PtsWindow| {
+        Some(AfterWarmUp { range_share: window.range_share, slope_share: window.slope_share })
+    };
     match stats::steady_after_warm_up(rates) {
         Ok(run) => Some(Settled {
             steady: true,
             cut_s: run.truncation.cut as f64,
-            range_share: most(run.window),
+            rest: rest(run.window),
             change_share: stats::mean(rates).map(|whole| run.truncation.mean / whole - 1.0),
         }),
         Err(NotSteady::Drifting { cut, window }) => {
-            Some(Settled { steady: false, cut_s: cut as f64, range_share: most(window), change_share: None })
+            Some(Settled { steady: false, cut_s: cut as f64, rest: rest(window), change_share: None })
         }
         Err(NotSteady::NoTruncation(NoTruncation::MoreThanHalf { cut, .. })) => {
-            Some(Settled { steady: false, cut_s: cut as f64, range_share: None, change_share: None })
+            Some(Settled { steady: false, cut_s: cut as f64, rest: None, change_share: None })
         }
         Err(NotSteady::NoTruncation(_) | NotSteady::NotPositive { .. }) => None,
     }

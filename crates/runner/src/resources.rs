@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use load::Ticks;
@@ -114,6 +115,8 @@ impl Sampler for Devices {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counters {
     cores: BTreeMap<u32, Ticks>,
+    /// Of all threads of this program.
+    own: Option<u64>,
     pressure_cpu_us: Option<u64>,
     pressure_io_us: Option<u64>,
     pressure_memory_us: Option<u64>,
@@ -124,6 +127,7 @@ impl Counters {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         Self {
             cores: cores_of(&text("/proc/stat")),
+            own: crate::server::ticks(Path::new("/proc"), std::process::id(), false),
             pressure_cpu_us: parse_pressure(&text("/proc/pressure/cpu")),
             pressure_io_us: parse_pressure(&text("/proc/pressure/io")),
             pressure_memory_us: parse_pressure(&text("/proc/pressure/memory")),
@@ -148,6 +152,10 @@ fn difference(before: &Counters, now: &Counters, length_s: f64) -> MachineLoad {
         cpu_busy_share: cores.iter().map(|core| share(core.busy() + core.steal, core.total())).collect(),
         cpu_steal_share: share(all.steal, all.total()),
         cpu_interrupt_share: share(all.interrupts(), all.total()),
+        cpu_own_share: now
+            .own
+            .zip(before.own)
+            .map(|(now, before)| share(now.saturating_sub(before), all.total())),
         pressure_cpu_share: pressure(before.pressure_cpu_us, now.pressure_cpu_us),
         pressure_io_share: pressure(before.pressure_io_us, now.pressure_io_us),
         pressure_memory_share: pressure(before.pressure_memory_us, now.pressure_memory_us),

@@ -184,7 +184,7 @@ fn used_by(proc: &Path, pid: u32) -> Option<Used> {
 }
 
 /// User and system time of a process by proc(5), and of its ended children if asked.
-fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
+pub(crate) fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
     let text = fs::read_to_string(proc.join(format!("{pid}/stat"))).ok()?;
     // The name, in brackets, may have anything in it.
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();

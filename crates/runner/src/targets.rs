@@ -161,6 +161,13 @@ impl Targets {
         self.databases.iter().filter_map(|held| Some((self.name(held), held.lies.process.clone()?)))
     }
 
+    /// The names of a trial's databases, as [`Self::servers`] has them.
+    pub(crate) fn names_of(&self, trial: &Trial) -> Vec<String> {
+        let wanted = trial.databases();
+        let is_wanted = |held: &&Held| wanted.iter().any(|wanted| held.wanted.is_same(wanted));
+        self.databases.iter().filter(is_wanted).map(|held| self.name(held)).collect()
+    }
+
     /// The name of a database, with its server's where that is needed to tell it from others.
     fn name(&self, held: &Held) -> String {
         let name = held.name();

@@ -47,6 +47,13 @@ impl Trials<'_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The servers that a trial uses: another one of the study tells nothing of it.
+    fn servers_of(&self, trial: &Trial) -> BTreeMap<String, PathBuf> {
+        let used = self.targets.names_of(trial);
+        let servers = self.servers.iter().filter(|(name, _)| used.contains(name));
+        servers.map(|(name, file)| (name.clone(), file.clone())).collect()
+    }
+
     pub(crate) fn run(
         &mut self,
         mut record: TrialRecord,
@@ -58,7 +65,8 @@ impl Trials<'_, '_> {
         record.parameters = work.any().parameters();
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let mut course = Course::new(record, &trial.target, &self.servers);
+        let servers = self.servers_of(trial);
+        let mut course = Course::new(record, &trial.target, &servers);
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
         let (listen, targets) = (&mut *self.listen, &mut self.targets);

@@ -26,6 +26,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         no_database(trials),
         closed_loop(trials),
         no_purge(trials),
+        no_screen(trials),
     ];
     verdicts.extend(doubts.into_iter().flatten());
     verdicts.extend(report.searches.iter().filter(|search| !search.failed_below.is_empty()).map(|search| {
@@ -208,5 +209,22 @@ fn no_purge(trials: &[Trial]) -> Option<Verdict> {
     let none = |trial: &Trial| of(trial).is_some_and(|historian| historian.maintenance.is_empty());
     Doubt::plain(Level::Note, "no_purge", trials, none).verdict(whole, |_| {
         "shorter than the time between two purges, so none ran: what a purge costs is not in these figures".to_owned()
+    })
+}
+
+/// Screens that would have been opened after the end.
+fn no_screen(trials: &[Trial]) -> Option<Verdict> {
+    let none = |trial: &Trial| {
+        let historian = of(trial)?;
+        let readers = historian.setup.as_ref()?.readers?;
+        let none_read = historian.trend.as_ref().is_none_or(|trend| trend.reads == 0);
+        (none_read && readers.screens > 0 && historian.outages.is_empty())
+            .then_some(readers.screen_interval_s)
+    };
+    Doubt::with_figure(Level::Note, "no_screen", trials, none).verdict(format::duration, |every| {
+        format!(
+            "a screen opens every {every}, and in so short a run none read its trend: what screens cost is not in these \
+             figures; measure longer, or have screens open more often"
+        )
     })
 }

@@ -8,7 +8,9 @@ use crate::historian::{FlushSeries, Historian};
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
+use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::rate::{interval, tail};
+use crate::verdict::stability::STEAL_SHARE_MAX;
 use crate::verdict::{Level, Verdict};
 
 /// Rule of what a configuration gave.
@@ -128,10 +130,28 @@ fn search(search: &Search, report: &Report) -> Verdict {
         _ if search.failed_at.is_some() => format!("no rate was held; the lowest that was tried {above}"),
         _ => format!("no rate could be judged; {above}"),
     };
-    Verdict {
-        figure,
-        trials: search.trials(),
-        ..Verdict::new(Level::Finding, SEARCH, format!("{name}: {found}{}", quick(search)))
+    let sentence = format!("{name}: {found}{}{}", quick(search), disturbed(search, report));
+    Verdict { figure, trials: search.trials(), ..Verdict::new(Level::Finding, SEARCH, sentence) }
+}
+
+/// `; meanwhile other work took 61 % to 95 % of all cores in 7 of 9 steps: an idle machine may hold another rate`.
+fn disturbed(search: &Search, report: &Report) -> String {
+    let numbers = search.trials();
+    let steps: Vec<&Trial> = report.trials.iter().filter(|trial| numbers.contains(&trial.number)).collect();
+    let taken = |who: &str, most: f64, share: fn(&Trial) -> Option<f64>| {
+        let over: Vec<f64> =
+            steps.iter().filter_map(|step| share(step)).filter(|&share| share > most).collect();
+        let (low, high) = (over.iter().copied().reduce(f64::min)?, over.iter().copied().reduce(f64::max)?);
+        let (low, high) = (format::per_cent(low), format::per_cent(high));
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        Some(format!("{who} took {range} of all cores in {} of {} steps", over.len(), steps.len()))
+    };
+    let others = taken("other work", OTHERS_SHARE_MAX, |step| step.machine.others_share);
+    let steal = taken("the hypervisor", STEAL_SHARE_MAX, |step| step.machine.steal_share);
+    let parts: Vec<String> = [others, steal].into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("; meanwhile {}: an idle machine may hold another rate", parts.join(", and ")),
     }
 }
 
@@ -286,14 +306,9 @@ fn interval_words(seconds: f64) -> String {
     if seconds == 3600.0 { "hour".to_owned() } else { format::duration(seconds) }
 }
 
-/// Growth at one rate: that of the search, else the highest one that was held, else the highest.
+/// Growth at one rate that was held: that of the search, else the highest one; else of a closed loop the highest.
 fn growth(report: &Report) -> Option<Verdict> {
-    let confirmed = |trial: &&Trial| {
-        let found = report.searches.iter().filter_map(|search| Some((search, search.stable_at?)));
-        let mut steps =
-            found.flat_map(|(search, at)| search.steps.iter().filter(move |s| s.rate_per_s == at));
-        steps.any(|step| step.trial == trial.number && step.stable == Some(true))
-    };
+    let searched: Vec<u32> = report.searches.iter().filter_map(Search::held_in).collect();
     let known = || {
         report.historians().filter(|trial| {
             trial.state == State::Complete
@@ -302,12 +317,15 @@ fn growth(report: &Report) -> Option<Verdict> {
     };
     let rate = |trial: &&Trial| trial.historian().and_then(|h| h.records_per_s).unwrap_or(0.0);
     let highest = |a: &&Trial, b: &&Trial| rate(a).total_cmp(&rate(b));
-    let held = |trial: &&Trial| trial.historian().is_some_and(|h| h.stable == Some(true));
+    let found = |trial: &&Trial| searched.contains(&trial.number);
+    let held =
+        |trial: &&Trial| trial.search.is_none() && trial.historian().is_some_and(|h| h.stable == Some(true));
+    let closed = |trial: &&Trial| trial.historian().is_some_and(|historian| !historian.is_open());
     let trial = known()
-        .filter(confirmed)
+        .filter(found)
         .max_by(highest)
         .or_else(|| known().filter(held).max_by(highest))
-        .or_else(|| known().max_by(highest))?;
+        .or_else(|| known().filter(closed).max_by(highest))?;
     let historian = trial.historian()?;
     let storage = &historian.storage;
     let [hour, day, week] = [storage.bytes_per_hour?, storage.bytes_per_day?, storage.bytes_per_week?];

@@ -1,5 +1,5 @@
 //! The course of an order store: orders a minute of each target, the response time of an order, its operations, how evenly
-//! clients were served, and the CPU share at which a server was held.
+//! clients were served, and the CPU share of the machine less the load.
 
 use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
 use record::{Phase, Sample};
@@ -79,10 +79,10 @@ fn rates(trial: &Trial) -> Option<Chart> {
     Some(course.chart(trial, "Orders a minute over time", &y, remark, ("orders/min", figure)))
 }
 
-/// The server's share of the CPU beside the one it was to be held at.
+/// The share of the CPU that the load did not use beside the one at which the server was to be held.
 fn server_cpu(trial: &Trial) -> Option<Chart> {
     let target = trial.orders()?.cpu_target?.target_share * 100.0;
-    let share = Line::of(Ink::Series(0), "server", trial, |sample| {
+    let share = Line::of(Ink::Series(0), "machine, less the load", trial, |sample| {
         Some(sample.gauges.get(SERVER_CPU).filter(|_| loaded(sample))? * 100.0)
     });
     if share.values().count() < 2 {
@@ -92,7 +92,7 @@ fn server_cpu(trial: &Trial) -> Option<Chart> {
     let course = Course { lines: vec![asked, share], band: None, spans: Span::of(trial) };
     let remark = "CPU time of this machine that the load did not use. Shaded seconds make no figures.";
     let y = Axis { print: per_cent, ..from_zero(100.0 / 1.05, "share of the CPU") };
-    Some(course.chart(trial, "CPU share of the server", &y, remark, ("", per_cent)))
+    Some(course.chart(trial, "CPU share of the machine, less the load", &y, remark, ("", per_cent)))
 }
 
 fn per_cent(value: f64) -> String {

@@ -4,7 +4,7 @@
 use crate::csv::{Field, number};
 use crate::trial::Trial;
 
-pub(crate) const COLUMNS: [Field; 37] = [
+pub(crate) const COLUMNS: [Field; 38] = [
     ("orders_per_min", |trial| number(trial.orders()?.per_min?)),
     ("orders_per_min_low", |trial| number(trial.orders()?.per_min_interval?.low)),
     ("orders_per_min_high", |trial| number(trial.orders()?.per_min_interval?.high)),
@@ -27,6 +27,7 @@ pub(crate) const COLUMNS: [Field; 37] = [
     ("database_share_of_order", |trial| number(trial.orders()?.time.database_share?)),
     ("client_cpu_us_per_order", |trial| number(trial.orders()?.time.client_cpu_us?)),
     ("server_cpu_us_per_order", |trial| number(trial.orders()?.time.server_cpu_us?)),
+    ("machine_less_load_cpu_us_per_order", |trial| number(trial.orders()?.time.machine_less_load_cpu_us?)),
     ("client_cpu_over_server_cpu", |trial| number(trial.orders()?.time.client_over_server?)),
     ("cpu_target_share", |trial| number(trial.orders()?.cpu_target?.target_share)),
     ("server_cpu_share_mean", |trial| number(trial.orders()?.cpu_target?.mean_share?)),

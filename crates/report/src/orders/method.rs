@@ -14,8 +14,9 @@ const OPEN: &str = "Open loop: orders are due at times that do not depend on ans
 const SPREAD: &str = "Targets and clients differ by (max − min) / max of their orders a minute. It grows with their number: \
     what chance alone makes is the mean range of as many counts of independent orders (Tippett 1925). The time an order waits for \
     the database is the mean service time of each operation times how often an order needs it. CPU time of \
-    the client is that of the load threads; that of the server is what else this machine used, and is told \
-    only where the server is here.";
+    the client is that of the load threads; that of the server is that of its processes and their children. \
+    Where these cannot be seen, it is told what this machine used less the load, other programs included. \
+    SQLite runs in threads of this program: its time is that of all of them less the load threads.";
 
 const RECONCILED: &str = "After the load the new orders are counted in the database. They must be the purchases that were answered \
     less those rolled back; of a purchase whose answer was lost either may be true. The quantity of the new \

@@ -4,6 +4,7 @@ mod chart;
 mod columns;
 mod cost;
 mod cost_table;
+mod cpu;
 mod doubt;
 mod facts;
 mod finding;

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::orders::{
-    ACTIVE_CLIENTS, KINDS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, SERVER_CPU_S, target_orders,
-};
+use record::orders::{ACTIVE_CLIENTS, KINDS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, target_orders};
 use record::{
     Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase, Sample,
     Setup, Summary, TargetOutcome,
@@ -14,6 +12,7 @@ use serde::Serialize;
 use stats::Estimate;
 
 use super::UNIT;
+use super::cpu::ServerCpu;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
 
@@ -150,9 +149,15 @@ pub struct OrderTime {
     pub database_share: Option<f64>,
     /// CPU time of the load.
     pub client_cpu_us: Option<f64>,
-    /// CPU time of the rest of this machine, where the server is here.
+    /// CPU time of the processes of all its servers, or of this program's other threads where the database runs in them; none
+    /// where it could not be seen.
     pub server_cpu_us: Option<f64>,
-    /// CPU time of the load over that of the rest.
+    /// CPU time of this machine less that of the load, other programs included: where servers are here and their processes
+    /// could not be seen.
+    pub machine_less_load_cpu_us: Option<f64>,
+    /// Whether the database runs in threads of this program.
+    pub is_in_process: bool,
+    /// CPU time of the load over that of the servers.
     pub client_over_server: Option<f64>,
 }
 
@@ -211,7 +216,7 @@ impl Orders {
             clients: clients(&targets, seconds).filter(|_| setup.cpu_target_share.is_none()),
             reconciled: reconciled(&targets),
             targets,
-            time: time(kinds, *cpu_us_per_operation, server_cpu_us(&window, order.count)),
+            time: time(kinds, *cpu_us_per_operation, ServerCpu::of(measured, &window), order.count),
             cpu_target: setup.cpu_target_share.map(|share| cpu_target(share, setup, &window)),
             notes: outcome.map(|outcome| outcome.notes.clone()).unwrap_or_default(),
             setup: Some(setup.clone()),
@@ -338,7 +343,8 @@ fn spread(rates: &[f64], seconds: f64) -> Option<ClientSpread> {
 fn time(
     kinds: &BTreeMap<String, OperationInterval>,
     client_cpu_us: Option<f64>,
-    server_cpu_us: Option<f64>,
+    server: ServerCpu,
+    orders: u64,
 ) -> OrderTime {
     let order = kinds.get(ORDER).filter(|order| order.count > 0);
     let order_us = order.and_then(|order| order.service.mean_us());
@@ -351,21 +357,18 @@ fn time(
     let share = |part: Option<f64>, whole: Option<f64>| {
         part.zip(whole.filter(|&whole| whole > 0.0)).map(|(part, whole)| part / whole)
     };
+    let per_order = |seconds: Option<f64>| seconds.filter(|_| orders > 0).map(|s| s * 1e6 / orders as f64);
+    let server_cpu_us = per_order(server.servers_s);
     OrderTime {
         order_us,
         database_us,
         database_share: share(database_us, order_us),
         client_cpu_us,
         server_cpu_us,
+        machine_less_load_cpu_us: per_order(server.machine_less_load_s),
+        is_in_process: server.is_in_process,
         client_over_server: share(client_cpu_us, server_cpu_us),
     }
-}
-
-/// CPU time that the load did not use, over the orders.
-fn server_cpu_us(window: &[&Sample], orders: u64) -> Option<f64> {
-    let used_s = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
-    let used_s = used_s.reduce(|sum, seconds| sum + seconds)?;
-    (orders > 0).then(|| used_s * 1e6 / orders as f64)
 }
 
 fn cpu_target(target_share: f64, setup: &OrdersSetup, window: &[&Sample]) -> CpuTarget {

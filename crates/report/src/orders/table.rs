@@ -3,7 +3,7 @@
 
 use crate::configuration::Configuration;
 use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain, yes};
-use crate::orders::{Orders, OrdersTarget, Reconciliation, UNIT};
+use crate::orders::{OrderTime, Orders, OrdersTarget, Reconciliation, UNIT};
 use crate::orders::{OrdersComparison, OrdersRow};
 use crate::report::Report;
 use crate::section::Block;
@@ -222,6 +222,18 @@ fn spread(report: &Report) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.without_empty_columns(&["targets differ", "targets by chance"]))
 }
 
+/// `2.10 ms`; of SQLite `2.10 ms in prony`.
+fn server_cpu(time: &OrderTime) -> String {
+    match (time.server_cpu_us, time.is_in_process) {
+        (us, false) => latency_or_dash(us),
+        (Some(us), true) => format!("{} in prony", format::latency(us)),
+        (None, true) => format::UNKNOWN.to_owned(),
+    }
+}
+
+/// What stands beside an order where the processes of its server were not seen.
+const LESS_LOAD: &str = "machine, less the load";
+
 /// Where the time of an order went; none where that is not known of any trial.
 fn time(report: &Report) -> Option<Table> {
     let columns = vec![
@@ -230,8 +242,17 @@ fn time(report: &Report) -> Option<Table> {
         column("waits for database", "mean service of each operation times how often an order needs it", 0),
         column("share", "of the order", 0),
         column("client CPU", "CPU time of the load an order", 0),
-        column("server CPU", "CPU time of the rest of this machine an order, where the server is here", 0),
-        column("client/server", "CPU time of the load over that of the rest", 1),
+        column(
+            "server CPU",
+            "CPU time of the processes of all servers an order; SQLite runs in threads of prony",
+            0,
+        ),
+        column(
+            LESS_LOAD,
+            "CPU time of this machine an order that the load did not use, other programs included",
+            0,
+        ),
+        column("client/server", "CPU time of the load over that of the servers", 1),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let time = &orders.time;
@@ -242,12 +263,13 @@ fn time(report: &Report) -> Option<Table> {
             latency_or_dash(time.database_us),
             dash(time.database_share.map(format::per_cent)),
             latency_or_dash(time.client_cpu_us),
-            latency_or_dash(time.server_cpu_us),
+            server_cpu(time),
+            latency_or_dash(time.machine_less_load_cpu_us),
             figure_or_dash(time.client_over_server),
         ]))
     };
     let table = Table::of("Where the time of an order went", columns, measured(report).filter_map(row));
-    table.map(|table| table.without_empty_columns(&["server CPU", "client/server"]))
+    table.map(|table| table.without_empty_columns(&["server CPU", LESS_LOAD, "client/server"]))
 }
 
 /// Trials whose server was to be held at a share of the CPU; none where there is none.

@@ -6,12 +6,15 @@ use crate::trial::Trial;
 
 /// Names that a sentence lists before it counts.
 const NAMES_LISTED: usize = 3;
+/// Numbers of trials that it lists.
+const NUMBERS_LISTED: usize = 6;
 
 /// Trials that a rule holds for, each with what raised it.
 pub(crate) struct Doubt<'a> {
     level: Level,
     rule: &'static str,
-    of: usize,
+    /// Trials that were asked and measured.
+    trials: Vec<&'a Trial>,
     hits: Vec<Hit<'a>>,
 }
 
@@ -30,7 +33,7 @@ impl<'a> Doubt<'a> {
     ) -> Self {
         let hits =
             trials.iter().filter_map(|trial| Some(Hit { trial, figure: Some(figure(trial)?) })).collect();
-        Self { level, rule, of: measured(trials), hits }
+        Self { level, rule, trials: measured(trials), hits }
     }
 
     /// Asks the rule of each trial.
@@ -42,7 +45,7 @@ impl<'a> Doubt<'a> {
     ) -> Self {
         let hits =
             trials.iter().filter(|trial| holds(trial)).map(|trial| Hit { trial, figure: None }).collect();
-        Self { level, rule, of: measured(trials), hits }
+        Self { level, rule, trials: measured(trials), hits }
     }
 
     /// One verdict, if the rule holds for any trial. `print` makes the figure's text, `sentence` gets the figure or
@@ -71,16 +74,27 @@ impl<'a> Doubt<'a> {
                 names.push(&hit.trial.name);
             }
         }
-        if names.len() <= NAMES_LISTED && (self.hits.len() == self.of || self.hits.len() == names.len()) {
+        let so_named = self.trials.iter().filter(|trial| names.contains(&trial.name.as_str())).count();
+        if names.len() <= NAMES_LISTED && self.hits.len() >= so_named {
             return names.join(", ");
         }
-        match (self.hits.len(), self.of) {
+        match (self.hits.len(), self.trials.len()) {
             (hits, of) if hits == of => format!("All {of} trials"),
             (hits, of) if names.len() <= NAMES_LISTED => {
-                format!("{} ({hits} of {of} trials)", names.join(", "))
+                let numbers = self.numbers().map(|numbers| format!(": {numbers}")).unwrap_or_default();
+                format!("{} ({hits} of {of} trials{numbers})", names.join(", "))
             }
-            (hits, of) => format!("{hits} of {of} trials"),
+            (hits, of) => {
+                let numbers = self.numbers().map(|numbers| format!(" ({numbers})")).unwrap_or_default();
+                format!("{hits} of {of} trials{numbers}")
+            }
         }
+    }
+
+    /// `#3, #33`, where they are few.
+    fn numbers(&self) -> Option<String> {
+        let numbers: Vec<String> = self.hits.iter().map(|hit| format!("#{}", hit.trial.number)).collect();
+        (numbers.len() <= NUMBERS_LISTED).then(|| numbers.join(", "))
     }
 
     fn range(&self, print: impl Fn(f64) -> String) -> String {
@@ -93,6 +107,6 @@ impl<'a> Doubt<'a> {
     }
 }
 
-fn measured(trials: &[Trial]) -> usize {
-    trials.iter().filter(|trial| !trial.figures.is_empty()).count()
+fn measured(trials: &[Trial]) -> Vec<&Trial> {
+    trials.iter().filter(|trial| !trial.figures.is_empty()).collect()
 }

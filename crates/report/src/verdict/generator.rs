@@ -12,7 +12,7 @@ use crate::trial::Trial;
 use crate::workloads::{self, Alone, Limits};
 
 /// Share of all cores that others may use while a trial runs.
-const OTHERS_SHARE_MAX: f64 = 0.25;
+pub(crate) const OTHERS_SHARE_MAX: f64 = 0.25;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let trials = &report.trials;
@@ -22,6 +22,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = of_workloads(busy_thread).collect();
     verdicts.extend(busy_threads(trials));
     verdicts.extend(of_workloads(near_calibration));
+    verdicts.extend(of_workloads(disturbed_calibration));
     verdicts.extend([unsent(trials), others(trials)].into_iter().flatten());
     verdicts.extend(trials.iter().filter_map(sent_late));
     verdicts.extend(rate::paused(trials));
@@ -65,14 +66,15 @@ fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
-/// Load that is not ours takes CPU, and often the disk as well.
+/// Load that is neither ours nor that of the servers takes CPU, and often the disk as well.
 fn others(trials: &[Trial]) -> Option<Verdict> {
     let share = |trial: &Trial| {
-        trial.machine.others_share.filter(|&share| share > OTHERS_SHARE_MAX && is_alone(trial))
+        let is_loaded = trial.shown().is_loaded(trial);
+        trial.machine.others_share.filter(|&share| share > OTHERS_SHARE_MAX && is_loaded)
     };
     Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "{share} of all cores were busy with other work than the load threads (other programs, or interrupts); \
+            "{share} of all cores were busy with other work than this measurement (other programs, or interrupts); \
              measure on an idle machine to be sure"
         )
     })
@@ -81,7 +83,8 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
 fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
     let Alone { rule, reaches, remedy } = limits.alone.as_ref()?;
     let share = |trial: &Trial| {
-        let share = trial.generator.calibrated_share.filter(|&share| share > stats::CALIBRATED_SHARE_MAX)?;
+        let is_near = |share: &f64| *share > stats::CALIBRATED_SHARE_MAX && *share <= 1.0;
+        let share = trial.generator.calibrated_share.filter(is_near)?;
         (trial.is(workload) && trial.shown().is_loaded(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, rule, trials, share).verdict(format::per_cent, |share| {
@@ -90,6 +93,26 @@ fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Op
              bound{remedy}"
         )
     })
+}
+
+/// What it did with a target it can do without one: a calibration that gave less was disturbed, and tells nothing.
+fn disturbed_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
+    let reaches = limits.alone.as_ref()?.reaches;
+    let alone = |trial: &Trial| {
+        let was_passed = trial.generator.calibrated_share.is_some_and(|share| share > 1.0);
+        let per_s = trial.generator.calibrated_per_s.filter(|_| was_passed && trial.is(workload))?;
+        trial.shown().is_loaded(trial).then_some(per_s)
+    };
+    let unit = workloads::of(workload).words().unit;
+    Doubt::with_figure(Level::Note, "calibration_disturbed", trials, alone).verdict(
+        |per_s| unit.text(per_s),
+        |reached| {
+            format!(
+                "what {reaches} was measured as {reached}, and the trial came to more: something disturbed that measurement, and how \
+                 near the load generator was to its end is not known from it; repeat on an idle machine"
+            )
+        },
+    )
 }
 
 fn unsent(trials: &[Trial]) -> Option<Verdict> {

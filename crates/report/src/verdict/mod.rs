@@ -4,12 +4,12 @@
 //! remedy. A rule that holds for several trials makes one sentence, so that a sweep does not drown its reader.
 
 pub(crate) mod doubt;
-mod generator;
+pub(crate) mod generator;
 mod interruption;
 pub(crate) mod outcome;
 pub(crate) mod rate;
 pub(crate) mod server;
-mod stability;
+pub(crate) mod stability;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::format;
 use crate::report::Report;
-use crate::stability::Settled;
+use crate::stability::{AfterWarmUp, Settled};
 use crate::trial::Trial;
 use stats::Gap;
 
@@ -12,7 +12,7 @@ use stats::Gap;
 const VARIATION_MAX: f64 = 0.10;
 
 /// Share of the CPU time that others may take before it is said.
-const STEAL_SHARE_MAX: f64 = 0.05;
+pub(crate) const STEAL_SHARE_MAX: f64 = 0.05;
 
 /// Share of the mean that a trend over the run may have.
 const TREND_MAX: f64 = 0.05;
@@ -28,7 +28,9 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         stalled(trials),
         drifting(trials),
         moving(trials),
-        unsettled(trials),
+        trending_after_warm_up(trials),
+        moving_after_warm_up(trials),
+        never_settled(trials),
         warming(trials),
         dependent(trials),
         stolen(trials),
@@ -118,22 +120,43 @@ fn settled(trial: &Trial) -> Option<Settled> {
     trial.stability.settled.filter(|_| chance.range <= RANGE_MAX && chance.line <= LINE_MAX)
 }
 
-fn unsettled(trials: &[Trial]) -> Option<Verdict> {
-    let unsteady = |trial: &Trial| settled(trial).filter(|settled| !settled.steady);
-    let of_rest = |trial: &Trial| unsteady(trial)?.range_share;
-    let drifting = Doubt::with_figure(Level::Warning, "no_steady_state", trials, of_rest);
-    let drifting = drifting.verdict(format::per_cent, |share| {
+/// What a trial that never became steady did once its warm-up was cut; none where more than half would have to be cut.
+fn unsettled(trial: &Trial) -> Option<AfterWarmUp> {
+    settled(trial).filter(|settled| !settled.steady)?.rest
+}
+
+fn trending_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
+    let slope =
+        |trial: &Trial| unsettled(trial).map(|rest| rest.slope_share).filter(|&share| share > LINE_MAX);
+    Doubt::with_figure(Level::Warning, "no_steady_state", trials, slope).verdict(format::per_cent, |share| {
+        format!(
+            "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still rose or fell by {share} of its \
+             mean as a trend (the rule of SNIA's PTS allows {}); warm up and measure longer",
+            format::per_cent(LINE_MAX)
+        )
+    })
+}
+
+fn moving_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
+    let range = |trial: &Trial| {
+        let rest = unsettled(trial).filter(|rest| rest.slope_share <= LINE_MAX)?;
+        (rest.range_share > RANGE_MAX).then_some(rest.range_share)
+    };
+    Doubt::with_figure(Level::Warning, "no_steady_state", trials, range).verdict(format::per_cent, |share| {
         format!(
             "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still moved by {share} of its mean \
-             between five equal parts (the rule of SNIA's PTS allows 20 %, of which 10 % as a trend); warm up and measure longer"
+             between five equal parts, up and down (the rule of SNIA's PTS allows {}); warm up and measure longer",
+            format::per_cent(RANGE_MAX)
         )
-    });
-    drifting.or_else(|| {
-        let by_half = |trial: &Trial| unsteady(trial).is_some_and(|settled| settled.range_share.is_none());
-        Doubt::plain(Level::Warning, "no_steady_state", trials, by_half).verdict(format::per_cent, |_| {
-            "no steady state: more than half of the run would have to be cut as warm-up (MSER-5); warm up and measure longer"
-                .to_owned()
-        })
+    })
+}
+
+fn never_settled(trials: &[Trial]) -> Option<Verdict> {
+    let by_half =
+        |trial: &Trial| settled(trial).is_some_and(|settled| !settled.steady && settled.rest.is_none());
+    Doubt::plain(Level::Warning, "no_steady_state", trials, by_half).verdict(format::per_cent, |_| {
+        "no steady state: more than half of the run would have to be cut as warm-up (MSER-5); warm up and measure longer"
+            .to_owned()
     })
 }
 
@@ -173,7 +196,7 @@ fn dependent(trials: &[Trial]) -> Option<Verdict> {
 
 fn stolen(trials: &[Trial]) -> Option<Verdict> {
     let steal = |trial: &Trial| trial.machine.steal_share.filter(|&share| share > STEAL_SHARE_MAX);
-    Doubt::with_figure(Level::Note, "steal", trials, steal).verdict(format::per_cent, |share| {
+    Doubt::with_figure(Level::Warning, "steal", trials, steal).verdict(format::per_cent, |share| {
         format!(
             "the hypervisor gave {share} of the CPU time to others (steal); repeat when its host is quieter, or take \
              the figures as a lower bound"

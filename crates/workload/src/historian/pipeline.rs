@@ -61,12 +61,17 @@ pub fn pipeline_events_per_s(events: u64) -> f64 {
     }
 }
 
-/// What the load generator costs: CPU time, because a moment in which something else ran would make it look slow.
-pub(crate) fn calibrate(job: &Job) -> Calibration {
+/// What the load generator costs: CPU time, because a moment in which something else ran would make it look slow; again where a
+/// figure is one that no other agrees with. None where nothing could be measured.
+pub(crate) fn calibrate(job: &Job) -> Option<Calibration> {
     let tags = job.tags.min(CALIBRATION_TAGS_MAX);
     let job = Job { tags, ..job.clone() };
-    let speed = Pipeline::new(&job).run(|_, now_ns| now_ns >= CALIBRATION_NS);
-    Calibration { generator_ns_per_operation: speed.cpu_seconds * 1e9 / speed.events as f64 }
+    let measure = || {
+        let speed = Pipeline::new(&job).run(|_, now_ns| now_ns >= CALIBRATION_NS);
+        Ok::<_, std::convert::Infallible>(Some(speed.cpu_seconds * 1e9 / speed.events as f64))
+    };
+    let found_ns = load::undisturbed_ns(measure).unwrap_or_else(|never| match never {});
+    found_ns.map(|generator_ns_per_operation| Calibration { generator_ns_per_operation })
 }
 
 struct Pipeline {

@@ -193,7 +193,7 @@ async fn describe(
         p99_limit_ms: job.p99_limit.map(|limit| limit.ns as f64 / 1e6),
         cycle: Some(cycle),
         rows_before,
-        calibration: (!simulated).then(|| pipeline::calibrate(job)),
+        calibration: if simulated { None } else { pipeline::calibrate(job) },
         seed: job.seed,
     })
 }

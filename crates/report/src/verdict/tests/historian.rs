@@ -411,7 +411,6 @@ fn no_rule_for_disks_is_raised_by_a_historian() {
         "generator_rate",
         "unsent",
         "sent_late",
-        "other_load",
         "file_in_memory",
         "never_written",
         "written_by_others",
@@ -452,4 +451,66 @@ fn scatter_of_commits_is_no_doubt_at_a_rate_and_one_in_a_closed_loop() {
     let seconds = large.samples.iter().filter(|sample| sample.phase == record::Phase::Measure).count();
     large.measured.get_mut("commit").unwrap().count = seconds as u64;
     quiet(large, "noisy");
+}
+
+#[test]
+fn other_work_is_doubted_where_that_of_the_database_is_known() {
+    // 40 % of all cores are busy.
+    raised(at().in_process(0.1).trial(1), "other_load", Level::Warning, &["30 % of all cores", "other work"]);
+    quiet(at().in_process(0.2).trial(1), "other_load");
+    quiet(at().trial(1), "other_load");
+    raised(at().steal(0.07).trial(1), "steal", Level::Warning, &["7.0 %", "steal"]);
+}
+
+/// On a machine of which other programs took 95 % a search was once "stable at 11,600 records/s", with a note on purges beside it.
+#[test]
+fn a_search_beside_other_work_says_so() {
+    let step = |made: Collected| made.in_process(0.1);
+    let search = |last: Collected| {
+        searched(vec![
+            step(Collected::at("H", 4_000.0).probe()),
+            step(Collected::at("H", 4_100.0).growing(400.0).probe()),
+            step(Collected::at("H", 4_100.0).growing(400.0).probe()),
+            step(Collected::at("H", 4_000.0).confirm()),
+            step(Collected::at("H", 4_000.0).confirm()),
+            last,
+        ])
+    };
+    let told = sentence(&search(step(Collected::at("H", 4_000.0).confirm())), "search");
+    let busy = "; meanwhile other work took 30 % of all cores in 6 of 6 steps: an idle machine may hold another rate";
+    assert!(told.contains("stable at 4,000 records/s") && told.ends_with(busy), "{told}");
+    let told = sentence(&search(step(Collected::at("H", 4_000.0).steal(0.1).confirm())), "search");
+    assert!(
+        told.contains("5 of 6 steps, and the hypervisor took 10 % of all cores in 1 of 6 steps"),
+        "{told}"
+    );
+    let idle = searched(vec![Collected::at("H", 4_000.0).in_process(0.4).probe()]);
+    assert!(!sentence(&idle, "search").contains("meanwhile"));
+}
+
+/// A search was once not confirmed at 80,000 records/s, and growth was told at 88,000, which had failed.
+#[test]
+fn growth_is_told_only_of_a_rate_that_was_held() {
+    quiet(at().growing(400.0).trial(1), "growth");
+    let steps = vec![
+        Collected::at("H", 8_000.0).probe(),
+        Collected::at("H", 8_800.0).probe(),
+        Collected::at("H", 8_800.0).growing(900.0).confirm(),
+        Collected::at("H", 8_800.0).growing(900.0).confirm(),
+        Collected::at("H", 8_000.0).confirm(),
+    ];
+    let told = sentence(&searched(steps), "growth");
+    assert!(told.contains("at 8,000 records/s the database grows"), "{told}");
+    let failed = vec![Collected::at("H", 8_000.0).growing(900.0).probe()];
+    assert!(verdicts(&searched(failed)).iter().all(|verdict| verdict.rule != "growth"));
+    assert!(sentence(&of(vec![closed().trial(1)]), "growth").contains("the database grows"));
+}
+
+#[test]
+fn screens_that_never_read_are_noted() {
+    let readers = |made: Collected| made.readers(9e3);
+    quiet(readers(at()).trial(1), "no_screen");
+    let mut trial = readers(at()).trial(1);
+    trial.measured.remove("trend");
+    raised(trial, "no_screen", Level::Note, &["a screen opens every 5", "none read its trend"]);
 }

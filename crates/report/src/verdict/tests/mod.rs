@@ -384,7 +384,7 @@ fn a_stall_of_a_second_in_two_minutes_is_told_with_its_moment() {
 
 #[test]
 fn stolen_time_is_noted() {
-    raised(read().steal(0.07).trial(1), "steal", Level::Note, &["7.0 %", "steal"]);
+    raised(read().steal(0.07).trial(1), "steal", Level::Warning, &["7.0 %", "steal"]);
     quiet(read().steal(0.05).trial(1), "steal");
 }
 
@@ -463,7 +463,7 @@ fn a_rule_that_holds_for_many_trials_makes_one_sentence() {
     );
     let mut mixed: Vec<MeasuredTrial> = (1..=4).map(noisy).collect();
     mixed.push(read().trial(9));
-    assert!(one(&of(mixed), "steal").sentence.starts_with("4 of 5 trials: "));
+    assert!(one(&of(mixed), "steal").sentence.starts_with("4 of 5 trials (#1, #2, #3, #4): "));
 }
 
 #[test]
@@ -532,4 +532,29 @@ fn steady_state_is_told_with_its_round_and_window() {
     study.trials.truncate(12);
     let sentence = one(&study, "steady_state").sentence;
     assert!(sentence.contains("no steady state within 6 rounds"), "{sentence}");
+}
+
+/// A calibration of 20 ms once gave a hundredth of its neighbours', and the rate was said to be 287 % of what the load generator
+/// reaches.
+#[test]
+fn more_than_the_generator_reaches_is_never_claimed() {
+    let calibrated = |ns: f64| {
+        let calibration = record::Calibration { generator_ns_per_operation: ns };
+        read().with(|setup| setup.calibration = Some(calibration)).trial(1)
+    };
+    let per_s = Report::of(&of(vec![calibrated(50.0)])).trials[0].main().unwrap().per_s.unwrap();
+    let of_share = |share: f64| calibrated(1e9 * share / per_s);
+    raised(of_share(0.9), "generator_rate", Level::Warning, &["the rate is 90 %"]);
+    quiet(of_share(0.9), "calibration_disturbed");
+    quiet(of_share(2.87), "generator_rate");
+    raised(of_share(2.87), "calibration_disturbed", Level::Note, &["something disturbed that measurement"]);
+}
+
+/// Of nine trials of a sweep "reads" nobody knew which one a warning was about.
+#[test]
+fn trials_of_one_name_are_told_by_their_numbers() {
+    let trial =
+        |number: u32| if number == 3 { read().others(0.9).trial(number) } else { read().trial(number) };
+    let told = one(&of((1..=4).map(trial).collect()), "other_load").sentence;
+    assert!(told.contains("(1 of 4 trials: #3): "), "{told}");
 }

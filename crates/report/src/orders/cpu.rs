@@ -1,0 +1,42 @@
+//! The CPU time of the servers of a trial: of their own processes where these were seen, else of the machine less the load.
+
+use record::orders::SERVER_CPU_S;
+use record::{MachineLoad, MeasuredTrial, Sample};
+
+use crate::machine::during;
+use crate::servers::Servers;
+
+/// What is known of it, in seconds of the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ServerCpu {
+    /// Of the processes of all servers; of what runs in this program, of its threads but those of the load.
+    pub(super) servers_s: Option<f64>,
+    /// Of this machine less the load, other programs included; only where that of the servers is not known.
+    pub(super) machine_less_load_s: Option<f64>,
+    pub(super) is_in_process: bool,
+}
+
+impl ServerCpu {
+    pub(super) fn of(measured: &MeasuredTrial, window: &[&Sample]) -> Self {
+        let read = during(&measured.resources, window);
+        let servers = measured.trial.setup.as_ref().map(|setup| Servers::of(setup, &read));
+        let window_s: f64 = window.iter().map(|sample| sample.length_s).sum();
+        let load_s: f64 = window.iter().map(|sample| sample.generator_cpu_us as f64 / 1e6).sum();
+        let own_cores = |load: &MachineLoad| Some(load.cpu_own_share? * load.cpu_busy_share.len() as f64);
+        let own = read.iter().filter_map(|r| Some((own_cores(r.machine.as_ref()?)?, r.length_s)));
+        let servers_s = match servers {
+            Some(Servers::Seen { cores }) => Some(cores * window_s),
+            Some(Servers::InProcess) => {
+                stats::weighted_mean(own).map(|cores| (cores * window_s - load_s).max(0.0))
+            }
+            Some(Servers::Absent | Servers::Unseen) | None => None,
+        };
+        let less_load = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
+        let less_load = less_load.reduce(|sum, seconds| sum + seconds);
+        Self {
+            servers_s,
+            machine_less_load_s: less_load.filter(|_| servers_s.is_none()),
+            is_in_process: servers == Some(Servers::InProcess),
+        }
+    }
+}
