@@ -15,6 +15,7 @@ mod interrupt;
 mod lacks;
 mod memory;
 mod progress;
+mod runs;
 mod session;
 mod spelling;
 mod sqlio;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, Lines, Manifest, State, without_password};
+use record::{Event, Labels, Lines, Manifest, State, without_password};
 use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError, Settled};
@@ -30,6 +30,7 @@ pub(crate) fn run_with(
     lines: &mut dyn FnMut(&Event) -> String,
     tells: bool,
 ) -> Result<Exit, Failure> {
+    let labels = output.called.labels()?;
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
@@ -39,9 +40,9 @@ pub(crate) fn run_with(
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
-    let results = ResultsDirectory::make(study, &output.results)?;
+    let results = ResultsDirectory::make(study, &labels, &output.results)?;
     conduct(
-        &Conducted { study, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
+        &Conducted { study, labels, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
         results,
         lines,
     )
@@ -90,8 +91,15 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
     let results = ResultsDirectory { writer };
-    let conducted =
-        Conducted { study: &study, plan: &plan, resume: Some(&resume), stop: &stop, format, tells: true };
+    let conducted = Conducted {
+        study: &study,
+        labels: Labels::default(),
+        plan: &plan,
+        resume: Some(&resume),
+        stop: &stop,
+        format,
+        tells: true,
+    };
     conduct(&conducted, results, &mut |_| String::new())
 }
 
@@ -119,6 +127,8 @@ fn enter_working_directory(begun_in: Option<&str>) -> Result<(), Failure> {
 /// What is run, and how it is told.
 struct Conducted<'a> {
     study: &'a Study,
+    /// What it is called; one that is taken up again keeps what it was called.
+    labels: Labels,
     plan: &'a Plan,
     resume: Option<&'a Resume>,
     stop: &'a Arc<AtomicBool>,
@@ -131,8 +141,8 @@ fn conduct(
     mut results: ResultsDirectory,
     lines: &mut dyn FnMut(&Event) -> String,
 ) -> Result<Exit, Failure> {
-    let Conducted { study, plan, resume, stop, format, tells } = *conducted;
-    let context = context()?;
+    let &Conducted { study, ref labels, plan, resume, stop, format, tells } = conducted;
+    let context = context(labels.clone())?;
     let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
     let mut printed = Ok(());
     let measured = results.writer.archive().clone();
@@ -247,9 +257,9 @@ pub(crate) struct ResultsDirectory {
 
 impl ResultsDirectory {
     /// Makes a directory that holds the study as it was given.
-    pub(crate) fn make(study: &Study, parent: &Path) -> Result<Self, Failure> {
+    pub(crate) fn make(study: &Study, labels: &Labels, parent: &Path) -> Result<Self, Failure> {
         let text = study.to_toml().map_err(Failure::runtime)?;
-        let writer = Writer::create(parent, &study.slug, Timestamp::now(), &text)
+        let writer = Writer::create(parent, &study.slug, labels.name.as_deref(), Timestamp::now(), &text)
             .context("cannot make the results directory; name another one with --results")
             .map_err(Failure::runtime)?;
         Ok(Self { writer })
@@ -274,12 +284,13 @@ fn show_what_there_is(archive: &Archive, format: Format) {
 }
 
 /// What the runner records of this program.
-pub(crate) fn context() -> Result<runner::Context, Failure> {
+pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
     Ok(runner::Context {
         run: database::RunId::new()
             .context("cannot draw the identity of this run: the system gives no random numbers")
             .map_err(Failure::runtime)?,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        labels,
         command: std::env::args_os().map(stored).collect(),
         working_directory: std::env::current_dir().ok().map(|path| path.display().to_string()),
     })
@@ -299,7 +310,10 @@ pub(crate) fn make_report(archive: &Archive) -> Result<Report, Failure> {
 
 /// Reads a results directory and judges it.
 pub(crate) fn read_report(archive: &Archive) -> Result<Report, Failure> {
-    Ok(Report::of(&archive.read().map_err(Failure::usage)?))
+    let report = Report::of(&archive.read().map_err(Failure::usage)?);
+    // Whoever reads of it is perhaps elsewhere.
+    let directory = std::path::absolute(archive.path()).map_err(Failure::runtime)?;
+    Ok(report.stored_in(&directory))
 }
 
 /// Writes verdicts and report into a results directory.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::search::{Rules, Search, Steps};
 
-use crate::{Cycle, Design, Prices, State};
+use crate::{Cycle, Design, Labels, Prices, State};
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub struct Manifest {
     pub title: String,
     /// Short name, part of the directory's name.
     pub slug: String,
+    /// What the user calls it.
+    #[serde(flatten)]
+    pub labels: Labels,
     /// Profile it came from: `quick`, `sqlserver`, `sweep`, …
     pub profile: Option<String>,
     /// Command line.

@@ -215,7 +215,8 @@ pub fn state(state: State) -> &'static str {
 
 /// Breaks text into lines of at most `width` characters at spaces, but not between a figure and its unit; a longer
 /// word keeps its own line. A line that stands in the text itself ends none here.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+#[must_use]
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     const UNITS: [&str; 13] =
         ["%", "µs", "ms", "s", "IOPS", "GiB", "MiB", "TB", "GB", "MB", "rows", "years", "min"];
     let is_unit = |word: &str| {

@@ -51,6 +51,7 @@ pub use disk::{
     Comparison, Expectation, ExpectedFigure, MatrixCell, PublishedRow, SteadyState, Sweep, SweepPoint,
 };
 pub use findable::Findable;
+pub use format::wrapped;
 pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,
@@ -66,7 +67,7 @@ pub use orders::{
 };
 pub use percentile::{PercentileInterval, PercentileIntervals};
 pub use rate::OfferedRate;
-pub use report::Report;
+pub use report::{Report, Stored};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.

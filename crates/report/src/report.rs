@@ -2,7 +2,9 @@
 //!
 //! A model is plain data and its serde form is the JSON document. Statistics are those of the `stats` crate.
 
-use record::{Environment, Resumption, State, StudyRecord, shown_json};
+use std::path::{Path, PathBuf};
+
+use record::{Environment, Labels, Resumption, State, StudyRecord, shown_json};
 use serde::Serialize;
 
 use crate::comparison::{self, Ended, StudyComparison};
@@ -25,6 +27,12 @@ pub struct Report {
     pub format: u32,
     /// Title of the study.
     pub title: String,
+    /// What the user calls the run.
+    #[serde(flatten)]
+    pub labels: Labels,
+    /// Where it is stored, if it was read from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<Stored>,
     /// Profile it came from.
     pub profile: Option<String>,
     /// Command line.
@@ -77,6 +85,22 @@ pub struct Report {
     pub damage: Vec<String>,
 }
 
+/// Where a report and its records are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stored {
+    /// The results directory.
+    #[serde(serialize_with = "lossy")]
+    pub directory: PathBuf,
+    /// The report as a page.
+    #[serde(serialize_with = "lossy")]
+    pub report: PathBuf,
+}
+
+/// A path as text; what is not UTF-8 of it is replaced, for a document has nothing else.
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
 impl Report {
     /// Computes all figures of a study and judges them.
     #[must_use]
@@ -100,6 +124,8 @@ impl Report {
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
+            labels: manifest.labels.clone(),
+            results: None,
             profile: manifest.profile.clone(),
             command: manifest.command.clone(),
             tool_version: manifest.tool_version.clone(),
@@ -127,6 +153,13 @@ impl Report {
         report
     }
 
+    /// The same, with where it is stored: in this results directory, by its path in full.
+    #[must_use]
+    pub fn stored_in(self, directory: &Path) -> Self {
+        let results = Stored { directory: directory.to_owned(), report: directory.join("report.html") };
+        Self { results: Some(results), ..self }
+    }
+
     /// The verdicts, the gravest first.
     #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {
@@ -140,6 +173,12 @@ impl Report {
             Ok(text) => shown_json(&text) + "\n",
             Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
         }
+    }
+
+    /// Title, what the user calls the run, and that it is a quick look: `Disk: before (disk=nvme)`.
+    pub(crate) fn heading(&self) -> String {
+        let parts = [Some(self.title.clone()), self.labels.in_words(), self.quick_words()];
+        parts.into_iter().flatten().collect::<Vec<String>>().join(": ")
     }
 
     /// What stands beside the title of a quick look, none of others: what it is worth.

@@ -108,8 +108,7 @@ impl Report {
         let mut ending = labelled("trust", &summary.trust_words());
         ending.extend(labelled("limit", &summary.limit));
         ending.extend(summary.next.iter().flat_map(|next| labelled("next", &spelled(next))));
-        let title = [Some(self.title.clone()), self.quick_words()].into_iter().flatten().collect::<Vec<_>>();
-        let mut lines = format::wrapped(&shown(&title.join(": ")), width);
+        let mut lines = format::wrapped(&shown(&self.heading()), width);
         let room = LINES_MOST.saturating_sub(lines.len() + ending.len());
         lines.extend(told(&summary.answers, room, |answer| labelled("", answer)));
         lines.extend(ending);

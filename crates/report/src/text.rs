@@ -22,9 +22,7 @@ impl Report {
     #[must_use]
     pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
-        let title =
-            [Some(self.title.clone()), self.quick_words()].into_iter().flatten().collect::<Vec<String>>();
-        let mut blocks = vec![shown(&title.join(": ")).into_owned(), verdicts(&self.verdicts, width)];
+        let mut blocks = vec![shown(&self.heading()).into_owned(), verdicts(&self.verdicts, width)];
         let compared = self.comparison.iter().flat_map(comparison::blocks);
         blocks.extend(compared.map(|block| printed(&block, width)));
         if let Some(note) = self.too_many_trials() {

@@ -4,7 +4,6 @@
 //! change meanwhile is read and not written. One that we make is written wherever it is, also in a user's directory: it is
 //! ours, everything in it is new, and it is held.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use ownership::Directory;
@@ -28,15 +27,7 @@ impl Archive {
     /// # Errors
     /// When there is none of that name, or it cannot be opened.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let directory = ownership::open_trusted(path).map_err(|source| {
-            let path = path.to_owned();
-            match source.kind() {
-                ErrorKind::NotFound => ReadError::Missing { path },
-                ErrorKind::NotADirectory => ReadError::NotADirectory { path },
-                _ => ReadError::Closed { path, source },
-            }
-        })?;
-        Ok(Self { directory, is_new: false })
+        Ok(Self { directory: read::opened(path)?, is_new: false })
     }
 
     /// One that this process just made.

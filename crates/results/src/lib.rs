@@ -12,7 +12,8 @@
 //! ```
 //!
 //! [`Writer`] stores a study's events while it runs; [`read`] opens any such directory, also one that a
-//! killed program left behind; an [`Archive`] is one that is held open. No link in it is followed. [`export`] turns rows of figures into one table for other tools. This crate judges nothing and prints nothing.
+//! killed program left behind; an [`Archive`] is one that is held open; [`runs`] lists those below a
+//! directory. No link in it is followed. [`export`] turns rows of figures into one table for other tools. This crate judges nothing and prints nothing.
 
 mod archive;
 mod durable;
@@ -28,7 +29,7 @@ mod write;
 pub use archive::Archive;
 pub use durable::WriteError;
 pub(crate) use lock::Lock;
-pub use read::{ReadError, read};
+pub use read::{Listed, ReadError, Run, read, runs};
 pub use write::Writer;
 
 /// Names within a results directory.

@@ -54,7 +54,8 @@ struct OpenTrial {
 }
 
 impl Writer {
-    /// Makes a new directory below `parent`, named by time and study, such as `20261121T073000Z-check`, and
+    /// Makes a new directory below `parent`, named by time and study, such as `20261121T073000Z-check`, and by the `name` that
+    /// the user gave the run, as `20261121T073000Z-check-before`; and
     /// stores the study's exact input in it. If the name is taken, `-2`, `-3`, … is added: nothing is overwritten.
     ///
     /// # Errors
@@ -62,11 +63,12 @@ impl Writer {
     pub fn create(
         parent: &Path,
         slug: &str,
+        name: Option<&str>,
         utc: jiff::Timestamp,
         study_toml: &str,
     ) -> Result<Self, WriteError> {
         let (place, parents) = ownership::make_path(parent).map_err(failed("create", parent))?;
-        let name = format!("{}-{}", utc.strftime("%Y%m%dT%H%M%SZ"), file_name(slug));
+        let name = format!("{}-{}", utc.strftime("%Y%m%dT%H%M%SZ"), file_name(slug, name));
         let directory = create_new_directory(&place, &name)?;
         let trials = directory.directory().make(OsStr::new(name::TRIALS));
         let trials = trials.map_err(failed("create", &directory.directory().path().join(name::TRIALS)))?;
@@ -265,12 +267,20 @@ impl OpenTrial {
     }
 }
 
-/// The slug as part of a file name: it cannot lead out of the parent directory, hide, or be empty.
-fn file_name(slug: &str) -> String {
+/// The slug and the name of the run as part of a file name: it cannot lead out of the parent directory, hide, or be empty.
+/// Where both are too long it is the slug that is cut.
+fn file_name(slug: &str, name: Option<&str>) -> String {
+    let name = name.map(|name| format!("-{}", plain(name, SLUG_BYTES_MAX))).unwrap_or_default();
+    let slug = plain(slug, SLUG_BYTES_MAX.saturating_sub(name.len()));
+    let both = format!("{}{name}", if slug.is_empty() { "study" } else { &slug });
+    both.trim_matches(['-', '.']).to_owned()
+}
+
+/// So many bytes of a text at most, of characters that every file system takes.
+fn plain(text: &str, bytes_max: usize) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let name: String = slug.chars().map(plain).take(SLUG_BYTES_MAX).collect();
-    let name = name.trim_matches(['-', '.']);
-    if name.is_empty() { "study".to_owned() } else { name.to_owned() }
+    let text: String = text.chars().map(plain).take(bytes_max).collect();
+    text.trim_matches(['-', '.']).to_owned()
 }
 
 fn create_new_directory(parent: &Directory, name: &str) -> Result<MadeDirectory, WriteError> {
@@ -302,8 +312,17 @@ mod tests {
             ("..", "study"),
             ("", "study"),
         ] {
-            assert_eq!(file_name(slug), name, "{slug:?}");
+            assert_eq!(file_name(slug, None), name, "{slug:?}");
         }
-        assert_eq!(file_name(&"x".repeat(500)).len(), SLUG_BYTES_MAX);
+        assert_eq!(file_name(&"x".repeat(500), None).len(), SLUG_BYTES_MAX);
+    }
+
+    #[test]
+    fn the_name_of_a_run_is_in_that_of_its_directory_whatever_the_study_is_called() {
+        assert_eq!(file_name("disk", Some("before")), "disk-before");
+        assert_eq!(file_name("", Some("before")), "study-before");
+        assert_eq!(file_name("disk", Some("../x/")), "disk-x");
+        let long = file_name(&"x".repeat(500), Some(&"n".repeat(60)));
+        assert!(long.len() == SLUG_BYTES_MAX && long.ends_with(&"n".repeat(60)), "{long}");
     }
 }

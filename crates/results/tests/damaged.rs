@@ -15,7 +15,7 @@ use study::{begin, events};
 
 fn complete() -> (tempfile::TempDir, PathBuf) {
     let parent = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(parent.path(), "small", begin(), "").unwrap();
+    let mut writer = Writer::create(parent.path(), "small", None, begin(), "").unwrap();
     events().iter().for_each(|event| writer.accept(event).unwrap());
     let directory = writer.directory().to_owned();
     (parent, directory)

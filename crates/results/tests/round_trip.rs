@@ -12,7 +12,7 @@ use study::{begin, environment, events, intervals, manifest, operation, trial, t
 
 fn written(events: &[Event]) -> (tempfile::TempDir, Writer) {
     let parent = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(parent.path(), "small", begin(), "title = \"Small\"\n").unwrap();
+    let mut writer = Writer::create(parent.path(), "small", None, begin(), "title = \"Small\"\n").unwrap();
     events.iter().for_each(|event| writer.accept(event).unwrap());
     (parent, writer)
 }
@@ -89,7 +89,7 @@ fn a_skipped_trial_is_a_record_alone() {
 fn a_running_study_can_be_read_after_every_event() {
     let all = events();
     let parent = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(parent.path(), "small", begin(), "").unwrap();
+    let mut writer = Writer::create(parent.path(), "small", None, begin(), "").unwrap();
     for (index, event) in all.iter().enumerate() {
         writer.accept(event).unwrap();
         let study = results::read(writer.directory()).unwrap();
@@ -136,7 +136,7 @@ fn a_directory_that_exists_is_never_overwritten() {
     let parent = tempfile::tempdir().unwrap();
     let nested = parent.path().join("prony-results");
     let names: Vec<String> = (0..3)
-        .map(|_| Writer::create(&nested, "check", begin(), "").unwrap())
+        .map(|_| Writer::create(&nested, "check", None, begin(), "").unwrap())
         .map(|writer| writer.directory().file_name().unwrap().to_string_lossy().into_owned())
         .collect();
     assert_eq!(names, ["20261121T073000Z-check", "20261121T073000Z-check-2", "20261121T073000Z-check-3"]);
@@ -176,7 +176,7 @@ fn a_parent_that_is_a_file_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("prony-results");
     fs::write(&file, "").unwrap();
-    let error = Writer::create(&file, "check", begin(), "").unwrap_err().to_string();
+    let error = Writer::create(&file, "check", None, begin(), "").unwrap_err().to_string();
     assert!(error.starts_with(&format!("cannot create {}", file.display())), "{error}");
     assert!(error.contains("something else has this name"), "{error}");
 }
@@ -264,7 +264,7 @@ fn a_study_that_did_not_begin_takes_back_what_it_made_and_nothing_else() {
     let parent = tempfile::tempdir().unwrap();
     let create = || {
         let nested = parent.path().join("new/prony-results");
-        let mut writer = Writer::create(&nested, "small", begin(), "").unwrap();
+        let mut writer = Writer::create(&nested, "small", None, begin(), "").unwrap();
         writer.accept(&started()).unwrap();
         writer
     };
@@ -301,7 +301,7 @@ fn what_was_measured_is_not_taken_back() {
 #[test]
 fn a_directory_that_is_swapped_is_still_written_where_it_was_made() {
     let parent = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(parent.path(), "small", begin(), "").unwrap();
+    let mut writer = Writer::create(parent.path(), "small", None, begin(), "").unwrap();
     let (path, moved) = (writer.directory().to_owned(), parent.path().join("moved"));
     fs::rename(&path, &moved).unwrap();
     fs::create_dir(parent.path().join("theirs")).unwrap();

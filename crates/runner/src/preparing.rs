@@ -96,6 +96,7 @@ mod tests {
         let study = study::Study::from_toml(study).unwrap();
         let context = crate::Context {
             tool_version: "0".to_owned(),
+            labels: record::Labels::default(),
             command: Vec::new(),
             working_directory: None,
             run: database::RunId::new().unwrap(),

@@ -101,6 +101,7 @@ fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
     let plan = Plan::of(study).unwrap();
     let context = Context {
         tool_version: "0".to_owned(),
+        labels: record::Labels::default(),
         command: Vec::new(),
         working_directory: None,
         run: RunId::new().unwrap(),
@@ -247,6 +248,7 @@ fn a_study_that_cannot_be_judged_stands_as_far_as_it_came() {
     let study = Study::from_toml(&text).unwrap();
     let context = Context {
         tool_version: "0".to_owned(),
+        labels: record::Labels::default(),
         command: Vec::new(),
         working_directory: None,
         run: RunId::new().unwrap(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use database::RunId;
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Manifest, SearchRules, State, TrialRecord};
+use record::{Event, FORMAT_VERSION, Labels, Manifest, SearchRules, State, TrialRecord};
 use stats::search::Search;
 use study::{LOOKS, Plan, StepLengths, Stop, Study, Trial};
 
@@ -31,6 +31,8 @@ const PAUSE_LOOKS_EVERY: Duration = Duration::from_millis(100);
 pub struct Context {
     /// Version of the tool.
     pub tool_version: String,
+    /// What the user calls it.
+    pub labels: Labels,
     /// Command line.
     pub command: Vec<String>,
     /// Directory that relative paths are below, if it can be told.
@@ -107,6 +109,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context, search: Option<Search
         tool_version: context.tool_version.clone(),
         title: study.title.clone(),
         slug: study.slug.clone(),
+        labels: context.labels.clone(),
         profile: study.profile.clone(),
         command: context.command.clone(),
         working_directory: context.working_directory.clone(),

@@ -3,6 +3,7 @@
 mod disk;
 mod historian;
 mod orders;
+mod runs;
 mod study;
 
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use load::{Size, Span};
 pub(crate) use disk::Disk;
 pub(crate) use historian::Historian;
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
+pub(crate) use runs::{Among, Called, List};
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 
 /// Measures a database server, from the disk up to the application, and says what limits it
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Plan(Planned),
     /// Make the report of a results directory again
     Report(Report),
+    /// List the runs that are stored: when, what they are called, what was measured on what, what came of it, and where it is
+    List(List),
     /// Write the figures of one or several results directories as one long table, for DuckDB, pandas or a spreadsheet
     #[command(after_help = EXPORT_COLUMNS)]
     Export(Export),
@@ -137,9 +141,12 @@ pub(crate) struct Plc {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Results directory
-    #[arg(value_name = "DIR")]
+    /// Results directory, or the name of a run (prony list), or latest
+    #[arg(value_name = "DIR|NAME")]
     pub(crate) directory: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) among: Among,
 
     #[command(flatten)]
     pub(crate) format: Format,
@@ -161,9 +168,12 @@ const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// Results directories
-    #[arg(required = true, value_name = "DIR")]
+    /// Results directories, or names of runs (prony list)
+    #[arg(required = true, value_name = "DIR|NAME")]
     pub(crate) directories: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) among: Among,
 
     #[command(flatten)]
     pub(crate) form: ExportForm,
@@ -191,6 +201,9 @@ pub(crate) struct Output {
     /// Directory in which results directories are made
     #[arg(long, value_name = "DIR", default_value = "prony-results", help_heading = "Output")]
     pub(crate) results: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) called: Called,
 
     #[command(flatten)]
     pub(crate) format: Format,

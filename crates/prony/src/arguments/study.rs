@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Format, Output};
+use super::{Among, Format, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Study {
@@ -95,9 +95,13 @@ pub(crate) struct ShowStudy {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeStudy {
-    /// Results directory. A password that stood in an address is not in it: give it in PGPASSWORD or MYSQL_PWD
-    #[arg(value_name = "DIR")]
+    /// Results directory, or the name of a run (prony list). A password that stood in an address is not stored: give it in
+    /// PGPASSWORD or MYSQL_PWD
+    #[arg(value_name = "DIR|NAME")]
     pub(crate) directory: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) among: Among,
 
     #[command(flatten)]
     pub(crate) format: Format,
@@ -105,13 +109,16 @@ pub(crate) struct ResumeStudy {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Results directories; each is compared with the first, or all of them with those after --with
-    #[arg(value_name = "DIR", required = true)]
+    /// Results directories, or names of runs (prony list); each is compared with the first, or all of them with those after --with
+    #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) among: Among,
 
     /// Runs of the other side, where those before it are runs of one: how much the runs of a side differ says what may be called
     /// better or worse. Two a side at least, better three; let runs of both sides alternate
-    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "between")]
+    #[arg(long, value_name = "DIR|NAME", num_args = 1.., conflicts_with = "between")]
     pub(crate) with: Vec<PathBuf>,
 
     /// Smallest effect that matters, such as "5 %" [default: that of the first study, or 3 %]
@@ -134,12 +141,16 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// Results directories of one configuration, in any order; ten at least for a change point. What measured something else is
-    /// left out, and told
-    #[arg(value_name = "DIR", required = true)]
+    /// Results directories of one configuration, or names of runs, in any order; ten at least for a change point. What measured
+    /// something else is left out, and told
+    #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
 
-    /// Run that the last ones are compared with, by its directory or that directory's name; ends with 3 if a figure is worse
+    #[command(flatten)]
+    pub(crate) among: Among,
+
+    /// Run that the last ones are compared with, by its name, its directory or that directory's name; ends with 3 if a figure is
+    /// worse
     #[arg(long, value_name = "DIR|NAME")]
     pub(crate) baseline: Option<PathBuf>,
 

@@ -14,8 +14,10 @@ use crate::terminal;
 const ALL: &str = "--details";
 
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
-    check(compare).map_err(Failure::usage)?;
-    let (first, with) = (read(&compare.directories)?, read(&compare.with)?);
+    let (first, with) =
+        (compare.among.find_all(&compare.directories)?, compare.among.find_all(&compare.with)?);
+    check(&first, &with).map_err(Failure::usage)?;
+    let (first, with) = (read(&first)?, read(&with)?);
     let (first, with) = (named(&first), named(&with));
     let compared = match with.as_slice() {
         [] => Compare::of(&first, compare.smallest, compare.between),
@@ -36,16 +38,16 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
 }
 
 /// A run that is given twice would be two runs that do not differ.
-fn check(compare: &arguments::Compare) -> anyhow::Result<()> {
-    if compare.with.is_empty() {
+fn check(first: &[PathBuf], with: &[PathBuf]) -> anyhow::Result<()> {
+    if with.is_empty() {
         ensure!(
-            compare.directories.len() > 1,
+            first.len() > 1,
             "there is nothing to compare it with: give another directory, or runs of another side after --with"
         );
         return Ok(());
     }
     let mut seen = Vec::new();
-    for directory in compare.directories.iter().chain(&compare.with) {
+    for directory in first.iter().chain(with) {
         let whole = directory.canonicalize().unwrap_or_else(|_| directory.clone());
         ensure!(!seen.contains(&whole), "{} is given twice: each run counts once", directory.display());
         seen.push(whole);

@@ -15,7 +15,8 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 
 pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
-    let arguments::Export { directories, form, output } = arguments;
+    let arguments::Export { directories, among, form, output } = arguments;
+    let directories = &among.find_all(directories)?;
     match output {
         // Known before anything is read.
         Some(file) => export::check(file)?,

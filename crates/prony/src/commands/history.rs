@@ -7,7 +7,7 @@ use record::StudyRecord;
 use report::{History, HistoryOutcome};
 use results::export;
 
-use crate::arguments;
+use crate::arguments::{self, Among};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -16,9 +16,9 @@ pub(crate) fn run(arguments: &arguments::History) -> Result<Exit, Failure> {
         // Known before anything is read.
         export::check(file)?;
     }
-    let mut directories = arguments.directories.clone();
-    let baseline =
-        arguments.baseline.as_ref().map(|wanted| baseline(&mut directories, wanted)).transpose()?;
+    let mut directories = arguments.among.find_all(&arguments.directories)?;
+    let wanted = arguments.baseline.as_ref();
+    let baseline = wanted.map(|wanted| baseline(&mut directories, wanted, &arguments.among)).transpose()?;
     let mut studies: Vec<(String, StudyRecord)> = Vec::new();
     for directory in &directories {
         let study = results::read(directory).map_err(Failure::usage)?;
@@ -61,22 +61,21 @@ fn show(arguments: &arguments::History, history: &History) -> Result<(), Failure
 }
 
 /// The baseline as it is called among the directories: one of them, by its path or by its own name, or a further one that is
-/// read too.
-fn baseline(directories: &mut Vec<PathBuf>, wanted: &Path) -> Result<String, Failure> {
+/// read too, by its path or what the run is called.
+fn baseline(directories: &mut Vec<PathBuf>, wanted: &Path, among: &Among) -> Result<String, Failure> {
     let is = |directory: &&PathBuf| {
         directory.as_path() == wanted || directory.file_name().is_some_and(|name| name == wanted.as_os_str())
     };
     let named: Vec<&PathBuf> = directories.iter().filter(is).collect();
     match named.as_slice() {
         [only] => Ok(only.display().to_string()),
-        [] if wanted.is_dir() => {
-            directories.push(wanted.to_owned());
-            Ok(wanted.display().to_string())
+        [] => {
+            let found = among.find(wanted)?;
+            if !directories.contains(&found) {
+                directories.push(found.clone());
+            }
+            Ok(found.display().to_string())
         }
-        [] => Err(Failure::usage(anyhow!(
-            "{}: no such baseline: name one of the results directories, or a further one",
-            wanted.display()
-        ))),
         [first, second, ..] => Err(Failure::usage(anyhow!(
             "{}: two results directories are called so, {} and {}: give the path of one",
             wanted.display(),

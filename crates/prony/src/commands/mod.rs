@@ -6,6 +6,7 @@ mod disk;
 mod export;
 mod historian;
 mod history;
+mod list;
 mod manual;
 mod measuring;
 mod orders;
@@ -49,6 +50,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),
         Command::Plan(Planned::Orders(run)) => measuring::plan(run.asked()),
         Command::Report(report) => report::run(&report),
+        Command::List(list) => list::run(&list),
         Command::Export(export) => export::run(&export),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(command.as_deref()),

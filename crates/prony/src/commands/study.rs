@@ -24,7 +24,7 @@ pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
-    session::resume(&resume.directory, resume.format)
+    session::resume(&resume.among.find(&resume.directory)?, resume.format)
 }
 
 /// A line a study: its name and what it answers.

@@ -101,7 +101,7 @@ fn long_name(bytes: &[u8]) -> String {
 }
 
 fn is_long(name: &str) -> bool {
-    matches!(name, "help" | "overwrite" | "destroy" | "results" | "no-results")
+    matches!(name, "help" | "overwrite" | "destroy" | "results" | "no-results" | "name" | "tag")
 }
 
 #[cfg(test)]

@@ -47,7 +47,9 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Parsed, Errors> {
             }
             Argument::EndOfOptions => rest.by_ref().for_each(|file| parser.file(file)),
             Argument::File => parser.file(argument),
-            Argument::Long { name, value: None } if matches!(name.as_str(), "destroy" | "results") => {
+            Argument::Long { name, value: None }
+                if matches!(name.as_str(), "destroy" | "results" | "name" | "tag") =>
+            {
                 let value = rest.next_if(|next| is_value(next));
                 parser.long(&name, value.cloned());
             }
@@ -165,10 +167,28 @@ impl Parser {
                 self.extensions.results = Results::Under(PathBuf::from(directory));
             }
             ("results", _) => self.mistake(&argument, "names no directory", "give --results DIR"),
+            ("name" | "tag", value) => self.label(name, &argument, value),
             _ => {
-                let remedy = "ours are --overwrite, --destroy NAME, --results DIR, --no-results, --help";
+                let remedy = "ours are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help";
                 self.mistake(&argument, "no such option", remedy);
             }
+        }
+    }
+
+    fn label(&mut self, name: &str, argument: &str, value: Option<OsString>) {
+        let text = value.as_ref().map(|value| value.to_string_lossy()).unwrap_or_default();
+        if name == "name" && self.extensions.name.is_some() {
+            return self.mistake(argument, "stands twice", "a run has one name");
+        }
+        let taken = match name {
+            "name" => text.parse().map(|name| self.extensions.name = Some(name)),
+            _ => text.parse().map(|tag| self.extensions.tags.push(tag)),
+        };
+        if let Err(error) = taken {
+            // What is wrong, then what to do.
+            let error = error.to_string();
+            let (problem, remedy) = error.rsplit_once("; ").unwrap_or((&error, "give another one"));
+            self.mistake(argument, problem, remedy);
         }
     }
 

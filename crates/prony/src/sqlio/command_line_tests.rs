@@ -46,6 +46,8 @@ fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
         Results::Under(directory) => words.push(format!("--results={}", directory.display())),
         Results::Discarded => words.push("--no-results".to_owned()),
     }
+    words.extend(extensions.name.as_ref().map(|name| format!("--name={name}")));
+    words.extend(extensions.tags.iter().map(|tag| format!("--tag={}={}", tag.key, tag.value)));
     let mut arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     match &options.targets {
         Targets::ParameterFile(file) => arguments.extend(["-F".into(), file.into()]),
@@ -183,7 +185,7 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     -Uq: "q" is no kind of CPU use; give -U for the machine or -Up for each CPU
     -v2: unknown version "2"; remove it, or give -v1.1.1
     -t4: -t257 stands before it; give -t once
-    --frob: no such option; ours are --overwrite, --destroy NAME, --results DIR, --no-results, --help
+    --frob: no such option; ours are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help
     --overwrite: takes no value; give --overwrite alone
     --no-results: --results stands before it; give one of the two
     --destroy: stands twice; destroy one device at a time
@@ -265,10 +267,11 @@ fn extensions() -> impl Strategy<Value = Extensions> {
         "[^\0]{1,9}".prop_map(|directory| Results::Under(directory.into())),
     ];
     let destroy = prop::option::of("[^\0]{1,9}");
-    (any::<bool>(), destroy, results).prop_map(|(overwrite, destroy, results)| Extensions {
-        overwrite,
-        destroy,
-        results,
+    let name = prop::option::of("[a-kA-Z0-9]{1,9}".prop_map(|name| name.parse().unwrap()));
+    let tags =
+        prop::collection::vec("[a-z0-9]{1,9}=[ -<>-~]{0,9}x".prop_map(|tag| tag.parse().unwrap()), 0..3);
+    (any::<bool>(), destroy, results, name, tags).prop_map(|(overwrite, destroy, results, name, tags)| {
+        Extensions { overwrite, destroy, results, name, tags }
     })
 }
 

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use load::Size;
-use record::{Event, Interval, Phase, Setup, State, Window, Workload, Written};
+use record::{Event, Interval, Labels, Phase, Setup, State, Window, Workload, Written};
 use runner::RunError;
 use study::Plan;
 
@@ -40,6 +40,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<Exit, Failure> {
 
 fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     let Invocation { options, extensions, notices } = invocation;
+    let labels = labels(&extensions)?;
     let test = Test::of(options, &extensions)?;
     for notice in notices.iter().chain(&test.notices) {
         tell!("sqlio: {notice}");
@@ -52,13 +53,13 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
-    let mut results = results_directory(&test, &extensions)?;
+    let mut results = results_directory(&test, &labels, &extensions.results)?;
     let mut measured = Measured::nothing();
     let result = runner::run(
         &test.study,
         &plan,
         None,
-        &session::context()?,
+        &session::context(labels)?,
         &stop,
         &mut runner::no_look,
         &mut |event| {
@@ -89,13 +90,28 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
 }
 
-fn results_directory(test: &Test, extensions: &Extensions) -> Result<Option<ResultsDirectory>, Failure> {
-    let parent = match &extensions.results {
+/// What the run is called, where anything is stored of it.
+fn labels(extensions: &Extensions) -> Result<Labels, Failure> {
+    let labels = Labels::new(extensions.name.as_ref(), &extensions.tags).map_err(Failure::usage)?;
+    if extensions.results == Results::Discarded && labels != Labels::default() {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "--name and --tag have no meaning with --no-results, for nothing is stored: leave one of them out"
+        )));
+    }
+    Ok(labels)
+}
+
+fn results_directory(
+    test: &Test,
+    labels: &Labels,
+    results: &Results,
+) -> Result<Option<ResultsDirectory>, Failure> {
+    let parent = match results {
         Results::Usual => Path::new("prony-results"),
         Results::Under(directory) => directory,
         Results::Discarded => return Ok(None),
     };
-    ResultsDirectory::make(&test.study, parent).map(Some)
+    ResultsDirectory::make(&test.study, labels, parent).map(Some)
 }
 
 /// What SQLIO prints of a test, gathered while it runs.

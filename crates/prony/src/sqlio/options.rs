@@ -7,6 +7,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use record::{RunName, Tag};
+
 /// A test as SQLIO's options describe it. [`Options::default`] is
 /// `-kR -t1 -s30 -f64 -b2 -i64 -BN testfile.dat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +127,10 @@ pub(super) struct Extensions {
     pub(super) destroy: Option<String>,
     /// `--results DIR` and `--no-results`
     pub(super) results: Results,
+    /// `--name NAME`
+    pub(super) name: Option<RunName>,
+    /// `--tag KEY=VALUE`
+    pub(super) tags: Vec<Tag>,
 }
 
 /// Where the results directory goes.

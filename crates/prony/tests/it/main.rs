@@ -21,6 +21,7 @@ mod interrupt;
 mod limits;
 mod mistakes;
 mod mounts;
+mod named;
 mod old_formats;
 mod orders;
 mod orders_run;

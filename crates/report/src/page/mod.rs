@@ -102,6 +102,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
     html! {
         header {
             h1 { (report.title) }
+            @if let Some(called) = report.labels.in_words() { p.meta { strong { (called) } } }
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
             (summary(report))
             p.meta {

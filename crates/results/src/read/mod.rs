@@ -3,6 +3,7 @@
 //! A killed program, a full disk or a careless hand may have left anything; whatever still tells something is
 //! read, and what does not is named in [`StudyRecord::damage`]. Nothing is repaired and nothing is written.
 
+mod runs;
 mod trial;
 
 use std::ffi::OsStr;
@@ -15,6 +16,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::{Archive, name};
+
+pub use runs::{Listed, Run, runs};
 
 /// A directory that cannot be read as results at all.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +79,18 @@ pub enum ReadError {
 /// All else that is missing or damaged is a sentence in [`StudyRecord::damage`].
 pub fn read(directory: &Path) -> Result<StudyRecord, ReadError> {
     Archive::open(directory)?.read()
+}
+
+/// Opens a directory.
+pub(crate) fn opened(path: &Path) -> Result<Directory, ReadError> {
+    ownership::open_trusted(path).map_err(|source| {
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::NotFound => ReadError::Missing { path },
+            ErrorKind::NotADirectory => ReadError::NotADirectory { path },
+            _ => ReadError::Closed { path, source },
+        }
+    })
 }
 
 /// Reads a study from a directory that is held open.

@@ -23,6 +23,10 @@ pub(crate) fn manifest(state: State) -> Manifest {
         tool_version: "0.1.0".to_owned(),
         title: "A small study".to_owned(),
         slug: "small".to_owned(),
+        labels: Labels {
+            name: Some("before".to_owned()),
+            tags: BTreeMap::from([("disk".to_owned(), "nvme".to_owned())]),
+        },
         profile: Some("quick".to_owned()),
         command: vec!["prony".to_owned(), "check".to_owned()],
         working_directory: None,

@@ -1,0 +1,125 @@
+//! Runs are named, listed and found again.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::workbench::Workbench;
+
+/// A run in virtual time.
+fn measured(bench: &Workbench, options: &[&str]) -> String {
+    let own = ["disk", "x", "--engine", "simulated", "--duration", "3s", "--json"];
+    bench.run(&[&own, options].concat()).ended_with(0).stdout
+}
+
+fn directory(bench: &Workbench, name: &str) -> String {
+    let names = bench.names("prony-results");
+    let found: Vec<&String> = names.iter().filter(|own| own.ends_with(name)).collect();
+    assert_eq!(found.len(), 1, "{names:?}");
+    format!("prony-results/{}", found[0])
+}
+
+#[test]
+fn a_run_is_found_by_its_name_wherever_a_directory_is_an_argument() {
+    let bench = Workbench::new();
+    let labels = ["--name", "before", "--tag", "disk=nvme", "--tag", "rack=3"];
+    let first: serde_json::Value = serde_json::from_str(&measured(&bench, &labels)).unwrap();
+    measured(&bench, &["--name", "after"]);
+    let path = directory(&bench, "-disk-before");
+    assert_eq!((&first["name"], &first["tags"]), (&json!("before"), &json!({"disk": "nvme", "rack": "3"})));
+    let absolute = bench.path(&path);
+    assert_eq!(first["results"]["directory"], json!(absolute));
+    assert_eq!(first["results"]["report"], json!(absolute.join("report.html")));
+    assert!(absolute.join("report.html").is_file());
+
+    let by_path = bench.run(&["report", &path]).ended_with(0).stdout;
+    assert!(by_path.starts_with("Disk: before (disk=nvme, rack=3)\n"), "{by_path}");
+    assert_eq!(bench.run(&["report", "before"]).ended_with(0).stdout, by_path);
+    assert_eq!(bench.run(&["report", path.split_once('/').unwrap().1]).ended_with(0).stdout, by_path);
+    let brief = bench.run_with(&[("PRONY_DETAILS", "false")], &["report", "before"]).ended_with(0).stdout;
+    assert!(brief.starts_with("Disk: before (disk=nvme, rack=3)\n"), "{brief}");
+    let latest = bench.run(&["report", "latest", "--json"]).ended_with(0).json();
+    assert_eq!(latest["name"], "after");
+    let compared = bench.run(&["compare", "before", "after"]).ended_with(4).stdout;
+    assert!(compared.contains("-disk-before") && compared.contains("-disk-after"), "{compared}");
+    let exported = bench.run(&["export", "before", "latest", "--csv"]).ended_with(0).stdout;
+    assert!(exported.contains("-disk-before,1,") && exported.contains("-disk-after,1,"), "{exported}");
+    let page = fs::read_to_string(bench.path(&path).join("report.html")).unwrap();
+    assert!(page.contains("before (disk=nvme, rack=3)"));
+    // Somewhere else.
+    fs::rename(bench.path("prony-results"), bench.path("elsewhere")).unwrap();
+    bench.run(&["report", "before"]).ended_with(2).says("no run in prony-results is called so");
+    let elsewhere = bench.run(&["report", "before", "--results", "elsewhere"]).ended_with(0).stdout;
+    assert_eq!(elsewhere, by_path);
+}
+
+#[test]
+fn a_path_wins_over_a_name_and_a_name_of_two_runs_names_both() {
+    let bench = Workbench::new();
+    measured(&bench, &["--name", "twice"]);
+    measured(&bench, &["--name", "twice", "--outstanding", "2"]);
+    let told = bench.run(&["report", "twice"]).ended_with(2).stderr;
+    let names = bench.names("prony-results");
+    assert!(told.contains("2 runs are called so: give the path of one"), "{told}");
+    assert!(names.iter().all(|name| told.contains(&format!("prony-results/{name}"))), "{told}\n{names:?}");
+    fs::rename(bench.path("prony-results").join(&names[0]), bench.path("twice")).unwrap();
+    let by_path = bench.run(&["report", "twice", "--json"]).ended_with(0).json();
+    assert_eq!(by_path["results"]["directory"], json!(bench.path("twice")));
+    let none = bench.run(&["report", "latest", "--results", "none"]).ended_with(2).stderr;
+    assert!(none.contains("there is no run in none yet"), "{none}");
+}
+
+#[test]
+fn runs_are_listed_with_what_came_of_them_and_damaged_ones_too() {
+    let bench = Workbench::new();
+    bench.run(&["list"]).ended_with(2).says("no run was stored here");
+    measured(&bench, &["--name", "before", "--tag", "disk=nvme"]);
+    measured(&bench, &["--name", "cut"]);
+    fs::create_dir(bench.path("prony-results/of somebody else")).unwrap();
+    let cut = directory(&bench, "-cut");
+    let manifest = bench.path(&cut).join("manifest.json");
+    fs::write(&manifest, &fs::read(&manifest).unwrap()[..100]).unwrap();
+
+    let text = bench.run(&["list"]).ended_with(0).stdout;
+    let before = directory(&bench, "-before");
+    for part in ["UTC  before (disk=nvme)  Disk on x\n", &before, &cut, "cannot be read", "IOPS"] {
+        assert!(text.contains(part), "{part} is not in:\n{text}");
+    }
+    assert!(!text.contains("somebody"), "{text}");
+    let listed = bench.run(&["list", "--json"]).ended_with(0).json();
+    let runs = listed["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2, "{listed}");
+    assert_eq!((&runs[0]["name"], &runs[0]["places"]), (&json!("before"), &json!(["x"])));
+    assert_eq!((&runs[0]["state"], &runs[0]["tags"]), (&json!("complete"), &json!({"disk": "nvme"})));
+    assert_eq!(runs[0]["directory"], json!(bench.path(&before)));
+    assert!(runs[1]["error"].as_str().unwrap().contains("manifest.json"), "{listed}");
+    bench.run(&["report", "latest"]).ended_with(2).says("cannot be read");
+
+    let filtered =
+        bench.run(&["list", "--tag", "disk=nvme"]).ended_with(0).says("1 of the results directories cannot");
+    assert!(filtered.stdout.contains("before") && !filtered.stdout.contains("-cut"), "{}", filtered.stdout);
+    let none = bench
+        .run(&["list", "--tag", "disk=sata"])
+        .ended_with(0)
+        .says("no run in prony-results has these tags");
+    assert_eq!(none.stdout, "");
+}
+
+#[test]
+fn what_can_be_no_name_or_tag_is_refused_before_anything_is_made() {
+    let bench = Workbench::new();
+    let simulated = ["disk", "x", "--engine", "simulated"];
+    let refused = |options: &[&str]| bench.run(&[&simulated, options].concat()).ended_with(2).stderr;
+    for (options, problem) in [
+        (&["--name", "../x"][..], "`../x` cannot be a name"),
+        (&["--name", "latest"], "it stands for the run that was begun last"),
+        (&["--tag", "nvme"], "`nvme` is no tag: it has no ="),
+        (&["--tag", "a=1", "--tag", "a=2"], "the tag a has two values"),
+    ] {
+        let told = refused(options);
+        assert!(told.contains(problem), "{options:?}: {told}");
+    }
+    bench.run(&["sqlio", "--no-results", "--name", "x"]).ended_with(2).says("no meaning with --no-results");
+    bench.run(&["sqlio", "--name", "a b"]).ended_with(2).says("it has a space");
+    assert_eq!(bench.results(), None);
+}
