@@ -20,8 +20,8 @@ pub struct Settings {
     pub block_size: Option<Size>,
 
     /// Share of reads in per cent; the rest are writes [default: 100]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Access")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[arg(long, value_name = "PER_CENT", help_heading = "Access", value_parser = load::per_cent::parse)]
+    #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
 
     /// Where successive I/Os go: sequential, sequential:shared (one stream for all threads of a file), random,
@@ -61,7 +61,7 @@ pub struct Settings {
     pub duration: Option<Span>,
 
     /// Open loop: I/Os due a second, all threads together [default: closed loop, as fast as answers come]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load")]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::rate)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
@@ -126,13 +126,13 @@ pub struct Settings {
     pub flush_every: Option<u64>,
 
     /// Share of each written block that compresses, in per cent [default: 0]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
+    #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub compressible: Option<f64>,
 
     /// Share of written blocks that repeat others, in per cent [default: 0]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
+    #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<f64>,
 
     /// How I/Os are sent: auto takes io_uring, or psync threads where io_uring is not permitted [default: auto]

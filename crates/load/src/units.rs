@@ -5,15 +5,21 @@ use std::str::FromStr;
 
 /// A text that is no size or no duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {wanted}")]
+#[error("`{given}` {problem}")]
 pub struct UnitError {
     given: String,
-    wanted: &'static str,
+    problem: String,
 }
 
-const SIZE_FORM: &str = "size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) \
+impl UnitError {
+    pub(crate) fn new(given: &str, problem: impl Into<String>) -> Self {
+        Self { given: given.to_owned(), problem: problem.into() }
+    }
+}
+
+const SIZE_FORM: &str = "is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) \
                          or KB, MB, GB, TB (powers of 1000)";
-const SPAN_FORM: &str = "duration: give a number with ms, s, m or h, such as 500ms, 30s, 2m or 1h30m";
+const SPAN_FORM: &str = "is no duration: give a number with ms, s, m or h, such as 500ms, 30s, 2m or 1h30m";
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +62,7 @@ impl FromStr for Size {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let error = || UnitError { given: text.to_owned(), wanted: SIZE_FORM };
+        let error = || UnitError::new(text, SIZE_FORM);
         let trimmed = text.trim();
         let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(digits);
@@ -116,9 +122,14 @@ impl FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let error = || UnitError { given: text.to_owned(), wanted: SPAN_FORM };
+        let error = || UnitError::new(text, SPAN_FORM);
         if text.trim() == "0" {
             return Ok(Self::ZERO);
+        }
+        if text.trim().parse::<f64>().is_ok_and(|number| number > 0.0) {
+            let number = text.trim();
+            let which = format!("has no unit: {number}s, {number}m, {number}h or {number}ms?");
+            return Err(UnitError::new(text, which));
         }
         let duration: jiff::SignedDuration = text.trim().parse().map_err(|_| error())?;
         u64::try_from(duration.as_nanos()).map(|ns| Self { ns }).map_err(|_| error())
@@ -168,7 +179,29 @@ macro_rules! serde_as_text {
 }
 
 serde_as_text!(Size);
-serde_as_text!(Span);
+
+impl serde::Serialize for Span {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// From a text; a bare number is asked for its unit.
+impl<'de> serde::Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Given {
+            Text(String),
+            Number(f64),
+        }
+        let text = match serde::Deserialize::deserialize(deserializer)? {
+            Given::Text(text) => text,
+            Given::Number(number) => number.to_string(),
+        };
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -204,8 +237,13 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(Span { ns }), "{text}");
         }
-        for text in ["", "5", "s", "-5s", "5 parsecs"] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
+        for text in ["", "s", "-5s", "5 parsecs", "NaN", "-5"] {
+            assert!(text.parse::<Span>().unwrap_err().to_string().contains("such as 500ms"), "{text}");
+        }
+        for text in ["5", "1.5"] {
+            let asked = format!("`{text}` has no unit: {text}s, {text}m, {text}h or {text}ms?");
+            assert_eq!(text.parse::<Span>().unwrap_err().to_string(), asked);
+            assert!(serde_json::from_str::<Span>(text).unwrap_err().to_string().contains(&asked));
         }
     }
 

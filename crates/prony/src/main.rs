@@ -9,6 +9,7 @@ mod terminal;
 mod advance;
 mod arguments;
 mod commands;
+mod environment;
 mod exit;
 mod hints;
 mod interrupt;
@@ -38,7 +39,12 @@ fn main() -> ExitCode {
         sqlio::run(&arguments[1..])
     } else {
         match parse(arguments.clone()) {
-            Ok(arguments) => commands::run(arguments),
+            Ok(arguments) => {
+                let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+                let command = arguments::with_environment(arguments::Arguments::command());
+                environment::warnings(&command, variables).iter().for_each(|warning| tell!("{warning}"));
+                commands::run(arguments)
+            }
             Err(error) => return terminal::end_with(error, &arguments, parse),
         }
     };

@@ -224,10 +224,13 @@ pub(crate) struct Format {
     pub(crate) csv: bool,
 }
 
+/// The variable of the one flag that can be set in the environment.
+pub(crate) const DETAILS: &str = "PRONY_DETAILS";
+
 impl Format {
     /// Whether tables are wanted, now or always. Not by clap, whose usage would name the option as if it had been given.
     pub(crate) fn wants_details(self) -> bool {
-        self.details || std::env::var_os("PRONY_DETAILS").is_some_and(|value| value == "true")
+        self.details || std::env::var_os(DETAILS).is_some_and(|value| value == "true")
     }
 }
 

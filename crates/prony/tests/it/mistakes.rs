@@ -64,6 +64,33 @@ fn mistakes_in_values_are_refused() {
     insta::assert_snapshot!(table);
 }
 
+/// `--read-share 0.7` read 0.7 %, `--rate 3.700` asked for 3.7 a second, and `--duration 10` was refused without its unit.
+#[test]
+fn numbers_that_can_be_meant_in_two_ways_are_asked_back() {
+    let table = refusals(&[
+        &["disk", ".", "--read-share", "0.7"],
+        &["disk", ".", "--rate", "3.700"],
+        &["disk", ".", "--rate", "abc"],
+        &["disk", ".", "--duration", "10"],
+        &["historian", "--target", "sqlite:h.db", "--rate", "3.700"],
+        &["orders", "run", "--target", "sqlite:o.db", "--pct-newcustomers", "0.2"],
+        &["study", "plan", "steady", "--set", "workload.disk.compressible=0.7"],
+        &["study", "plan", "sweep", "--set", "workload.disk.duration=10"],
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+/// A mistyped PRONY_BLOCKSIZE was ignored without a word.
+#[test]
+fn a_variable_that_nothing_heeds_is_told_and_keeps_nobody() {
+    let bench = Workbench::new();
+    let outcome = bench.run_with(&[("PRONY_BLOCKSIZE", "4KiB")], &["study", "list"]).ended_with(0);
+    assert_eq!(
+        outcome.stderr,
+        "PRONY_BLOCKSIZE is set and has no effect, since no option has this name; did you mean PRONY_BLOCK_SIZE?\n"
+    );
+}
+
 #[test]
 fn contradictions_are_refused() {
     let table = refusals(&[

@@ -44,7 +44,7 @@ pub struct Settings {
     pub poll_interval: Option<Span>,
 
     /// How many times faster than recorded a csv: source is replayed [default: 1]
-    #[arg(long, value_name = "FACTOR", help_heading = "Events")]
+    #[arg(long, value_name = "FACTOR", help_heading = "Events", value_parser = load::factor)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
 
@@ -223,10 +223,10 @@ pub enum Purge {
 
 /// A text that is none of the values a parameter can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {wanted}")]
+#[error("`{given}` {problem}")]
 pub struct ValueError {
     given: String,
-    wanted: &'static str,
+    problem: &'static str,
 }
 
 impl FromStr for SourceChoice {
@@ -245,7 +245,7 @@ impl FromStr for SourceChoice {
             "random" => Ok(Self::Random),
             _ => Err(ValueError {
                 given: text.to_owned(),
-                wanted: "source: give counters, random, modbus://HOST:PORT or csv:FILE",
+                problem: "is no source: give counters, random, modbus://HOST:PORT or csv:FILE",
             }),
         }
     }
@@ -265,17 +265,14 @@ impl fmt::Display for SourceChoice {
 load::serde_as_text!(SourceChoice);
 
 impl FromStr for Rate {
-    type Err = ValueError;
+    type Err = load::UnitError;
 
-    fn from_str(text: &str) -> Result<Self, ValueError> {
+    fn from_str(text: &str) -> Result<Self, load::UnitError> {
         let text = text.trim();
         if text.eq_ignore_ascii_case("max") {
             return Ok(Self::Max);
         }
-        text.parse().map(Self::PerSecond).map_err(|_| ValueError {
-            given: text.to_owned(),
-            wanted: "rate: give records a second, such as 5100, or max",
-        })
+        load::number(text, "is no rate: give records a second, such as 5100, or max").map(Self::PerSecond)
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Settings {
     pub n_threads: Option<u32>,
 
     /// Clients of a target that begin to order each second, until all do [default: 10]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load")]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::rate)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp_rate: Option<f64>,
 
@@ -39,7 +39,7 @@ pub struct Settings {
 
     /// Orders due a minute, all targets together, whatever becomes of them; without it each client orders again when its
     /// last order is done
-    #[arg(long, value_name = "PER_MINUTE", help_heading = "Load")]
+    #[arg(long, value_name = "PER_MINUTE", help_heading = "Load", value_parser = load::rate)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
@@ -70,8 +70,8 @@ pub struct Settings {
     pub seed: Option<u64>,
 
     /// Share of orders of customers who are new, in per cent [default: 20]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Orders")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[arg(long, value_name = "PER_CENT", help_heading = "Orders", value_parser = load::per_cent::parse)]
+    #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub pct_newcustomers: Option<f64>,
 
     /// Mean number of browses of an order [default: 3]
