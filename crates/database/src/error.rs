@@ -36,10 +36,11 @@ impl Error {
         matches!(self, Self::Lost(_) | Self::Unreachable(_))
     }
 
-    /// Whether the user asked for something that cannot be, rather than something having failed.
+    /// Whether the user asked for something that cannot be, rather than something having failed: a server that does not answer
+    /// is no mistake of whoever asked for it.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Refused(_) | Self::NoDatabase(_))
+        matches!(self, Self::Refused(_) | Self::NoDatabase(_))
     }
 }
 

@@ -27,7 +27,7 @@ mod url;
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;
-pub use own::{Held, Holder, Lease, Own, is_name, look};
+pub use own::{Held, Holder, Lease, Own, is_name, look, look_at_server};
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};

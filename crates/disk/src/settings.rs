@@ -60,9 +60,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
-    /// Open loop: I/Os due a second, all threads together [default: closed loop, as fast as answers come]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::rate)]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Open loop: I/Os due a second, all threads together, or with a unit: 500/s, 30000/min [default: closed loop, as fast as
+    /// answers come]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
+    #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
     /// Spacing of the I/Os of an open loop [default: fixed]

@@ -102,7 +102,10 @@ impl Workload for Settings {
         };
         let ignored =
             asked.iter().flat_map(|(settings, _)| given(settings)).filter(|&(_, is_given)| is_given);
-        let problem = "has no effect where nothing is written; give a read_share below 100";
-        ignored.map(|(parameter, _)| JobError { parameter, problem: problem.to_owned() }).collect()
+        let problem = format!(
+            "has no effect where nothing is written; give a share of reads below 100 with {}",
+            crate::parameter("read_share")
+        );
+        ignored.map(|(parameter, _)| JobError { parameter, problem: problem.clone() }).collect()
     }
 }

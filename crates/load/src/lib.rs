@@ -26,7 +26,7 @@ pub use clock::{Clock, MonotonicClock};
 pub use lock::lock;
 pub use merge::Merge;
 pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
-pub use numbers::{factor, number, per_cent, rate};
+pub use numbers::{factor, number, per_cent, per_minute, per_second};
 pub use pause::PauseWatch;
 pub use phases::Phases;
 pub use problems::{JobError, Problems};

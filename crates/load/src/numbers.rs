@@ -1,19 +1,32 @@
 //! Numbers that can be meant in two ways: those are asked back, whether they stand on the command line or as text in a study file.
 
+use serde::Deserialize;
+
 use crate::UnitError;
 
-/// A number a second or a minute.
-///
-/// # Errors
-/// When it is no number, or has a mark that may stand between thousands as well as before a fraction.
-pub fn rate(text: &str) -> Result<f64, UnitError> {
-    number(text, "is no rate: give a number such as 5000 or 0.5, without a mark between thousands")
+/// Seconds of the units that a rate can be of.
+const EVERY_S: [(&str, f64); 3] = [("/s", 1.0), ("/min", 60.0), ("/h", 3600.0)];
+const MINUTE_S: f64 = 60.0;
+
+/// A rate in units of one each `every_s` seconds: as text with `/s`, `/min` or `/h`, or as a bare number, which has that unit.
+fn rate(text: &str, every_s: f64) -> Result<f64, UnitError> {
+    let problem =
+        "is no rate: give a number without a mark between thousands, such as 500, 500/s or 30000/min";
+    let trimmed = text.trim();
+    let Some((bare, given_s)) =
+        EVERY_S.iter().find_map(|(unit, given_s)| Some((trimmed.strip_suffix(unit)?, given_s)))
+    else {
+        return number(text, problem);
+    };
+    // By a whole number, so that nothing is lost to rounding.
+    let rate = number(bare, problem).map_err(|error| error.of(text))?;
+    Ok(if *given_s >= every_s { rate / (given_s / every_s) } else { rate * (every_s / given_s) })
 }
 
 /// How many times as much.
 ///
 /// # Errors
-/// As [`rate`].
+/// When it is no number, or has a mark that may stand between thousands as well as before a fraction.
 pub fn factor(text: &str) -> Result<f64, UnitError> {
     number(text, "is no factor: give a number such as 10 or 0.5")
 }
@@ -21,7 +34,7 @@ pub fn factor(text: &str) -> Result<f64, UnitError> {
 /// A finite number, or the problem that a text has that is none.
 ///
 /// # Errors
-/// As [`rate`].
+/// As [`factor`].
 pub fn number(text: &str, problem: &str) -> Result<f64, UnitError> {
     let trimmed = text.trim();
     if let Some((fraction, whole)) = both_readings(trimmed) {
@@ -48,12 +61,90 @@ fn both_readings(text: &str) -> Option<(String, String)> {
     Some((fraction, format!("{before}{after}")))
 }
 
+/// Rates of which a bare number is one a second, for the command line and, as `#[serde(with)]`, for study files. There they are
+/// written as bare numbers.
+pub mod per_second {
+    use serde::{Deserializer, Serializer};
+
+    use super::UnitError;
+
+    /// `500`, `500/s` or `30000/min`.
+    ///
+    /// # Errors
+    /// As [`factor`](super::factor).
+    pub fn parse(text: &str) -> Result<f64, UnitError> {
+        super::rate(text, 1.0)
+    }
+
+    /// As a number.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    #[expect(clippy::ref_option, reason = "serde gives a reference")]
+    pub fn serialize<S: Serializer>(rate: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        serde::Serialize::serialize(rate, serializer)
+    }
+
+    /// From a number or a text.
+    ///
+    /// # Errors
+    /// Those of [`parse`].
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        super::Given::read(deserializer, parse)
+    }
+}
+
+/// The same of which a bare number is one a minute.
+pub mod per_minute {
+    use serde::Deserializer;
+
+    pub use super::per_second::serialize;
+    use super::{MINUTE_S, UnitError};
+
+    /// `30000`, `30000/min` or `500/s`.
+    ///
+    /// # Errors
+    /// As [`factor`](super::factor).
+    pub fn parse(text: &str) -> Result<f64, UnitError> {
+        super::rate(text, MINUTE_S)
+    }
+
+    /// From a number or a text.
+    ///
+    /// # Errors
+    /// Those of [`parse`].
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        super::Given::read(deserializer, parse)
+    }
+}
+
+/// A number of a study file, or a text that says more of it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Number(f64),
+    Text(String),
+}
+
+impl Given {
+    fn read<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+        parse: impl Fn(&str) -> Result<f64, UnitError>,
+    ) -> Result<Option<f64>, D::Error> {
+        let number = Option::<Self>::deserialize(deserializer)?.map(|given| match given {
+            Self::Number(number) => Ok(number),
+            Self::Text(text) => parse(&text),
+        });
+        number.transpose().map_err(serde::de::Error::custom)
+    }
+}
+
 /// Shares in per cent, for the command line and, as `#[serde(with)]`, for study files. One below 1 may be meant as a part of 1: it
 /// has to say so by a per cent sign, and is written with it.
 pub mod per_cent {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::{UnitError, number};
+    use super::{Given, UnitError, number};
 
     /// `70`, `70 %` or `0.7%`.
     ///
@@ -97,12 +188,6 @@ pub mod per_cent {
     /// # Errors
     /// Those of [`parse`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Given {
-            Number(f64),
-            Text(String),
-        }
         let share = Option::<Given>::deserialize(deserializer)?.map(|given| match given {
             Given::Number(share) => said(share, &share.to_string()),
             Given::Text(text) => parse(&text),
@@ -126,7 +211,7 @@ mod tests {
             ("60.000", "`60.000` can be 60 or 60000:"),
             ("3.725", "`3.725` can be 3.7250 or 3725:"),
         ] {
-            let told = rate(text).unwrap_err().to_string();
+            let told = per_second::parse(text).unwrap_err().to_string();
             assert!(told.starts_with(readings), "{told}");
         }
         assert_eq!(
@@ -135,8 +220,8 @@ mod tests {
         );
         assert!(per_cent::parse("7.000").is_err());
         for wrong in ["abc", "", "1.000.000", "NaN", "inf", "5 000"] {
-            let told = rate(wrong).unwrap_err().to_string();
-            assert!(told.contains("is no rate: give a number such as 5000"), "{told}");
+            let told = per_second::parse(wrong).unwrap_err().to_string();
+            assert!(told.contains("is no rate: give a number without a mark"), "{told}");
         }
     }
 
@@ -145,7 +230,8 @@ mod tests {
         for (text, number) in
             [("3700", 3_700.0), ("3.7", 3.7), ("0.125", 0.125), ("3.7250", 3.725), ("1e6", 1e6), (" 5 ", 5.0)]
         {
-            assert_eq!(rate(text), Ok(number), "{text}");
+            assert_eq!(per_second::parse(text), Ok(number), "{text}");
+            assert_eq!(per_minute::parse(text), Ok(number), "{text}");
         }
         for (text, share) in
             [("70", 70.0), ("0.7%", 0.7), ("70 %", 70.0), ("0", 0.0), ("1", 1.0), ("2.5", 2.5)]
@@ -168,11 +254,23 @@ mod tests {
             prop_assert_eq!(serde_json::from_str::<Given>(&stored).unwrap(), given);
         }
 
+        /// Whatever the unit, it is the same rate: a load of 500 a second was asked for as 500 on one command and as 30,000 on
+        /// another.
+        #[test]
+        fn a_rate_with_a_unit_is_the_same_on_every_command(rate in 1..1_000_000_u32) {
+            let rate = f64::from(rate);
+            prop_assert_eq!(per_second::parse(&format!("{rate}/s")), Ok(rate));
+            prop_assert_eq!(per_minute::parse(&format!("{rate}/s")), Ok(rate * 60.0));
+            prop_assert_eq!(per_minute::parse(&format!("{rate}/min")), Ok(rate));
+            prop_assert_eq!(per_second::parse(&format!("{} /min", rate * 60.0)), Ok(rate));
+            prop_assert_eq!(per_minute::parse(&format!("{}/h", rate * 60.0)), Ok(rate));
+        }
+
         #[test]
         fn each_reading_that_is_offered_is_taken(before in 1..999_u32, after in 0..1000_u32) {
             let (fraction, whole) = both_readings(&format!("{before}.{after:03}")).unwrap();
-            prop_assert_eq!(rate(&fraction), Ok(f64::from(before) + f64::from(after) / 1e3));
-            prop_assert_eq!(rate(&whole), Ok(f64::from(before * 1000 + after)));
+            prop_assert_eq!(per_second::parse(&fraction), Ok(f64::from(before * 1000 + after) / 1e3));
+            prop_assert_eq!(per_second::parse(&whole), Ok(f64::from(before * 1000 + after)));
         }
     }
 }

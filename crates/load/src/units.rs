@@ -15,6 +15,11 @@ impl UnitError {
     pub(crate) fn new(given: &str, problem: impl Into<String>) -> Self {
         Self { given: given.to_owned(), problem: problem.into() }
     }
+
+    /// The same of the text that this one was a part of.
+    pub(crate) fn of(self, given: &str) -> Self {
+        Self { given: given.to_owned(), ..self }
+    }
 }
 
 const SIZE_FORM: &str = "is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) \

@@ -1,6 +1,11 @@
-//! Variables of the environment that are meant for prony and heeded by nothing: each is told, since what it was to set is not.
+//! Variables of the environment that are meant for prony: those that nothing heeds are told, since what they were to set is not, and
+//! one that commands would heed in different ways is refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::ArgMatches;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 
 use crate::arguments::DETAILS;
 
@@ -13,7 +18,8 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
     // Of a flag, and so not clap's.
     let mut known = BTreeSet::from([DETAILS.to_owned()]);
     let mut options = BTreeSet::new();
-    collect(command, &mut known, &mut options);
+    let mut aliases = BTreeMap::new();
+    collect(command, &mut known, &mut options, &mut aliases);
     let unknown = variables.filter(|name| {
         name.starts_with("PRONY_")
             && !known.contains(name)
@@ -27,6 +33,9 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
                 "{name} is set and has no effect: --{option} is taken from the command line alone"
             );
         }
+        if let Some(variable) = aliases.get(&option) {
+            return format!("{name} is set and has no effect: --{option} is set by {variable}");
+        }
         let likeness = |known: &&String| strsim::jaro_winkler(known, &name);
         let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let nearest = nearest.map_or("", String::as_str);
@@ -36,16 +45,52 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
     told.into_iter().collect()
 }
 
-/// Variables that options heed, and options that heed none.
-fn collect(command: &clap::Command, known: &mut BTreeSet<String>, options: &mut BTreeSet<String>) {
+/// The option that every command has, and of which a bare number is one a second for some and one a minute for others.
+const RATE: &str = "rate";
+
+/// Refuses a rate without a unit that was set for whatever command runs.
+pub(crate) fn check(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let mut leaf = matches;
+    while let Some((_, inner)) = leaf.subcommand() {
+        leaf = inner;
+    }
+    // Of a command that has none, clap would not be asked.
+    if !leaf.ids().any(|id| id == RATE) || leaf.value_source(RATE) != Some(ValueSource::EnvVariable) {
+        return Ok(());
+    }
+    let given = leaf.get_raw(RATE).and_then(|mut values| values.next()).unwrap_or_default().to_string_lossy();
+    if given.trim().parse::<f64>().is_err() {
+        return Ok(());
+    }
+    Err(command.error(
+        ErrorKind::ValueValidation,
+        format!(
+            "PRONY_RATE={given} has no unit, and a bare number is one a second for prony disk and prony historian and one a minute \
+             for prony orders run: write PRONY_RATE={given}/s or PRONY_RATE={given}/min"
+        ),
+    ))
+}
+
+/// Variables that options heed, options that heed none, and other names of options by their variables.
+fn collect(
+    command: &clap::Command,
+    known: &mut BTreeSet<String>,
+    options: &mut BTreeSet<String>,
+    aliases: &mut BTreeMap<String, String>,
+) {
     for argument in command.get_arguments() {
         match (argument.get_env(), argument.get_long()) {
-            (Some(variable), _) => _ = known.insert(variable.to_string_lossy().into_owned()),
+            (Some(variable), _) => {
+                let variable = variable.to_string_lossy().into_owned();
+                let names = argument.get_all_aliases().unwrap_or_default().into_iter();
+                aliases.extend(names.map(|name| (name.to_owned(), variable.clone())));
+                known.insert(variable);
+            }
             (None, Some(long)) => _ = options.insert(long.to_owned()),
             (None, None) => {}
         }
     }
-    command.get_subcommands().for_each(|inner| collect(inner, known, options));
+    command.get_subcommands().for_each(|inner| collect(inner, known, options, aliases));
 }
 
 #[cfg(test)]
@@ -76,6 +121,15 @@ mod tests {
                 [format!("{flag} is set and has no effect: {option} is taken from the command line alone")]
             );
         }
+    }
+
+    /// A variable of one command's own name for what all have set nothing, and its neighbour everything.
+    #[test]
+    fn another_name_of_an_option_is_told_with_its_variable() {
+        assert_eq!(
+            told("PRONY_RUN_TIME"),
+            ["PRONY_RUN_TIME is set and has no effect: --run-time is set by PRONY_DURATION"]
+        );
     }
 
     #[test]

@@ -99,11 +99,11 @@ fn answer() {
         // A signal that came before the flag was registered has not set it.
         stop.store(true, Ordering::Relaxed);
         tell!(
-            "prony: interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
+            "interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
              and a database that was made then stays"
         );
     } else {
-        tell!("prony: interrupted");
+        tell!("interrupted");
         std::process::exit(Exit::Interrupted as i32);
     }
 }

@@ -51,15 +51,16 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(failure) => {
-            let name = if called_sqlio { "sqlio" } else { "prony" };
-            failure.lines().iter().for_each(|line| tell!("{name}: {line}"));
+            failure.lines().iter().for_each(|line| tell!("error: {line}"));
             failure.code().into()
         }
     }
 }
 
 fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
-    let command = arguments::with_environment(arguments::Arguments::command());
-    let matches = command.try_get_matches_from(&arguments);
-    arguments::Arguments::from_arg_matches(&matches.map_err(|error| hints::hinted(error, &arguments))?)
+    let mut command = arguments::with_environment(arguments::Arguments::command());
+    let matches = command.try_get_matches_from_mut(&arguments);
+    let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
+    environment::check(&mut command, &matches)?;
+    arguments::Arguments::from_arg_matches(&matches)
 }

@@ -36,6 +36,7 @@ pub(crate) fn run_with(
     memory::check_plan(&plan)?;
     let survey = survey(&mut plan)?;
     runner::look_at_databases(&plan)?;
+    runner::look_at_servers(&plan)?;
     plan.notes.iter().for_each(|note| tell!("{note}"));
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
     drop(survey);

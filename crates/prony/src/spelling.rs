@@ -112,6 +112,10 @@ fn flag(parameter: &Parameter<'_>) -> String {
         ("target.database.name", value) => ("database", value),
         ("target.database", value) => ("target", value),
         ("search", value) => ("find_max", value),
+        // Its keys are DVD Store's, and its flags those of every command.
+        ("workload.orders.n_threads", value) => ("clients", value),
+        ("workload.orders.warmup_time", value) => ("warm_up", value),
+        ("workload.orders.run_time", value) => ("duration", value),
         (_, Some("true")) => (parameter.name(), None),
         (_, value) => (parameter.name(), value),
     };
@@ -156,7 +160,8 @@ mod tests {
     #[test]
     fn a_parameter_is_spelled_as_it_was_given() {
         for (parameter, flag, key) in [
-            (Parameter::new("workload.orders.n_threads"), "--n-threads", "workload.orders.n_threads"),
+            (Parameter::new("workload.orders.n_threads"), "--clients", "workload.orders.n_threads"),
+            (Parameter::new("workload.orders.run_time"), "--duration", "workload.orders.run_time"),
             (
                 Parameter::new("workload.disk.cache").of("buffered"),
                 "--cache buffered",
@@ -228,7 +233,7 @@ mod tests {
         let mark = record::Mark::planned(record::MarkKind::Outage, 0.5, None, what);
         let told = event(&Event::Mark { number: 3, mark: mark.clone() }).into_owned();
         let Event::Mark { number: 3, mark: spelled } = told else { panic!("{told:?}") };
-        assert_eq!(spelled.what, "its client stopped: see prony orders verify or --n-threads");
+        assert_eq!(spelled.what, "its client stopped: see prony orders verify or --clients");
         assert_eq!(record::Mark { what: mark.what.clone(), ..spelled }, mark, "all else stays");
     }
 }

@@ -38,13 +38,27 @@ pub(crate) struct Held {
 }
 
 /// Looks at the databases of a plan that are files, and touches nothing: what will be refused is refused before anybody reads what
-/// would be written to it. A server is asked when it is taken up.
+/// would be written to it. No server is asked.
 ///
 /// # Errors
 /// As when they are taken up, for what is not ours, or is there and is not to be.
 pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
     for (wanted, trial) in plan.databases() {
         database::look(&wanted.url, wanted.existing, instead(Some(trial)))?;
+    }
+    Ok(())
+}
+
+/// Looks at the databases of a plan on servers, and touches nothing.
+///
+/// # Errors
+/// As when they are taken up, for what is not ours, or is there and is not to be, and for a server that cannot be reached or does not
+/// let us in.
+pub fn look_at_servers(plan: &Plan) -> Result<(), RunError> {
+    let targets = Targets::new()?;
+    for (wanted, trial) in plan.databases() {
+        let WantedDatabase { url, name, existing, .. } = &wanted;
+        targets.runtime.block_on(database::look_at_server(url, name, *existing, instead(Some(trial))))?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use ownership::{
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::{Held, in_use, is_old, left, mark, refused};
+use super::{Held, Wish, in_use, is_old, left, mark, refused};
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{SqliteSession, beside, image, statements};
 use crate::{Claim, Dialect, Error, Session, Url};
@@ -66,7 +66,7 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     let place = Place::of(file)?;
     let lock = Lock::take(&place)?;
     let refused =
-        |refusal| refused(refusal, claim.instead, &place.shown, "give another file", &place.removal());
+        |refusal| refused(refusal, Wish::of(claim), &place.shown, "give another file", &place.removal());
     // Before SQLite sees it, which would take what is beside a database for a part of it.
     place.check_companions(place.look()?.is_some())?;
     let Found { standing, identity } = place.find().await?;
@@ -88,19 +88,22 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
     Ok((Hold { place, database, made: Some(mark), lock: Mutex::new(lock) }, false))
 }
 
-/// Looks whether the file will be refused whichever run wants it, without its lock: what its mark says is read when it is taken.
+/// Looks whether the file will be refused whichever run wants it, and leaves its lock: what its mark says is read when it is taken.
 pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
     let place = Place::of(file)?;
     let there = place.look()?;
     place.check_companions(there.is_some())?;
     let Some(identity) = there else { return Ok(()) };
     let is_ours = identity.is_regular() && place.begins_as(&place.name, is_our_header);
+    if is_ours && Lock::is_held(&place) {
+        return Err(in_use(&place.shown));
+    }
     let refusal = match (is_ours, existing) {
         (false, _) => Refusal::Foreign,
         (true, Existing::Refuse) => Refusal::OfAnotherRun,
         (true, Existing::Leftover | Existing::Reuse | Existing::Replace | Existing::Use) => return Ok(()),
     };
-    Err(refused(refusal, instead, &place.shown, "give another file", &place.removal()))
+    Err(refused(refusal, Wish { existing, instead }, &place.shown, "give another file", &place.removal()))
 }
 
 /// Which file a run holds, for those who work in it.
@@ -415,6 +418,12 @@ impl Lock {
 }
 
 impl Lock {
+    /// Whether a run has the lock of a place. Nothing is made for the question.
+    fn is_held(place: &Place) -> bool {
+        let Ok(file) = place.directory.open_file(&place.beside(LOCK_END)) else { return false };
+        flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+    }
+
     /// Whether others see it under its name.
     fn is_seen(&self) -> Result<bool, Error> {
         let now = self.directory.look(&self.name);

@@ -164,6 +164,26 @@ pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<
     }
 }
 
+/// Looks on a server whether its database of this name will be refused, and touches nothing; of a file see [`look`].
+///
+/// # Errors
+/// Those of [`Own::make`] for what is not ours, or is ours and may not be taken by any run but its own; and that of a server that
+/// cannot be reached or does not let us in.
+pub async fn look_at_server(
+    url: &Url,
+    name: &str,
+    existing: Existing,
+    instead: Option<Existing>,
+) -> Result<(), Error> {
+    let administration = match &url.0 {
+        Address::Postgres(_) => &postgres::ADMINISTRATION,
+        Address::Mysql(_) => &mysql::ADMINISTRATION,
+        Address::Sqlite(_) | Address::Fake(_) => return Ok(()),
+    };
+    check_name(name)?;
+    server::look(administration, url, name, Wish { existing, instead }).await
+}
+
 async fn on_server(
     administration: &'static Administration,
     url: &Url,
@@ -200,28 +220,43 @@ fn database_parameter() -> Parameter<'static> {
     Parameter::new("target.database.name")
 }
 
+/// What a run wants to do with what is there, for what it is told where it may not.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    existing: Existing,
+    /// See [`Claim::instead`].
+    instead: Option<Existing>,
+}
+
+impl Wish {
+    fn of(claim: &Claim) -> Self {
+        Self { existing: claim.existing, instead: claim.instead }
+    }
+}
+
 /// Why what is there is not taken.
-fn refused(refusal: Refusal, instead: Option<Existing>, place: &str, other: &str, removal: &str) -> Error {
+fn refused(refusal: Refusal, wish: Wish, place: &str, other: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
-            "{place} is there from an earlier run of prony: {}, or remove it by: {removal}",
-            taken_up(instead)
+            "{place} is there from an earlier run of prony: {}remove it by: {removal}",
+            taken_up(wish)
         ),
         Refusal::Gone => format!("{place} is not there any more"),
     })
 }
 
-/// What may be done with what is there of an earlier run.
-fn taken_up(instead: Option<Existing>) -> String {
+/// What the user may have done with what is there of an earlier run.
+fn taken_up(Wish { existing, instead }: Wish) -> String {
     let parameter = |existing: Existing| Parameter::new("target.database.existing").of(existing.name());
     let replace = parameter(Existing::Replace);
     match instead {
-        Some(instead) => format!(
-            "take it up again with {} or replace it with {replace}, whichever can be had here",
-            parameter(instead)
-        ),
-        None => format!("replace it with {replace}"),
+        // Of a place that is none of the user's choice, nothing else can be said.
+        _ if existing == Existing::Leftover => String::new(),
+        Some(instead) => {
+            format!("take it up again with {}, replace it with {replace}, or ", parameter(instead))
+        }
+        None => format!("replace it with {replace}, or "),
     }
 }
 
@@ -279,7 +314,7 @@ async fn make_fake(url: &Url, server: &FakeServer, claim: &Claim) -> Result<(Fak
     // A fake is made empty and belongs to this process: what has no mark is nothing yet.
     let standing = mark.map_or(Standing::Absent, Standing::Ours);
     match action(&standing, claim)
-        .map_err(|refusal| refused(refusal, claim.instead, &place, "", "a new address"))?
+        .map_err(|refusal| refused(refusal, Wish::of(claim), &place, "", "a new address"))?
     {
         Action::TakeUp => {
             mark::hold(&mut session, &claim.run, is_old(&standing)).await?;

@@ -5,14 +5,15 @@
 
 use std::time::Duration;
 
-use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
+use ownership::{Action, Existing, Permit, Refusal, RunId, Standing, action, may_remove};
 
 use tokio::sync::Mutex;
 
 use super::administration::filled;
 use super::keeper::Keeper;
 use super::{
-    Administration, Held, Way, commenting, database_parameter, in_use, is_old, left, mark, refused, renaming,
+    Administration, Held, Way, Wish, commenting, database_parameter, in_use, is_old, left, mark, refused,
+    renaming,
 };
 use crate::{Claim, Error, Session, Url, Value};
 
@@ -47,6 +48,12 @@ impl Place {
 
     pub(super) fn shown(&self) -> String {
         shown(&self.url, &self.name)
+    }
+
+    /// Why what stands there is not taken.
+    fn refused(&self, refusal: Refusal, wish: Wish) -> Error {
+        let other = format!("choose another name with {}", database_parameter());
+        refused(refusal, wish, &self.shown(), &other, &self.removal())
     }
 
     /// The statement that removes it.
@@ -196,6 +203,25 @@ impl From<Refusal> for Removing {
     }
 }
 
+/// Looks whether a database will be refused whichever run wants it, without any lock: it is judged again when it is taken.
+pub(super) async fn look(
+    administration: &'static Administration,
+    url: &Url,
+    name: &str,
+    wish: Wish,
+) -> Result<(), Error> {
+    let place = Place { url: url.clone(), name: name.to_owned(), administration };
+    let mut admin = Session::open(url).await?;
+    match (place.standing_at_first(&mut admin).await?, wish.existing) {
+        (Standing::Foreign, _) => Err(place.refused(Refusal::Foreign, wish)),
+        (Standing::Ours(_), Existing::Refuse) if place.has_sessions(&mut admin).await? => {
+            Err(in_use(&place.shown()))
+        }
+        (Standing::Ours(_), Existing::Refuse) => Err(place.refused(Refusal::OfAnotherRun, wish)),
+        (Standing::Absent | Standing::HalfMade | Standing::Ours(_), _) => Ok(()),
+    }
+}
+
 /// Makes or takes up a database. Tells whether it was there.
 pub(super) async fn make(
     administration: &'static Administration,
@@ -205,8 +231,7 @@ pub(super) async fn make(
 ) -> Result<(Hold, bool), Error> {
     let place = Place { url: url.clone(), name: name.to_owned(), administration };
     let shown = place.shown();
-    let other = format!("choose another name with {}", database_parameter());
-    let refused = |refusal| refused(refusal, claim.instead, &shown, &other, &place.removal());
+    let refused = |refusal| place.refused(refusal, Wish::of(claim));
     let mut admin = place.admin().await?;
     place.clear_half_made(&mut admin).await?;
     let standing = place.standing_at_first(&mut admin).await?;

@@ -76,9 +76,13 @@ async fn a_kept_database_is_refused_reused_or_replaced() {
     assert!(
         refused.is_usage()
             && text.contains("‹\u{2063}target.database.existing reuse\u{2063}›")
+            && text.contains("target.database.existing replace")
             && text.contains("rm -f"),
         "{text}"
     );
+    // Who chose neither the place nor what happens there is told of no parameter.
+    let refused = place.make(Existing::Leftover).await.unwrap_err().to_string();
+    assert!(!refused.contains("target.database") && refused.contains("remove it by: rm -f"), "{refused}");
     let own = place.make(Existing::Reuse).await.unwrap();
     assert!(own.was_there());
     let rows = own.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await;
@@ -98,6 +102,9 @@ async fn what_is_in_use_is_left_alone() {
         let refused = place.make(existing).await.unwrap_err();
         assert!(refused.to_string().contains("in use"), "{refused}");
     }
+    // It was said to be an earlier run's, with ways to take it.
+    let looked = crate::look(&place.url(), Existing::Refuse, None).unwrap_err().to_string();
+    assert!(looked.contains("in use by another run"), "{looked}");
     assert_eq!(own.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await, Ok(7));
     let clone = own.clone();
     drop(own);

@@ -259,12 +259,18 @@ pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
         Errno::NOSPC | Errno::DQUOT => TargetError::system(
             path,
             "cannot write the test file",
-            &"no space is left on the file system; use a smaller file_size or another directory",
+            &format!(
+                "no space is left on the file system; use smaller files ({}) or another directory",
+                crate::parameter("file_size")
+            ),
         ),
         Errno::FBIG => TargetError::system(
             path,
             "cannot write the test file",
-            &"files may not become so large; raise the limit (`ulimit -f`), use a smaller file_size or another directory",
+            &format!(
+                "files may not become so large; raise the limit (`ulimit -f`), use smaller files ({}) or another directory",
+                crate::parameter("file_size")
+            ),
         ),
         other => TargetError::system(path, "cannot write the test file", &std::io::Error::from(other)),
     }

@@ -104,7 +104,8 @@ impl Survey {
                 return Err(TargetError::usage(
                     directory,
                     format!(
-                        "test files of {lack}; use a smaller file_size, fewer files, or another directory"
+                        "test files of {lack}; use smaller files ({}), fewer of them, or another directory",
+                        crate::parameter("file_size")
                     ),
                 ));
             }

@@ -35,7 +35,7 @@ pub(crate) struct Historian {
     pub(crate) find_max: bool,
 
     /// Rate that a search begins with [default: 1000]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Study", requires = "find_max", value_parser = load::rate)]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Study", requires = "find_max", value_parser = load::per_second::parse)]
     pub(crate) start_rate: Option<f64>,
 
     /// Length of a step that confirms the answer, warm-up included [default: 9m, or 3m and two cycles of the server]

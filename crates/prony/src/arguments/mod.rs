@@ -22,7 +22,7 @@ pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, Run
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
-    after_help = "Exit codes: 0 measured, 1 something failed, 2 wrong arguments, 3 a rate was not held, a threshold \
+    after_help = "Exit codes: 0 measured, 1 something failed or cannot be reached, 2 wrong arguments, 3 a rate was not held, a threshold \
                   failed or a figure is worse than at the baseline, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
                   An option given on the command line wins."

@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use disk::EngineChoice;
+use record::Parameter;
 use study::Study;
 
 use super::measuring::Asks;
@@ -30,7 +31,8 @@ impl Asks for Disk {
         study.narrow(&self.settings).map_err(Failure::usage)?;
         if self.latency_tolerance.is_some() && !study.has_depths() {
             return Err(Failure::usage(anyhow!(
-                "latency_tolerance ends a series of growing depth, and there is none; use --profile sweep"
+                "{} ends a series of growing depth, and there is none; use --profile sweep",
+                Parameter::new("latency_tolerance")
             )));
         }
         Ok(study)

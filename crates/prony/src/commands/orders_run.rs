@@ -32,7 +32,7 @@ impl Asks for RunOrders {
     fn run(&self, output: &Output) -> Result<Exit, Failure> {
         let study = self.study()?;
         if self.compat.report_rate.is_some_and(|rate| rate.ns == 0) {
-            return Err(Failure::usage(anyhow!("report_rate cannot be 0s: give a duration such as 10s")));
+            return Err(Failure::usage(anyhow!("--report-rate cannot be 0s: give a duration such as 10s")));
         }
         match Compat::of(&self.compat) {
             Some(mut compat) => session::run_with(&study, output, &mut |event| compat.hear(event), false),

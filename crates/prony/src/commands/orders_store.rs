@@ -21,13 +21,14 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
     let (url, name) = place(&arguments.store)?;
+    // Nothing is taken up here.
+    let claim = Claim { instead: None, ..Claim::new(RunId::new().map_err(Failure::runtime)?, existing) };
+    orders::look((&url, &name), &claim).map_err(failure)?;
     tell!("order store of {}, seed {}: about {} rows", data.size(), data.seed(), format::figure(rows as f64));
     tell!(
         "writes them into {}, which stays",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
-    // Nothing is taken up here.
-    let claim = Claim { instead: None, ..Claim::new(RunId::new().map_err(Failure::runtime)?, existing) };
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();

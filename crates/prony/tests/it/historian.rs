@@ -378,6 +378,60 @@ fn a_refused_login_and_a_missing_database_are_told_apart() {
     }
 }
 
+/// A refused connection was exit code 2, and a database of somebody else's was announced as about to be removed.
+#[test]
+fn what_a_server_refuses_is_found_before_anything_is_announced() {
+    let bench = Workbench::new();
+    bench.write("s.toml", "blocks = 1\n[workload.historian]\nrate = 100\nduration = \"1s\"\n");
+    let commands = |url: &str, name: &str| {
+        let set = ["--set".to_owned(), format!("target.database={{ at = \"{url}\", name = \"{name}\" }}")];
+        let given = ["--target", url, "--database", name].map(str::to_owned);
+        let with = |words: &str, options: &[String]| {
+            words.split(' ').map(str::to_owned).chain(options.iter().cloned()).collect::<Vec<_>>()
+        };
+        [
+            with("historian", &given),
+            with("orders load", &given),
+            with("orders run", &given),
+            with("study run s.toml", &set),
+        ]
+    };
+    let run = |arguments: &[String]| bench.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let silent = |outcome: &crate::workbench::Outcome| {
+        assert!(
+            !outcome.stderr.contains("writes") && outcome.stderr.starts_with("error: "),
+            "{}",
+            outcome.stderr
+        );
+        assert!(outcome.stderr.lines().count() == 1 && bench.results().is_none(), "{}", outcome.stderr);
+    };
+    // A port that was somebody's a moment ago.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (url, engine) in
+        [(crate::servers::postgres().url(), "postgres"), (crate::servers::mariadb().url(), "mysql")]
+    {
+        let nobody = format!("{engine}://root:secret@127.0.0.1:{closed}/postgres");
+        commands(&nobody, "prony_x").iter().for_each(|arguments| silent(&run(arguments).ended_with(1)));
+        let foreign = url.rsplit_once('/').unwrap().1;
+        commands(&url, foreign).iter().for_each(|arguments| {
+            let outcome = run(arguments).ended_with(2).says("was not made by prony");
+            silent(&outcome);
+        });
+        let wrong = url.replace(":secret@", ":wrong@");
+        commands(&wrong, "prony_x").iter().for_each(|arguments| silent(&run(arguments).ended_with(2)));
+        // One of ours from an earlier run, with the ways that this command has.
+        let load = &commands(&url, "prony_before")[1];
+        let load: Vec<String> = load.iter().cloned().chain(["--size".to_owned(), "1MB".to_owned()]).collect();
+        run(&load).ended_with(0);
+        let again = run(&load)
+            .ended_with(2)
+            .says("from an earlier run of prony: replace it with --replace, or remove");
+        silent(&again);
+        let historian = run(&commands(&url, "prony_before")[0]).ended_with(2);
+        silent(&historian.says("take it up again with --reuse, replace it with --replace, or remove it by"));
+    }
+}
+
 #[test]
 fn a_server_that_is_killed_in_the_middle_loses_nothing_that_it_acknowledged() {
     let bench = Workbench::new();

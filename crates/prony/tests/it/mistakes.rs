@@ -91,6 +91,43 @@ fn a_variable_that_nothing_heeds_is_told_and_keeps_nobody() {
     );
 }
 
+/// One PRONY_RATE meant a rate a second for two commands and one a minute for the third, without a word.
+#[test]
+fn a_rate_without_a_unit_is_refused_where_it_is_set_for_all_commands() {
+    let bench = Workbench::new();
+    for command in [
+        &["plan", "disk", "."][..],
+        &["plan", "historian", "--target", "sqlite:h.db"],
+        &["plan", "orders", "--target", "sqlite:o.db"],
+    ] {
+        bench
+            .run_with(&[("PRONY_RATE", "500")], command)
+            .ended_with(2)
+            .says("PRONY_RATE=500/s or PRONY_RATE=500/min");
+        let outcome = bench.run_with(&[("PRONY_RATE", "30000/min")], command).ended_with(0);
+        let given = outcome.stdout.contains("500/s") || outcome.stdout.contains("30000 orders/min");
+        assert!(given, "{command:?}: {}", outcome.stdout);
+    }
+    bench.run_with(&[("PRONY_RATE", "500")], &["study", "list"]).ended_with(0);
+    bench.run_with(&[("PRONY_RATE", "500")], &["plan", "disk", ".", "--rate", "5"]).ended_with(0);
+}
+
+/// What DVD Store's users type, and what those of every other command do.
+#[test]
+fn one_thing_has_one_name_on_every_command_and_its_own_beside() {
+    let bench = Workbench::new();
+    let plan = |options: &[&str]| {
+        bench
+            .run(&[&["plan", "orders", "--target", "sqlite:o.db", "--json"], options].concat())
+            .ended_with(0)
+            .json()
+    };
+    let ours = plan(&["--clients", "8", "--warm-up", "10s", "--duration", "20s"]);
+    let of_dvd_store = plan(&["--n-threads", "8", "--warmup-time", "10s", "--run-time", "20s"]);
+    assert_eq!(ours["trials"], of_dvd_store["trials"]);
+    assert_eq!(ours["trials"][0]["parameters"]["run_time"], "20s");
+}
+
 #[test]
 fn contradictions_are_refused() {
     let table = refusals(&[

@@ -51,7 +51,7 @@ fn files_that_exist_are_refused_and_kept() {
     let outcome = bench.run(&["orders", "generate", "--csv", ".", "--size", "1MB"]).ended_with(2);
     assert_eq!(
         outcome.stderr,
-        "prony: ./orders.csv is already there; remove it, or name another directory\n"
+        "error: ./orders.csv is already there; remove it, or name another directory\n"
     );
     assert_eq!(bench.names("."), ["orders.csv"]);
 }
@@ -76,7 +76,7 @@ fn an_interrupted_run_leaves_no_file() {
     let bench = Workbench::new();
     let run = start_generating(&bench);
     run.send(Signal::INT);
-    run.ended().ended_with(130).says("prony: interrupted; nothing is left of the files that were begun");
+    run.ended().ended_with(130).says("error: interrupted; nothing is left of the files that were begun");
     assert!(!bench.path("store").exists());
 }
 
@@ -141,7 +141,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let used = bench.run(&verify).ended_with(1);
     assert_eq!(
         used.stderr,
-        "prony: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts are others now; the next \
+        "error: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts are others now; the next \
          run removes what runs added, and refuses if what was loaded is not left then\n"
     );
     let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();

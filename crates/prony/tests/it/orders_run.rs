@@ -95,7 +95,7 @@ fn a_store_that_cannot_be_driven_is_refused_and_left_alone() {
     run(&bench, &["--n-threads", "0", "--n-line-items", "11"])
         .ended_with(2)
         .says("--n-line-items: ")
-        .says("--n-threads: ");
+        .says("--clients: ");
     bench.write("foreign.db", "precious");
     bench.run(&arguments("sqlite:foreign.db", &[])).ended_with(2).says("foreign.db");
     assert_eq!(bench.names("."), ["foreign.db", "o.db"], "no results, nothing made");

@@ -272,7 +272,7 @@ impl FromStr for Rate {
         if text.eq_ignore_ascii_case("max") {
             return Ok(Self::Max);
         }
-        load::number(text, "is no rate: give records a second, such as 5100, or max").map(Self::PerSecond)
+        load::per_second::parse(text).map(Self::PerSecond)
     }
 }
 

@@ -76,8 +76,10 @@ impl Job {
             problems.add(
                 "warmup_time",
                 format!(
-                    "cannot be {} with n_threads {} and ramp_rate {}: the last client begins after {ramp}; give at least that",
-                    job.phases.warm_up, job.n_threads, job.ramp_rate
+                    "cannot be {} with {} and {}: the last client begins after {ramp}; give at least that",
+                    job.phases.warm_up,
+                    parameter("n_threads").of(job.n_threads),
+                    parameter("ramp_rate").of(job.ramp_rate)
                 ),
             );
             problems.none()?;

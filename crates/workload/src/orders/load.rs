@@ -45,6 +45,15 @@ pub enum LoadError {
     Loader(#[from] std::io::Error),
 }
 
+/// Looks whether [`load`] will be refused, and touches nothing.
+///
+/// # Errors
+/// When what is there is not to be replaced, or the server cannot be reached or does not let us in.
+pub fn look((url, name): (&Url, &str), claim: &Claim) -> Result<(), LoadError> {
+    database::look(url, claim.existing, claim.instead)?;
+    Ok(runtime()?.block_on(database::look_at_server(url, name, claim.existing, claim.instead))?)
+}
+
 /// [`load_held`] of a store that is let go of when it is loaded.
 ///
 /// # Errors

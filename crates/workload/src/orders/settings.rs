@@ -1,6 +1,7 @@
 //! Parameters of the order store's load as a user gives them: on the command line, in the environment, in a study file.
 //!
-//! Names are those of DVD Store's driver. Everything is optional here, so that layers can be laid over each other;
+//! Keys are the names of DVD Store's driver; its names for what every command has, such as the duration, are aliases on the
+//! command line. Everything is optional here, so that layers can be laid over each other;
 //! [`super::Job`] is what they come to. The text of `--help`, of the manual and of the study file's keys is the
 //! documentation of these fields.
 
@@ -17,13 +18,13 @@ use super::size::StoreSize;
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Clients of each target, each with a connection of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long = "clients", visible_alias = "n-threads", value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_threads: Option<u32>,
 
     /// Clients of a target that begin to order each second, until all do [default: 10]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::rate)]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
+    #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub ramp_rate: Option<f64>,
 
     /// Time that a client thinks after an order: uniform from nothing to twice this [default: 0s]
@@ -37,10 +38,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_pause: Option<Span>,
 
-    /// Orders due a minute, all targets together, whatever becomes of them; without it each client orders again when its
-    /// last order is done
-    #[arg(long, value_name = "PER_MINUTE", help_heading = "Load", value_parser = load::rate)]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Orders due a minute, or with a unit: 30000/min, 500/s; all targets together, whatever becomes of them. Without it each
+    /// client orders again when its last order is done
+    #[arg(long, value_name = "PER_MINUTE", help_heading = "Load", value_parser = load::per_minute::parse)]
+    #[serde(with = "load::per_minute", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
     /// With --rate: orders come as independent customers would send them (Poisson) instead of evenly spaced
@@ -55,12 +56,12 @@ pub struct Settings {
     pub cpu_target: Option<CpuTarget>,
 
     /// Load that does not count, before the measured window [default: 1m, or as long as the ramp takes]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(long = "warm-up", visible_alias = "warmup-time", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_time: Option<Span>,
 
     /// Length of the measured window [default: 5m]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(long = "duration", visible_alias = "run-time", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_time: Option<Span>,
 

@@ -27,13 +27,15 @@ pub fn check(job: &Job, targets: &[database::Url]) -> Result<(), TrialError> {
     for url in targets {
         if job.procedures == Some(true) && Style::of(url.engine().dialect()) == Style::Statements {
             return Err(TrialError::Load(format!(
-                "procedures cannot be on with {url}: {} has none; leave it out, or turn them off",
+                "{} cannot be had with {url}: {} has none; leave it out, or turn them off",
+                parameter("procedures").of("on"),
                 url.engine().dialect().name()
             )));
         }
         if job.cpu_target.is_some() && !url.is_local() {
             return Err(TrialError::Load(format!(
-                "cpu_target cannot be given for {url}: only the CPU of this machine can be read; run prony where the server is"
+                "{} cannot be given for {url}: only the CPU of this machine can be read; run prony where the server is",
+                parameter("cpu_target")
             )));
         }
     }
@@ -57,8 +59,8 @@ pub(super) async fn prepare(
 ) -> Result<Prepared, TrialError> {
     if let Some(target) = job.cpu_target.filter(|_| MachineCpu::begin().is_none()) {
         return Err(TrialError::Load(format!(
-            "cpu_target cannot be {}: this machine does not tell how much of its CPU is used (/proc/stat)",
-            CpuTarget(target)
+            "{} cannot be had: this machine does not tell how much of its CPU is used (/proc/stat)",
+            parameter("cpu_target").of(CpuTarget(target))
         )));
     }
     let mut targets = Vec::with_capacity(stores.len());

@@ -217,7 +217,7 @@ pub(super) mod tests {
     #[test]
     fn documented_exit_codes_are_no_fault() {
         for code in CODES {
-            assert_eq!(faults(Some(code << 8), "prony: the disk is full"), [""; 0], "{code}");
+            assert_eq!(faults(Some(code << 8), "error: the disk is full"), [""; 0], "{code}");
         }
     }
 
