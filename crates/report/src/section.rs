@@ -77,6 +77,18 @@ impl Block {
         let legend = table.legend();
         Self::Main { table, legend }
     }
+
+    /// What its table is called; none of sentences.
+    pub(crate) fn title(&self) -> Option<&str> {
+        match self {
+            Self::Main { table, .. }
+            | Self::Table(table)
+            | Self::Beside { table, .. }
+            | Self::Outcomes { table, .. } => Some(&table.title),
+            Self::Folded { summary, .. } | Self::OnPage { summary, .. } => Some(summary),
+            Self::Remark(_) | Self::Notes { .. } => None,
+        }
+    }
 }
 
 /// The sections of all workloads, in their order.

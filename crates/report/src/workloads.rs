@@ -98,6 +98,16 @@ pub(crate) trait Shown: Sync {
         Vec::new()
     }
 
+    /// What it was run against, in as few words as a title has room for.
+    fn targets(&self, setup: &Setup) -> Vec<String> {
+        self.servers(setup).into_iter().map(|server| server.version.clone()).collect()
+    }
+
+    /// The rate of a trial as its headline gives it: `1,704 MB/s`, where bytes are what is asked for.
+    fn rate(&self, trial: &Trial) -> Option<String> {
+        trial.main()?.per_s.map(|per_s| self.words().unit.text(per_s))
+    }
+
     /// What chance alone may make of the rates of single seconds; none where these say nothing.
     fn by_chance(&self, _: &Trial) -> Option<Chance> {
         Some(Chance::default())

@@ -48,6 +48,16 @@ impl Ink {
         }
     }
 
+    /// The variable of the page that it is drawn in.
+    pub(crate) fn variable(self) -> String {
+        match self {
+            Self::Series(index) => format!("series-{}", index % SERIES + 1),
+            plain => {
+                Self::PLAIN.iter().find(|(ink, _)| *ink == plain).map_or("ink", |(_, name)| *name).to_owned()
+            }
+        }
+    }
+
     /// A colour that stands for the ink until the drawing is done.
     fn stand_in(self) -> RGBColor {
         RGBColor(1, 1, self.number())
@@ -193,7 +203,7 @@ fn inked(body: &str) -> String {
         body = body.replace(&stand_in(ink), &variable(name));
     }
     for series in 0..SERIES {
-        body = body.replace(&stand_in(Ink::Series(series)), &variable(&format!("series-{}", series + 1)));
+        body = body.replace(&stand_in(Ink::Series(series)), &variable(&Ink::Series(series).variable()));
     }
     for needless in
         [" opacity=\"1\"", " font-family=\"sans-serif\"", " stroke=\"none\"", " stroke-width=\"0\""]

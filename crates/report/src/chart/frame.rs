@@ -54,7 +54,7 @@ impl Frame {
 
     /// The vertical axis alone, with its grid.
     pub(crate) fn vertical(&self, canvas: &mut Canvas<'_>, y: &Axis<'_>) {
-        canvas.text(Ink::Text, Side::Right, (0.0, 9.0), y.title);
+        canvas.text(Ink::Text, Side::Right, (0.0, 9.0), &titled(y));
         for tick in y.scale.ticks() {
             let height = y.scale.at(tick);
             canvas.line(Ink::Grid, 1.0, (self.left, height), (self.right, height));
@@ -76,8 +76,12 @@ impl Frame {
                 free = at + half + ROOM / 2.0;
             }
         }
-        canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), x.title);
+        canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), &titled(x));
     }
+}
+
+fn titled(axis: &Axis<'_>) -> String {
+    format!("{}{}", axis.title, axis.scale.remark())
 }
 
 /// Seconds on an axis: `90`, or `12 min` and `1.5 h` where the axis is long.
@@ -96,4 +100,29 @@ const LEAST: f64 = 1.0;
 pub(crate) fn from_zero(most: f64, title: &str) -> Axis<'_> {
     let (top, bottom) = Frame::heights(HEIGHT);
     Axis { scale: Scale::from_zero(most.max(LEAST) * 1.05, bottom, top), title, print: plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::canvas::svg;
+
+    /// Of four charts of one quantity three were logarithmic, and none said so.
+    #[test]
+    fn an_axis_by_factors_says_so() {
+        let (top, bottom) = Frame::heights(HEIGHT);
+        let drawn = |scale: Scale| {
+            let y = Axis { scale, title: "IOPS", print: plain };
+            let frame = Frame::new(HEIGHT, &y, []);
+            let x = Axis {
+                scale: Scale::time(0.0, 9.0, frame.left, frame.right),
+                title: "time",
+                print: time_tick,
+            };
+            svg((WIDTH, HEIGHT), "title", "description", |canvas| frame.draw(canvas, &x, &y))
+        };
+        let by_factors = drawn(Scale::decades(10.0, 5_000.0, bottom, top));
+        assert!(by_factors.contains("IOPS (logarithmic)") && !by_factors.contains("time (logarithmic)"));
+        assert!(!drawn(Scale::from_zero(5_000.0, bottom, top)).contains("logarithmic"));
+    }
 }

@@ -66,6 +66,7 @@ fn drawn(heading: &str, trial: &Trial, kinds: &[Drawn<'_>]) -> Option<Chart> {
     Some(Chart {
         heading: heading.to_owned(),
         svg,
+        legend: Vec::new(),
         caption: "Share of the operations by latency; each bar spans a factor of 1.21.".to_owned(),
         table: table(kinds),
     })

@@ -1,6 +1,6 @@
 //! Charts as inline SVG, drawn once for light, dark and print: colours are CSS variables of the page.
 //!
-//! Lines are labelled where they end, not in a legend. Each chart carries a title and a description for those who
+//! Lines are labelled where they end; what colours mean that stand for something else, a legend says. Each chart carries a title and a description for those who
 //! do not see it, and its figures as a table. A chart draws what the model holds and computes no figure.
 
 pub(crate) mod canvas;
@@ -16,6 +16,7 @@ pub(crate) mod strip;
 pub(crate) use histogram::histogram;
 pub(crate) use reduce::spans;
 
+use self::canvas::Ink;
 use crate::table::Table;
 use crate::trial::Trial;
 
@@ -25,13 +26,39 @@ pub(crate) struct Chart {
     pub(crate) heading: String,
     /// The `<svg>` element.
     pub(crate) svg: String,
+    /// What the colours mean that no text of the drawing says.
+    pub(crate) legend: Vec<Key>,
     /// What a reader must know to read it.
     pub(crate) caption: String,
     /// Its figures.
     pub(crate) table: Table,
 }
 
+/// An entry of a legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) ink: Ink,
+    pub(crate) text: String,
+}
+
+impl Key {
+    pub(crate) fn new(ink: Ink, text: impl Into<String>) -> Self {
+        Self { ink, text: text.into() }
+    }
+}
+
+/// The entries, each ink once, in the order in which they first come; none where there is nothing to tell apart.
+pub(crate) fn legend(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for entry in entries {
+        if !keys.contains(&entry) {
+            keys.push(entry);
+        }
+    }
+    if keys.len() > 1 { keys } else { Vec::new() }
+}
+
 /// The colour of a kind of operation, the same in all charts of its workload.
-fn ink_of(trial: &Trial, kind: &str) -> canvas::Ink {
-    canvas::Ink::Series(trial.shown().ink(kind))
+fn ink_of(trial: &Trial, kind: &str) -> Ink {
+    Ink::Series(trial.shown().ink(kind))
 }

@@ -7,7 +7,7 @@ use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
 use super::label::{self, Label};
 use super::reduce::{lines, spans};
 use super::scale::Scale;
-use super::{Chart, ink_of};
+use super::{Chart, Key, ink_of, legend};
 use crate::format::{self, plain, plain_latency};
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
@@ -18,6 +18,9 @@ const COLUMNS: usize = 360;
 /// Rows of the table below a chart; the raw numbers have more.
 const ROWS: usize = 40;
 
+/// Radius of a point that has no neighbours, so that it is seen.
+const ALONE: f64 = 2.8;
+
 /// Shorter intervals, where a phase ends, make no rate and no percentile worth a point.
 const SHORTEST_S: f64 = 0.5;
 
@@ -26,6 +29,8 @@ pub(crate) struct Line {
     ink: Ink,
     name: String,
     points: Vec<(f64, Option<f64>)>,
+    /// Whether a value stands until the next one is known.
+    joined: bool,
 }
 
 /// A band between the lowest and the highest value of each second.
@@ -113,15 +118,18 @@ impl Course {
         remark: &str,
         (unit, print): (&str, fn(f64) -> String),
     ) -> Chart {
-        let mut names: Vec<&str> = self.spans.iter().map(|span| span.name).collect();
-        names.dedup();
-        let marked = match names.is_empty() {
-            true => String::new(),
-            false => format!(" Marked: {}.", names.join(", ")),
-        };
-        let caption = format!("{}{marked}", caption(&self.lines, remark));
+        let lines = self.lines.iter().filter(|_| !self.spans.is_empty());
+        let lines = lines.map(|line| Key::new(line.ink, line.name.clone()));
+        let keys = legend(lines.chain(self.spans.iter().map(|span| Key::new(span.ink, span.name))));
+        let caption = caption(&self.lines, remark);
         let svg = draw(trial, &format!("{heading} of {}", trial.name), y, self);
-        Chart { heading: heading.to_owned(), svg, caption, table: table(&self.lines, unit, print) }
+        Chart {
+            heading: heading.to_owned(),
+            svg,
+            legend: keys,
+            caption,
+            table: table(&self.lines, unit, print),
+        }
     }
 }
 
@@ -129,12 +137,18 @@ impl Line {
     pub(crate) fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
         let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
         let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
-        Self { ink, name: name.to_owned(), points }
+        Self { ink, name: name.to_owned(), points, joined: false }
     }
 
     /// A line through readings that are no samples.
     pub(crate) fn through(ink: Ink, name: &str, read: impl Iterator<Item = (f64, f64)>) -> Self {
-        Self { ink, name: name.to_owned(), points: read.map(|(end_s, value)| (end_s, Some(value))).collect() }
+        let points = read.map(|(end_s, value)| (end_s, Some(value))).collect();
+        Self { ink, name: name.to_owned(), points, joined: false }
+    }
+
+    /// The line of a value that is read now and then: from each reading to the next, with a dot at each.
+    pub(crate) fn joined(self) -> Self {
+        Self { joined: true, ..self }
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
@@ -162,6 +176,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     let title = format!("Throughput over time of {}", trial.name);
     Some(Chart {
         heading: "Throughput over time".to_owned(),
+        legend: Vec::new(),
         caption: caption(&drawn, "Each point is one second; shaded ones, such as warm-up, make no figures."),
         table: table(&drawn, "IOPS", format::figure),
         svg: draw(trial, &title, &y, &Course::plain(drawn)),
@@ -192,6 +207,7 @@ pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
     };
     Some(Chart {
         heading: format!("Latency over time: {kind}"),
+        legend: Vec::new(),
         caption: caption(&drawn, remark),
         table: table(&drawn, "", format::latency),
         svg: draw(
@@ -238,11 +254,17 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
 }
 
 fn draw_line(canvas: &mut Canvas<'_>, line: &Line, x: &Scale, y: &Scale) {
-    for part in lines(&line.points, COLUMNS) {
+    let known: Vec<(f64, Option<f64>)> =
+        line.points.iter().filter(|point| !line.joined || point.1.is_some()).copied().collect();
+    let sparse = line.joined && known.len() * 2 < line.points.len();
+    for part in lines(&known, COLUMNS) {
         let points: Vec<(f64, f64)> =
             part.iter().map(|&(second, value)| (x.at(second), y.at(value))).collect();
+        if sparse {
+            points.iter().for_each(|&point| canvas.dot(line.ink, ALONE, point));
+        }
         match points.as_slice() {
-            [only] => canvas.dot(line.ink, 1.5, *only),
+            [only] => canvas.dot(line.ink, ALONE, *only),
             points => canvas.path(line.ink, if line.points.len() > COLUMNS * 2 { 1.0 } else { 1.6 }, points),
         }
     }

@@ -51,6 +51,14 @@ impl Scale {
         Self { spread: Spread::Time, low, high: high.max(low + 1.0), from, to }
     }
 
+    /// What a title of the axis says besides, so that distances are read as factors.
+    pub(crate) fn remark(&self) -> &'static str {
+        match self.spread {
+            Spread::Linear | Spread::Time => "",
+            Spread::Log10 | Spread::Log2 => " (logarithmic)",
+        }
+    }
+
     /// Where a value lies, in units; values outside lie on the nearer end.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.spread {

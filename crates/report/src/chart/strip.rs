@@ -5,18 +5,21 @@ use record::{Phase, Workload};
 use super::Chart;
 use super::canvas::{Canvas, Ink, Side, TEXT, svg};
 use super::frame::{Axis, Frame, WIDTH};
-use super::ink_of;
 use super::reduce::lines;
 use super::scale::{Scale, Spread};
+use super::{Key, ink_of, legend};
 use crate::configuration::Configuration;
 use crate::format::{self, latency_or_dash, plain_latency};
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
-use crate::trial::{Figures, Trial};
+use crate::trial::{ALL, Figures, Trial};
 use crate::workloads;
 
 /// Height of a configuration.
 const ROW: f64 = 38.0;
+
+/// Height of a configuration whose course is drawn.
+const COURSE_ROW: f64 = 56.0;
 
 /// More configurations than this are no overview.
 const MOST: usize = 24;
@@ -32,7 +35,10 @@ pub(crate) fn strip(report: &Report, workload: Workload, heading: &str) -> Optio
         .configurations_of(workload)
         .filter_map(|configuration| Some((configuration.name.clone(), configuration.main()?)))
         .map(|(name, figures)| (name, ink(figures), figures));
-    drawn(heading, "Latencies of all configurations", "configuration", &rows.collect::<Vec<_>>())
+    let rows: Vec<(String, Ink, &Figures)> = rows.collect();
+    let keys = legend(rows.iter().map(|(_, ink, figures)| Key::new(*ink, kind_in_words(&figures.kind))));
+    let chart = drawn(heading, "Latencies of all configurations", "configuration", &rows)?;
+    Some(Chart { legend: keys, ..chart })
 }
 
 /// What a trial is about and each of its operations.
@@ -41,6 +47,11 @@ pub(crate) fn operations(trial: &Trial, heading: &str) -> Option<Chart> {
     let rows = rows.map(|figures| (figures.kind.replace('_', " "), ink_of(trial, &figures.kind), figures));
     let title = format!("Latencies of the operations of {}", trial.name);
     drawn(heading, &title, "operation", &rows.collect::<Vec<_>>())
+}
+
+/// What a configuration is about, in the words of a legend.
+fn kind_in_words(kind: &str) -> String {
+    if kind == ALL { "several kinds".to_owned() } else { kind.replace('_', " ") }
 }
 
 fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, Ink, &Figures)]) -> Option<Chart> {
@@ -78,6 +89,7 @@ fn drawn(heading: &str, title: &str, what: &'static str, all: &[(String, Ink, &F
     Some(Chart {
         heading: heading.to_owned(),
         svg,
+        legend: Vec::new(),
         caption: "Thin line: fastest to slowest operation. Thick line: median to p99. Dot: median."
             .to_owned(),
         table: table(what, &rows),
@@ -93,7 +105,7 @@ fn row(
 ) {
     let latency = &figures.latency;
     let (ink, y) = (*ink, top + 26.0);
-    canvas.text(Ink::Text, Side::Right, (frame.left, top + TEXT * 0.6), name);
+    canvas.text(ink, Side::Right, (frame.left, top + TEXT * 0.6), name);
     if let (Some(min), Some(max)) = (latency.min_us, latency.max_us) {
         canvas.line(ink, 1.0, (x.at(min), y), (x.at(max), y));
         canvas.line(ink, 1.0, (x.at(max), y - 4.0), (x.at(max), y + 4.0));
@@ -127,7 +139,7 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
     if rows.len() < 2 || rows.len() > MOST {
         return None;
     }
-    let height = rows.len() as f64 * ROW + 60.0;
+    let height = rows.len() as f64 * COURSE_ROW + 40.0;
     let most = rows
         .iter()
         .flat_map(|row| &row.shares)
@@ -137,9 +149,9 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
     let description = rows.iter().map(describe).collect::<Vec<String>>().join("; ");
     let svg = svg((WIDTH, height), title, &description, |canvas| {
         for (index, row) in rows.iter().enumerate() {
-            draw_course(canvas, row, 10.0 + index as f64 * ROW, most);
+            draw_course(canvas, row, 10.0 + index as f64 * COURSE_ROW, most);
         }
-        let y = height - 29.0;
+        let y = height - 12.0;
         canvas.text(Ink::Text, Side::Right, (8.0, y), "time");
         canvas.text(Ink::Text, Side::Right, (COURSE + 22.0, y), "scatter");
     });
@@ -148,7 +160,8 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
     Some(Chart {
         heading: "Steadiness of each configuration".to_owned(),
         svg,
-        caption: "Rate by the second from zero; the thin line is the mean. Scatter is the coefficient of variation of \
+        legend: legend(rows.iter().map(|row| Key::new(row.ink, kind_in_words(row.kind)))),
+        caption: "Rate by the second, each from zero as a share of its own mean, which is the thin line. Scatter is the coefficient of variation of \
                   the first trial. More than 360 seconds are reduced to the lowest and the highest of each column."
             .to_owned(),
         table: Table { title: title.to_owned(), columns, rows: cells.collect() },
@@ -158,20 +171,23 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
 struct Course<'a> {
     name: &'a str,
     ink: Ink,
+    kind: &'a str,
     variation: String,
     shares: Vec<(f64, Option<f64>)>,
 }
 
-fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Course<'a>> {
+fn course<'a>(configuration: &'a Configuration, trials: &'a [Trial]) -> Option<Course<'a>> {
     let trial = trials.iter().find(|trial| configuration.trials.first() == Some(&trial.number))?;
     let mean = trial.main()?.per_s.filter(|mean| *mean > 0.0)?;
     let measured =
         trial.samples.iter().filter(|sample| sample.phase == Phase::Measure && sample.length_s >= 0.5);
     let shares: Vec<(f64, Option<f64>)> =
         measured.map(|sample| (sample.end_s, trial.rate_in(sample).map(|per_s| per_s / mean))).collect();
+    let kind = trial.main().map_or("", |figures| figures.kind.as_str());
     (shares.len() > 1).then(|| Course {
         name: &configuration.name,
-        ink: ink_of(trial, trial.main().map_or("", |figures| figures.kind.as_str())),
+        ink: ink_of(trial, kind),
+        kind,
         variation: trial
             .stability
             .coefficient_of_variation
@@ -183,14 +199,15 @@ fn course<'a>(configuration: &'a Configuration, trials: &[Trial]) -> Option<Cour
 fn draw_course(canvas: &mut Canvas<'_>, row: &Course<'_>, top: f64, most: f64) {
     let (Some(first), Some(last)) = (row.shares.first(), row.shares.last()) else { return };
     let x = Scale::time(first.0, last.0, 8.0, 8.0 + COURSE);
-    let y = Scale { spread: Spread::Linear, low: 0.0, high: most, from: top + ROW - 2.0, to: top + 18.0 };
+    let y =
+        Scale { spread: Spread::Linear, low: 0.0, high: most, from: top + COURSE_ROW - 8.0, to: top + 18.0 };
     canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), row.name);
     canvas.line(Ink::Axis, 1.0, (x.from, y.from), (x.to, y.from));
-    canvas.line(Ink::Grid, 1.0, (x.from, y.at(1.0)), (x.to, y.at(1.0)));
+    canvas.line(Ink::Axis, 0.5, (x.from, y.at(1.0)), (x.to, y.at(1.0)));
     for part in lines(&row.shares, COURSE as usize) {
         let points: Vec<(f64, f64)> =
             part.iter().map(|&(second, share)| (x.at(second), y.at(share))).collect();
-        canvas.path(row.ink, 1.6, &points);
+        canvas.path(row.ink, 2.0, &points);
     }
-    canvas.text(Ink::Text, Side::Right, (x.to + 14.0, y.at(1.0)), &row.variation);
+    canvas.text(Ink::Text, Side::Right, (x.to + 14.0, f64::midpoint(y.from, y.to)), &row.variation);
 }

@@ -5,10 +5,10 @@ use stats::{Comparison, Estimate};
 
 use super::percentiles;
 use super::table::change;
-use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::scale::{Scale, Spread};
+use crate::chart::{Chart, Key, legend};
 use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, Gain, Point, PointValues, Quantity, StudyComparison, axis_words,
 };
@@ -97,9 +97,8 @@ fn extent(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<(f64, f64
         let points = axis.series.iter().flat_map(|series| series.points.iter().flatten());
         points.flat_map(|&index| {
             let values = &comparison.points[index].values;
-            [values.mean, values.interval.map(|e| e.low), values.interval.map(|e| e.high)]
-                .into_iter()
-                .flatten()
+            let ends = [values.mean, values.interval.map(|e| e.low), values.interval.map(|e| e.high)];
+            ends.into_iter().flatten().chain(values.by_block.iter().flatten().copied()).collect::<Vec<f64>>()
         })
     };
     Some((values().filter(|value| *value > 0.0).reduce(f64::min)?, values().reduce(f64::max)?))
@@ -142,9 +141,17 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
     Some(Chart {
         heading,
         svg,
+        legend: legend(curve_keys(comparison, series)),
         caption: caption(comparison, axis, series),
         table: table(axis, series, &levels),
     })
+}
+
+/// What the colours of a curve mean.
+fn curve_keys(comparison: &StudyComparison, series: &AxisSeries) -> Vec<Key> {
+    let knee = series.knee.as_ref().map(|_| Key::new(Ink::Series(1), "knee with its 95 % interval"));
+    let jump = series.jump.as_ref().map(|_| Key::new(Ink::Series(1), "jump"));
+    [Key::new(Ink::Series(0), comparison.metric.says)].into_iter().chain(knee).chain(jump).collect()
 }
 
 fn name(comparison: &StudyComparison) -> String {
@@ -179,10 +186,10 @@ fn level_ticks(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, levels: &[Leve
             free = at + half + 4.0;
         }
     }
-    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), title);
+    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), &format!("{title}{}", x.remark()));
 }
 
-/// The means with their intervals, and the band that these make.
+/// The means with their intervals, the band that these make, and the values of single blocks.
 fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
     let ink = Ink::Series(0);
     let ends: Vec<(f64, Estimate)> =
@@ -200,6 +207,10 @@ fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
         for end in [low, high] {
             canvas.line(ink, 1.0, (at - 3.0, end), (at + 3.0, end));
         }
+    }
+    for level in levels {
+        let blocks = level.point.values.by_block.iter().flatten();
+        blocks.for_each(|value| canvas.dot(ink, 1.4, (x.at(level.number), y.at(*value))));
     }
     points.into_iter().for_each(|point| canvas.dot(ink, 2.8, point));
 }
@@ -240,13 +251,10 @@ fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSerie
     let mut parts = vec![match blocks {
         1 => "One block, without intervals.".to_owned(),
         _ => format!(
-            "{mean} over {blocks} blocks with its 95 % interval. Dashed: the reference, {}.",
+            "{mean} over {blocks} blocks with its 95 % interval; small points: the blocks. Dashed: the reference, {}.",
             series.reference
         ),
     }];
-    if series.knee.is_some() {
-        parts.push("Shaded width: the knee's 95 % interval.".to_owned());
-    }
     if let Some(jump) = &series.jump {
         parts.push(format!("Shaded: the jump, {} %.", format::points(jump.change * 100.0)));
     }
@@ -331,11 +339,30 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
         String::new()
     };
     let caption = format!(
-        "Gain over {} with its {}; positive is better. Grey: not shown to differ by what matters.{left_out}",
+        "Gain over {} with its {}; positive is better.{left_out}",
         series.reference,
         intervals(bars.iter().map(|(_, gain, _)| *gain))
     );
-    Some(Chart { heading: heading(axis, series, "Gain"), svg, caption, table: table(axis, series, &all) })
+    let keys = legend(bars.iter().map(|(_, gain, _)| judged_key(gain, Ink::Axis)));
+    let heading = heading(axis, series, "Gain");
+    Some(Chart { heading, svg, legend: keys, caption, table: table(axis, series, &all) })
+}
+
+/// What the colour of a gain means.
+pub(super) fn judged_key(gain: &Gain, else_in: Ink) -> Key {
+    match judged_ink(gain, else_in) {
+        Ink::Series(0) => Key::new(Ink::Series(0), "better"),
+        Ink::Series(_) => Key::new(Ink::Series(1), "worse"),
+        ink => Key::new(ink, "not shown to differ by what matters"),
+    }
+}
+
+pub(super) fn judged_ink(gain: &Gain, else_in: Ink) -> Ink {
+    match gain.judged.map(|judged| judged.comparison) {
+        Some(Comparison::Better) => Ink::Series(0),
+        Some(Comparison::Worse) => Ink::Series(1),
+        _ => else_in,
+    }
 }
 
 /// `95 % interval`, or what confidence the intervals of gains have at least.
@@ -357,11 +384,7 @@ fn gain_extent(comparison: &StudyComparison, axis: &ComparedAxis) -> (f64, f64) 
 }
 
 fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
-    let ink = match gain.judged.map(|judged| judged.comparison) {
-        Some(Comparison::Better) => Ink::Series(0),
-        Some(Comparison::Worse) => Ink::Series(1),
-        _ => Ink::Axis,
-    };
+    let ink = judged_ink(gain, Ink::Axis);
     let text = format!(
         "{}: {}, {}",
         shortened(level, &[change(gain), gain.words.clone()]),

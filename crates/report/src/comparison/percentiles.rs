@@ -4,13 +4,13 @@
 
 use stats::Comparison;
 
-use super::chart::{gain_of, intervals};
+use super::chart::{gain_of, intervals, judged_ink, judged_key};
 use super::table::change;
 use super::{AxisSeries, CONFIGURATION, ComparedAxis, Gain, PointValues, StudyComparison, axis_words};
-use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, WIDTH};
 use crate::chart::scale::{Scale, Spread};
+use crate::chart::{Chart, legend};
 use crate::format::{self, UNKNOWN};
 use crate::table::{Column, Row, Table, words};
 
@@ -92,6 +92,9 @@ pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &
     Some(Chart {
         heading: format!("Gain in each percentile{}", setting(series)),
         svg,
+        legend: legend(
+            levels.iter().flat_map(|level| &level.gains).map(|(_, gain)| judged_key(gain, Ink::Text)),
+        ),
         caption: caption(comparison, series, &all, more.len()),
         table: table_of(axis, &all),
     })
@@ -112,11 +115,7 @@ fn extent(levels: &[Level<'_>]) -> Option<(f64, f64)> {
 
 /// One percentile: its gain as a point with its interval.
 fn mark(canvas: &mut Canvas<'_>, x: &Scale, name: &str, gain: &Gain, y: f64) {
-    let ink = match gain.judged.map(|judged| judged.comparison) {
-        Some(Comparison::Better) => Ink::Series(0),
-        Some(Comparison::Worse) => Ink::Series(1),
-        _ => Ink::Text,
-    };
+    let ink = judged_ink(gain, Ink::Text);
     canvas.text(Ink::Text, Side::Left, (x.from - 8.0, y), name);
     if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
         canvas.line(ink, 1.5, (x.at(low), y), (x.at(high), y));
@@ -145,10 +144,7 @@ fn caption(comparison: &StudyComparison, series: &AxisSeries, all: &[Level<'_>],
         0 => String::new(),
         more => format!(" {more} more levels are in the table only."),
     };
-    format!(
-        "Gain over {}{interval}; less of a latency is a gain. Coloured: better or worse by what matters.{more}",
-        series.reference
-    )
+    format!("Gain over {}{interval}; less of a latency is a gain.{more}", series.reference)
 }
 
 fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {

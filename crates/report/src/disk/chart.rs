@@ -49,5 +49,5 @@ pub(crate) fn rounds(state: &SteadyState) -> Option<Chart> {
         Some(round) => format!("Shaded: the five rounds in which the rule was first met, in round {round}."),
         None => "Shaded: the last five rounds, which do not meet the rule.".to_owned(),
     };
-    Some(Chart { heading: title, svg, caption, table })
+    Some(Chart { heading: title, svg, legend: Vec::new(), caption, table })
 }

@@ -4,10 +4,10 @@ use crate::configuration::Configuration;
 use crate::disk::{Expectation, ExpectedFigure, SteadyState, Sweep};
 use crate::format;
 use crate::report::Report;
-use crate::trial::Trial;
+use crate::trial::{Figures, Trial};
 use crate::verdict::rate::{Held, held, interval, tail};
 use crate::verdict::{Level, Verdict};
-use record::Workload;
+use record::{DiskSetup, Workload};
 
 /// So far above what an array should give, and something else answered.
 const FAR_ABOVE_SHARE: f64 = 1.0;
@@ -37,11 +37,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 /// `RND4K Q32T1 read: 74,120 IOPS (73,010–75,200), p99 0.91 ms`, and of a rate that was offered whether it was held.
 fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
-    let throughput = configuration.disk().is_some_and(|disk| disk.block_bytes >= THROUGHPUT_BLOCK_BYTES);
-    let (unit, value, scale) = match (throughput, figures.mb_per_s, figures.per_s) {
-        (true, Some(mb_per_s), Some(per_s)) if per_s > 0.0 => ("MB/s", mb_per_s, mb_per_s / per_s),
-        (_, _, per_s) => ("IOPS", per_s?, 1.0),
-    };
+    let (value, unit) = headline(configuration.disk(), figures)?;
+    let scale = figures.per_s.filter(|per_s| *per_s > 0.0).map_or(1.0, |per_s| value / per_s);
     let figure = format!("{} {unit}", format::figure(value));
     let measured = format!("{figure} {}", interval(configuration, scale));
     let (head, figure) = match held(configuration, trials) {
@@ -69,6 +66,15 @@ fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verd
         trials: configuration.trials.clone(),
         ..Verdict::new(Level::Finding, RATE, parts.join(", "))
     })
+}
+
+/// What a rate is remembered by: megabytes a second where blocks are large, else I/Os a second.
+pub(crate) fn headline(disk: Option<&DiskSetup>, figures: &Figures) -> Option<(f64, &'static str)> {
+    let throughput = disk.is_some_and(|disk| disk.block_bytes >= THROUGHPUT_BLOCK_BYTES);
+    match (throughput, figures.mb_per_s, figures.per_s) {
+        (true, Some(mb_per_s), Some(per_s)) if per_s > 0.0 => Some((mb_per_s, "MB/s")),
+        (_, _, per_s) => Some((per_s?, "IOPS")),
+    }
 }
 
 fn sweep(sweep: &Sweep) -> Vec<Verdict> {

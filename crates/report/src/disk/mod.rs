@@ -163,6 +163,15 @@ impl Shown for Disk {
         trial.disk().is_none_or(|disk| disk.engine.loads_device())
     }
 
+    fn targets(&self, setup: &Setup) -> Vec<String> {
+        setup.disk().map(|disk| disk.path.clone()).into_iter().collect()
+    }
+
+    fn rate(&self, trial: &Trial) -> Option<String> {
+        let (value, unit) = finding::headline(trial.disk(), trial.main()?)?;
+        Some(format!("{} {unit}", format::figure(value)))
+    }
+
     fn limits(&self) -> &'static Limits {
         &LIMITS
     }

@@ -2,7 +2,7 @@
 
 use record::{Manifest, State};
 use serde::Serialize;
-use stats::{CandidateLevel, Knee};
+use stats::{CandidateLevel, Estimate, Knee};
 
 use crate::configuration::Configuration;
 use crate::trial::Trial;
@@ -14,6 +14,10 @@ pub struct SweepPoint {
     pub outstanding: u32,
     /// I/Os a second.
     pub per_s: f64,
+    /// Its 95 % interval: over the repeats, else of that one run; none of runs too short for one.
+    pub interval: Option<Estimate>,
+    /// I/Os a second of each repeat, where there are several.
+    pub repeats: Vec<f64>,
     /// Megabytes (10^6 bytes) a second.
     pub mb_per_s: Option<f64>,
     /// Mean latency.
@@ -105,7 +109,8 @@ fn series(
     let depth = |trial: &Trial| place(trial).filter(|(other, _)| other == key).map(|(_, depth)| depth);
     let members: Vec<(&Configuration, u32)> =
         configurations.iter().filter_map(|c| Some((c, depth(c.measured_in(trials).next()?)?))).collect();
-    let mut points: Vec<SweepPoint> = members.iter().filter_map(|(c, depth)| point(c, *depth)).collect();
+    let mut points: Vec<SweepPoint> =
+        members.iter().filter_map(|(c, depth)| point(c, *depth, trials)).collect();
     points.sort_by_key(|point| point.outstanding);
     let depths: Vec<(u32, &Trial)> =
         trials.iter().filter(|trial| !trial.aa).filter_map(|trial| Some((depth(trial)?, trial))).collect();
@@ -162,11 +167,14 @@ fn rates(configuration: &Configuration, trials: &[Trial]) -> Vec<Option<f64>> {
     (0..=blocks).map(rate).collect()
 }
 
-fn point(configuration: &Configuration, outstanding: u32) -> Option<SweepPoint> {
+fn point(configuration: &Configuration, outstanding: u32, trials: &[Trial]) -> Option<SweepPoint> {
     let figures = configuration.main()?;
+    let repeats: Vec<f64> = rates(configuration, trials).into_iter().flatten().collect();
     Some(SweepPoint {
         outstanding,
         per_s: figures.per_s?,
+        interval: configuration.rate_per_s,
+        repeats: if repeats.len() > 1 { repeats } else { Vec::new() },
         mb_per_s: figures.mb_per_s,
         mean_us: figures.latency.mean_us,
         p99_us: figures.latency.p99_us,

@@ -15,7 +15,8 @@ const EVEN_FACTOR_MAX: f64 = 20.0;
 /// Series whose intervals and marks have room in one chart.
 const MARKED: usize = 2;
 
-/// A pair of charts, rate and latency, for each group; a group with many series makes several pairs.
+/// A pair of charts, rate and latency, for each group; a group with many series makes several pairs. All rates have one scale
+/// and all latencies another, so that charts are compared by eye.
 pub(crate) fn sweeps(all: &[Sweep]) -> Vec<[Chart; 2]> {
     let mut groups: Vec<Vec<&Sweep>> = Vec::new();
     for sweep in all {
@@ -24,12 +25,16 @@ pub(crate) fn sweeps(all: &[Sweep]) -> Vec<[Chart; 2]> {
             None => groups.push(vec![sweep]),
         }
     }
-    groups.iter().filter_map(|group| Some([rate(group)?, latency(group)?])).collect()
+    let all: Vec<&Sweep> = all.iter().collect();
+    groups.iter().filter_map(|group| Some([rate(group, &all)?, latency(group, &all)?])).collect()
 }
 
-fn rate(group: &[&Sweep]) -> Option<Chart> {
+fn rate(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
     let value = |point: &SweepPoint| Some(point.per_s);
-    let (low, high) = extent(group, value)?;
+    extent(group, value)?;
+    let (low, high) = extent(all, value)?;
+    let ends = all.iter().flat_map(|sweep| &sweep.points).filter_map(|point| Some(point.interval?.high));
+    let high = ends.fold(high, f64::max);
     let (top, bottom) = Frame::heights(HEIGHT);
     let scale = if high / low > EVEN_FACTOR_MAX {
         Scale::decades(low, high, bottom, top)
@@ -40,6 +45,7 @@ fn rate(group: &[&Sweep]) -> Option<Chart> {
     let heading = format!("Rate by outstanding I/Os: {}", name(group));
     let svg = draw(&heading, group, &y, value, |canvas, frame, x| {
         for (index, sweep) in group.iter().enumerate() {
+            sweep.points.iter().for_each(|point| scatter(canvas, point, Ink::Series(index), (x, &y.scale)));
             knee(canvas, sweep, Ink::Series(index), frame, (x, &y.scale), group.len() <= MARKED);
         }
     });
@@ -55,15 +61,17 @@ fn rate(group: &[&Sweep]) -> Option<Chart> {
     Some(Chart {
         heading,
         svg,
-        caption: caption.to_owned(),
+        legend: Vec::new(),
+        caption: format!("{caption}{}", bars_in_words(group)),
         table: table(group, "IOPS", |point| format::figure(point.per_s)),
     })
 }
 
-fn latency(group: &[&Sweep]) -> Option<Chart> {
+fn latency(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
     let value = |point: &SweepPoint| point.mean_us;
-    let (low, high) = extent(group, value)?;
-    let tolerance_us = group.iter().find_map(|sweep| sweep.tolerance_us);
+    extent(group, value)?;
+    let (low, high) = extent(all, value)?;
+    let tolerance_us = all.iter().find_map(|sweep| sweep.tolerance_us);
     // The tolerance is drawn where the curves come near it; a distant one would only flatten them.
     let shown = tolerance_us.filter(|us| *us < high * 10.0 && *us > low / 10.0);
     let (top, bottom) = Frame::heights(HEIGHT);
@@ -94,7 +102,31 @@ fn latency(group: &[&Sweep]) -> Option<Chart> {
     let cell = |point: &SweepPoint| {
         format!("{} / {}", format::latency_or_dash(point.mean_us), format::latency_or_dash(point.p99_us))
     };
-    Some(Chart { heading, svg, caption, table: table(group, "mean / p99", cell) })
+    Some(Chart { heading, svg, legend: Vec::new(), caption, table: table(group, "mean / p99", cell) })
+}
+
+/// The interval of a rate as a bar, and its repeats as small points.
+fn scatter(canvas: &mut Canvas<'_>, point: &SweepPoint, ink: Ink, (x, y): (&Scale, &Scale)) {
+    let at = x.at(f64::from(point.outstanding));
+    if let Some(interval) = point.interval {
+        let (low, high) = (y.at(interval.low.max(0.0)), y.at(interval.high));
+        canvas.line(ink, 1.0, (at, low), (at, high));
+        for end in [low, high] {
+            canvas.line(ink, 1.0, (at - 4.0, end), (at + 4.0, end));
+        }
+    }
+    point.repeats.iter().for_each(|rate| canvas.dot(ink, 1.4, (at, y.at(*rate))));
+}
+
+/// What the bars of the group are; nothing where there is none.
+fn bars_in_words(group: &[&Sweep]) -> &'static str {
+    let points = || group.iter().flat_map(|sweep| &sweep.points);
+    match (points().any(|point| point.interval.is_some()), points().any(|point| !point.repeats.is_empty())) {
+        (true, true) => " Bars: 95 % intervals over the repeats, which are the small points.",
+        (true, false) => " Bars: 95 % intervals of that one run.",
+        (false, true) => " Small points: the repeats.",
+        (false, false) => " No run was long enough for an interval.",
+    }
 }
 
 /// What the series of a group share.

@@ -89,13 +89,28 @@ fn screens(trial: &Trial) -> Option<Chart> {
     ))
 }
 
+/// Sizes that differ by more than this factor share no even scale.
+const EVEN_FACTOR_MAX: f64 = 20.0;
+
+/// The least or the greatest value above zero of all lines.
+fn of_all(lines: &[Line], choose: fn(f64, f64) -> f64) -> Option<f64> {
+    lines.iter().flat_map(Line::values).filter(|value| *value > 0.0).reduce(choose)
+}
+
 fn sizes(trial: &Trial) -> Option<Chart> {
-    let size = |ink: Ink, name: &str, of: &'static str| Line::of(ink, name, trial, gauge(of));
+    let size = |ink: Ink, name: &str, of: &'static str| Line::of(ink, name, trial, gauge(of)).joined();
     let lines = [size(Ink::Series(0), "database", DATABASE_BYTES), size(Ink::Series(1), "log", LOG_BYTES)];
     let lines: Vec<Line> = lines.into_iter().filter(|line| line.values().count() > 1).collect();
-    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (low, most) = (of_all(&lines, f64::min)?, of_all(&lines, f64::max)?);
     let course = Course { lines, band: None, spans: Span::of(trial) };
-    let y = Axis { print: format::plain_bytes, ..from_zero(most, "size") };
-    let remark = "Sizes of the database and of its log, where the server tells them.";
+    // Beside a log that is far larger, nothing of a database would be seen on an even scale.
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let y = match low > 0.0 && most / low > EVEN_FACTOR_MAX {
+        true => {
+            Axis { scale: Scale::decades(low, most, bottom, top), title: "size", print: format::plain_bytes }
+        }
+        false => Axis { print: format::plain_bytes, ..from_zero(most, "size") },
+    };
+    let remark = "Sizes of the database and of its log, where the server tells them. A dot is a reading.";
     Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))
 }

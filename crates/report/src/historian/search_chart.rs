@@ -2,11 +2,11 @@
 //! could not be judged a ring: shapes say it, not colours.
 
 use super::table;
-use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::label::{self, Label};
 use crate::chart::scale::{Scale, Spread};
+use crate::chart::{Chart, Key, legend};
 use crate::format::{self, plain};
 use crate::historian::{FlushPoint, FlushSeries};
 use crate::search::Search;
@@ -47,6 +47,7 @@ pub(crate) fn search(search: &Search) -> Option<Chart> {
     Some(Chart {
         heading,
         svg,
+        legend: legend(search.steps.iter().map(|step| key(step.stable))),
         caption: "Dot: held. Cross: not held. Ring: could not be judged. Shaded: steps that confirm a rate."
             .to_owned(),
         table: table::steps(search),
@@ -72,6 +73,14 @@ fn line_at(canvas: &mut Canvas<'_>, frame: &Frame, height: f64, confirmed: bool,
     let at = if below > frame.bottom - TEXT / 2.0 { height - TEXT * 0.8 } else { below };
     let text = format!("{word} {}", plain(rate));
     canvas.text(Ink::Text, Side::Right, (frame.right - text_width(&text), at), &text);
+}
+
+fn key(held: Option<bool>) -> Key {
+    match held {
+        Some(true) => Key::new(Ink::Series(0), "held"),
+        Some(false) => Key::new(Ink::Series(1), "not held"),
+        None => Key::new(Ink::Axis, "could not be judged"),
+    }
 }
 
 fn describe(search: &Search) -> String {
@@ -122,6 +131,7 @@ pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
     Some(Chart {
         heading,
         svg,
+        legend: Vec::new(),
         caption:
             "A cross marks a rate that was offered and not held. The tables give the gain over 40 rows, the \
                   default."

@@ -1,10 +1,10 @@
 //! A figure over the runs: a dot a run, the mean of each piece as a line, a dashed line where a piece begins.
 
 use super::{History, HistorySeries, sentence};
-use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::scale::{Scale, Spread};
+use crate::chart::{Chart, Key};
 use crate::format::{self, figure, plain};
 use crate::page::parts::instant;
 use crate::table::{Column, Row, Table};
@@ -51,16 +51,21 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
             canvas.ring(Ink::Series(0), 6.0, (x.at(run as f64), y.scale.at(value)));
         }
     });
-    Some(Chart { heading, svg, caption: caption(history, low), table: table(history, series) })
+    let keys =
+        [Key::new(Ink::Series(0), "a run"), Key::new(Ink::Series(1), "mean between two change points")];
+    Some(Chart {
+        heading,
+        svg,
+        legend: keys.into(),
+        caption: caption(history, low),
+        table: table(history, series),
+    })
 }
 
 fn caption(history: &History, low: f64) -> String {
     let from_zero = if low > 0.0 { "" } else { " The scale begins at 0." };
     let ring = history.baseline.map(|run| format!(" Ring: the baseline, {}.", history.runs[run].name));
-    format!(
-        "A dot is a run, a line the mean between two change points; dashed: a change point.{from_zero}{}",
-        ring.unwrap_or_default()
-    )
+    format!("Dashed: a change point.{from_zero}{}", ring.unwrap_or_default())
 }
 
 fn scale(low: f64, high: f64) -> Scale {

@@ -4,12 +4,12 @@
 use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
 use record::{Phase, Sample};
 
-use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::reduce::spans;
 use crate::chart::scale::{Scale, Spread};
+use crate::chart::{Chart, Key, legend};
 use crate::format::{self, figure, plain};
 use crate::orders::{ClientSpread, Orders, OrdersTarget, UNIT};
 use crate::table::{Column, Row, Table};
@@ -124,27 +124,37 @@ fn clients(trial: &Trial) -> Option<Chart> {
         frame.draw(canvas, &x, &y);
         let mut first = 0;
         for target in &orders.targets {
-            bars(canvas, target, first, (&scale, &y.scale), count);
+            let ink = key(target.number, orders.targets.len()).ink;
+            bars(canvas, (target, ink), first, (&scale, &y.scale), count);
             first += target.clients_per_min.len();
         }
     });
     let reduced = if count > BARS { " Several clients share a bar, that of the fastest." } else { "" };
-    let colours = match orders.targets.len() {
-        0 | 1 => "",
-        2..=SERIES => " A colour is a target.",
-        _ => " Neighbouring targets differ in colour.",
-    };
     Some(Chart {
         heading: "Orders a minute of each client".to_owned(),
         svg,
-        caption: format!(
-            "A bar a client, those of a target side by side, the slowest first.{colours}{reduced}"
-        ),
+        legend: legend(orders.targets.iter().map(|target| key(target.number, orders.targets.len()))),
+        caption: format!("A bar a client, those of a target side by side, the slowest first.{reduced}"),
         table: table(orders),
     })
 }
 
-fn bars(canvas: &mut Canvas<'_>, target: &OrdersTarget, first: usize, (x, y): (&Scale, &Scale), all: usize) {
+/// The colour of a target; of more than there are colours, neighbours differ.
+fn key(number: usize, targets: usize) -> Key {
+    match (targets <= SERIES, number % 2) {
+        (true, _) => Key::new(Ink::Series(number - 1), format!("target {number}")),
+        (false, 1) => Key::new(Ink::Series(0), "targets of odd numbers"),
+        (false, _) => Key::new(Ink::Series(1), "targets of even numbers"),
+    }
+}
+
+fn bars(
+    canvas: &mut Canvas<'_>,
+    (target, ink): (&OrdersTarget, Ink),
+    first: usize,
+    (x, y): (&Scale, &Scale),
+    all: usize,
+) {
     let mut rates = target.clients_per_min.clone();
     rates.sort_by(f64::total_cmp);
     let most = (BARS * rates.len() / all).max(1);
@@ -155,7 +165,7 @@ fn bars(canvas: &mut Canvas<'_>, target: &OrdersTarget, first: usize, (x, y): (&
         // A client without an order keeps a bar that is seen.
         let height = y.at(*highest).min(y.from - 1.0);
         let gap = ((right - left) * 0.15).min(1.0);
-        canvas.rectangle(Ink::Series(target.number - 1), 0.85, (left, height), (right - gap, y.from));
+        canvas.rectangle(ink, 0.85, (left, height), (right - gap, y.from));
     }
 }
 

@@ -9,6 +9,33 @@ pub(crate) fn all(blocks: &[Block]) -> Markup {
     html! { @for block in blocks { (one(block)) } }
 }
 
+/// The table that comes first with what is said of it, and what held or not; all else is folded together.
+pub(crate) fn first(blocks: &[Block]) -> Markup {
+    let table = blocks.iter().position(|block| block.title().is_some()).map_or(0, |first| first + 1);
+    let said = |block: &&Block| matches!(block, Block::Remark(_) | Block::Notes { .. });
+    let end = table + blocks[table..].iter().take_while(said).count();
+    let (shown, rest) = blocks.split_at(end);
+    let (outcomes, more): (Vec<&Block>, Vec<&Block>) =
+        rest.iter().partition(|block| matches!(block, Block::Outcomes { .. }));
+    html! {
+        (all(shown))
+        @for block in outcomes { (one(block)) }
+        @match more.as_slice() {
+            [] => {}
+            [Block::Folded { .. } | Block::OnPage { .. }] => (one(more[0])),
+            _ => details.more {
+                summary { (titles(more.iter().copied())) }
+                @for block in &more { (one(block)) }
+            },
+        }
+    }
+}
+
+/// `Percentiles of each trial; Operations of an order`.
+pub(crate) fn titles<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> String {
+    blocks.into_iter().filter_map(Block::title).collect::<Vec<&str>>().join("; ")
+}
+
 fn one(block: &Block) -> Markup {
     match block {
         Block::Main { table, legend } => html! {

@@ -12,7 +12,10 @@ use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
 /// With more trials than this, each is folded.
-const OPEN_MOST: usize = 8;
+const OPEN_MOST: usize = 2;
+
+/// With more trials than this, their list is folded too.
+const LISTED_MOST: usize = 16;
 
 /// With more trials than this, none has charts.
 pub(crate) const CHARTS_MOST: usize = parts::ROWS_MOST;
@@ -36,6 +39,17 @@ fn without_charts(report: &Report) -> Markup {
     html! {
         p { "More than " (CHARTS_MOST) " trials have no charts of their own here; the samples and histograms of each are in the results directory." }
         details { summary { (format::counted(report.trials.len(), "trial", "trials")) } (parts::table(&table)) }
+    }
+}
+
+/// What the list of the trials holds, where it is so long that it is folded.
+pub(crate) fn folded(report: &Report) -> Option<String> {
+    let count = report.trials.len();
+    let words = |inside| format!("{}, each with {inside}", format::counted(count, "trial", "trials"));
+    match count {
+        count if count > CHARTS_MOST => None,
+        count if count > LISTED_MOST => Some(words("its charts and how it was measured")),
+        _ => None,
     }
 }
 
@@ -83,11 +97,15 @@ fn charts(trial: &Trial) -> Vec<Chart> {
 
 fn summary(trial: &Trial) -> String {
     let shown = trial.shown();
-    let rate = trial.main().and_then(|figures| figures.per_s).map(|rate| shown.words().unit.text(rate));
-    let rate = rate.map(|rate| match shown.judged(trial).and_then(|judged| judged.held) {
-        Some(true) => format!("{rate}, held"),
-        Some(false) => format!("{rate}, not held"),
-        None => rate,
+    let held =
+        shown.judged(trial).and_then(|judged| judged.held).or(trial.offered_rate.map(|rate| rate.held));
+    let offered = shown.offered_per_s(trial).map(|per_s| shown.words().unit.text(per_s));
+    let rate = shown.rate(trial).map(|rate| match (offered, held) {
+        (Some(offered), Some(true)) => format!("{rate} of {offered} offered, held"),
+        (Some(offered), Some(false)) => format!("{rate} of {offered} offered, not held"),
+        (None, Some(true)) => format!("{rate}, held"),
+        (None, Some(false)) => format!("{rate}, not held"),
+        (_, None) => rate,
     });
     match (trial.is_complete(), rate) {
         (true, Some(rate)) => rate,

@@ -25,6 +25,15 @@ pub(crate) fn environment(report: &Report) -> Markup {
     } }
 }
 
+/// `db7: Debian GNU/Linux 12, kernel 6.18, 16 processors, 64.0 GiB of memory`.
+pub(crate) fn inside(report: &Report) -> String {
+    let Some(environment) = &report.environment else { return "not recorded".to_owned() };
+    let system = read(&environment.system, Clone::clone);
+    let processors = format::counted(environment.cpu.usable as usize, "processor", "processors");
+    let memory = format::bytes(environment.memory.total_bytes);
+    format!("{}: {system}, kernel {}, {processors}, {memory} of memory", environment.host, environment.kernel)
+}
+
 fn fact(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }

@@ -6,6 +6,10 @@ use crate::comparison::method as comparison;
 use crate::report::Report;
 use crate::workloads;
 
+/// What the method holds.
+pub(crate) const INSIDE: &str =
+    "how figures, intervals and percentiles were computed, and what is called steady";
+
 pub(crate) fn method(report: &Report) -> Markup {
     html! { div.prose {
         @for (workload, shown) in workloads::all() {

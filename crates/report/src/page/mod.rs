@@ -7,6 +7,7 @@ mod method;
 pub(crate) mod parts;
 mod raw;
 mod settings;
+mod title;
 pub(crate) mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -33,14 +34,46 @@ impl Report {
         let sections = sections(self);
         let body = html! {
             (header(self, &sections))
-            main {
-                @for (id, heading, body) in &sections {
-                    section id=(id) { h2 { (heading) } (body) }
+            main { @for section in &sections { (section.markup()) } }
+            p.paper.meta { "The figures of each chart and the seconds of each trial are not on paper: they stand in the file." }
+            footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". A dash stands where a figure is unknown or too few operations support it." }
+        };
+        document(&title::of(self).whole(), &body)
+    }
+}
+
+/// What stands under one heading.
+struct Part {
+    id: &'static str,
+    heading: String,
+    /// What is inside, where the page shows it only when it is asked to.
+    folded: Option<String>,
+    body: Markup,
+}
+
+impl Part {
+    fn open(id: &'static str, heading: impl Into<String>, body: Markup) -> Self {
+        Self { id, heading: heading.into(), folded: None, body }
+    }
+
+    fn folded(id: &'static str, heading: &str, inside: String, body: Markup) -> Self {
+        Self { folded: Some(inside), ..Self::open(id, heading, body) }
+    }
+
+    fn markup(&self) -> Markup {
+        html! {
+            section id=(self.id) {
+                @if let Some(inside) = &self.folded {
+                    details.fold {
+                        summary { h2 { (self.heading) } span.rest { (inside) } }
+                        (self.body)
+                    }
+                } @else {
+                    h2 { (self.heading) }
+                    (self.body)
                 }
             }
-            footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } "." }
-        };
-        document(&self.title, &body)
+        }
     }
 }
 
@@ -63,51 +96,54 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
     .into_string()
 }
 
-/// What stands on the page, in order: id, heading, body. What has no content is left out.
-fn sections(report: &Report) -> Vec<(&'static str, String, Markup)> {
-    let mut sections = vec![("verdicts", "Verdicts".to_owned(), verdicts::list(&report.verdicts))];
+/// What stands on the page, in order. What has no content is left out; what only who checks the figures asks for is folded.
+fn sections(report: &Report) -> Vec<Part> {
+    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list(&report.verdicts))];
     match &report.comparison {
-        Some(compared) => sections.push(("comparison", "Comparison".to_owned(), comparison(compared))),
-        None => sections.extend(overview(report).map(|part| ("overview", "At a glance".to_owned(), part))),
+        Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
+        None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),
     }
     let mut published: Vec<Block> = Vec::new();
-    let mut own: Vec<(&'static str, String, Markup)> = Vec::new();
+    let mut own: Vec<Part> = Vec::new();
     let mut of_workloads: Vec<(Workload, Vec<Block>)> = Vec::new();
     for (workload, section) in section::all(report) {
         match section.place {
             Place::Figures => of_workloads.push((workload, section.blocks)),
             Place::Own { anchor, heading } => {
-                own.push((anchor, heading.to_owned(), blocks::all(&section.blocks)));
+                own.push(Part::open(anchor, heading, blocks::all(&section.blocks)))
             }
             Place::Published => published.extend(section.blocks),
         }
     }
-    sections.extend(figures(&of_workloads));
-    sections.extend(own);
-    let mut push = |id, heading: &str, body| sections.push((id, heading.to_owned(), body));
-    push("evidence", "Trial by trial", evidence::trials(report));
+    parts.extend(figures(&of_workloads));
+    parts.extend(own);
+    parts.push(match evidence::folded(report) {
+        Some(inside) => Part::folded("evidence", "Trial by trial", inside, evidence::trials(report)),
+        None => Part::open("evidence", "Trial by trial", evidence::trials(report)),
+    });
     if !published.is_empty() {
-        push("published", "Published figures", beside(&published));
+        let inside = blocks::titles(&published);
+        parts.push(Part::folded("published", "Published figures", inside, beside(&published)));
     }
-    push("environment", "Environment", machine::environment(report));
-    push("settings", "Settings", settings::settings(report));
-    push("method", "Method", method::method(report));
-    push("raw", "Raw numbers", raw::seconds(report));
-    sections
+    let mut fold = |id, heading, inside, body| parts.push(Part::folded(id, heading, inside, body));
+    fold("environment", "Environment", machine::inside(report), machine::environment(report));
+    fold("settings", "Settings", settings::inside(report), settings::settings(report));
+    fold("method", "Method", method::INSIDE.to_owned(), method::method(report));
+    fold("raw", "Raw numbers", raw::inside(report), raw::seconds(report));
+    parts
 }
 
-fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
-    let host = report.environment.as_ref().map(|environment| environment.host.as_str());
+fn header(report: &Report, sections: &[Part]) -> Markup {
+    let title = title::of(report);
     let invalid = report.trials.iter().filter(|trial| trial.state == State::Invalid).count();
     html! {
         header {
-            h1 { (report.title) }
+            h1 { (title.what) @if !title.on.is_empty() { ": " span.on { (title.on) } } }
             @if let Some(called) = report.labels.in_words() { p.meta { strong { (called) } } }
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
             (summary(report))
             p.meta {
                 (parts::instant(&report.started))
-                @if let Some(host) = host { " on " (host) }
                 @if let Some(profile) = &report.profile { ", profile " (profile) }
                 ", " (format::counted(report.trials.len(), "trial", "trials"))
                 ", " (format::state(report.state))
@@ -115,7 +151,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
             }
             p.meta { code { (report.command.join(" ")) } }
             nav aria-label="Sections" {
-                @for (id, heading, _) in sections { a href={ "#" (id) } { (heading) } }
+                @for section in sections { a href={ "#" (section.id) } { (section.heading) } }
             }
         }
     }
@@ -124,6 +160,7 @@ fn header(report: &Report, sections: &[(&str, String, Markup)]) -> Markup {
 /// The answer in sentences that can be read aloud, how far to trust them, what limits them, and what to do next.
 fn summary(report: &Report) -> Markup {
     let summary = Summary::of(report);
+    let warnings = verdicts::warnings(&report.verdicts);
     let (told, more) = summary.answers.split_at(summary.answers.len().min(ANSWERS_MOST));
     let line = |label: &str, text: &str| html! { p { b { (label) } " " (verdicts::ended(text)) } };
     html! {
@@ -132,7 +169,14 @@ fn summary(report: &Report) -> Markup {
             @if !more.is_empty() {
                 p.answer { a href="#verdicts" { (format::counted(more.len(), "more finding", "more findings")) } "." }
             }
-            p class={ "trust " (summary.trust.word()) } { b { "Trust" } " " (verdicts::ended(&summary.trust_words())) }
+            p class={ "trust " (summary.trust.word()) } {
+                b { "Trust" } " " (verdicts::ended(&summary.trust_words()))
+                @if warnings > 0 {
+                    " " a href={ "#" (verdicts::WARNINGS) } {
+                        (format::counted(warnings, "warning in full", "warnings in full"))
+                    }
+                }
+            }
             (line("Limited by", &summary.limit))
             @if let Some(next) = &summary.next_in_words() { (line("Next", next)) }
         }
@@ -159,23 +203,19 @@ fn comparison(compared: &StudyComparison) -> Markup {
                 p.meta { (format::counted(axis.left_out, "further setting", "further settings")) " of the other axes are in the table only." }
             }
         }
-        (blocks::all(&comparison::section::blocks(compared)))
+        (blocks::first(&comparison::section::blocks(compared)))
     }
 }
 
 /// The figures of each workload; where nothing was measured, that.
-fn figures(of: &[(Workload, Vec<Block>)]) -> Vec<(&'static str, String, Markup)> {
+fn figures(of: &[(Workload, Vec<Block>)]) -> Vec<Part> {
     if of.is_empty() {
-        return vec![("figures", "Figures".to_owned(), html! { p { "Nothing was measured." } })];
+        return vec![Part::open("figures", "Figures", html! { p { "Nothing was measured." } })];
     }
     let section = |(workload, blocks): &(Workload, Vec<Block>)| {
         let words = workloads::of(*workload).words();
         let heading = if of.len() > 1 { format!("Figures: {}", words.one) } else { "Figures".to_owned() };
-        let body = html! {
-            (blocks::all(blocks))
-            p.meta { "A dash stands where a figure is unknown or too few operations support it." }
-        };
-        (words.anchor, heading, body)
+        Part::open(words.anchor, heading, blocks::first(blocks))
     };
     of.iter().map(section).collect()
 }
@@ -187,5 +227,7 @@ fn beside(published: &[Block]) -> Markup {
     }
 }
 
+#[cfg(test)]
+mod shape_tests;
 #[cfg(test)]
 mod tests;

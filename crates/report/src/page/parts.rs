@@ -10,6 +10,9 @@ pub(crate) fn table(table: &Table) -> Markup {
     table_marked(table, 0)
 }
 
+/// A table of as many rows is not broken over two sheets of paper.
+const ROWS_TOGETHER: usize = 14;
+
 /// Rows that a page shows without being asked.
 pub(crate) const ROWS_MOST: usize = 60;
 
@@ -29,9 +32,9 @@ pub(crate) fn table_marked(table: &Table, measured: usize) -> Markup {
     // The first column of words names the row.
     let name = table.columns.iter().position(|column| column.text).unwrap_or(0);
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+        div.scroll.short[table.rows.len() <= ROWS_TOGETHER] tabindex="0" role="region" aria-label=(table.title) {
             table {
-                caption { (table.title) }
+                caption { span { (table.title) } }
                 thead {
                     tr {
                         @for column in &table.columns {
@@ -82,6 +85,13 @@ fn figure(chart: &Chart) -> Markup {
         figure {
             h4 { (chart.heading) }
             (PreEscaped(&chart.svg))
+            @if !chart.legend.is_empty() {
+                ul.legend {
+                    @for key in &chart.legend {
+                        li { span.key style={ "background:var(--" (key.ink.variable()) ")" } {} (key.text) }
+                    }
+                }
+            }
             figcaption { (chart.caption) }
             details { summary { "Figures of this chart" } (table(&chart.table)) }
         }
@@ -93,7 +103,7 @@ pub(crate) fn facts(title: &str, facts: &[(String, String)]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
             table.facts {
-                caption { (title) }
+                caption { span { (title) } }
                 tbody {
                     @for (name, value) in facts { tr { th scope="row" { (name) } td { (value) } } }
                 }

@@ -14,6 +14,11 @@ use crate::workloads::Second;
 /// Rows of a trial; what is longer is reduced to ranges.
 const ROWS: usize = 120;
 
+/// What the raw numbers hold.
+pub(crate) fn inside(report: &Report) -> String {
+    format!("the seconds of {}", format::counted(report.trials.len(), "trial", "trials"))
+}
+
 pub(crate) fn seconds(report: &Report) -> Markup {
     html! {
         p { "Every second of every trial, with its histograms, stands in the results directory: " code { "samples.ndjson" } " and " code { "latency.hlog" } " of each trial." }

@@ -49,6 +49,12 @@ pub(crate) fn settings(report: &Report) -> Markup {
     }
 }
 
+/// What the settings hold, for who has not unfolded them.
+pub(crate) fn inside(report: &Report) -> String {
+    let input = if report.study_toml.trim().is_empty() { "" } else { ", the exact input" };
+    format!("command and seed, what was asked, what was really set up{input}")
+}
+
 /// The order in which the trials ran, by their start, as numbers.
 fn order(report: &Report) -> String {
     let mut begun: Vec<&Trial> = report.trials.iter().filter(|trial| trial.started.is_some()).collect();

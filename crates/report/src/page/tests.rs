@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::tests;
 
 /// The pages of all studies, made once.
-fn pages() -> &'static [String] {
+pub(super) fn pages() -> &'static [String] {
     static PAGES: OnceLock<Vec<String>> = OnceLock::new();
     PAGES.get_or_init(|| {
         let empty = fixture::study("quick", Vec::new());

@@ -2,14 +2,26 @@
 
 use maud::{Markup, html};
 
+use crate::format;
 use crate::verdict::{Level, Verdict};
 use crate::workloads;
 
 /// More figures than this are no headline.
 const FIGURES_MOST: usize = 12;
 
+/// With more notes than this, they are folded.
+const NOTES_OPEN_MOST: usize = 2;
+
 /// Units with more letters do not fit a card beside a large number.
 const UNIT_LETTERS_MOST: usize = 4;
+
+/// Where the warnings stand on the page.
+pub(crate) const WARNINGS: &str = "warnings";
+
+/// Warnings that a list shows.
+pub(crate) fn warnings(verdicts: &[Verdict]) -> usize {
+    verdicts.iter().filter(|verdict| verdict.level == Level::Warning).count()
+}
 
 pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
@@ -23,15 +35,22 @@ pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
         .partition(|verdict| is_rate(verdict) && verdict.figure.is_some() && rates <= FIGURES_MOST);
     let (failures, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         doubts.into_iter().partition(|verdict| verdict.level == Level::Failure);
+    let (warnings, notes): (Vec<&Verdict>, Vec<&Verdict>) =
+        doubts.into_iter().partition(|verdict| verdict.level == Level::Warning);
     html! {
         (sentences(&failures))
         @if !large.is_empty() {
-            ul.figures { @for verdict in large { (figure(verdict)) } }
+            ul.figures { @for verdict in large { (figure(verdict, verdicts)) } }
         }
         @if !small.is_empty() {
             ul.findings { @for verdict in small { li { (sentence(verdict)) } } }
         }
-        (sentences(&doubts))
+        @if !warnings.is_empty() { div id=(WARNINGS) { (sentences(&warnings)) } }
+        @if notes.len() > NOTES_OPEN_MOST {
+            details.notes { summary { (notes_inside(&notes)) } (sentences(&notes)) }
+        } @else {
+            (sentences(&notes))
+        }
         @if verdicts.is_empty() { p { "Nothing was measured, so there is nothing to say." } }
     }
 }
@@ -52,8 +71,44 @@ fn sentences(verdicts: &[&Verdict]) -> Markup {
     }
 }
 
-/// A verdict around its figure: what it is about, the figure, the rest of the sentence.
-fn figure(verdict: &Verdict) -> Markup {
+/// `5 notes: closed loop, no purge, steal`.
+fn notes_inside(notes: &[&Verdict]) -> String {
+    let mut rules: Vec<String> = Vec::new();
+    for note in notes {
+        let rule = in_words(note);
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    format!("{}: {}", format::counted(notes.len(), "note", "notes"), rules.join(", "))
+}
+
+/// The rule of a verdict as words: `not steady`.
+fn in_words(verdict: &Verdict) -> String {
+    verdict.rule.replace('_', " ")
+}
+
+/// What speaks against the figure of these trials, each in a few words, with how much of it there is in a single trial.
+fn marks(of: &Verdict, verdicts: &[Verdict]) -> Vec<String> {
+    let speaks = |doubt: &&Verdict| {
+        matches!(doubt.level, Level::Failure | Level::Warning)
+            && doubt.trials.iter().any(|trial| of.trials.contains(trial))
+    };
+    let words = |doubt: &Verdict| match of.trials.as_slice() {
+        [only] => doubt
+            .raised
+            .get(only)
+            .map_or_else(|| in_words(doubt), |figure| format!("{} {figure}", in_words(doubt))),
+        all => {
+            let hit = all.iter().filter(|trial| doubt.trials.contains(trial)).count();
+            format!("{} in {hit} of {} trials", in_words(doubt), all.len())
+        }
+    };
+    verdicts.iter().filter(speaks).map(|doubt| unbroken(&words(doubt))).collect()
+}
+
+/// A verdict around its figure: what it is about, the figure, the rest of the sentence, what speaks against it.
+fn figure(verdict: &Verdict, verdicts: &[Verdict]) -> Markup {
     let Some((figure, (what, rest))) = verdict
         .figure
         .as_ref()
@@ -63,12 +118,16 @@ fn figure(verdict: &Verdict) -> Markup {
     };
     let long = figure.split_once(' ').filter(|(_, unit)| unit.chars().count() > UNIT_LETTERS_MOST);
     let (number, unit) = long.map_or((figure.as_str(), None), |(number, unit)| (number, Some(unit)));
+    let marks = marks(verdict, verdicts);
     html! {
-        li {
+        li.doubted[!marks.is_empty()] {
             span.what { (what.trim_end_matches([':', ' '])) }
             " "
             strong { (number) @if let Some(unit) = unit { " " small { (unit) } } }
-            span.rest { (rest.trim_start_matches([',', ' '])) }
+            span.rest { (kept(rest.trim_start_matches([',', ' ']))) }
+            @if !marks.is_empty() {
+                span.marks { b { "Warnings" } " " (marks.join(", ")) }
+            }
         }
     }
 }
@@ -88,7 +147,12 @@ pub(super) fn ended(sentence: &str) -> String {
     format!("{}.", kept(sentence.trim_end_matches('.')))
 }
 
-/// A per cent sign stays with its figure.
+/// A few words that stay on one line.
+fn unbroken(words: &str) -> String {
+    words.replace(' ', "\u{a0}")
+}
+
+/// A per cent sign stays with its figure, and so does a time's unit.
 fn kept(sentence: &str) -> String {
-    sentence.replace(" %", "\u{a0}%")
+    sentence.replace(" %", "\u{a0}%").replace(" µs", "\u{a0}µs").replace(" ms", "\u{a0}ms")
 }

@@ -276,7 +276,9 @@ fn a_long_historian_makes_a_page_of_bounded_size() {
 fn pages_mark_purges_and_outages_and_tell_shapes_apart() {
     let page = Report::of(&project()).html();
     for part in [
-        "Marked: purge, shrink, outage.",
+        "</span>purge</li>",
+        "</span>shrink</li>",
+        "</span>outage</li>",
         "Pending records",
         "Offered and written",
         "Flush latency",

@@ -58,9 +58,11 @@ impl<'a> Doubt<'a> {
         if self.hits.is_empty() {
             return None;
         }
+        let raised = |hit: &Hit<'_>| Some((hit.trial.number, print(hit.figure?)));
+        let raised = self.hits.iter().filter_map(raised).collect();
         let figure = self.range(print);
         Some(Verdict {
-            figure: None,
+            raised,
             trials: self.hits.iter().map(|hit| hit.trial.number).collect(),
             ..Verdict::new(self.level, self.rule, format!("{}: {}", self.subject(), sentence(&figure)))
         })

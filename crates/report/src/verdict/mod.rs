@@ -11,6 +11,8 @@ pub(crate) mod rate;
 pub(crate) mod server;
 pub(crate) mod stability;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
@@ -57,11 +59,21 @@ pub struct Verdict {
     pub figure: Option<String>,
     /// Numbers of the trials it is about; empty where it is about the whole study.
     pub trials: Vec<u32>,
+    /// Of a doubt the figure that raised it in each of those trials, where there is one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub raised: BTreeMap<u32, String>,
 }
 
 impl Verdict {
     pub(crate) fn new(level: Level, rule: &str, sentence: String) -> Self {
-        Self { level, rule: rule.to_owned(), sentence, figure: None, trials: Vec::new() }
+        Self {
+            level,
+            rule: rule.to_owned(),
+            sentence,
+            figure: None,
+            trials: Vec::new(),
+            raised: BTreeMap::new(),
+        }
     }
 }
 

@@ -1,0 +1,79 @@
+//! What a page is called: what was measured on what, where and when.
+
+use record::Reading;
+
+use crate::report::Report;
+
+/// Targets that a title names before it counts.
+const TARGETS_MOST: usize = 3;
+
+/// A title in two pieces, the second of which may be shown smaller.
+pub(crate) struct Title {
+    /// The study: `Check`.
+    pub(crate) what: String,
+    /// `/data, SQLite 3.53.2 on db7 (nvme0n1), 2026-11-21`; as much of it as is recorded.
+    pub(crate) on: String,
+}
+
+impl Title {
+    /// Both pieces.
+    pub(crate) fn whole(&self) -> String {
+        [self.what.as_str(), &self.on]
+            .into_iter()
+            .filter(|piece| !piece.is_empty())
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+}
+
+pub(crate) fn of(report: &Report) -> Title {
+    let host = report.environment.as_ref().map(|environment| {
+        let devices = devices(report);
+        if devices.is_empty() {
+            environment.host.clone()
+        } else {
+            format!("{} ({})", environment.host, listed(devices))
+        }
+    });
+    let targets = Some(targets(report)).filter(|targets| !targets.is_empty()).map(listed);
+    let place = match (targets, host) {
+        (Some(targets), Some(host)) => Some(format!("{targets} on {host}")),
+        (targets, host) => targets.or(host),
+    };
+    let day = report.started.get(..10).map(str::to_owned);
+    let on = place.into_iter().chain(day).collect::<Vec<String>>().join(", ");
+    Title { what: report.title.clone(), on }
+}
+
+/// What was loaded, each once.
+fn targets(report: &Report) -> Vec<String> {
+    let setups = report.trials.iter().filter_map(|trial| Some((trial.shown(), trial.setup.as_ref()?)));
+    distinct(setups.flat_map(|(shown, setup)| shown.targets(setup)))
+}
+
+/// The block devices under the targets, each once.
+fn devices(report: &Report) -> Vec<String> {
+    let volumes = report.environment.iter().flat_map(|environment| environment.volumes.values());
+    distinct(volumes.filter_map(|volume| match &volume.device {
+        Reading::Known(device) => Some(device.name.clone()),
+        Reading::Unknown(_) => None,
+    }))
+}
+
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for one in all {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// All of few, else the first of them and how many more there are.
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(TARGETS_MOST);
+    names.truncate(TARGETS_MOST);
+    let names = names.join(", ");
+    if more > 0 { format!("{names} and {more} more") } else { names }
+}
