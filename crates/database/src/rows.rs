@@ -83,9 +83,10 @@ pub struct Table {
     pub columns: &'static [Column],
 }
 
-/// A value as an engine sends it: a parameter, or one of a row.
+/// A value as an engine sends it: a parameter, or one of a row. The kinds are those of [`Value`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell<'r> {
+#[expect(missing_docs, reason = "said at `Value`")]
+pub enum Cell<'r> {
     Null,
     I16(i16),
     I32(i32),
@@ -150,15 +151,21 @@ impl Rows {
     /// When it has another width, which would be the caller's mistake.
     #[inline]
     pub fn push<const WIDTH: usize>(&mut self, row: [Value; WIDTH]) {
+        self.push_cells(row.each_ref().map(Value::cell));
+    }
+
+    /// As [`Self::push`], of values that are somebody else's.
+    #[inline]
+    pub fn push_cells<const WIDTH: usize>(&mut self, row: [Cell<'_>; WIDTH]) {
         assert_eq!(WIDTH, self.width, "every row has a value for each column");
-        let stored = row.map(|value| self.stored(value));
+        let stored = row.map(|cell| self.stored(cell));
         self.values.extend_from_slice(&stored);
     }
 
     /// Adds a value to a row that is made value after value; it is one once it has a value for each column.
     #[inline]
     pub fn put(&mut self, value: Value) {
-        let stored = self.stored(value);
+        let stored = self.stored(value.cell());
         self.values.push(stored);
     }
 
@@ -225,14 +232,14 @@ impl Rows {
     }
 
     #[inline]
-    fn stored(&mut self, value: Value) -> Stored {
-        match value {
-            Value::Null => Stored::Null,
-            Value::I16(number) => Stored::I16(number),
-            Value::I32(number) => Stored::I32(number),
-            Value::I64(number) => Stored::I64(number),
-            Value::F64(number) => Stored::F64(number),
-            Value::Text(text) => self.stored_text(&text),
+    fn stored(&mut self, cell: Cell<'_>) -> Stored {
+        match cell {
+            Cell::Null => Stored::Null,
+            Cell::I16(number) => Stored::I16(number),
+            Cell::I32(number) => Stored::I32(number),
+            Cell::I64(number) => Stored::I64(number),
+            Cell::F64(number) => Stored::F64(number),
+            Cell::Text(text) => self.stored_text(text),
         }
     }
 

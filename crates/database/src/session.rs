@@ -12,7 +12,7 @@ use crate::postgres::PostgresSession;
 use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::url::Address;
-use crate::{Dialect, Error, Rows, Table, Transaction, Url, Value};
+use crate::{Cell, Dialect, Error, Rows, Table, Transaction, Url, Value};
 
 /// One connection.
 #[derive(Debug)]
@@ -270,6 +270,31 @@ impl Session {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
             Opened::Fake(session) => session.append(table, rows, method).await,
+        }
+    }
+
+    /// As [`Self::append`], of rows that are read where they lie: an engine that can encodes them from there, any other has them
+    /// copied into `room`.
+    ///
+    /// # Errors
+    /// As `append`.
+    pub async fn append_from<const WIDTH: usize>(
+        &mut self,
+        table: &'static Table,
+        rows: impl ExactSizeIterator<Item = [Cell<'_>; WIDTH]>,
+        room: &mut Rows,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        match (&mut self.opened, method) {
+            (Opened::Postgres(session), WriteMethod::Bulk) => {
+                let rows = rows.map(IntoIterator::into_iter);
+                watched!(self, Doing::Append(table.name), session.copy(table, rows))
+            }
+            _ => {
+                room.clear();
+                rows.for_each(|row| room.push_cells(row));
+                self.append(table, room, method).await
+            }
         }
     }
 

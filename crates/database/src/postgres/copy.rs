@@ -4,27 +4,23 @@
 use bytes::Bytes;
 
 use crate::rows::Cell;
-use crate::{Column, Kind, Rows, Table};
+use crate::{Column, Kind, Table};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 
 /// Rows on their way to bytes, in pieces.
-pub(super) struct Encoder<'r, I> {
-    table: &'r Table,
+pub(super) struct Encoder<I> {
+    table: &'static Table,
     rows: I,
     is_begun: bool,
     is_ended: bool,
 }
 
-/// The pieces of rows.
-pub(super) fn encoder<'r>(
-    table: &'r Table,
-    rows: &'r Rows,
-) -> Encoder<'r, impl Iterator<Item = impl Iterator<Item = Cell<'r>>>> {
-    Encoder { table, rows: rows.rows(), is_begun: false, is_ended: false }
-}
+impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<I> {
+    pub(super) fn new(table: &'static Table, rows: I) -> Self {
+        Self { table, rows, is_begun: false, is_ended: false }
+    }
 
-impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<'r, I> {
     /// The next piece of about so many bytes. None after the last.
     ///
     /// # Errors
@@ -63,7 +59,8 @@ impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<'r, I> {
 /// Bytes of the widest number with its length before it.
 const WIDEST: usize = 12;
 
-#[inline]
+#[expect(clippy::inline_always, reason = "a call for each value costs as much as the value")]
+#[inline(always)]
 fn put(column: &Column, cell: Cell<'_>, piece: &mut Vec<u8>) -> Result<(), String> {
     match (column.kind, cell) {
         (_, Cell::Null) => piece.extend_from_slice(&(-1i32).to_be_bytes()),
@@ -99,9 +96,9 @@ fn not_of_kind(column: &Column, cell: Cell<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
+    use crate::{Rows, Value};
 
-    const TABLE: Table = Table {
+    static TABLE: Table = Table {
         name: "t",
         columns: &[
             Column { name: "a", kind: Kind::I16 },
@@ -113,7 +110,7 @@ mod tests {
     };
 
     fn encoded(rows: &Rows, piece_bytes: usize) -> Result<Vec<u8>, String> {
-        let mut encoder = encoder(&TABLE, rows);
+        let mut encoder = Encoder::new(&TABLE, rows.rows());
         let mut all = Vec::new();
         while let Some(piece) = encoder.piece(piece_bytes)? {
             all.extend_from_slice(&piece);
@@ -149,7 +146,7 @@ mod tests {
         for _ in 0..1_000 {
             rows.push([Value::I16(1), Value::I32(1), Value::I64(1), Value::F64(1.0), Value::Null]);
         }
-        let mut encoder = encoder(&TABLE, &rows);
+        let mut encoder = Encoder::new(&TABLE, rows.rows());
         let mut sizes = Vec::new();
         while let Some(piece) = encoder.piece(4_096).unwrap() {
             sizes.push(piece.len());

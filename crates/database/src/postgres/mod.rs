@@ -21,7 +21,7 @@ use crate::error::{Attempt, Doing};
 use crate::resolve;
 use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
-use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
 
@@ -185,16 +185,29 @@ impl PostgresSession {
         if rows.is_empty() {
             return Ok(());
         }
-        self.settle().await?;
         match method {
-            WriteMethod::Bulk => self.copy(table, rows).await,
-            WriteMethod::MultiRow => self.insert_many(table, rows).await,
-            WriteMethod::Batch => self.insert_each(table, rows).await,
+            WriteMethod::Bulk => self.copy(table, rows.rows()).await,
+            WriteMethod::MultiRow => {
+                self.settle().await?;
+                self.insert_many(table, rows).await
+            }
+            WriteMethod::Batch => {
+                self.settle().await?;
+                self.insert_each(table, rows).await
+            }
         }
     }
 
     /// One COPY, which is a transaction of its own.
-    async fn copy(&mut self, table: &'static Table, rows: &Rows) -> Result<(), Error> {
+    pub(crate) async fn copy<'r>(
+        &mut self,
+        table: &'static Table,
+        rows: impl ExactSizeIterator<Item = impl Iterator<Item = Cell<'r>>>,
+    ) -> Result<(), Error> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        self.settle().await?;
         let doing = Doing::Append(table.name);
         let statement = match self.copies.get(table.name) {
             Some(statement) => statement.clone(),
@@ -207,7 +220,7 @@ impl PostgresSession {
             }
         };
         let client = &self.client;
-        let mut encoder = copy::encoder(table, rows);
+        let mut encoder = copy::Encoder::new(table, rows);
         let run = async {
             // The server begins while the first piece is encoded, and works on each while the next is.
             let mut start = pin!(client.copy_in::<_, Bytes>(&statement));

@@ -27,8 +27,11 @@ use transactions::{
     a_transaction_is_done_as_a_whole_or_not_at_all, an_insert_gives_the_id_that_the_database_made,
 };
 
+use crate::rows::Cell;
 use crate::samples::{READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
-use crate::{Claim, Dialect, Engine, Error, Existing, Held, Own, RunId, Session, Url, Value, WriteMethod};
+use crate::{
+    Claim, Dialect, Engine, Error, Existing, Held, Own, Rows, RunId, Session, Url, Value, WriteMethod,
+};
 
 const METHODS: [WriteMethod; 3] = [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk];
 const ALL: [Existing; 3] = [Existing::Refuse, Existing::Reuse, Existing::Replace];
@@ -162,6 +165,16 @@ async fn statements_do_what_they_say(engine: Engine) {
         assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&rows), "{method:?}");
         let all = u64::try_from(rows.len()).unwrap();
         assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
+        // The same from where they lie, after others in the same memory.
+        let (cells, mut room) = (cells_of(&rows), plain_rows(3));
+        session.append_from(&SAMPLES, cells.into_iter(), &mut room, method).await.unwrap();
+        assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&rows), "{method:?}");
+        assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
+        session
+            .append_from(&SAMPLES, Vec::<[Cell<'_>; 5]>::new().into_iter(), &mut room, method)
+            .await
+            .unwrap();
+        assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]], "{method:?}");
     }
     for method in METHODS {
         // More than one statement has parameters for, and of different sizes.
@@ -183,6 +196,11 @@ async fn statements_do_what_they_say(engine: Engine) {
     );
     drop(session);
     own.remove().await.unwrap();
+}
+
+/// Rows as somebody has them who keeps no [`Rows`].
+fn cells_of(rows: &Rows) -> Vec<[Cell<'_>; 5]> {
+    rows.rows().map(|cells| cells.collect::<Vec<_>>().try_into().unwrap()).collect()
 }
 
 /// Rows of which one is refused: none of them is stored, and the session goes on.

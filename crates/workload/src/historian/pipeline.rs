@@ -147,7 +147,8 @@ impl Pipeline {
             if self.buffer.try_take(sent_ns, &mut self.batch) != Take::Taken {
                 return events;
             }
-            store::fill(&mut self.rows, &self.batch);
+            self.rows.clear();
+            self.batch.iter().for_each(|event| self.rows.push_cells(store::row(event)));
             black_box(&self.rows);
             let now_ns = clock.now_ns();
             self.ledger.acknowledged(&self.batch, Some(now_ns));

@@ -27,7 +27,8 @@ pub(crate) struct Writer {
     /// What the server knows the last session by in which something was written.
     connection: Connection,
     batch: Vec<Event>,
-    rows: Rows,
+    /// For an engine that has to have rows of its own.
+    room: Rows,
 }
 
 /// A flush of which it is not known whether it was committed.
@@ -56,7 +57,7 @@ impl Writer {
             connection: session.connection().clone(),
             session,
             batch: Vec::with_capacity(flush_rows),
-            rows: Rows::with_capacity(SAMPLES.columns.len(), flush_rows),
+            room: Rows::with_capacity(SAMPLES.columns.len(), flush_rows),
             running,
         }
     }
@@ -90,9 +91,8 @@ impl Writer {
         let mut again = false;
         loop {
             let sent_ns = self.clock.now_ns();
-            // Each time: rows that were on their way when a session was lost do not come back.
-            store::fill(&mut self.rows, &self.batch);
-            let error = match self.session.append(&SAMPLES, &mut self.rows, method).await {
+            let rows = self.batch.iter().map(store::row);
+            let error = match self.session.append_from(&SAMPLES, rows, &mut self.room, method).await {
                 Ok(()) => {
                     let rewritten = if again { self.batch.len() as u64 } else { 0 };
                     self.running.ledger.lock().written_again += rewritten;
