@@ -5,6 +5,7 @@
 //! the same record gives the same report, today and with next year's build.
 
 mod bins;
+mod change;
 mod chart;
 mod compare;
 mod comparison;

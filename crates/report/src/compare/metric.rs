@@ -5,6 +5,7 @@ use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged};
 
 use super::{RunCells, Shared};
+use crate::change::{Change, Sense};
 use crate::comparison::{Cell, ComparedMetric, direction, gain_pct, words};
 use crate::metrics::SUSTAINED;
 use crate::search::RateRange;
@@ -40,6 +41,14 @@ pub struct MetricAgainst {
     pub judged: Option<Judged>,
     /// The verdict in words, or why there is none.
     pub words: String,
+}
+
+impl MetricAgainst {
+    /// The change as it is told; none where there is no ratio.
+    pub(crate) fn change(&self) -> Option<Change> {
+        let sense = Sense::of(self.metric.better, self.metric.unit);
+        Change::of(self.gain_pct, self.low_pct.zip(self.high_pct), sense, self.effect.as_ref())
+    }
 }
 
 /// What verdicts follow.

@@ -3,7 +3,7 @@
 use record::Lines;
 
 use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, label};
-use crate::comparison::table::change_of;
+use crate::change::told_or_dash;
 use crate::format::{self, figure_or_dash};
 use crate::search::RateRange;
 use crate::table::{Column, Row, Table};
@@ -137,6 +137,9 @@ fn figures(against: &Against, first: &str, width: usize, rows: CompareRows<'_>) 
     blocks
 }
 
+/// More trials or runs a side than this nobody makes to settle a question.
+const PRACTICAL: u32 = 100;
+
 const LEGEND: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the \
                       interval between unpaired trials where both sides have several, of 95 % unless it says otherwise.";
 const LEGEND_OF_RUNS: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent of the mean of the runs, \
@@ -205,8 +208,10 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
     };
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
     let unit = if by_runs { "runs" } else { "trials" };
-    let settle = needed
-        .map(|blocks| format!("; about {} {unit} each would settle it", format::grouped(blocks.into())));
+    let settle = needed.map(|blocks| match blocks {
+        blocks if blocks > PRACTICAL => format!("; settled by no number of {unit} that anybody makes"),
+        blocks => format!("; about {blocks} {unit} each would settle it"),
+    });
     let (ours, theirs) = if by_runs { against.runs } else { (against.first.len(), against.this.len()) };
     let spread = against.between_runs.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent);
     let mut cells = vec![
@@ -217,9 +222,7 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
         format!("{ours} and {theirs}"),
     ];
     cells.extend(by_runs.then_some(spread));
-    cells.extend([
-        change_of(against.gain_pct, against.low_pct.zip(against.high_pct), against.effect.as_ref()),
-        format!("{}{}", against.words, settle.unwrap_or_default()),
-    ]);
+    cells
+        .extend([told_or_dash(against.change()), format!("{}{}", against.words, settle.unwrap_or_default())]);
     Row { cells, part: false }
 }

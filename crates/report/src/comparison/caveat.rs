@@ -4,7 +4,7 @@
 use record::Order;
 use stats::{Effect, Estimate};
 
-use super::table;
+use crate::change::{Change, Sense, told_or_dash};
 use crate::comparison::{StudyComparison, looks};
 use crate::format::{self, counted, per_cent, points};
 use crate::report::Report;
@@ -132,12 +132,12 @@ fn noise(comparison: &StudyComparison) -> Verdict {
     Verdict::new(Level::Note, "noise_floor", sentence)
 }
 
-/// `1.1 % (−1.9–5.7 %)`.
+/// `+1.1 % (−1.9 to +5.7 %)`.
 fn difference(pair: &Effect) -> String {
-    let pct = |ratio: f64| points((ratio - 1.0) * 100.0);
+    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
     let Estimate { value, low, high } = pair.ratio;
-    let between = if high < 1.0 { " to " } else { "–" };
-    format!("{} % ({}{between}{} %{})", pct(value), pct(low), pct(high), table::confidence(Some(pair)))
+    let ends = Some((pct(low), pct(high)));
+    told_or_dash(Change::of(Some(pct(value)), ends, Sense::More, Some(pair)))
 }
 
 /// Intervals hold for blocks that know nothing of each other.

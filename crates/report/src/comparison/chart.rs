@@ -5,6 +5,7 @@ use stats::{Comparison, Estimate};
 
 use super::percentiles;
 use super::table::change;
+use crate::change::signed_per_cent;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::scale::{Scale, Spread};
@@ -319,7 +320,7 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
     let height = bars.len() as f64 * ROW + 64.0;
     let frame = Frame { left: 12.0, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
     let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
-    let x = Axis { scale, title: "gain", print: |value| format!("{} %", format::points(value)) };
+    let x = Axis { scale, title: "gain", print: signed_per_cent };
     let describe =
         bars.iter().map(|(level, gain, _)| format!("{}: {}, {}", level.text, change(gain), gain.words));
     let description = describe.collect::<Vec<String>>().join("; ");

@@ -4,6 +4,8 @@ use record::Metric;
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Judged, Looks};
 
+use crate::change::{Change, Sense};
+
 use super::{DesignedAxis, Grid, RunInterval, direction, looks};
 
 /// A point against the same point at the reference of one axis.
@@ -27,6 +29,16 @@ pub struct Gain {
     pub judged: Option<Judged>,
     /// The verdict in words, or why there is none.
     pub words: String,
+    /// What the metric is, as far as the change is told.
+    #[serde(skip)]
+    pub(crate) sense: Sense,
+}
+
+impl Gain {
+    /// The change as it is told; none where there is no ratio.
+    pub(crate) fn change(&self) -> Option<Change> {
+        Change::of(self.gain_pct, self.low_pct.zip(self.high_pct), self.sense, self.effect.as_ref())
+    }
 }
 
 /// What the points are compared by.
@@ -173,6 +185,7 @@ impl<'a> Pairs<'a> {
             effect,
             judged: None,
             words: none_because(&pairs, single.is_some()).to_owned(),
+            sense: Sense::of(self.metric.better, self.metric.unit),
         })
     }
 }

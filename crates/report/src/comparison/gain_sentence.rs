@@ -7,12 +7,15 @@ use record::Direction;
 use stats::{Comparison, NotShown};
 
 use super::sentence::value;
-use super::table::confidence;
+use crate::change::told_or_dash;
 use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, StudyComparison, axis_words, words,
 };
 use crate::format::{self, per_cent, points};
 use crate::verdict::{Level, Verdict};
+
+/// More blocks than this nobody runs to settle a question.
+const BLOCKS_PRACTICAL: u32 = 100;
 
 /// A level with what it gains.
 #[derive(Clone, Copy)]
@@ -27,37 +30,25 @@ impl Compared<'_> {
         self.gain.judged.map(|judged| judged.comparison)
     }
 
-    /// `gains 96 % (91–101 %)`; of a metric whose less is better, `12 % lower (10–14 %)`.
-    fn change(&self, metric: &ComparedMetric) -> String {
-        let gain = self.gain.gain_pct.unwrap_or(0.0);
-        let ends = self.gain.low_pct.zip(self.gain.high_pct);
-        let (size, ends) =
-            if gain < 0.0 { (-gain, ends.map(|(low, high)| (-high, -low))) } else { (gain, ends) };
-        let confidence = confidence(self.gain.effect.as_ref());
-        let ends = ends.map(|(low, high)| format!(" ({}–{} %{confidence})", points(low), points(high)));
-        let ends = ends.unwrap_or_default();
-        let size = format!("{} %", points(size));
-        match (metric.better, gain < 0.0) {
-            (Direction::Higher, false) => format!("gains {size}{ends}"),
-            (Direction::Higher, true) => format!("loses {size}{ends}"),
-            (Direction::Lower, false) => format!("{size} lower{ends}"),
-            (Direction::Lower, true) => format!("{size} higher{ends}"),
-        }
+    /// `gains 96 % (+91 to +101 %)`; see [`Change::says`](crate::change::Change::says).
+    fn change(&self) -> String {
+        self.gain.change().map(|change| change.says()).unwrap_or_default()
     }
 
-    /// The change with its reference: `gains 96 % (91–101 %) over the single disk`.
+    /// The change with its reference: `gains 96 % (+91 to +101 %) over the single disk`.
     fn against(&self, metric: &ComparedMetric, reference: &str) -> String {
-        let change = self.change(metric);
-        match (metric.better, self.gain.gain_pct.is_some_and(|gain| gain < 0.0)) {
-            (Direction::Higher, false) => format!("{change} over {reference}"),
-            (Direction::Higher, true) => format!("{change} against {reference}"),
-            (Direction::Lower, _) => format!("{} is {change} than with {reference}", metric.says),
+        let change = self.change();
+        match change.split(' ').next() {
+            Some("gains") => format!("{change} over {reference}"),
+            Some("loses") => format!("{change} against {reference}"),
+            Some("gives") => format!("{change} {} {reference}", joint(&change)),
+            _ => format!("{} {change} {} with {reference}", metric.says, joint(&change)),
         }
     }
 
-    /// The change with its sign, for a span of changes: `+72 % (70–74 %)`, or `12 % lower (10–14 %)`.
-    fn signed(&self, metric: &ComparedMetric) -> String {
-        self.change(metric).replacen("gains ", "+", 1).replacen("loses ", "−", 1)
+    /// The change with its sign, for a span of changes: `+72 % (+70 to +74 %)`.
+    fn signed(&self) -> String {
+        told_or_dash(self.gain.change())
     }
 
     /// What the figures support, with what it takes to know more.
@@ -121,10 +112,18 @@ impl Compared<'_> {
 
     fn settle(&self) -> String {
         match self.gain.judged.and_then(|judged| judged.blocks_needed) {
+            Some(blocks) if blocks > BLOCKS_PRACTICAL => format!(
+                "about {blocks} blocks would settle it, so that longer trials or a quieter machine are the better way"
+            ),
             Some(blocks) => format!("about {blocks} blocks would settle it"),
             None => "more than 1,000 blocks would be needed to settle it".to_owned(),
         }
     }
+}
+
+/// What leads from a change to what it is compared with.
+fn joint(change: &str) -> &'static str {
+    if change.contains("as much") { "as" } else { "than" }
 }
 
 /// An axis as sentences speak of it.
@@ -212,7 +211,7 @@ fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> V
 }
 
 fn verdict(sentence: String, one: Compared<'_>) -> Verdict {
-    let figure = one.gain.gain_pct.map(|gain| format!("{} %", points(gain.abs())));
+    let figure = one.gain.change().and_then(|change| change.figure());
     Verdict { figure, trials: one.point.trials.clone(), ..Verdict::new(Level::Finding, "gain", sentence) }
 }
 
@@ -229,7 +228,7 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     if let Some((best, others)) = better.split_first() {
         verdicts.push(verdict(best_level(metric, axis, *best), *best));
         let lead = lead(axis, &format!("also better than {}", axis.reference));
-        verdicts.extend(group(comparison, &lead, others));
+        verdicts.extend(group(&lead, others));
     } else if all.iter().any(|one| one.verdict().is_some_and(|v| v != Comparison::Descriptive)) {
         let reference = &comparison.points[all[0].gain.reference];
         let of_value = value(metric, reference).unwrap_or_default();
@@ -252,7 +251,7 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
         (Some(Comparison::Descriptive), format!("against {reference}, descriptive only")),
         (None, format!("against {reference}, descriptive only")),
     ];
-    let others = others.iter().map(|(wanted, says)| group(comparison, &lead(axis, says), &of(*wanted)));
+    let others = others.iter().map(|(wanted, says)| group(&lead(axis, says), &of(*wanted)));
     verdicts.extend(others.flatten());
     verdicts
 }
@@ -281,12 +280,12 @@ fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> S
 }
 
 /// `flush rows: worse than 40: 10 (loses 55 %, 53–57 %), 20 (…)`, with the blocks that would settle what is within noise.
-fn group(comparison: &StudyComparison, lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
+fn group(lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
     if group.is_empty() {
         return None;
     }
     let one = |one: &Compared<'_>| {
-        let change = one.change(&comparison.metric).replacen(" (", ", ", 1);
+        let change = one.change().replacen(" (", ", ", 1);
         let most = if one.verdict() == Some(Comparison::Small) {
             format!(", {}", one.at_most())
         } else {
@@ -364,9 +363,9 @@ pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
         all.len(),
         reference,
         counts.join(", "),
-        least.signed(&comparison.metric),
+        least.signed(),
         least.point.label,
-        most.signed(&comparison.metric),
+        most.signed(),
         most.point.label,
     );
     Some(Verdict::new(Level::Finding, "gain", sentence))

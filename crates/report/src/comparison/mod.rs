@@ -31,6 +31,7 @@ use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
 use serde::Serialize;
 use stats::{Better, Estimate, Jump, Knee, Looks, Scalability};
 
+use crate::change::Sense;
 use crate::metrics;
 use crate::search::{RateRange, Search};
 use crate::trial::Trial;
@@ -233,6 +234,11 @@ pub struct OtherMetric {
 }
 
 impl ComparedMetric {
+    /// As far as its changes are told.
+    pub(crate) fn sense(&self) -> Sense {
+        Sense::of(self.better, self.unit)
+    }
+
     /// The percentile that it is, such as `p99`; none of other metrics. A trial's percentile is that of one histogram; over
     /// blocks only the mean of theirs is known, since each pair within a block needs a value of its own, and every printer
     /// says so.

@@ -7,11 +7,12 @@ use stats::Comparison;
 use super::chart::{gain_of, intervals, judged_ink, judged_key};
 use super::table::change;
 use super::{AxisSeries, CONFIGURATION, ComparedAxis, Gain, PointValues, StudyComparison, axis_words};
+use crate::change::signed_per_cent;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, WIDTH};
 use crate::chart::scale::{Scale, Spread};
 use crate::chart::{Chart, legend};
-use crate::format::{self, UNKNOWN};
+use crate::format::UNKNOWN;
 use crate::table::{Column, Row, Table, words};
 
 /// The percentiles, with what a reader calls them.
@@ -71,7 +72,7 @@ pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &
     let left = PERCENTILES.map(|(_, name)| text_width(name)).into_iter().fold(0.0, f64::max) + 16.0;
     let frame = Frame { left, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
     let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
-    let x = Axis { scale, title: "gain", print: |value| format!("{} %", format::points(value)) };
+    let x = Axis { scale, title: "gain", print: signed_per_cent };
     let title = format!("Gain in each percentile by {}{}", axis_words(&axis.name), setting(series));
     let svg = svg((WIDTH, height), &title, &describe(levels), |canvas| {
         for tick in x.scale.ticks() {

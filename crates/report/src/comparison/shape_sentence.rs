@@ -1,6 +1,7 @@
 //! The shape of the metric along an axis of numbers, in sentences: knee, jump, sweet spot, scalability.
 
 use super::gain_sentence::Axis;
+use crate::change::signed_per_cent;
 use crate::comparison::{AxisSeries, ComparedAxis, ComparedMetric, Quantity, StudyComparison};
 use crate::format::{self, figure};
 use crate::verdict::{Level, Verdict};
@@ -60,13 +61,13 @@ fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::
     let print = |value: f64| quantity.print(value);
     let (low, high) = (print(knee.low), print(knee.high));
     let range = if low == high { low } else { format!("{low}–{high}") };
-    let [below, above] = knee.by_doubling().map(percent);
+    let [below, above] = knee.by_doubling().map(|share| signed_per_cent(share * 100.0));
     let [one, other] = knee.further_levels().map(print);
     let narrower =
         if one == other { String::new() } else { format!("; levels at {one} and {other} would narrow it") };
     let (name, at) = (metric.name, print(knee.at));
     let sentence = format!(
-        "{words}: up to about {range} each doubling changes {name} by {below} %, past that by {above} % (knee at {at}){narrower}"
+        "{words}: up to about {range} each doubling changes {name} by {below}, past that by {above} (knee at {at}){narrower}"
     );
     Verdict { figure: Some(range), ..Verdict::new(Level::Finding, "axis_knee", sentence) }
 }
@@ -85,12 +86,6 @@ fn jump(metric: &ComparedMetric, words: &str, quantity: Quantity, jump: &stats::
         figure: Some(format!("{below}–{above}")),
         ..Verdict::new(Level::Finding, "axis_jump", sentence)
     }
-}
-
-/// A share as signed per cent.
-fn percent(share: f64) -> String {
-    let points = format::points(share * 100.0);
-    if share > 0.0 && points != "0" { format!("+{points}") } else { points }
 }
 
 fn scalability(words: &str, series: &AxisSeries) -> Option<Verdict> {

@@ -1,13 +1,13 @@
 //! The tables of a study that compares: a combination a row, its other metrics, and its thresholds.
 
 use record::Metric;
-use stats::Effect;
 
+use crate::change::{Change, signed_per_cent, told_or_dash};
 use crate::comparison::{
     CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
     threshold,
 };
-use crate::format::{self, figure_or_dash, points};
+use crate::format::{self, figure_or_dash};
 use crate::metrics;
 use crate::table::{Column, Row, Table, column, dash, words};
 
@@ -92,33 +92,9 @@ fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
     }
 }
 
-/// `+96 % (91–101 %)`.
+/// `+96 % (+91 to +101 %)`.
 pub(crate) fn change(gain: &Gain) -> String {
-    change_of(gain.gain_pct, gain.low_pct.zip(gain.high_pct), gain.effect.as_ref())
-}
-
-/// A change with the interval of its effect; a dash where there is none.
-pub(crate) fn change_of(gain_pct: Option<f64>, ends: Option<(f64, f64)>, effect: Option<&Effect>) -> String {
-    let ends = ends.map(|(low, high)| {
-        let between = if high < 0.0 { " to " } else { "–" };
-        format!(" ({}{between}{} %{})", points(low), points(high), confidence(effect))
-    });
-    let change = gain_pct.map(|gain| format!("{}{}", signed_per_cent(gain), ends.unwrap_or_default()));
-    change.unwrap_or_else(|| format::UNKNOWN.to_owned())
-}
-
-/// The confidence of an interval that is not the usual one: `, 75 % interval`. Of fewer than six blocks no interval has 95 %.
-pub(crate) fn confidence(effect: Option<&Effect>) -> String {
-    match effect.filter(|effect| effect.confidence < 0.95) {
-        Some(effect) => format!(", {:.0} % interval", effect.confidence * 100.0),
-        None => String::new(),
-    }
-}
-
-fn signed_per_cent(gain: f64) -> String {
-    let text = points(gain);
-    let sign = if gain > 0.0 && text != "0" { "+" } else { "" };
-    format!("{sign}{text} %")
+    told_or_dash(gain.change())
 }
 
 /// The other metrics of each combination, each with its gain where it is compared along one axis. None without any.
@@ -167,8 +143,8 @@ fn gained(values: &PointValues, mean: String) -> String {
         matches!(judged.comparison, stats::Comparison::Better | stats::Comparison::Worse)
     });
     let mark = if shown { "*" } else { "" };
-    match gain.gain_pct {
-        Some(gain) => format!("{mean} ({}{mark})", signed_per_cent(gain)),
+    match gain.change().map(|change| Change { ends: None, ..change }) {
+        Some(change) => format!("{mean} ({}{mark})", change.told()),
         None => mean,
     }
 }

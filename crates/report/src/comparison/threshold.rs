@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use record::{GAIN, Metric, Threshold};
 use serde::Serialize;
 
-use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile, table};
+use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile};
 use crate::format;
 
 /// Points that a result names before it counts.
@@ -146,11 +146,11 @@ fn is_of(threshold: &Threshold, point: &Point) -> bool {
 fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
     let ends = gain.low_pct.zip(gain.high_pct);
     let Some(value) = gain.gain_pct else { return (Outcome::Inconclusive, gain.words.clone()) };
-    let ends_words = ends.map(|(low, high)| {
-        format!(" ({}{})", format::range(low, high), table::confidence(gain.effect.as_ref()))
-    });
-    let says =
-        format!("{} %{}{}", format::signed(value), ends_words.unwrap_or_default(), from(gain.blocks, false));
+    let says = format!(
+        "{}{}",
+        gain.change().map(|change| change.beside_limit()).unwrap_or_default(),
+        from(gain.blocks, false)
+    );
     if gain.blocks < stats::BLOCKS_MIN {
         let needed = stats::BLOCKS_MIN;
         return (

@@ -17,6 +17,7 @@ use record::{METRICS, Metric, Share, StudyRecord, csv_field, shown_json};
 use serde::Serialize;
 use stats::{ChangePoint, Effect, change_points};
 
+use crate::change::Change;
 use crate::compare::difference::{self, Difference};
 use crate::compare::run::{Cells, Run};
 use crate::comparison::{Cell, ComparedMetric, Key as CombinationKey, combination, direction, gain_pct};
@@ -82,6 +83,13 @@ pub struct HistorySeries {
     pub pieces: Vec<Piece>,
     /// How the last piece compares with that of the baseline; none without a baseline.
     pub since_baseline: Option<Since>,
+}
+
+impl HistorySeries {
+    /// A change of its figure as it is told.
+    fn change(&self, gain_pct: Option<f64>) -> Option<Change> {
+        Change::of(gain_pct, None, self.metric.sense(), None)
+    }
 }
 
 /// Runs between two change points.

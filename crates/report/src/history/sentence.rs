@@ -1,8 +1,8 @@
 //! What a history says, in sentences: changes against the baseline first, then each change point.
 
 use super::{History, HistoryChange, HistorySeries, Piece, Since, SinceVerdict};
+use crate::change::{Change, told_or_dash};
 use crate::compare::Difference;
-use crate::comparison::table::change_of;
 use crate::format::{self, figure};
 use crate::page::parts::instant;
 use crate::verdict::{Level, Verdict};
@@ -65,7 +65,12 @@ pub(super) fn name(series: &HistorySeries) -> String {
 fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict> {
     let since: Since = series.since_baseline?;
     let baseline = &history.runs[history.baseline?].name;
-    let change = change_of(since.gain_pct, since.low_pct.zip(since.high_pct), since.effect.as_ref());
+    let change = told_or_dash(Change::of(
+        since.gain_pct,
+        since.low_pct.zip(since.high_pct),
+        series.metric.sense(),
+        since.effect.as_ref(),
+    ));
     let (level, sentence) = match since.verdict {
         SinceVerdict::Regressed => (Level::Failure, format!("worse than at {baseline}: {change}")),
         SinceVerdict::Changed => (
@@ -82,8 +87,7 @@ fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict
 
 fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Piece) -> Verdict {
     let run = &history.runs[after.first];
-    let gain =
-        after.gain_pct.map(|pct| format!(", {}", change_of(Some(pct), None, None))).unwrap_or_default();
+    let gain = series.change(after.gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
     let because =
         history.changes.iter().find(|change| change.run == after.first).map(with).unwrap_or_default();
     let sentence = format!(

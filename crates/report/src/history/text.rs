@@ -3,7 +3,6 @@
 use record::{Lines, shown};
 
 use super::{History, HistorySeries, sentence};
-use crate::comparison::table::change_of;
 use crate::format::{self, figure};
 use crate::page::parts::instant;
 use crate::table::{Column, Row, Table};
@@ -59,7 +58,7 @@ impl History {
                 instant(&self.runs[piece.last].started),
                 piece.runs.to_string(),
                 figure(piece.mean),
-                piece.gain_pct.map(|pct| change_of(Some(pct), None, None)).unwrap_or_default(),
+                series.change(piece.gain_pct).map(|change| change.told()).unwrap_or_default(),
                 piece.chance.map(figure).unwrap_or_default(),
             ],
             part: false,

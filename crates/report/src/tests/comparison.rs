@@ -230,7 +230,7 @@ fn a_second_measurement_of_the_reference_is_no_repeat_of_it() {
     let told = verdicts(&study);
     assert!(
         told.contains(
-            "warning noise_floor: The machine made a difference of 10 % (10–10 %) without a reason"
+            "warning noise_floor: The machine made a difference of +10 % (+10 to +10 %) without a reason"
         ),
         "{told}"
     );
