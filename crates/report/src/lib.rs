@@ -18,6 +18,7 @@ mod fixture;
 pub mod format;
 mod historian;
 mod history;
+mod limit;
 mod machine;
 mod metrics;
 mod orders;

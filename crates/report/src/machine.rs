@@ -118,7 +118,7 @@ pub(crate) fn machine_of(
 }
 
 /// The means of each device, by name.
-fn devices_of(during: &[&Resources]) -> Vec<Part<DeviceLoad>> {
+pub(crate) fn devices_of(during: &[&Resources]) -> Vec<Part<DeviceLoad>> {
     let mut read: BTreeMap<&String, Vec<(&DeviceLoad, f64)>> = BTreeMap::new();
     for resources in during {
         resources

@@ -5,6 +5,7 @@
 use record::{Command, Lines, Mention, Parameter, State, shown};
 
 use crate::format;
+use crate::limit;
 use crate::report::Report;
 use crate::verdict::{Level, Verdict};
 use crate::workloads;
@@ -17,8 +18,6 @@ const WIDTH_MOST: usize = 80;
 const LABEL: usize = 9;
 /// Doubts that are told; the rest is counted.
 const REASONS_MOST: usize = 1;
-/// Share of all cores from which on the processors may be what limits.
-const CORES_BUSY_SHARE: f64 = 0.9;
 
 /// The first screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +56,13 @@ impl Trust {
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
         let (trust, because) = trust(report);
-        Self { answers: answers(report), trust, because, limit: limit(report), next: next(report, trust) }
+        Self {
+            answers: answers(report),
+            trust,
+            because,
+            limit: limited_by(report),
+            next: next(report, trust),
+        }
     }
 
     /// What to do next where nobody types: commands in words.
@@ -214,7 +219,7 @@ fn gist(sentence: &str) -> String {
     gist.replace(" ,", ",").replace(" :", ":").replace("  ", " ").trim().to_owned()
 }
 
-fn limit(report: &Report) -> String {
+fn limited_by(report: &Report) -> String {
     let limits = || workloads::all().map(|(_, shown)| shown.limits());
     let is_generator = |verdict: &&Verdict| {
         let rule = verdict.rule.as_str();
@@ -233,17 +238,14 @@ fn limit(report: &Report) -> String {
     if let Some(known) = behind.or_else(|| failed.map(|why| format!("what failed above the rate: {why}"))) {
         return known;
     }
-    let busy: Vec<f64> = report.trials.iter().filter_map(|trial| trial.machine.busy_share).collect();
-    let full = busy.iter().filter(|&&share| share >= CORES_BUSY_SHARE).count();
-    let most = busy.iter().copied().fold(0.0, f64::max);
-    match (busy.len(), full) {
-        (0, _) => "not known: what the machine did meanwhile was not read".to_owned(),
-        (1, 1) => format!("perhaps the processors: {} of all cores were busy", format::per_cent(most)),
-        (of, full) if full > 0 => {
-            format!("perhaps the processors: in {full} of {of} trials 90 % or more of all cores were busy")
-        }
-        _ => format!(
-            "nothing that these figures tell; of all cores {} were busy at most",
+    if let Some(told) = limit::told(report.trials.iter()) {
+        return told;
+    }
+    let busy = report.trials.iter().filter_map(|trial| trial.machine.busy_share).reduce(f64::max);
+    match busy {
+        None => "not known: what the machine did meanwhile was not read".to_owned(),
+        Some(most) => format!(
+            "not known: no device, lock or processor was seen at its end; of all cores {} were busy at most",
             format::per_cent(most)
         ),
     }

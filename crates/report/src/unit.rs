@@ -41,6 +41,11 @@ impl Unit {
         Estimate { value: self.of(per_s.value), low: self.of(per_s.low), high: self.of(per_s.high) }
     }
 
+    /// A rate that was set, a second, as `5,100 records/s`.
+    pub(crate) fn plain(&self, per_s: f64) -> String {
+        format!("{} {}", format::plain(self.of(per_s)), self.short)
+    }
+
     /// A rate a second as `12,340 orders/min`.
     pub(crate) fn text(&self, per_s: f64) -> String {
         format!("{} {}", format::figure(self.of(per_s)), self.short)

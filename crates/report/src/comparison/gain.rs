@@ -32,6 +32,9 @@ pub struct Gain {
     /// What the metric is, as far as the change is told.
     #[serde(skip)]
     pub(crate) sense: Sense,
+    /// Whether it is of a rate that was offered, and so no gain whatever it comes to.
+    #[serde(skip)]
+    pub(crate) is_of_held_rate: bool,
 }
 
 impl Gain {
@@ -186,6 +189,7 @@ impl<'a> Pairs<'a> {
             judged: None,
             words: none_because(&pairs, single.is_some()).to_owned(),
             sense: Sense::of(self.metric.better, self.metric.unit),
+            is_of_held_rate: false,
         })
     }
 }

@@ -6,6 +6,7 @@
 use record::Direction;
 use stats::{Comparison, NotShown};
 
+use super::held;
 use super::sentence::value;
 use crate::change::told_or_dash;
 use crate::comparison::{
@@ -158,6 +159,7 @@ pub(crate) fn along(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Ve
 }
 
 fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Vec<Verdict> {
+    let told = held::along(comparison, axis, series);
     let compared = compared(comparison, axis, series);
     let axis = &Axis { name: &axis.name, setting: &series.setting, reference: &series.reference };
     let with_figure: Vec<Compared<'_>> =
@@ -167,6 +169,7 @@ fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &Axis
         [only] => vec![single(comparison, axis, *only)],
         several => grouped(comparison, axis, several),
     };
+    verdicts.splice(..0, told);
     let without: Vec<Compared<'_>> =
         compared.iter().filter(|one| one.gain.gain_pct.is_none()).copied().collect();
     if let Some(first) = without.first() {
@@ -190,7 +193,8 @@ fn compared<'a>(
 ) -> Vec<Compared<'a>> {
     let level = |(level, index): (&'a String, &Option<usize>)| {
         let point = &comparison.points[(*index)?];
-        let gain = point.values.gains.iter().find(|gain| gain.axis == axis.name)?;
+        let of_axis = |gain: &&Gain| gain.axis == axis.name && !gain.is_of_held_rate;
+        let gain = point.values.gains.iter().find(of_axis)?;
         Some(Compared { level, point, gain })
     };
     axis.levels.iter().zip(&series.points).filter_map(level).collect()

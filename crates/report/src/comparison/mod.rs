@@ -13,6 +13,7 @@ pub(crate) mod chart;
 mod gain;
 mod gain_sentence;
 mod grid;
+mod held;
 mod level;
 pub(crate) mod looks;
 pub(crate) mod method;
@@ -113,9 +114,19 @@ pub struct Point {
     pub trials: Vec<u32>,
     /// Trials of it that were begun and count for nothing.
     pub not_used: Vec<u32>,
+    /// What became of the rate that was offered to it.
+    #[serde(skip)]
+    pub(crate) offered: Option<held::OfferedHeld>,
     /// The study's own metric.
     #[serde(flatten)]
     pub values: PointValues,
+}
+
+impl Point {
+    /// Whether its figure is that of a rate that was offered.
+    pub(crate) fn is_of_held_rate(&self) -> bool {
+        self.values.gains.iter().any(|gain| gain.is_of_held_rate)
+    }
 }
 
 /// A metric of a point.
@@ -415,6 +426,7 @@ pub(crate) fn of(
         not_used: grid.not_used(),
         resumed: manifest.resumed.clone(),
     };
+    held::mark(&mut comparison, trials);
     comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
     Some(comparison)
 }
@@ -454,6 +466,7 @@ fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
             .map(|cell| cell.trial.number)
             .collect(),
         not_used: row.not_used.clone(),
+        offered: None,
         values: PointValues::default(),
     }
 }

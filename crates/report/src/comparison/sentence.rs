@@ -16,15 +16,31 @@ use crate::workloads;
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let Some(comparison) = &report.comparison else { return Vec::new() };
     let mut verdicts: Vec<Verdict> = best_combination(comparison).into_iter().collect();
+    let mut shapes = Vec::new();
     for axis in &comparison.axes {
         verdicts.extend(gain_sentence::along(comparison, axis));
         verdicts.extend(gain_sentence::elsewhere(comparison, axis));
-        verdicts.extend(shape_sentence::all(comparison, axis));
+        shapes.extend(shape_sentence::all(comparison, axis));
     }
+    let (no_news, shapes): (Vec<Verdict>, Vec<Verdict>) =
+        shapes.into_iter().partition(|verdict| verdict.level == Level::Note);
+    verdicts.extend(shapes);
+    verdicts.extend(no_shape(&no_news));
     verdicts.extend(not_held(report));
     verdicts.extend(thresholds(comparison));
     verdicts.extend(caveat::all(report, comparison));
     verdicts
+}
+
+/// That no knee, sweet spot or scalability was found is no news: one line, with the first reason.
+fn no_shape(notes: &[Verdict]) -> Option<Verdict> {
+    let first = notes.first()?;
+    let more = match notes.len() {
+        1 => String::new(),
+        2 => "; one more shape was looked for and not found".to_owned(),
+        many => format!("; {} more shapes were looked for and not found", many - 1),
+    };
+    Some(Verdict { sentence: format!("{}{more}", first.sentence), ..first.clone() })
 }
 
 /// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
@@ -69,7 +85,8 @@ fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {
 fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     let scenarios =
         comparison.axes.iter().flat_map(|axis| &axis.series).any(|series| !series.scenario.is_empty());
-    if comparison.axes.len() < 2 || comparison.not_compared.is_some() || scenarios {
+    let is_offered = comparison.points.iter().any(Point::is_of_held_rate);
+    if is_offered || comparison.axes.len() < 2 || comparison.not_compared.is_some() || scenarios {
         return None;
     }
     let points = &comparison.points;

@@ -9,7 +9,11 @@ use crate::verdict::{Level, Verdict};
 /// Knee, jump, sweet spot and scalability along an axis of numbers, where the others are at their references, in each scenario.
 pub(crate) fn all(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
     let Some(quantity) = axis.quantity else { return Vec::new() };
-    let series = axis.series.iter().filter(|series| series.at_reference);
+    // A rate that was offered has no shape.
+    let is_offered = |series: &AxisSeries| {
+        series.points.iter().flatten().any(|index| comparison.points[*index].is_of_held_rate())
+    };
+    let series = axis.series.iter().filter(|series| series.at_reference && !is_offered(series));
     series.flat_map(|series| shape_of(comparison, axis, series, quantity)).collect()
 }
 

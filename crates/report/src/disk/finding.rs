@@ -105,7 +105,11 @@ fn sweep(sweep: &Sweep) -> Vec<Verdict> {
 fn best(sweep: &Sweep) -> String {
     sweep.best().map_or_else(String::new, |best| {
         let p99 = best.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
-        format!("; the best rate is {} IOPS at {}{p99}", format::figure(best.per_s), best.outstanding)
+        format!(
+            "; the best rate is {} IOPS at {} outstanding{p99}",
+            format::figure(best.per_s),
+            best.outstanding
+        )
     })
 }
 
@@ -114,7 +118,9 @@ fn tolerance(sweep: &Sweep) -> Option<String> {
     let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
     let within = sweep.last_within().map_or_else(
         || "no depth was within it".to_owned(),
-        |point| format!("within it: {} IOPS at {}", format::figure(point.per_s), point.outstanding),
+        |point| {
+            format!("within it: {} IOPS at {} outstanding", format::figure(point.per_s), point.outstanding)
+        },
     );
     let skipped = match sweep.skipped.as_slice() {
         [] => String::new(),

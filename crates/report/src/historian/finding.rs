@@ -210,8 +210,10 @@ fn search_name(search: &Search, report: &Report) -> String {
 /// Which number of rows a flush had the greatest rate, how far it is before the next, and what it gained over 40, where the
 /// database set the pace. Trials one after the other are no test of it.
 fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
-    // At an offered rate all points that hold it are alike.
-    let best = series.best().filter(|_| series.offered_per_s.is_none())?;
+    if series.offered_per_s.is_some() {
+        return held_by_rows(series);
+    }
+    let best = series.best()?;
     let figure = format!("{} rows a flush", plain(f64::from(best.flush_rows)));
     let gain = match best.gain_share {
         Some(share) if share >= 1.0 => format!(", {} times as many as with 40", self::figure(1.0 + share)),
@@ -236,6 +238,26 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
     );
     let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
     Some(Verdict { figure: Some(figure), trials, ..Verdict::new(Level::Finding, FLUSH_ROWS, sentence) })
+}
+
+/// `5,100 records/s offered: held with 40, 100 and 500 rows a flush, and not with 10`. At an offered rate all that hold it are alike.
+fn held_by_rows(series: &FlushSeries) -> Option<Verdict> {
+    let with = |held: bool| {
+        let points = series.points.iter().filter(|point| point.stable == Some(held));
+        points.map(|point| plain(f64::from(point.flush_rows))).collect::<Vec<String>>()
+    };
+    let (held, not_held) = (with(true), with(false));
+    let told = match (held.is_empty(), not_held.is_empty()) {
+        (true, true) => return None,
+        (false, true) => format!("held with each of {} rows", format::listed(&held)),
+        (true, false) => format!("held with none of {} rows", format::listed(&not_held)),
+        (false, false) => {
+            format!("held with {} rows, and not with {}", format::listed(&held), format::listed(&not_held))
+        }
+    };
+    let sentence = format!("Rows of a flush, {}: {told}", series.series);
+    let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
+    Some(Verdict { trials, ..Verdict::new(Level::Finding, FLUSH_ROWS, sentence) })
 }
 
 /// `real project: a purge of 13,320,000 rows took 46 min, its shrink 60 s: 78 % of the hour between two purges`.

@@ -95,6 +95,8 @@ fn compared(
 ) -> FlushSeries {
     points.sort_by_key(|point| point.flush_rows);
     let reference = points.iter().find(|point| Some(point.flush_rows) == reference).map(|p| p.records_per_s);
+    // What was offered is no gain, whether it was held or not.
+    let reference = reference.filter(|_| offered_per_s.is_none());
     for point in &mut points {
         let rate = point.records_per_s;
         point.gain_share = reference.filter(|&of| of > 0.0).map(|of| rate / of - 1.0);

@@ -8,6 +8,7 @@ mod finding;
 mod flush;
 mod method;
 mod model;
+mod plain;
 mod published;
 mod search_chart;
 mod table;
@@ -196,6 +197,10 @@ impl Shown for OfHistorian {
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {
         finding::all(report)
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        plain::answers(report)
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {

@@ -10,6 +10,7 @@ mod facts;
 mod finding;
 mod method;
 mod model;
+mod plain;
 mod published;
 mod table;
 
@@ -152,6 +153,10 @@ impl Shown for OfOrders {
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {
         finding::all(report)
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        plain::answers(report)
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {

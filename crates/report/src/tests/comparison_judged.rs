@@ -290,3 +290,32 @@ fn an_open_loop_that_was_held_is_compared_by_latency() {
     assert_eq!(metric(1_000.0), "p99_ms");
     assert_eq!(metric(900.0), "iops");
 }
+
+/// Where 5,100 records/s were offered, the one setting that did not hold them once "gained 4.3 %".
+#[test]
+fn a_setting_that_did_not_hold_a_rate_is_never_a_gain() {
+    let of = |metric: &str| {
+        let study = Designed::blocks(6).axis("flush_rows", &["10", "40", "1000"], "40").metric(metric);
+        study.study(|at| {
+            let made = crate::fixture::Collected::at("H", 5_100.0);
+            let refuses = |outcome: &mut record::HistorianOutcome| {
+                (outcome.refused, outcome.drain_s) = (50_000, None);
+            };
+            // What it wrote in the window is more than what was offered in it.
+            let made =
+                if at.level("flush_rows") == "10" { made.growing(-900.0).outcome(refuses) } else { made };
+            Some(at.placed(made.trial(at.number)))
+        })
+    };
+    let study = of("records_per_s");
+    let told = verdicts(&study);
+    let held = "flush rows: 5,100 records/s were held with 40, 1000, and not with 10";
+    assert!(told.contains(held), "{told}");
+    assert!(!told.contains("finding gain") && !told.contains("finding best"), "{told}");
+    let comparison = Report::of(&study).comparison.unwrap();
+    let gains = comparison.points.iter().flat_map(|point| &point.values.gains);
+    assert_eq!(gains.map(|gain| gain.words.as_str()).collect::<Vec<&str>>(), ["rate not held", "rate held"]);
+    // Latencies at a rate that both held are compared.
+    let told = verdicts(&of("p99_ms"));
+    assert!(told.contains(held) && told.contains("flush rows 1000: 99th percentile"), "{told}");
+}

@@ -361,7 +361,7 @@ fn a_historian_without_a_database_is_noted() {
 }
 
 #[test]
-fn the_flush_that_writes_the_most_is_told_for_closed_loops_only() {
+fn the_flush_that_writes_the_most_is_told_for_closed_loops_and_those_that_hold_a_rate_for_open_ones() {
     let level = |rows: u32, rate: f64, number: u32| {
         Collected::closed(&format!("H {rows}"), rate).flush_rows(rows).trial(number)
     };
@@ -376,7 +376,11 @@ fn the_flush_that_writes_the_most_is_told_for_closed_loops_only() {
     let offered =
         |rows: u32, number: u32| Collected::at(&format!("H {rows}"), 5_100.0).flush_rows(rows).trial(number);
     let at_rate = of(vec![offered(40, 1), offered(1_000, 2)]);
-    assert!(verdicts(&at_rate).iter().all(|verdict| verdict.rule != "flush_rows"));
+    let told = self::sentence(&at_rate, "flush_rows");
+    assert_eq!(told, "Rows of a flush, 5,100 records/s offered: held with each of 40, 1,000 rows");
+    let failed = Collected::at("H 10", 5_100.0).flush_rows(10).growing(900.0).trial(3);
+    let told = self::sentence(&of(vec![offered(40, 1), offered(1_000, 2), failed]), "flush_rows");
+    assert!(told.ends_with("held with 40, 1,000 rows, and not with 10"), "{told}");
 }
 
 #[test]

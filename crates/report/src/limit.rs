@@ -1,0 +1,182 @@
+//! What set the figures, as far as the record tells: other programs, the hypervisor, the processors, SQLite's own thread, locks, a
+//! device, commits. Each with the figure that says so; what none of them explains is not known.
+
+use record::Loop;
+
+use crate::format;
+use crate::machine::{devices_of, during};
+use crate::trial::Trial;
+use crate::verdict::generator::OTHERS_SHARE_MAX;
+use crate::verdict::stability::STEAL_SHARE_MAX;
+
+/// Share of the time, of a core or of all of them, from which on something may be what limits.
+const BUSY_SHARE: f64 = 0.9;
+/// Share of the orders of which an operation was tried again from which on locks are told.
+const RETRIED_SHARE: f64 = 0.05;
+/// Share of an order's time that it waits for the database from which on that is told.
+const WAITED_SHARE: f64 = 0.8;
+
+/// What a trial was limited by.
+#[derive(Clone, Debug, PartialEq)]
+struct Limit {
+    /// `the device vda`.
+    who: String,
+    share: f64,
+    /// What stands around the share.
+    says: [&'static str; 2],
+}
+
+fn limit(who: &str, share: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Limit> {
+    let share = share.filter(|&share| share >= least)?.min(1.0);
+    Some(Limit { who: who.to_owned(), share, says })
+}
+
+/// The first that holds: what takes the machine away, then the processors, then what operations waited for.
+fn of(trial: &Trial) -> Option<Limit> {
+    let machine = &trial.machine;
+    limit("other programs", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
+        .or_else(|| {
+            let says = [", which gave ", " of the CPU time to others"];
+            limit("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
+        })
+        .or_else(|| limit("the processors", machine.busy_share, BUSY_SHARE, [", of which ", " were busy"]))
+        .or_else(|| {
+            limit("SQLite's one writer", sqlite_cores(trial), BUSY_SHARE, [", which used ", " of a core"])
+        })
+        .or_else(|| {
+            let says = [": ", " of the orders had an operation tried again"];
+            limit("locks", retried(trial), RETRIED_SHARE, says)
+        })
+        .or_else(|| device(trial))
+        .or_else(|| {
+            let says = [", for which writers waited ", " of the time"];
+            limit("commits", waited_for_commits(trial), BUSY_SHARE, says)
+        })
+        .or_else(|| {
+            let share = trial.orders().filter(|orders| !orders.is_open());
+            let says = [", for which an order waited ", " of its time; what it did meanwhile is not known"];
+            limit("the database", share.and_then(|orders| orders.time.database_share), WAITED_SHARE, says)
+        })
+}
+
+/// Cores that SQLite used in threads of this program; none of other databases.
+fn sqlite_cores(trial: &Trial) -> Option<f64> {
+    let is_sqlite = trial.setup.as_ref()?.databases().iter().any(|database| database.engine == "sqlite");
+    let cores = trial.beside.resources.iter().find_map(|r| Some(r.machine.as_ref()?.cpu_busy_share.len()))?;
+    let own = trial.machine.own_share? - trial.generator.all_cores_share?;
+    is_sqlite.then_some(own * cores as f64)
+}
+
+fn retried(trial: &Trial) -> Option<f64> {
+    let orders = trial.orders().filter(|orders| orders.orders > 0)?;
+    Some(orders.retries as f64 / orders.orders as f64)
+}
+
+/// The busiest device that the target lies on.
+fn device(trial: &Trial) -> Option<Limit> {
+    let window: Vec<&record::Sample> =
+        trial.samples.iter().filter(|sample| sample.phase == record::Phase::Measure).collect();
+    let read = devices_of(&during(&trial.beside.resources, &window));
+    let busy = read.iter().filter_map(|device| Some((&device.name, device.mean.busy_share?)));
+    let (name, share) = busy.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    limit(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])
+}
+
+/// Share of the time of all writers of a closed loop that they waited for commits.
+fn waited_for_commits(trial: &Trial) -> Option<f64> {
+    let historian = trial.historian()?;
+    let setup = historian.setup.as_ref().filter(|setup| matches!(setup.pacing, Loop::Closed { .. }))?;
+    let mean_s = historian.flush?.mean_us? / 1e6;
+    Some(historian.commits_per_s? * mean_s / f64::from(setup.writers.max(1)))
+}
+
+/// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
+pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
+    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let mut groups: Vec<(Limit, Vec<f64>)> = Vec::new();
+    for found in trials.iter().filter_map(|trial| of(trial)) {
+        match groups.iter_mut().find(|(other, _)| other.who == found.who) {
+            Some((_, shares)) => shares.push(found.share),
+            None => groups.push((found.clone(), vec![found.share])),
+        }
+    }
+    groups.sort_by_key(|(_, shares)| std::cmp::Reverse(shares.len()));
+    let known: usize = groups.iter().map(|(_, shares)| shares.len()).sum();
+    let one = |(limit, shares): &(Limit, Vec<f64>)| {
+        let [low, high] = [f64::min, f64::max].map(|end| shares.iter().copied().fold(limit.share, end));
+        let (low, high) = (format::per_cent(low), format::per_cent(high));
+        let share = if low == high { low } else { format!("{low} to {high}") };
+        let of = match trials.len() {
+            1 => String::new(),
+            all => format!(" in {} of {all} trials", shares.len()),
+        };
+        format!("{}{}{share}{}{of}", limit.who, limit.says[0], limit.says[1])
+    };
+    let parts: Vec<String> = groups.iter().take(2).map(one).collect();
+    let rest = if known < trials.len() { "; of the others it is not known" } else { "" };
+    (known > 0).then(|| format!("perhaps {}{rest}", parts.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, Collected, Made, Sold};
+    use crate::report::Report;
+    use record::{DeviceLoad, MeasuredTrial, Resources};
+
+    fn check(trials: Vec<MeasuredTrial>, expected: Option<&str>) {
+        let report = Report::of(&fixture::study("disk", trials));
+        assert_eq!(told(report.trials.iter()).as_deref(), expected);
+    }
+
+    fn on_device(mut trial: MeasuredTrial, busy_share: f64) -> MeasuredTrial {
+        let load = DeviceLoad { busy_share: Some(busy_share), ..DeviceLoad::default() };
+        let read = |sample: &record::Sample| Resources {
+            end_s: sample.end_s,
+            length_s: sample.length_s,
+            devices: [("vda".to_owned(), load)].into(),
+            ..Resources::default()
+        };
+        trial.resources.extend(trial.samples.iter().map(read).collect::<Vec<Resources>>());
+        trial
+    }
+
+    #[test]
+    fn a_limit_is_told_with_the_figure_that_says_so() {
+        let read = || Made::read("R");
+        check(vec![read().trial(1)], None);
+        check(vec![on_device(read().trial(1), 0.97)], Some("perhaps the device vda, busy 97 % of the time"));
+        check(vec![on_device(read().trial(1), 0.89)], None);
+        check(
+            vec![read().others(0.9).trial(1)],
+            Some("perhaps other programs, which took 52 % of all cores"),
+        );
+        check(
+            vec![read().steal(0.07).trial(1)],
+            Some("perhaps the hypervisor, which gave 7.0 % of the CPU time to others"),
+        );
+        check(
+            vec![Collected::closed("H", 17_200.0).trial(1)],
+            Some("perhaps commits, for which writers waited 100 % of the time"),
+        );
+        check(
+            vec![Sold::at("O", &[50.0]).trial(1)],
+            Some(
+                "perhaps the database, for which an order waited 92 % of its time; what it did meanwhile is not known",
+            ),
+        );
+        let retried = Sold::at("O", &[50.0]).outcome(|o| o.targets[0].retries = 300).trial(1);
+        check(vec![retried], Some("perhaps locks: 10 % of the orders had an operation tried again"));
+    }
+
+    #[test]
+    fn several_trials_are_counted_and_what_is_not_known_is_said() {
+        let trials = vec![
+            on_device(Made::read("A").trial(1), 0.97),
+            on_device(Made::read("B").trial(2), 1.0),
+            Made::read("C").trial(3),
+        ];
+        let told = "perhaps the device vda, busy 97 % to 100 % of the time in 2 of 3 trials; of the others it is not known";
+        check(trials, Some(told));
+    }
+}
