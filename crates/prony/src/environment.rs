@@ -95,13 +95,11 @@ fn collect(
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::arguments::{Arguments, with_environment};
+    use crate::arguments::program;
 
     fn told(name: &str) -> Vec<String> {
-        warnings(&with_environment(Arguments::command()), [name.to_owned(), "PATH".to_owned()].into_iter())
+        warnings(&program(), [name.to_owned(), "PATH".to_owned()].into_iter())
     }
 
     /// A mistyped PRONY_BLOCKSIZE was ignored, and so was PRONY_JSON.

@@ -26,7 +26,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     interrupt::listen();
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         match parse(arguments.clone()) {
             Ok(arguments) => {
                 let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-                let command = arguments::with_environment(arguments::Arguments::command());
+                let command = arguments::program();
                 environment::warnings(&command, variables).iter().for_each(|warning| tell!("{warning}"));
                 commands::run(arguments)
             }
@@ -58,7 +58,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
-    let mut command = arguments::with_environment(arguments::Arguments::command());
+    let arguments = arguments::completed(arguments);
+    let mut command = arguments::program();
     let matches = command.try_get_matches_from_mut(&arguments);
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;

@@ -72,6 +72,10 @@ pub(crate) fn end_with<T>(
 ) -> ExitCode {
     let harmless = arguments.iter().map(|one| shown(&one.to_string_lossy()).into_owned().into());
     let error = parse(harmless.collect()).err().unwrap_or(error);
+    if !error.use_stderr() {
+        // Help is ours, whose addresses are examples.
+        error.exit();
+    }
     let told = error.render().to_string();
     // Values of the environment are quoted too.
     let harmless = Lines::of(&record::without_password(&told));

@@ -1,6 +1,7 @@
 //! The command line. Help, manual and shell completions come from these definitions.
 
 mod disk;
+mod examples;
 mod historian;
 mod orders;
 mod runs;
@@ -9,10 +10,11 @@ mod study;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use load::{Size, Span};
 
 pub(crate) use disk::Disk;
+pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use runs::{Among, Called, List};
@@ -45,7 +47,6 @@ pub(crate) enum Command {
     /// Compare results directories: what differs in machine and settings, and what each gains over the first
     Compare(Compare),
     /// Follow one configuration over many results directories: when each figure changed, what changed with it, and whether it is worse
-    #[command(after_help = HISTORY_EXAMPLE)]
     History(History),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
@@ -73,15 +74,21 @@ pub(crate) enum Command {
     },
     /// Print the manual page, of prony or of one of its commands
     Man {
-        /// Command
-        command: Option<String>,
+        /// Words of the command, such as orders run
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
     },
 }
 
 // Commands that measure and have no others beside them. With a third stroke this would be the help of `prony`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Measuring {
-    /// What does this machine give a database? Measures the disk under a directory, and a historian on SQLite
+    /// What does this machine give a database? Measures the disk under a directory, and a historian and orders on SQLite
+    ///
+    /// About two minutes: eight disk tests that stand for a database's I/O, then the record rate of a historian and the orders a
+    /// minute of a small order store, both on SQLite in the same directory. It writes a test file of 1 GiB, which has no name and
+    /// vanishes with the process, and two databases, prony-check.sqlite and prony-check-orders.sqlite, which it removes at the end.
+    /// `prony plan check` says how long it takes and what it writes with other options.
     Check(Measured<Check>),
     /// Measure a directory's file system, a file, or a block device
     Disk(Box<Measured<Disk>>),
@@ -103,8 +110,28 @@ pub(crate) struct Measured<W: Args> {
 pub(crate) enum Planned {
     #[command(flatten)]
     Measuring(Measuring),
+    /// Plan of `prony orders run`, which may be left out, or of `prony orders load`
+    #[command(subcommand)]
+    Orders(PlannedOrders),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlannedOrders {
     /// Plan of `prony orders run`; of the output options only --json has a meaning here
-    Orders(Box<Measured<RunOrders>>),
+    Run(Box<Measured<RunOrders>>),
+    /// Plan of `prony orders load`: how many rows of which tables, and where
+    Load(LoadOrders),
+}
+
+/// Arguments with the word that may be left out: `plan orders --target …` is `plan orders run --target …`.
+pub(crate) fn completed(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is = |place: usize, word: &str| arguments.get(place).is_some_and(|argument| argument == word);
+    let asks_help = is(3, "-h") || is(3, "--help");
+    let has_word = arguments.get(3).is_some_and(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    if is(1, "plan") && is(2, "orders") && !asks_help && !has_word {
+        arguments.insert(3, "run".into());
+    }
+    arguments
 }
 
 /// A command that measures, as one that shows its plan.
@@ -152,19 +179,10 @@ pub(crate) struct Report {
     pub(crate) format: Format,
 }
 
-/// What stands under the help of `prony history`.
-const HISTORY_EXAMPLE: &str = "A nightly check that ends with 3 once a figure is worse than it was with the release:
-
-    prony check /data --results nightly
-    prony history nightly/* --baseline nightly/2026-10-01-release --smallest '5 %' --html --output history.html";
-
 /// What stands under the help of `prony export`.
 const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (name of the results directory), trial, block, \
                               configuration, one for each axis, metric, unit, value, and valid, which is false where the \
-                              trial failed, was cut off or does not mean what it should.
-
-    prony export prony-results/* --parquet --output runs.parquet
-    duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\"";
+                              trial failed, was cut off or does not mean what it should.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -257,13 +275,17 @@ pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_environment)
 }
 
+/// The whole command line as it is read and shown.
+pub(crate) fn program() -> clap::Command {
+    with_environment(examples::shown(Arguments::command()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn definitions_are_consistent() {
-        with_environment(Arguments::command()).debug_assert();
+        program().debug_assert();
     }
 }

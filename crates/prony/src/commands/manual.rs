@@ -1,23 +1,87 @@
 //! Manual pages and completions, from the same definitions as `--help`.
 
+use std::io::Write as _;
+
 use anyhow::anyhow;
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use study::ReadyStudy;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, examples_of};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
-pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "prony", &mut script);
-    write_all(&script)
+    clap_complete::generate(shell, &mut with_names(Arguments::command()), "prony", &mut script);
+    let script = String::from_utf8(script).map_err(Failure::runtime)?;
+    let script = match shell {
+        Shell::Zsh => with_files(&script),
+        Shell::Fish => script + &fish_names(),
+        _ => script,
+    };
+    write_all(script.as_bytes())
 }
 
-/// The page of prony, or of a command such as `disk` or `plan-disk`.
-pub(crate) fn page(name: Option<&str>) -> Result<Exit, Failure> {
+/// What begins the help of a study that is a file or a ready one.
+const FILE_OR_NAME: &str = "Study file, or the name";
+
+/// The same with the names that a shell may offer where any text is taken. What is wrong is told by the commands, better than by a
+/// list.
+fn with_names(command: clap::Command) -> clap::Command {
+    let pages = PossibleValuesParser::new(pages(&command, ""));
+    let studies = || PossibleValuesParser::new(ReadyStudy::all().map(|study| study.name));
+    let named = |id: &'static str| {
+        move |command: clap::Command| command.mut_arg(id, |argument| argument.value_parser(studies()))
+    };
+    command
+        .mut_subcommand("man", |man| man.mut_arg("command", |argument| argument.value_parser(pages)))
+        .mut_subcommand("study", |study| {
+            let study = study.mut_subcommand("show", named("name"));
+            study.mut_subcommand("run", named("study")).mut_subcommand("plan", named("study"))
+        })
+}
+
+/// Names of the pages of all commands within one.
+fn pages(command: &clap::Command, before: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for inner in command.get_subcommands() {
+        let name = format!("{before}{}", inner.get_name());
+        names.extend(pages(inner, &format!("{name}-")));
+        names.push(name);
+    }
+    names.sort();
+    names
+}
+
+/// zsh offers nothing but the names of a list: where a file may stand, it is told so. The others fall back to files by themselves.
+fn with_files(script: &str) -> String {
+    let names: Vec<&str> = ReadyStudy::all().map(|study| study.name).collect();
+    let list = format!(":({})", names.join(" "));
+    let both = format!(":{{_alternative \"studies:study:({})\" \"files:file:_files\"}}", names.join(" "));
+    let line = |line: &str| {
+        if line.contains(FILE_OR_NAME) { line.replace(&list, &both) } else { line.to_owned() }
+    };
+    script.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// fish is told of options alone, and completes files beside these.
+fn fish_names() -> String {
+    let studies: Vec<&str> = ReadyStudy::all().map(|study| study.name).collect();
+    let pages = pages(&Arguments::command(), "").join(" ");
+    let of_study = "__fish_prony_using_subcommand study; and __fish_seen_subcommand_from run plan show";
+    let line = |when: &str, names: &str| format!("complete -c prony -n \"{when}\" -a \"{names}\"\n");
+    line(of_study, &studies.join(" ")) + &line("__fish_prony_using_subcommand man", &pages)
+}
+
+/// The page of prony, or of a command by its words, such as `disk`, `orders run` or `plan-disk`.
+pub(crate) fn page(words: &[String]) -> Result<Exit, Failure> {
     let mut command = Arguments::command();
     command.build();
-    for part in name.iter().flat_map(|name| name.split('-')) {
+    let path: Vec<&str> = words.iter().flat_map(|word| word.split(['-', ' '])).collect();
+    for part in &path {
         let known: Vec<String> =
             command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         command = command.find_subcommand(part).cloned().ok_or_else(|| {
@@ -25,9 +89,48 @@ pub(crate) fn page(name: Option<&str>) -> Result<Exit, Failure> {
         })?;
     }
     let title = command.get_display_name().unwrap_or("prony").to_owned();
+    write_all(&rendered(command, title, &path).map_err(Failure::runtime)?)
+}
+
+/// As [`Man::render`], with examples after all else that is told of the command.
+fn rendered(command: clap::Command, title: String, path: &[&str]) -> std::io::Result<Vec<u8>> {
+    let has_more = command.get_after_help().is_some();
+    let has_version = command.get_version().is_some();
+    let (has_options, has_commands) = (command.get_arguments().count() > 0, command.has_subcommands());
+    let page = Man::new(command).title(title);
     let mut text = Vec::new();
-    clap_mangen::Man::new(command).title(title).render(&mut text).map_err(Failure::runtime)?;
-    write_all(&text)
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    if has_options {
+        page.render_options_section(&mut text)?;
+    }
+    if has_commands {
+        page.render_subcommands_section(&mut text)?;
+    }
+    if has_more {
+        page.render_extra_section(&mut text)?;
+    }
+    let examples = examples_of(path);
+    if !examples.is_empty() {
+        writeln!(text, ".SH EXAMPLES")?;
+    }
+    for (what, line) in examples {
+        if !what.is_empty() {
+            writeln!(text, ".PP\n{}:", escaped(what))?;
+        }
+        writeln!(text, ".PP\n.RS 4\n.nf\n{}\n.fi\n.RE", escaped(&line))?;
+    }
+    if has_version {
+        page.render_version_section(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// A text as troff takes it for itself. None of ours begins with a sign of its requests.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq")
 }
 
 fn write_all(bytes: &[u8]) -> Result<Exit, Failure> {

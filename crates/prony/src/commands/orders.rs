@@ -7,6 +7,7 @@ use workload::orders::Job;
 use super::{measuring, orders_generate, orders_store};
 use crate::arguments::Orders;
 use crate::exit::{Exit, Failure};
+pub(super) use orders_store::plan_load;
 
 pub(crate) fn run(command: &Orders) -> Result<Exit, Failure> {
     match command {

@@ -19,10 +19,8 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let (data, threads) =
         (StoreData::new(arguments.rows.size, arguments.rows.seed), arguments.rows.threads());
     let rows: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
-    let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
     let (url, name) = place(&arguments.store)?;
-    // Nothing is taken up here.
-    let claim = Claim { instead: None, ..Claim::new(RunId::new().map_err(Failure::runtime)?, existing) };
+    let claim = claim(arguments)?;
     orders::look((&url, &name), &claim).map_err(failure)?;
     tell!("order store of {}, seed {}: about {} rows", data.size(), data.seed(), format::figure(rows as f64));
     tell!(
@@ -43,6 +41,37 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let rate = format::figure(rows as f64 / seconds);
     tell!("took {}, keys and statistics included: {rate} rows/s", format::duration(seconds));
     Ok(Exit::Pass)
+}
+
+/// `prony plan orders load`: how long it takes is the server's affair, and told as it goes on.
+pub(crate) fn plan_load(arguments: &LoadOrders) -> Result<Exit, Failure> {
+    let data = StoreData::new(arguments.rows.size, arguments.rows.seed);
+    let (url, name) = place(&arguments.store)?;
+    let claim = claim(arguments)?;
+    database::look(&url, claim.existing, claim.instead).map_err(|error| failure(error.into()))?;
+    let rows = StoreTable::ALL.map(|table| (table.table().name, data.expected_rows(table)));
+    let tables = rows.into_iter().map(line);
+    let total: u64 = rows.iter().map(|(_, rows)| rows).sum();
+    let total = format::figure(total as f64);
+    let what = format!("order store of {}, seed {}: about {total} rows", data.size(), data.seed());
+    let writes = format!(
+        "writes them by {} loaders into {}, which stays{}",
+        arguments.rows.threads(),
+        url.file().map_or_else(|| name.clone(), |file| file.display().to_string()),
+        if arguments.replace { "; one of prony's that is there is removed first" } else { "" }
+    );
+    let takes =
+        "takes as long as the database does: `prony orders load` tells how far it is and how long still"
+            .to_owned();
+    let all = [what, takes, writes, String::new()].into_iter().chain(tables);
+    terminal::print(&Lines::each(all))?;
+    Ok(Exit::Pass)
+}
+
+/// What a load does with what is there. Nothing is taken up.
+fn claim(arguments: &LoadOrders) -> Result<Claim, Failure> {
+    let existing = if arguments.replace { Existing::Replace } else { Existing::Refuse };
+    Ok(Claim { instead: None, ..Claim::new(RunId::new().map_err(Failure::runtime)?, existing) })
 }
 
 /// `prony orders verify`.
@@ -118,11 +147,14 @@ fn failure(error: LoadError) -> Failure {
     }
 }
 
-/// A line a table.
+/// A line a table, in the order in which they are stored of a load.
 fn told(loaded: &Loaded) -> Lines {
     let names = ["customers", "orders", "orderlines", "cust_hist", "products", "inventory", "categories"];
-    let line = |(name, rows): (&str, u64)| format!("{name:<10}  {:>13} rows", format::grouped(rows));
     Lines::each(names.into_iter().zip(loaded.rows).map(line))
+}
+
+fn line((table, rows): (&str, u64)) -> String {
+    format!("{table:<10}  {:>13} rows", format::grouped(rows))
 }
 
 /// A line a count, with what was loaded where it is another. Of a store that was used that is no fault.

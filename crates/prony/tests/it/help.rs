@@ -113,14 +113,61 @@ fn every_command_has_a_manual_page_and_help() {
         "plan-check",
         "plan-disk",
         "plan-historian",
+        "orders run",
+        "study run",
+        "study resume",
+        "plan orders load",
+        "list",
         "report",
         "export",
         "completions",
         "man",
     ] {
-        let page = printed(&["man", command]);
-        assert!(page.contains(&format!(".SH NAME\nprony\\-{}", command.replace('-', "\\-"))), "{page}");
+        let words: Vec<&str> = std::iter::once("man").chain(command.split(' ')).collect();
+        let page = printed(&words);
+        let help = printed(&command.split(['-', ' ']).chain(["--help"]).collect::<Vec<_>>());
+        assert!(help.contains("Examples:") || command == "sqlio", "{command}: {help}");
+        let name = command.replace(['-', ' '], "\\-");
+        assert!(page.contains(&format!(".SH NAME\nprony\\-{name}")), "{page}");
+        assert!(page.contains("\n.SH EXAMPLES\n") && page.matches("EXAMPLES").count() == 1, "{page}");
     }
+}
+
+/// A page was pointed to that could not be printed.
+#[test]
+fn pages_that_a_page_names_can_be_printed() {
+    let mut pages = vec![Vec::<String>::new()];
+    let mut seen = 0;
+    while let Some(words) = pages.pop() {
+        let arguments: Vec<&str> = std::iter::once("man").chain(words.iter().map(String::as_str)).collect();
+        let page = printed(&arguments).replace("\\-", "-");
+        let named = page.lines().filter_map(|line| line.strip_suffix("(1)")?.strip_prefix("prony-"));
+        let new = named
+            .filter(|name| !name.contains("help"))
+            .map(|name| name.split('-').map(str::to_owned).collect());
+        pages.extend(new);
+        seen += 1;
+    }
+    assert!(seen > 25, "{seen}");
+}
+
+#[test]
+fn completions_know_the_names_of_studies_and_pages() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&["completions", shell]);
+        for name in ["hds-flush-rows", "sqlio-sweep", "real-project", "orders-run"] {
+            assert!(script.contains(name), "{name} is not in the completions for {shell}");
+        }
+    }
+}
+
+#[test]
+fn a_load_is_planned_and_the_word_run_may_be_left_out() {
+    let plan =
+        printed(&["plan", "orders", "load", "--target", "sqlite:o.db", "--size", "1MB", "--threads", "2"]);
+    insta::assert_snapshot!(plan);
+    let run = |words: &[&str]| printed(&[words, &["--target", "sqlite:o.db"]].concat());
+    assert_eq!(run(&["plan", "orders"]), run(&["plan", "orders", "run"]));
 }
 
 #[test]

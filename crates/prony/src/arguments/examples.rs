@@ -1,0 +1,301 @@
+//! Examples of every command, for `--help` and the manual. A test has clap read them all, so that none goes stale.
+
+/// What an example does, and its line.
+pub(crate) type Example = (&'static str, &'static str);
+
+/// Those of commands by their names. One that is planned is measured by the same arguments, and has the same examples.
+const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "check",
+        &[
+            ("What does this machine give a database? Two minutes", "prony check"),
+            (
+                "A quarter of that, of the disk under a directory, kept under a name",
+                "prony check /data --duration 2s --file-size 256MiB --name before",
+            ),
+        ],
+    ),
+    (
+        "disk",
+        &[
+            (
+                "A mixed load with 16 I/Os outstanding in each of two threads",
+                "prony disk /data --block-size 8KiB --read-share 70 --outstanding 16 --threads 2",
+            ),
+            (
+                "A log: every write on stable storage",
+                "prony disk /data --read-share 0 --pattern sequential --write-through",
+            ),
+            (
+                "Does it hold 5,000 reads a second? Ends with 3 if not",
+                "prony disk /data --rate 5000/s --arrivals poisson --outstanding 64",
+            ),
+            ("CrystalDiskMark's rows", "prony disk /data --profile cdm8"),
+        ],
+    ),
+    (
+        "historian",
+        &[
+            (
+                "Does SQLite hold 3,700 records a second?",
+                "prony historian --target sqlite:/data/historian.db --rate 3700/s --duration 10m",
+            ),
+            (
+                "The highest rate that a server holds; some minutes",
+                "prony historian --target postgres://me@localhost/postgres --find-max --quick",
+            ),
+            (
+                "A recording, ten times as fast as it was made",
+                "prony historian --target mysql://me@localhost/mysql --source csv:plant.csv --speed 10",
+            ),
+        ],
+    ),
+    (
+        "orders",
+        &[
+            ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),
+            ("", "prony orders run --target sqlite:/data/orders.db --clients 8 --duration 1m"),
+        ],
+    ),
+    (
+        "orders generate",
+        &[("The rows of the smallest store as files", "prony orders generate --csv rows --size 10MB")],
+    ),
+    (
+        "orders load",
+        &[
+            (
+                "A store of DVD Store's medium size",
+                "prony orders load --target postgres://me@localhost/postgres --size 1GB",
+            ),
+            (
+                "Again, in place of the one that is there",
+                "prony orders load --target sqlite:/data/orders.db --size 10MB --replace",
+            ),
+        ],
+    ),
+    (
+        "orders run",
+        &[
+            (
+                "32 clients who think for 20 ms after each order",
+                "prony orders run --target postgres://me@localhost/postgres --clients 32 --think-time 20ms",
+            ),
+            (
+                "Does it hold 60,000 orders a minute? Ends with 3 if not",
+                "prony orders run --target postgres://me@localhost/postgres --clients 64 --rate 60000/min",
+            ),
+            (
+                "DVD Store's own words and lines",
+                "prony orders run --target sqlite:/data/orders.db --n-threads 8 --run-time 1m --warmup-time 10s --compat",
+            ),
+        ],
+    ),
+    (
+        "orders verify",
+        &[("Is everything there that was loaded?", "prony orders verify --target sqlite:/data/orders.db")],
+    ),
+    (
+        "study",
+        &[
+            ("What is there, and what would it need?", "prony study list"),
+            ("", "prony study plan sweep --place disk=/data"),
+            ("A short look", "prony study run sweep --place disk=/data --quick"),
+        ],
+    ),
+    (
+        "study run",
+        &[
+            ("A study of your own", "prony study run flush-rows.toml"),
+            (
+                "One that was published, on a directory of yours",
+                "prony study run sweep --place disk=/data --quick",
+            ),
+            (
+                "With another parameter, and an end once all is settled",
+                "prony study run flush-rows.toml --set workload.historian.duration=30s --blocks 20 --stop 'when settled'",
+            ),
+        ],
+    ),
+    ("study list", &[("Names, and what each answers", "prony study list")]),
+    (
+        "study show",
+        &[
+            ("A file to begin one's own with", "prony study show hds-flush-rows > mine.toml"),
+            ("What it answers, what it needs and how to adapt it", "prony study show hds-flush-rows --page"),
+        ],
+    ),
+    (
+        "study plan",
+        &[
+            ("How long, how much, and what is lacking", "prony study plan flush-rows.toml"),
+            (
+                "How many blocks find a gain of 5 % where trials scatter by 3 %",
+                "prony study plan flush-rows.toml --gain '5 %' --noise '3 %'",
+            ),
+        ],
+    ),
+    (
+        "study resume",
+        &[("After a kill, or a reboot", "prony study resume prony-results/20261121T073000Z-flush-rows")],
+    ),
+    (
+        "compare",
+        &[
+            ("What a change gave", "prony compare prony-results/before prony-results/after"),
+            (
+                "Several runs a side, by which better or worse can be said",
+                "prony compare a1 a2 a3 --with b1 b2 b3 --smallest '5 %'",
+            ),
+        ],
+    ),
+    (
+        "history",
+        &[
+            (
+                "A nightly check that ends with 3 once a figure is worse than it was with the release",
+                "prony check /data --results nightly",
+            ),
+            (
+                "",
+                "prony history nightly/* --baseline nightly/2026-10-01-release --smallest '5 %' --html --output history.html",
+            ),
+        ],
+    ),
+    ("plc", &[("Registers for a historian on the same machine to collect", "prony plc")]),
+    (
+        "sqlio",
+        &[
+            (
+                "Random reads for six minutes, with latencies",
+                "prony sqlio -kR -s360 -frandom -o8 -b8 -LS -Fparam.txt",
+            ),
+            ("All options", "prony sqlio '-?'"),
+        ],
+    ),
+    (
+        "plan",
+        &[
+            ("What would it do?", "prony plan check"),
+            ("How long does a search take?", "prony plan historian --target sqlite:h.db --find-max"),
+        ],
+    ),
+    (
+        "plan orders",
+        &[("A load, and a run on it", "prony plan orders load --target sqlite:/data/orders.db --size 1GB")],
+    ),
+    ("report", &[("Again from the records, with every table", "prony report latest --details")]),
+    ("list", &[("All runs, and those of one disk", "prony list"), ("", "prony list --tag disk=nvme")]),
+    (
+        "export",
+        &[
+            ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),
+            ("", "duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\""),
+        ],
+    ),
+    (
+        "completions",
+        &[(
+            "For bash, from the next shell on",
+            "prony completions bash > ~/.local/share/bash-completion/completions/prony",
+        )],
+    ),
+    ("man", &[("A page", "prony man orders run | man -l -")]),
+];
+
+/// Those of a command by its words after `prony`; of `plan …` with that before them.
+pub(crate) fn of(path: &[&str]) -> Vec<(&'static str, String)> {
+    let find = |path: &[&str]| {
+        let name = path.join(" ");
+        EXAMPLES.iter().find(|(of, _)| *of == name).map(|(_, examples)| *examples)
+    };
+    let as_is =
+        |examples: &[Example]| examples.iter().map(|(what, line)| (*what, (*line).to_owned())).collect();
+    match (find(path), path) {
+        (Some(examples), _) => as_is(examples),
+        (None, ["plan", planned @ ..]) => {
+            let planned = find(planned).unwrap_or_default().iter();
+            planned.map(|(what, line)| (*what, line.replacen("prony ", "prony plan ", 1))).collect()
+        }
+        (None, _) => Vec::new(),
+    }
+}
+
+/// Puts its examples under the long help of each command.
+pub(crate) fn shown(command: clap::Command) -> clap::Command {
+    below(command, &[])
+}
+
+fn below(command: clap::Command, path: &[&str]) -> clap::Command {
+    let examples = of(path);
+    let command = if examples.is_empty() {
+        command
+    } else {
+        let mut text = command.get_after_help().map_or_else(String::new, |text| format!("{text}\n\n"));
+        text += "Examples:";
+        for (what, line) in examples {
+            if !what.is_empty() {
+                text += &format!("\n  {what}:");
+            }
+            text += &format!("\n      {line}");
+        }
+        command.after_long_help(text)
+    };
+    command.mut_subcommands(|inner| {
+        let name = inner.get_name().to_owned();
+        let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
+        below(inner, &path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::arguments::Arguments;
+
+    /// Words of a line as a shell would hand them on, up to where it goes to another program or file.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut quoted = None;
+        let mut word = String::new();
+        for c in line.chars().chain([' ']) {
+            match (quoted, c) {
+                (None, '\'' | '"') => quoted = Some(c),
+                (Some(quote), c) if quote == c => quoted = None,
+                (None, ' ') => words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty())),
+                (_, c) => word.push(c),
+            }
+        }
+        words.into_iter().take_while(|word| word != "|" && word != ">").collect()
+    }
+
+    fn check(command: &clap::Command, path: &[&str]) {
+        let examples = of(path);
+        assert!(path.is_empty() || !examples.is_empty(), "prony {} has no example", path.join(" "));
+        for (_, line) in examples.iter().filter(|(_, line)| line.starts_with("prony ")) {
+            let parsed = crate::parse(words(line).into_iter().map(Into::into).collect());
+            assert!(parsed.is_ok(), "{line}\n{}", parsed.unwrap_err());
+        }
+        for inner in command.get_subcommands() {
+            let path: Vec<&str> = path.iter().copied().chain([inner.get_name()]).collect();
+            check(inner, &path);
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_and_takes_them() {
+        check(&Arguments::command(), &[]);
+    }
+
+    #[test]
+    fn no_example_is_of_a_command_that_there_is_not() {
+        for (path, examples) in EXAMPLES {
+            let find = |command: &clap::Command, name: &str| command.find_subcommand(name).cloned();
+            let found = path.split(' ').try_fold(Arguments::command(), |command, name| find(&command, name));
+            assert!(found.is_some(), "{path}");
+            assert!(!examples.is_empty() && !examples[0].0.is_empty(), "{path}");
+        }
+    }
+}
