@@ -10,7 +10,7 @@ pub(crate) const WIDTH: f64 = 480.0;
 /// Height of most charts.
 pub(crate) const HEIGHT: f64 = 250.0;
 
-const TOP: f64 = 30.0;
+const TOP: f64 = 36.0;
 const BELOW: f64 = 44.0;
 const ROOM: f64 = 8.0;
 

@@ -19,7 +19,7 @@ const COLUMNS: usize = 360;
 const ROWS: usize = 40;
 
 /// Radius of a point that has no neighbours, so that it is seen.
-const ALONE: f64 = 2.8;
+const ALONE: f64 = 3.4;
 
 /// Shorter intervals, where a phase ends, make no rate and no percentile worth a point.
 const SHORTEST_S: f64 = 0.5;

@@ -98,7 +98,9 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
 
 /// What stands on the page, in order. What has no content is left out; what only who checks the figures asks for is folded.
 fn sections(report: &Report) -> Vec<Part> {
-    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list(&report.verdicts))];
+    let told = Summary::of(report).answers;
+    let told = &told[..told.len().min(ANSWERS_MOST)];
+    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list_but(&report.verdicts, told))];
     match &report.comparison {
         Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
         None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),

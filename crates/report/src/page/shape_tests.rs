@@ -153,3 +153,30 @@ fn paper_shows_what_is_folded_and_cuts_nothing() {
     }
     assert!(pages().iter().all(|page| page.contains("class=\"paper meta\"")));
 }
+
+/// Findings stood under the title and word for word again right below it.
+#[test]
+fn a_finding_is_told_once() {
+    let report = Report::of(&tests::sweep());
+    let finding = report.verdicts.iter().find(|verdict| verdict.rule == "tolerance").unwrap();
+    let plain = report.html().replace("<strong>", "").replace("</strong>", "").replace('\u{a0}', " ");
+    let whole = format!("{}.", finding.sentence);
+    assert_eq!(plain.matches(whole.as_str()).count(), 1, "{whole}");
+    let answer = crate::summary::Summary::of(&report).answers.remove(0);
+    assert_eq!(plain.matches(&format!("{answer}.")).count(), 1, "{answer}");
+}
+
+/// Five steps of a search that did not count were five times the same words on its card.
+#[test]
+fn a_card_counts_trials_of_one_doubt_together() {
+    let mut study = tests::historian::search();
+    for trial in study.trials.iter_mut().skip(1).take(2) {
+        trial.trial.state = record::State::Invalid;
+        trial.trial.reason = Some("client-limited".to_owned());
+    }
+    let page = Report::of(&study).html();
+    let (_, marks) = page.split_once("class=\"marks\">").unwrap();
+    let (marks, _) = marks.split_once("</span>").unwrap();
+    assert_eq!(marks.matches("invalid").count(), 1, "{marks}");
+    assert!(marks.contains("in\u{a0}3\u{a0}of\u{a0}22"), "{marks}");
+}

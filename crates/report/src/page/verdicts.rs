@@ -24,6 +24,11 @@ pub(crate) fn warnings(verdicts: &[Verdict]) -> usize {
 }
 
 pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
+    list_but(verdicts, &[])
+}
+
+/// The list without the findings that were told already, word for word.
+pub(crate) fn list_but(verdicts: &[Verdict], told: &[String]) -> Markup {
     let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         verdicts.iter().partition(|verdict| verdict.level == Level::Finding);
     let is_rate = |verdict: &Verdict| {
@@ -33,6 +38,8 @@ pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     let (large, small): (Vec<&Verdict>, Vec<&Verdict>) = findings
         .into_iter()
         .partition(|verdict| is_rate(verdict) && verdict.figure.is_some() && rates <= FIGURES_MOST);
+    let small: Vec<&Verdict> =
+        small.into_iter().filter(|verdict| !told.contains(&verdict.sentence)).collect();
     let (failures, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
         doubts.into_iter().partition(|verdict| verdict.level == Level::Failure);
     let (warnings, notes): (Vec<&Verdict>, Vec<&Verdict>) =
@@ -85,26 +92,38 @@ fn notes_inside(notes: &[&Verdict]) -> String {
 
 /// The rule of a verdict as words: `not steady`.
 fn in_words(verdict: &Verdict) -> String {
-    verdict.rule.replace('_', " ")
+    match verdict.rule.as_str() {
+        "ended_early" => "invalid or not complete".to_owned(),
+        rule => rule.replace('_', " "),
+    }
 }
 
-/// What speaks against the figure of these trials, each in a few words, with how much of it there is in a single trial.
+/// What speaks against the figure of these trials, each in a few words, with how much of it there is in a single trial, or in
+/// how many of several.
 fn marks(of: &Verdict, verdicts: &[Verdict]) -> Vec<String> {
     let speaks = |doubt: &&Verdict| {
         matches!(doubt.level, Level::Failure | Level::Warning)
             && doubt.trials.iter().any(|trial| of.trials.contains(trial))
     };
-    let words = |doubt: &Verdict| match of.trials.as_slice() {
-        [only] => doubt
-            .raised
-            .get(only)
-            .map_or_else(|| in_words(doubt), |figure| format!("{} {figure}", in_words(doubt))),
+    let mut marks: Vec<(String, Vec<&Verdict>)> = Vec::new();
+    for doubt in verdicts.iter().filter(speaks) {
+        let words = in_words(doubt);
+        match marks.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, alike)) => alike.push(doubt),
+            None => marks.push((words, vec![doubt])),
+        }
+    }
+    let mark = |(words, alike): &(String, Vec<&Verdict>)| match of.trials.as_slice() {
+        [only] => match alike.iter().find_map(|doubt| doubt.raised.get(only)) {
+            Some(figure) => format!("{words} {figure}"),
+            None => words.clone(),
+        },
         all => {
-            let hit = all.iter().filter(|trial| doubt.trials.contains(trial)).count();
-            format!("{} in {hit} of {} trials", in_words(doubt), all.len())
+            let hit = |trial: &&u32| alike.iter().any(|doubt| doubt.trials.contains(trial));
+            format!("{words} in {} of {} trials", all.iter().filter(hit).count(), all.len())
         }
     };
-    verdicts.iter().filter(speaks).map(|doubt| unbroken(&words(doubt))).collect()
+    marks.iter().map(|mark_of| unbroken(&mark(mark_of))).collect()
 }
 
 /// A verdict around its figure: what it is about, the figure, the rest of the sentence, what speaks against it.
