@@ -6,15 +6,17 @@
 use std::ffi::OsString;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write as _};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use record::{Lines, shown, shown_json};
+use report::format::wrapped;
 
 use crate::exit::{Exit, Failure};
 use crate::spelling::spelled;
 
-/// A line on stderr. A reader that is gone costs no result.
+/// A line on stderr, on a terminal broken at words. A reader that is gone costs no result.
 macro_rules! tell {
     ($($argument:tt)*) => { $crate::terminal::tell_line(format_args!($($argument)*)) };
 }
@@ -22,8 +24,12 @@ macro_rules! tell {
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
     let line = line.to_string();
-    let line = shown(&spelled(&line)).into_owned() + "\n";
-    let _ = io::stderr().write_all(line.as_bytes());
+    let line = shown(&spelled(&line)).into_owned();
+    let line = match columns(io::stderr()) {
+        Some(columns) => wrapped(&line, usize::from(columns)).join("\n"),
+        None => line,
+    };
+    let _ = io::stderr().write_all((line + "\n").as_bytes());
 }
 
 /// Takes a line away from a terminal on stderr that was to be written over, so that the next one does not begin in it.
@@ -57,11 +63,14 @@ pub(crate) fn print_file(content: &[u8]) -> Result<(), Failure> {
 
 /// Width of the terminal on stdout; none if it is not one.
 pub(crate) fn width() -> Option<u16> {
-    let stdout = io::stdout();
-    if !stdout.is_terminal() {
+    columns(io::stdout())
+}
+
+fn columns(stream: impl IsTerminal + AsFd) -> Option<u16> {
+    if !stream.is_terminal() {
         return None;
     }
-    rustix::termios::tcgetwinsize(stdout).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+    rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
 }
 
 /// Ends the program as clap does, which quotes the arguments as they are: it is given such as may be shown.

@@ -168,6 +168,7 @@ pub(crate) fn time_until(years: f64) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
+        _ if seconds > 0.0 && seconds < 0.9995 => latency(seconds * 1e6),
         // The sum of nothing is -0.
         0..=9 => format!("{} s", figure(seconds + 0.0)),
         10..=119 => format!("{whole} s"),
@@ -308,6 +309,7 @@ mod tests {
         assert_eq!(bytes(1536), "1.50 KiB");
         assert_eq!(bytes(512), "512 B");
         assert_eq!(duration(3600.0), "60 min");
+        assert_eq!([0.0819, 0.0, 1.0, 9.4].map(duration), ["81.9 ms", "0 s", "1.00 s", "9.40 s"]);
         assert_eq!(duration(125.0), "2 min 5 s");
         assert_eq!(decimal_bytes(6.5e9), "6.50 GB");
         assert_eq!(decimal_bytes(999_800.0), "1.00 MB");

@@ -108,6 +108,7 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
         let share = if low == high { low } else { format!("{low} to {high}") };
         let of = match trials.len() {
             1 => String::new(),
+            all if shares.len() == all => format!(" in all {all} trials"),
             all => format!(" in {} of {all} trials", shares.len()),
         };
         format!("{}{}{share}{}{of}", limit.who, limit.says[0], limit.says[1])
@@ -167,6 +168,12 @@ mod tests {
         );
         let retried = Sold::at("O", &[50.0]).outcome(|o| o.targets[0].retries = 300).trial(1);
         check(vec![retried], Some("perhaps locks: 10 % of the orders had an operation tried again"));
+    }
+
+    #[test]
+    fn all_trials_are_not_counted_twice() {
+        let busy = |number: u32| on_device(Made::read(&format!("T{number}")).trial(number), 0.97);
+        check(vec![busy(1), busy(2)], Some("perhaps the device vda, busy 97 % of the time in all 2 trials"));
     }
 
     #[test]

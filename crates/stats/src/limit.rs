@@ -59,8 +59,10 @@ pub enum ClientLimit {
     },
     /// Operations left the client too long after they were due.
     #[error(
-        "operations were sent late: the p99 of the lag is {lag_p99_us:.0} µs, and {allowed_us:.0} µs are allowed \
-         (1 ms or 10 % of the p50 response, whichever is more)"
+        "operations were sent late: the p99 of the lag is {}, and {} are allowed \
+         (1 ms or 10 % of the p50 response, whichever is more)",
+        time(*lag_p99_us),
+        time(*allowed_us)
     )]
     SentLate {
         /// 99th percentile of sending − due time, in microseconds.
@@ -146,6 +148,15 @@ pub fn target_was_behind(waited_share: f64) -> bool {
     waited_share > WAITED_SHARE_MAX
 }
 
+/// Microseconds in a unit that suits their number.
+fn time(us: f64) -> String {
+    match us {
+        us if us < 10_000.0 => format!("{us:.0} µs"),
+        us if us < 1_000_000.0 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.2} s", us / 1e6),
+    }
+}
+
 fn allowed_ms(window_s: f64) -> f64 {
     (window_s * 1e3 * PAUSED_SHARE_MAX).max(PAUSED_ALWAYS_ALLOWED_MS)
 }
@@ -179,6 +190,8 @@ mod tests {
         check(sent_late(1001.0, Some(500.0)), Some(&late(1001, 1000)));
         check(sent_late(2500.0, Some(20_000.0)), Some(&late(2500, 2000)));
         check(sent_late(1500.0, None), Some(&late(1500, 1000)));
+        let times = [9_999.0, 20_040.0, 4_752_146.0].map(time);
+        assert_eq!(times, ["9999 µs", "20.0 ms", "4.75 s"]);
         check(thread_busy(0.93), Some("the busiest load thread used 93 % of a core, and 80 % are allowed"));
         check(
             events_late(230.0),

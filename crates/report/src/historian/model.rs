@@ -42,6 +42,9 @@ pub struct Historian {
     pub pending_max: Option<f64>,
     /// Events that came while the buffer was full.
     pub refused: u64,
+    /// Those of them within the measured window, by which a rate is judged; none where they were not counted by the second.
+    #[serde(skip)]
+    pub(crate) refused_measured: Option<u64>,
     /// Rows whose commit was answered.
     pub acknowledged: u64,
     /// Accepted events that could not be written before the trial was given up.
@@ -170,6 +173,11 @@ impl Historian {
             pending_mean: gauge_mean(&window, PENDING),
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
+            refused_measured: window
+                .iter()
+                .filter_map(|sample| sample.gauges.get(record::REFUSED).copied())
+                .reduce(|sum, events| sum + events)
+                .map(|events| events.round() as u64),
             acknowledged: outcome.acknowledged,
             abandoned: outcome.abandoned,
             rows_expected: outcome.rows_expected,

@@ -27,7 +27,7 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
         column("flush p99", "99 % of the transactions were as fast", 3),
         column("record p99", "99 % of the records took no longer from event to commit", 1),
         column("pending max", "most records accepted and not yet committed", 2),
-        column("refused", "events that came while the buffer was full", 2),
+        column("refused", "events that came while the buffer was full, also before and after the measured window, by which a rate is judged", 2),
         column("held", "whether the offered rate was held", 0),
         words("state", "how it ended, unless complete", 0),
     ]);
@@ -53,11 +53,20 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
         time(|s| s.p99_us, |h| h.flush),
         time(|s| s.p99_us, |h| h.record),
         historian.and_then(|h| h.pending_max).map_or_else(|| format::UNKNOWN.to_owned(), whole),
-        historian.map_or_else(|| format::UNKNOWN.to_owned(), |h| grouped(h.refused)),
+        historian.map_or_else(|| format::UNKNOWN.to_owned(), refused),
         historian.and_then(|h| h.stable).map_or_else(|| format::UNKNOWN.to_owned(), yes),
         if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
     ]);
     Row::of(cells)
+}
+
+/// `13,894`; where the window by which the rate is judged had fewer, `13,894, 0 measured`.
+fn refused(historian: &Historian) -> String {
+    let all = grouped(historian.refused);
+    match historian.refused_measured.filter(|&measured| measured < historian.refused) {
+        Some(measured) => format!("{all}, {} measured", grouped(measured)),
+        None => all,
+    }
 }
 
 /// The name; of a step of a search, also which step it is.
