@@ -1,8 +1,6 @@
 //! What set the figures, as far as the record tells: other programs, the hypervisor, the processors, SQLite's own thread, locks, a
 //! device, commits. Each with the figure that says so; what none of them explains is not known.
 
-use record::Loop;
-
 use crate::format;
 use crate::machine::{devices_of, during};
 use crate::trial::Trial;
@@ -10,15 +8,10 @@ use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::stability::STEAL_SHARE_MAX;
 
 /// Share of the time, of a core or of all of them, from which on something may be what limits.
-const BUSY_SHARE: f64 = 0.9;
-/// Share of the orders of which an operation was tried again from which on locks are told.
-const RETRIED_SHARE: f64 = 0.05;
-/// Share of an order's time that it waits for the database from which on that is told.
-const WAITED_SHARE: f64 = 0.8;
-
+pub(crate) const BUSY_SHARE: f64 = 0.9;
 /// What a trial was limited by.
 #[derive(Clone, Debug, PartialEq)]
-struct Limit {
+pub(crate) struct Limit {
     /// `the device vda`.
     who: String,
     share: f64,
@@ -26,37 +19,30 @@ struct Limit {
     says: [&'static str; 2],
 }
 
-fn limit(who: &str, share: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Limit> {
-    let share = share.filter(|&share| share >= least)?.min(1.0);
-    Some(Limit { who: who.to_owned(), share, says })
+impl Limit {
+    /// None of less than the least share. The words stand around it.
+    pub(crate) fn of(who: &str, share: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Self> {
+        let share = share.filter(|&share| share >= least)?.min(1.0);
+        Some(Self { who: who.to_owned(), share, says })
+    }
 }
 
 /// The first that holds: what takes the machine away, then the processors, then what operations waited for.
 fn of(trial: &Trial) -> Option<Limit> {
     let machine = &trial.machine;
-    limit("other programs", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
+    Limit::of("other programs", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
         .or_else(|| {
             let says = [", which gave ", " of the CPU time to others"];
-            limit("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
-        })
-        .or_else(|| limit("the processors", machine.busy_share, BUSY_SHARE, [", of which ", " were busy"]))
-        .or_else(|| {
-            limit("SQLite's one writer", sqlite_cores(trial), BUSY_SHARE, [", which used ", " of a core"])
+            Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
         })
         .or_else(|| {
-            let says = [": ", " of the orders had an operation tried again"];
-            limit("locks", retried(trial), RETRIED_SHARE, says)
+            Limit::of("the processors", machine.busy_share, BUSY_SHARE, [", of which ", " were busy"])
+        })
+        .or_else(|| {
+            Limit::of("SQLite's one writer", sqlite_cores(trial), BUSY_SHARE, [", which used ", " of a core"])
         })
         .or_else(|| device(trial))
-        .or_else(|| {
-            let says = [", for which writers waited ", " of the time"];
-            limit("commits", waited_for_commits(trial), BUSY_SHARE, says)
-        })
-        .or_else(|| {
-            let share = trial.orders().filter(|orders| !orders.is_open());
-            let says = [", for which an order waited ", " of its time; what it did meanwhile is not known"];
-            limit("the database", share.and_then(|orders| orders.time.database_share), WAITED_SHARE, says)
-        })
+        .or_else(|| trial.shown().waits(trial))
 }
 
 /// Cores that SQLite used in threads of this program; none of other databases.
@@ -67,11 +53,6 @@ fn sqlite_cores(trial: &Trial) -> Option<f64> {
     is_sqlite.then_some(own * cores as f64)
 }
 
-fn retried(trial: &Trial) -> Option<f64> {
-    let orders = trial.orders().filter(|orders| orders.orders > 0)?;
-    Some(orders.retries as f64 / orders.orders as f64)
-}
-
 /// The busiest device that the target lies on.
 fn device(trial: &Trial) -> Option<Limit> {
     let window: Vec<&record::Sample> =
@@ -79,15 +60,7 @@ fn device(trial: &Trial) -> Option<Limit> {
     let read = devices_of(&during(&trial.beside.resources, &window));
     let busy = read.iter().filter_map(|device| Some((&device.name, device.mean.busy_share?)));
     let (name, share) = busy.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    limit(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])
-}
-
-/// Share of the time of all writers of a closed loop that they waited for commits.
-fn waited_for_commits(trial: &Trial) -> Option<f64> {
-    let historian = trial.historian()?;
-    let setup = historian.setup.as_ref().filter(|setup| matches!(setup.pacing, Loop::Closed { .. }))?;
-    let mean_s = historian.flush?.mean_us? / 1e6;
-    Some(historian.commits_per_s? * mean_s / f64::from(setup.writers.max(1)))
+    Limit::of(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])
 }
 
 /// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
@@ -121,7 +94,7 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{self, Collected, Made, Sold};
+    use crate::fixture::{self, Made};
     use crate::report::Report;
     use record::{DeviceLoad, MeasuredTrial, Resources};
 
@@ -156,18 +129,6 @@ mod tests {
             vec![read().steal(0.07).trial(1)],
             Some("perhaps the hypervisor, which gave 7.0 % of the CPU time to others"),
         );
-        check(
-            vec![Collected::closed("H", 17_200.0).trial(1)],
-            Some("perhaps commits, for which writers waited 100 % of the time"),
-        );
-        check(
-            vec![Sold::at("O", &[50.0]).trial(1)],
-            Some(
-                "perhaps the database, for which an order waited 92 % of its time; what it did meanwhile is not known",
-            ),
-        );
-        let retried = Sold::at("O", &[50.0]).outcome(|o| o.targets[0].retries = 300).trial(1);
-        check(vec![retried], Some("perhaps locks: 10 % of the orders had an operation tried again"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{DeviceLoad, MachineLoad, Mark, MeasuredTrial, Resources, Sample, ServerLoad};
+use record::{DeviceLoad, MachineLoad, Mark, MeasuredTrial, Resources, Sample, ServerLoad, Setup};
 use serde::Serialize;
 
 use stats::weighted_mean;
@@ -80,8 +80,9 @@ pub(crate) fn machine_of(
     during: &[&Resources],
     operations: u64,
     generator: Generator,
-    servers: Servers,
+    setup: Option<&Setup>,
 ) -> Machine {
+    let servers = setup.map_or(Servers::Unseen, |setup| Servers::of(setup, during));
     let read = || during.iter().filter_map(|r| Some((r.machine.as_ref()?, r.length_s)));
     let busy_s: f64 = read().map(|(load, length_s)| load.cpu_busy_share.iter().sum::<f64>() * length_s).sum();
     let busy = |load: &MachineLoad| stats::mean(&load.cpu_busy_share).unwrap_or(0.0);

@@ -14,7 +14,6 @@ use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::PercentileIntervals;
 use crate::rate::OfferedRate;
 use crate::search::RateRange;
-use crate::servers::Servers;
 use crate::stability::Stability;
 use crate::workloads::{self, Common, Shown, Worked};
 
@@ -182,7 +181,6 @@ impl Trial {
         let generator = generator.beside(per_s, whole.pauses());
         let (disk_bytes, cpu_us_per_operation) = (manifest.disk_bytes, generator.cpu_us_per_operation);
         let during = during(&measured.resources, &window);
-        let servers = setup.as_ref().map_or(Servers::Unseen, |setup| Servers::of(setup, &during));
         Self {
             number: record.number,
             name: record.name.clone(),
@@ -200,7 +198,7 @@ impl Trial {
             stability: Stability::of(&rates, shown.cuts_warm_up()),
             longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
             generator,
-            machine: machine_of(&during, operations, generator, servers),
+            machine: machine_of(&during, operations, generator, setup.as_ref()),
             beside: Beside::of(measured, &during),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent(),

@@ -13,6 +13,7 @@ use crate::chart::Chart;
 use crate::csv::Field;
 use crate::disk::Disk;
 use crate::historian::{Historian, OfHistorian};
+use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
@@ -132,6 +133,11 @@ pub(crate) trait Shown: Sync {
     /// What it came to in words for everybody, instead of its headlines; none where these say it best.
     fn answers(&self, _: &Report) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What the operations of a trial waited for, as far as its record tells; the machine has been looked at before.
+    fn waits(&self, _: &Trial) -> Option<Limit> {
+        None
     }
 
     /// What answers the next question, where nothing speaks against the figures: a sentence with its command.

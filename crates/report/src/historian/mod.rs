@@ -31,6 +31,7 @@ use crate::chart::Chart;
 use crate::configuration::Configuration;
 use crate::csv::Field;
 use crate::format;
+use crate::limit::{BUSY_SHARE, Limit};
 use crate::metrics::{MetricOf, ms};
 use crate::percentile::PercentileInterval;
 use crate::report::Report;
@@ -189,6 +190,11 @@ impl Shown for OfHistorian {
         &LIMITS
     }
 
+    fn waits(&self, trial: &Trial) -> Option<Limit> {
+        let says = [", for which writers waited ", " of the time"];
+        Limit::of("commits", waited_for_commits(trial), BUSY_SHARE, says)
+    }
+
     /// What a database takes at once is no rate that it holds.
     fn next(&self, report: &Report) -> Option<String> {
         let search = Command::new("historian").with(Parameter::new("search"));
@@ -268,4 +274,12 @@ impl Shown for OfHistorian {
 fn offered_per_s(sample: &Sample) -> Option<f64> {
     let offered = sample.gauges.get(OFFERED)?;
     (sample.length_s > 0.0).then(|| offered / sample.length_s)
+}
+
+/// Share of the time of all writers of a closed loop that they waited for commits.
+fn waited_for_commits(trial: &Trial) -> Option<f64> {
+    let historian = trial.historian()?;
+    let setup = historian.setup.as_ref().filter(|_| !historian.is_open())?;
+    let mean_s = historian.flush?.mean_us? / 1e6;
+    Some(historian.commits_per_s? * mean_s / f64::from(setup.writers.max(1)))
 }

@@ -27,6 +27,7 @@ use crate::chart::{Chart, strip};
 use crate::configuration::Configuration;
 use crate::csv::Field;
 use crate::format;
+use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
@@ -75,6 +76,11 @@ impl Report {
         self.trials_of(Workload::Orders)
     }
 }
+
+/// Share of the orders of which an operation was tried again from which on locks are told.
+const RETRIED_SHARE: f64 = 0.05;
+/// Share of an order's time that it waits for the database from which on that is told.
+const WAITED_SHARE: f64 = 0.8;
 
 /// What orders are counted in, as DVD Store does.
 const UNIT: Unit = Unit::a_minute("orders/min", "orders a minute", "orders");
@@ -157,6 +163,21 @@ impl Shown for OfOrders {
 
     fn answers(&self, report: &Report) -> Vec<String> {
         plain::answers(report)
+    }
+
+    /// Locks, else the database as a whole.
+    fn waits(&self, trial: &Trial) -> Option<Limit> {
+        let orders = trial.orders().filter(|orders| orders.orders > 0)?;
+        let retried = orders.retries as f64 / orders.orders as f64;
+        let locks = Limit::of(
+            "locks",
+            Some(retried),
+            RETRIED_SHARE,
+            [": ", " of the orders had an operation tried again"],
+        );
+        let waited = orders.time.database_share.filter(|_| !orders.is_open());
+        let says = [", for which an order waited ", " of its time; what it did meanwhile is not known"];
+        locks.or_else(|| Limit::of("the database", waited, WAITED_SHARE, says))
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {

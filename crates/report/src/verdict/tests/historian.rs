@@ -518,3 +518,11 @@ fn screens_that_never_read_are_noted() {
     trial.measured.remove("trend");
     raised(trial, "no_screen", Level::Note, &["a screen opens every 5", "none read its trend"]);
 }
+
+#[test]
+fn writers_that_wait_for_commits_all_the_time_are_the_limit() {
+    let told = |trial| crate::limit::told(Report::of(&of(vec![trial])).trials.iter());
+    let commits = "perhaps commits, for which writers waited 100 % of the time";
+    assert_eq!(told(closed().trial(1)).as_deref(), Some(commits));
+    assert_eq!(told(at().trial(1)), None, "at a rate they wait for events");
+}

@@ -255,7 +255,7 @@ fn a_run_of_minutes_is_judged_without_its_warm_up() {
     raised(sold(falling), "no_steady_state", Level::Warning, &["more than half of the run"]);
     // What failed is told, and not what did not: a trend of 18 % once had "the rule allows 20 %" beside it.
     let rising: fn(f64) -> f64 = |second| {
-        let wave = if (second / 5.0) as u64 % 2 == 0 { 0.2 } else { -0.2 };
+        let wave = if ((second / 5.0) as u64).is_multiple_of(2) { 0.2 } else { -0.2 };
         1.0 + wave + 0.2 * second / 300.0
     };
     raised(
@@ -264,4 +264,13 @@ fn a_run_of_minutes_is_judged_without_its_warm_up() {
         Level::Warning,
         &["rose or fell by", "as a trend", "allows 10 %"],
     );
+}
+
+#[test]
+fn locks_and_the_time_that_orders_wait_for_the_database_are_told_as_limits() {
+    let told = |trial| crate::limit::told(Report::of(&of(vec![trial])).trials.iter()).unwrap();
+    let database = "perhaps the database, for which an order waited 92 % of its time; what it did meanwhile is not known";
+    assert_eq!(told(Sold::at("O", &[50.0]).trial(1)), database);
+    let retried = Sold::at("O", &[50.0]).outcome(|o| o.targets[0].retries = 300).trial(1);
+    assert_eq!(told(retried), "perhaps locks: 10 % of the orders had an operation tried again");
 }
