@@ -95,6 +95,9 @@ pub enum InstanceError {
         /// Its process.
         pid: u32,
     },
+    /// It cannot be limited as asked.
+    #[error(transparent)]
+    Limit(#[from] crate::LimitError),
     /// A process cannot be signalled or waited for.
     #[error("cannot {action} process {pid}: {source}")]
     Process {

@@ -7,6 +7,7 @@
 
 mod directory;
 mod error;
+mod limits;
 mod mariadb;
 mod options;
 mod port;
@@ -18,6 +19,7 @@ mod server;
 mod user;
 
 pub use error::InstanceError;
+pub use limits::{Device, DeviceLimit, DeviceUsage, Group, LimitError, Limits, Usage};
 pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;

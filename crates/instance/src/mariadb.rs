@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::process::command;
 use crate::server::{PASSWORD, Server, USER, url};
 use crate::user::User;
-use crate::{InstanceError, Options, program};
+use crate::{Group, InstanceError, Options, program};
 
 /// Where packages put the files that describe an empty database.
 const SHARES: [&str; 4] =
@@ -49,6 +49,7 @@ impl MariaDb {
             server: Server::new("mariadbd", Directory::make(options, user)?),
         };
         mariadb.make_system_tables()?;
+        mariadb.server.limit(options.limited())?;
         let (program, options) = (&mariadb.program, &mariadb.options);
         mariadb.server.start_on_free_port(|server| run(server, program, options))?;
         Ok(mariadb)
@@ -57,6 +58,11 @@ impl MariaDb {
     /// Where clients connect to, with a user who may do everything: `mysql://prony:secret@127.0.0.1:PORT/mysql`.
     pub fn url(&self) -> String {
         url("mysql", self.port(), "mysql")
+    }
+
+    /// The group in which it is limited, if it is.
+    pub fn group(&self) -> Option<&Group> {
+        self.server.group.as_ref()
     }
 
     /// The port on 127.0.0.1; it stays when the server is started again.
@@ -118,7 +124,7 @@ impl MariaDb {
         );
         let file = directory.write("bootstrap.sql", &statements)?;
         let input = std::fs::File::open(&file).map_err(InstanceError::file("open", file))?;
-        let mut bootstrap = command(&self.program, directory.user())?;
+        let mut bootstrap = command(&self.program, directory.user(), None)?;
         bootstrap.args(["--no-defaults", "--bootstrap", "--skip-innodb-doublewrite"]);
         bootstrap.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]);
         // A starting server removes what is left of temporary tables in its `tmpdir`, also those of another that runs.
@@ -131,7 +137,7 @@ impl MariaDb {
 fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), InstanceError> {
     let directory = &server.directory;
     let socket = directory.path().join("socket");
-    let mut command = command(program, directory.user())?;
+    let mut command = server.command(program)?;
     command.arg("--no-defaults").args(options.settings().map(|(name, value)| format!("--{name}={value}")));
     command.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", server.port)]);
     for (name, path) in [

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Limits;
+
 /// How a server is started: its own settings, and where its directory is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     settings: Vec<(String, String)>,
     parent_directory: Option<PathBuf>,
+    limits: Limits,
 }
 
 impl Options {
@@ -23,6 +26,17 @@ impl Options {
     pub fn parent_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.parent_directory = Some(directory.into());
         self
+    }
+
+    /// Limits what the server may use. What is prepared before it starts (its empty database) is not limited.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub(crate) fn limited(&self) -> &Limits {
+        &self.limits
     }
 
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {

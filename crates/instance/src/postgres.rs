@@ -11,7 +11,7 @@ use crate::directory::Directory;
 use crate::process::{Handle, children, command};
 use crate::server::{LIMIT, PASSWORD, Server, USER, url};
 use crate::user::User;
-use crate::{InstanceError, Options, program};
+use crate::{Group, InstanceError, Options, program};
 
 /// A PostgreSQL of its own. It is stopped and its directory removed when this is dropped.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ impl Postgres {
             server: Server::new("postgres", Directory::make(options, user)?),
         };
         postgres.make_cluster()?;
+        postgres.server.limit(options.limited())?;
         let (program, options) = (&postgres.program, &postgres.options);
         postgres.server.start_on_free_port(|server| run(server, program, options))?;
         Ok(postgres)
@@ -43,6 +44,11 @@ impl Postgres {
     /// Where clients connect to, with a user who may do everything: `postgres://prony:secret@127.0.0.1:PORT/postgres`.
     pub fn url(&self) -> String {
         url("postgres", self.port(), "postgres")
+    }
+
+    /// The group in which it is limited, if it is.
+    pub fn group(&self) -> Option<&Group> {
+        self.server.group.as_ref()
     }
 
     /// The port on 127.0.0.1; it stays when the server is started again.
@@ -109,7 +115,7 @@ impl Postgres {
     fn make_cluster(&self) -> Result<(), InstanceError> {
         let directory = &self.server.directory;
         let password = directory.write("password", &format!("{PASSWORD}\n"))?;
-        let mut initdb = command(&program::of_postgres("initdb")?, directory.user())?;
+        let mut initdb = command(&program::of_postgres("initdb")?, directory.user(), None)?;
         initdb.args([
             "--no-sync",
             "--no-instructions",
@@ -148,7 +154,7 @@ impl Drop for Postgres {
 
 fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), InstanceError> {
     let directory = &server.directory;
-    let mut command = command(program, directory.user())?;
+    let mut command = server.command(program)?;
     command.arg("-D").arg(directory.data()).stdin(Stdio::null());
     for (name, value) in options.settings() {
         command.arg("-c").arg(format!("{name}={value}"));

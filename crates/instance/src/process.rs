@@ -13,12 +13,25 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::user::User;
-use crate::{InstanceError, program};
+use crate::{Group, InstanceError, program};
 
-/// A command for `program` that runs as `user` and is killed when we end, however we end. Only in the first
-/// milliseconds, until `setpriv` has done its work, would it outlive us.
-pub(crate) fn command(program: &Path, user: Option<User>) -> Result<Command, InstanceError> {
-    let mut command = Command::new(program::setpriv()?);
+/// A command for `program` that runs as `user` in a group, if there is one, and is killed when we end, however we end. Only in the
+/// first milliseconds, until `setpriv` has done its work, would it outlive us.
+pub(crate) fn command(
+    program: &Path,
+    user: Option<User>,
+    group: Option<&Group>,
+) -> Result<Command, InstanceError> {
+    let setpriv = program::setpriv()?;
+    let mut command = match group {
+        Some(group) => {
+            let (entrance, arguments) = group.entrance();
+            let mut command = Command::new(entrance);
+            command.args(arguments).arg(setpriv);
+            command
+        }
+        None => Command::new(setpriv),
+    };
     command.args(["--pdeathsig", "KILL"]);
     if let Some(user) = user {
         command.args([&format!("--reuid={}", user.uid), &format!("--regid={}", user.gid)]);
@@ -183,7 +196,7 @@ mod tests {
     /// A process that does not end by itself, whatever becomes of its input. It tells its number when it is no longer
     /// `setpriv`: only from then on is its life bound to ours.
     fn endless() -> Child {
-        let mut command = command(Path::new("/bin/sh"), None).unwrap();
+        let mut command = command(Path::new("/bin/sh"), None, None).unwrap();
         command.args(["-c", "echo; echo started $$; exec tail -f /dev/null >/dev/null"]).stdin(Stdio::null());
         spawn(command).unwrap()
     }

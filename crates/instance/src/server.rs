@@ -1,13 +1,15 @@
 //! What all servers have in common: one process with a directory and a port, which answers after a while.
 
+use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use crate::directory::Directory;
-use crate::process::{Handle, spawn};
-use crate::{InstanceError, port};
+use crate::process::{Handle, command, spawn};
+use crate::{Group, InstanceError, Limits, port};
 
 /// The one user of a throwaway server, who may do everything, and the password without which it may do nothing.
 pub(crate) const USER: &str = "prony";
@@ -23,13 +25,30 @@ pub(crate) struct Server {
     program: &'static str,
     process: Option<Child>,
     pub(crate) port: u16,
+    /// Dropped before the directory: nothing of the server is left when that is removed.
+    pub(crate) group: Option<Group>,
     pub(crate) directory: Directory,
 }
 
 impl Server {
     /// None yet: a directory and no process.
     pub(crate) fn new(program: &'static str, directory: Directory) -> Self {
-        Self { program, process: None, port: 0, directory }
+        Self { program, process: None, port: 0, group: None, directory }
+    }
+
+    /// Makes the group in which the server is to run, if anything of it is limited.
+    pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), InstanceError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        if !limits.is_empty() {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            self.group = Some(Group::make(&format!("prony-{}-{number}", std::process::id()), limits)?);
+        }
+        Ok(())
+    }
+
+    /// A command that runs a program of the server within its limits, as its user.
+    pub(crate) fn command(&self, program: &Path) -> Result<Command, InstanceError> {
+        command(program, self.directory.user(), self.group.as_ref())
     }
 
     /// Finds a free port and starts the server on it. Another process may take the port first: then the next one.

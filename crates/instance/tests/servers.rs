@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use instance::{InstanceError, MariaDb, Options, Postgres};
+use instance::{InstanceError, Limits, MariaDb, Options, Postgres};
 
 /// First bytes that the server on `port` says: to PostgreSQL a client speaks first (protocol 3.0, user `prony`).
 fn answer(port: u16, greeting: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -147,6 +147,50 @@ fn a_parent_directory_that_is_not_there_or_too_deep_is_named() {
 }
 
 /// By the client that PostgreSQL brings, as the user whom the address names.
+/// A user who may make no groups is told so, and gets no server without its limits.
+fn limited<S>(started: Result<S, InstanceError>) -> Option<S> {
+    match started {
+        Ok(server) => Some(server),
+        Err(InstanceError::Limit(error)) if !rustix::process::geteuid().is_root() => {
+            assert!(error.to_string().contains("cannot be limited"), "{error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_server_runs_within_its_limits_also_when_it_is_started_again() {
+    let limits = Limits { memory_bytes: Some(512 << 20), cpus: Some(1.0), ..Limits::default() };
+    let options = Options::default().setting("shared_buffers", "32MB").limits(limits.clone());
+    let Some(mut postgres) = limited(Postgres::start(&options)) else { return };
+    let pid = postgres.pid().unwrap();
+    let group = postgres.group().unwrap();
+    assert_eq!(group.limits(), &limits);
+    let inside = group.processes().unwrap();
+    assert!(inside.contains(&pid) && inside.len() > 3, "its children are in it too: {inside:?}");
+    let usage = group.usage().unwrap();
+    assert!(usage.cpu > std::time::Duration::ZERO && usage.memory_bytes > 1 << 20, "{usage:?}");
+    postgres.kill().unwrap();
+    assert!(postgres.group().unwrap().processes().unwrap().is_empty());
+    postgres.start_again().unwrap();
+    let pid = postgres.pid().unwrap();
+    assert!(postgres.group().unwrap().processes().unwrap().contains(&pid));
+    let place = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+    let name = format!("prony-{}-", std::process::id());
+    assert!(place.contains(&name), "{place}");
+    drop(postgres);
+    let mounts = std::fs::read_dir("/sys/fs/cgroup").unwrap().flatten();
+    let left = mounts.filter_map(|mount| std::fs::read_dir(mount.path()).ok()).flatten().flatten();
+    let left: Vec<_> = left.filter(|one| one.file_name().to_string_lossy().starts_with(&name)).collect();
+    assert!(left.is_empty(), "{left:?}");
+
+    let options = Options::default().limits(Limits { memory_bytes: Some(1 << 30), ..Limits::default() });
+    let Some(mut mariadb) = limited(MariaDb::start(&options)) else { return };
+    let pid = mariadb.pid().unwrap();
+    assert!(mariadb.group().unwrap().processes().unwrap().contains(&pid));
+}
+
 fn postgres_setting(server: &Postgres, name: &str) -> String {
     let mut psql = Command::new("psql");
     psql.args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", &format!("SHOW {name}")]);

@@ -1,0 +1,208 @@
+//! Limits of a server's memory, processors and block devices, by control groups.
+//!
+//! A group is joined before the server's program begins, so that nothing of it was ever outside. Each limit is read back
+//! after it was set: a kernel rounds some and ignores others. What cannot be limited here is an error with what to do about
+//! it, never a group without the limit.
+//!
+//! <https://docs.kernel.org/admin-guide/cgroup-v1/index.html>, <https://docs.kernel.org/admin-guide/cgroup-v2.html>
+
+mod device;
+mod error;
+mod files;
+mod place;
+mod usage;
+mod v1;
+mod v2;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+pub use device::Device;
+pub use error::LimitError;
+pub use usage::{DeviceUsage, Usage};
+
+use crate::process::Handle;
+use place::{Place, Version};
+
+/// What a group of processes may use at most. What is `None` or empty is not limited.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Bytes of memory, page cache included. Nothing is swapped out beyond it.
+    pub memory_bytes: Option<u64>,
+    /// Processors' worth of time; parts count.
+    pub cpus: Option<f64>,
+    /// Numbers of the processors to run on.
+    pub cpu_set: Vec<u32>,
+    /// Of each block device.
+    pub devices: Vec<DeviceLimit>,
+}
+
+/// Limits of one block device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceLimit {
+    /// The whole device: a kernel limits no partitions.
+    pub device: Device,
+    /// Reads a second.
+    pub read_iops: Option<u64>,
+    /// Writes a second.
+    pub write_iops: Option<u64>,
+    /// Bytes read a second.
+    pub read_bytes_per_s: Option<u64>,
+    /// Bytes written a second.
+    pub write_bytes_per_s: Option<u64>,
+}
+
+/// Things that a group limits, each by a controller of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Resource {
+    Memory,
+    Cpu,
+    CpuSet,
+    Io,
+}
+
+impl Limits {
+    fn resources(&self) -> Vec<Resource> {
+        let io = self
+            .devices
+            .iter()
+            .any(|device| *device != DeviceLimit { device: device.device, ..DeviceLimit::default() });
+        let wanted = [
+            (Resource::Memory, self.memory_bytes.is_some()),
+            (Resource::Cpu, self.cpus.is_some()),
+            (Resource::CpuSet, !self.cpu_set.is_empty()),
+            (Resource::Io, io),
+        ];
+        wanted.into_iter().filter(|(_, is_wanted)| *is_wanted).map(|(resource, _)| resource).collect()
+    }
+
+    /// Whether nothing is limited.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.resources().is_empty()
+    }
+}
+
+/// Time in which the processes of a group end that are killed with it.
+const GONE_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// A group of processes with limits. Its processes are killed and it is removed when this is dropped.
+#[derive(Debug)]
+pub struct Group {
+    place: Place,
+    limits: Limits,
+}
+
+impl Group {
+    /// Makes a group of that name with these limits; one that was left with this name by a process that is no more is taken up.
+    ///
+    /// # Errors
+    /// Something cannot be limited on this machine or by this user, or a limit does not read back as it was set.
+    pub fn make(name: &str, limits: &Limits) -> Result<Self, LimitError> {
+        Self::make_at(Path::new("/"), name, limits)
+    }
+
+    /// [`Self::make`] on the machine whose files are below `root`.
+    fn make_at(root: &Path, name: &str, limits: &Limits) -> Result<Self, LimitError> {
+        let place = Place::find(root, name, &limits.resources())?;
+        let group = Self { place, limits: limits.clone() };
+        group.place.make()?;
+        match group.place.version {
+            Version::One => v1::set_limits(&group.place, limits)?,
+            Version::Two => v2::set_limits(&group.place, limits)?,
+        }
+        Ok(group)
+    }
+
+    /// What is limited.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How it is limited, for a record: `cgroup v2` and the path.
+    #[must_use]
+    pub fn described(&self) -> String {
+        let version = match self.place.version {
+            Version::One => "cgroup v1",
+            Version::Two => "cgroup v2",
+        };
+        format!("{version}, {}", self.place.name())
+    }
+
+    /// A program and its arguments, to which what is to run in the group is appended: it joins and then becomes that.
+    #[must_use]
+    pub(crate) fn entrance(&self) -> (PathBuf, Vec<OsString>) {
+        const JOIN: &str =
+            "while [ \"$1\" != -- ]; do echo $$ > \"$1\" || exit 125; shift; done; shift; exec \"$@\"";
+        let mut arguments: Vec<OsString> = vec!["-c".into(), JOIN.into(), "join".into()];
+        arguments.extend(self.place.members().into_iter().map(PathBuf::into_os_string));
+        arguments.push("--".into());
+        (PathBuf::from("/bin/sh"), arguments)
+    }
+
+    /// What the group has used since it was made.
+    ///
+    /// # Errors
+    /// A file of the group cannot be read.
+    pub fn usage(&self) -> Result<Usage, LimitError> {
+        match self.place.version {
+            Version::One => v1::usage(&self.place),
+            Version::Two => v2::usage(&self.place),
+        }
+    }
+
+    /// Numbers of the processes in it.
+    ///
+    /// # Errors
+    /// A file of the group cannot be read.
+    pub fn processes(&self) -> Result<Vec<u32>, LimitError> {
+        let mut all = Vec::new();
+        for file in self.place.members() {
+            all.extend(files::read(&file)?.lines().filter_map(|line| line.trim().parse::<u32>().ok()));
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// Kills what runs in it and removes it.
+    ///
+    /// # Errors
+    /// Something in it does not end, or the group cannot be removed.
+    pub fn remove(mut self) -> Result<(), LimitError> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), LimitError> {
+        let deadline = Instant::now() + GONE_WITHIN;
+        loop {
+            let left = self.processes().unwrap_or_default();
+            for pid in &left {
+                if let Ok(Some(handle)) = Handle::open(*pid) {
+                    // It has ended, or is looked at again.
+                    let _ = handle.signal(Signal::KILL);
+                }
+            }
+            match self.place.remove() {
+                Ok(()) => return Ok(()),
+                Err(error) if Instant::now() > deadline => return Err(error),
+                Err(_) => std::thread::sleep(LOOK_AGAIN),
+            }
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nobody is left who could be told.
+        let _ = self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;
