@@ -44,10 +44,10 @@ impl Exit {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
             _ if historians(report).any(is_unaccounted) => Self::Runtime,
-            _ if threshold(report) == Some(Outcome::Failed) => Self::NotHeld,
+            _ if report.outcome() == Some(Outcome::Failed) => Self::NotHeld,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
             // A search that found a rate has steps that were not held, and may have found the generator's limit.
-            _ if threshold(report) == Some(Outcome::Inconclusive) => Self::Inconclusive,
+            _ if report.outcome() == Some(Outcome::Inconclusive) => Self::Inconclusive,
             _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,
             // A profile asks which rates are held, and so does a study; a rate that was given is one that should be.
@@ -60,11 +60,6 @@ impl Exit {
             _ => Self::Pass,
         }
     }
-}
-
-/// What became of a study's thresholds together.
-fn threshold(report: &Report) -> Option<Outcome> {
-    report.comparison.as_ref().and_then(report::StudyComparison::outcome)
 }
 
 /// Whether the rows in the database are not those that were acknowledged, or nobody knows. A rate that was not held says so

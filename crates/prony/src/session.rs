@@ -91,7 +91,6 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
     commands::shell_commands(&study).for_each(|line| tell!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
-    let results = ResultsDirectory { writer };
     let conducted = Conducted {
         study: &study,
         labels: Labels::default(),
@@ -101,7 +100,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         format,
         tells: true,
     };
-    conduct(&conducted, results, &mut |_| String::new())
+    conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
 }
 
 /// Says what will be run besides the load: the study may be somebody else's, who wrote it into their results directory.

@@ -130,6 +130,8 @@ fn flag_of(key: &str) -> String {
         || ["latency_tolerance", "expect", "disk_size", "prices", "search"].contains(&key);
     match key {
         "blocks" => "--repeats".to_owned(),
+        "thresholds" => "--threshold".to_owned(),
+        "accept_single" => "--accept-single".to_owned(),
         "cool_down" => "--pause".to_owned(),
         "target.paths" => "PATH".to_owned(),
         "target.database.at" => "--target".to_owned(),
@@ -203,6 +205,7 @@ mod tests {
                 "configuration page read",
             ),
             (key("blocks"), "--repeats", "blocks"),
+            (key("thresholds"), "--threshold", "thresholds"),
             (key("cool_down"), "--pause", "cool_down"),
             (key("target.paths"), "PATH", "target.paths"),
             (key("target.database"), "--target", "target.database"),

@@ -35,9 +35,24 @@ pub struct Design {
     /// What must hold.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
+    /// Whether thresholds alone are judged and nothing is compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thresholds_only: bool,
+    /// Whether a threshold on what has no interval is judged by its value. Records of before did so without asking.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub accept_single: bool,
     /// What others published of the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 /// An axis of a design.

@@ -87,6 +87,14 @@ pub struct Manifest {
     pub plan: Vec<PlannedTrial>,
 }
 
+impl Manifest {
+    /// What is compared with what; none where thresholds alone are judged.
+    #[must_use]
+    pub fn compared(&self) -> Option<&Design> {
+        self.design.as_ref().filter(|design| !design.thresholds_only)
+    }
+}
+
 /// A study that was interrupted and taken up again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumption {

@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Environment, Labels, Resumption, State, StudyRecord, shown_json};
+use record::{Environment, Labels, Manifest, Resumption, State, StudyRecord, shown_json};
 use serde::Serialize;
 
-use crate::comparison::{self, Ended, StudyComparison};
+use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::historian;
@@ -59,6 +59,9 @@ pub struct Report {
     /// What was compared with what, if the study compares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<StudyComparison>,
+    /// What had to hold, where nothing is compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdResult>,
     /// What was measured, a configuration each; its repeats are taken together, of a steady-state study those of the
     /// window.
     pub configurations: Vec<Configuration>,
@@ -119,7 +122,8 @@ impl Report {
         let searches = search::all(manifest, &trials, false);
         let aa_searches = search::all(manifest, &trials, true);
         searches.iter().chain(&aa_searches).for_each(|search| search.tell(&mut trials));
-        let comparison = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
+        let compared = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
+        let (comparison, thresholds) = apart(manifest, compared);
         let not_begun = not_begun(study, comparison.as_ref());
         let mut report = Self {
             format: DOCUMENT_VERSION,
@@ -141,6 +145,7 @@ impl Report {
             historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
             orders: orders::Series::of(manifest, &configurations, &trials),
             comparison,
+            thresholds,
             searches,
             not_begun,
             configurations,
@@ -158,6 +163,13 @@ impl Report {
     pub fn stored_in(self, directory: &Path) -> Self {
         let results = Stored { directory: directory.to_owned(), report: directory.join("report.html") };
         Self { results: Some(results), ..self }
+    }
+
+    /// What became of all thresholds together: failed if one failed, else inconclusive if one was; none without any.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let compared = self.comparison.iter().flat_map(|comparison| &comparison.thresholds);
+        compared.chain(&self.thresholds).map(|threshold| threshold.outcome).max()
     }
 
     /// The verdicts, the gravest first.
@@ -203,6 +215,17 @@ impl Report {
     /// Configurations of a workload.
     pub(crate) fn configurations_of(&self, workload: Workload) -> impl Iterator<Item = &Configuration> {
         self.configurations.iter().filter(move |configuration| configuration.is(workload))
+    }
+}
+
+/// What is compared, and where nothing is, what had to hold.
+fn apart(
+    manifest: &Manifest,
+    judged: Option<StudyComparison>,
+) -> (Option<StudyComparison>, Vec<ThresholdResult>) {
+    match judged {
+        Some(judged) if manifest.compared().is_none() => (None, judged.thresholds),
+        compared => (compared, Vec::new()),
     }
 }
 

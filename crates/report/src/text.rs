@@ -25,6 +25,7 @@ impl Report {
         let mut blocks = vec![shown(&self.heading()).into_owned(), verdicts(&self.verdicts, width)];
         let compared = self.comparison.iter().flat_map(comparison::blocks);
         blocks.extend(compared.map(|block| printed(&block, width)));
+        blocks.extend(comparison::thresholds(&self.thresholds).map(|block| printed(&block, width)));
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
             return joined(blocks);

@@ -255,7 +255,7 @@ fn check_metrics(study: &Study, points: &[Point]) -> Vec<StudyError> {
 }
 
 /// Why a metric is measured by no trial, if so.
-fn not_measured(name: &str, study: &Study, points: &[Point]) -> Option<String> {
+pub(crate) fn not_measured(name: &str, study: &Study, points: &[Point]) -> Option<String> {
     let is_measured = |metric: &Metric| {
         points.iter().any(|point| metric.is_of(point.work.any().workload()))
             && (metric.name != "sustained_per_s" || study.search.is_some())
@@ -359,8 +359,11 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
     for (number, threshold) in study.thresholds.iter().enumerate() {
         errors.extend(unknown_level(study, threshold));
         errors.extend(gain_of_reference(study, threshold));
-        if !study.compare {
-            errors.push(mistake("thresholds", format!("`{threshold}` is judged only with compare = true")));
+        if threshold.metric == GAIN && !study.compare {
+            let problem = format!(
+                "`{threshold}` is over a reference, and nothing is compared here: bound a metric instead"
+            );
+            errors.push(mistake("thresholds", problem));
         } else if threshold.metric == GAIN && study.order == Order::Repeats {
             let problem = format!("`{threshold}` needs another order: with \"repeats\" nothing is compared");
             errors.push(mistake("thresholds", problem));

@@ -94,7 +94,7 @@ fn thresholds_that_cannot_be_are_told() {
     );
     told(
         &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
-        &["`gain > 5 %` is judged only with compare = true"],
+        &["`gain > 5 %` is over a reference, and nothing is compared here"],
     );
     told(
         &thresholds(r#""gain > 5 % at outstanding = 1""#),

@@ -12,6 +12,7 @@ mod file;
 mod historian;
 mod library;
 mod mistake;
+mod must_hold;
 mod order;
 mod orders;
 mod plan;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use database::Engine;
 use load::{Span, TargetNeeds};
-use record::{Design, DesignAxis, PlannedTrial, SearchRules, StoppingRule};
+use record::{Design, DesignAxis, Order, PlannedTrial, SearchRules, StoppingRule};
 
 use crate::bounds;
 use crate::check;
@@ -212,11 +212,21 @@ fn duration<'a>(trials: impl Iterator<Item = &'a Trial>) -> Span {
 }
 
 /// What is compared with what, where a study compares: levels with the reference of their axis, named configurations with
-/// theirs.
+/// theirs. Where it does not, what must hold.
 fn design(study: &Study, points: &[Point]) -> Option<Design> {
     let nothing_to_judge = points.len() < 2 && study.thresholds.is_empty();
-    if !study.compare || nothing_to_judge {
+    if nothing_to_judge || (!study.compare && study.thresholds.is_empty()) {
         return None;
+    }
+    if !study.compare {
+        return Some(Design {
+            blocks: study.blocks,
+            order: Order::Repeats,
+            thresholds: study.thresholds.clone(),
+            thresholds_only: true,
+            accept_single: study.accept_single,
+            ..Design::default()
+        });
     }
     let axes = study.axis.iter().map(|axis| DesignAxis {
         key: axis.key.clone(),
@@ -235,6 +245,8 @@ fn design(study: &Study, points: &[Point]) -> Option<Design> {
         metric: study.metric.clone(),
         smallest: study.smallest,
         thresholds: study.thresholds.clone(),
+        thresholds_only: false,
+        accept_single: study.accept_single,
         published: study.published.clone(),
     })
 }

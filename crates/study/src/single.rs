@@ -29,6 +29,7 @@ impl Study {
             smallest: None,
             noise: None,
             thresholds: Vec::new(),
+            accept_single: false,
             cool_down: Span::ZERO,
             rest_between_repeats: true,
             first_warm_up: None,

@@ -61,6 +61,9 @@ pub struct Study {
     /// What must hold: `p99_ms < 20`, `gain > 5 %`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
+    /// Whether a threshold on what has no interval, of a single block, is judged by its value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_single: bool,
     /// Rest before each trial but the first, for caches and queues to settle.
     #[serde(default = "no_time")]
     pub cool_down: Span,

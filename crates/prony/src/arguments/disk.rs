@@ -6,7 +6,7 @@ use clap::Args;
 use disk::Settings;
 use load::Span;
 
-use super::profile_names;
+use super::{MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Disk {
@@ -33,6 +33,9 @@ pub(crate) struct Disk {
     /// Compare with what an array should give: DISKS x KIND [RAID], such as "100 x sas10k raid10"
     #[arg(long, value_name = "ARRAY", help_heading = "Study")]
     pub(crate) expect: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) must: MustHold,
 
     #[command(flatten)]
     pub(crate) settings: Settings,

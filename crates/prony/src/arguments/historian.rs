@@ -4,7 +4,7 @@ use clap::Args;
 use load::{Size, Span};
 use workload::historian::Settings;
 
-use super::profile_names;
+use super::{MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Historian {
@@ -61,6 +61,9 @@ pub(crate) struct Historian {
     /// Disk that is to hold the database: the report tells when it is full
     #[arg(long, value_name = "SIZE", help_heading = "Study")]
     pub(crate) disk_size: Option<Size>,
+
+    #[command(flatten)]
+    pub(crate) must: MustHold,
 
     #[command(flatten)]
     pub(crate) settings: Settings,

@@ -17,7 +17,7 @@ pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
-pub(crate) use runs::{Among, Called, List};
+pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 
 /// Measures a database server, from the disk up to the application, and says what limits it

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use load::Span;
 use workload::orders::{Settings, StoreData, StoreSize};
 
-use super::Measured;
+use super::{Measured, MustHold};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Orders {
@@ -44,6 +44,9 @@ pub(crate) struct RunOrders {
     /// quantity), for the cost of an order a minute
     #[arg(long, value_name = "FILE", help_heading = "Study")]
     pub(crate) prices: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) must: MustHold,
 
     #[command(flatten)]
     pub(crate) settings: Settings,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use record::{Labels, RunName, Tag};
+use study::Study;
 
 use crate::exit::Failure;
 
@@ -22,6 +23,26 @@ pub(crate) struct Called {
 impl Called {
     pub(crate) fn labels(&self) -> Result<Labels, Failure> {
         Labels::new(self.name.as_ref(), &self.tag).map_err(Failure::usage)
+    }
+}
+
+/// What must hold of a run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MustHold {
+    /// What must hold, in the words of a study file: 'p99_ms < 20', 'iops >= 14000'. Ends with 3 if it fails, with 4 if that cannot be
+    /// told. Judged by the whole 95 % interval; can be repeated
+    #[arg(long, value_name = "METRIC < LIMIT", help_heading = "Study")]
+    pub(crate) threshold: Vec<String>,
+
+    /// Judge thresholds on what has no interval, for it was measured once, by its value
+    #[arg(long, help_heading = "Study")]
+    pub(crate) accept_single: bool,
+}
+
+impl MustHold {
+    /// Lays it on a study.
+    pub(crate) fn of(&self, study: &mut Study) -> Result<(), Failure> {
+        study.must_hold(&self.threshold, self.accept_single).map_err(Failure::usage)
     }
 }
 

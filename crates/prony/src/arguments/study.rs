@@ -72,6 +72,10 @@ pub(crate) struct GivenStudy {
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]
     pub(crate) smallest: Option<record::Share>,
 
+    /// Judge thresholds on what has no interval, for it was measured in one block, by its value
+    #[arg(long, help_heading = "Study")]
+    pub(crate) accept_single: bool,
+
     /// Path or address for a place that the study asks for; can be repeated
     #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = pair)]
     pub(crate) place: Vec<(String, String)>,

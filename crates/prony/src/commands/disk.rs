@@ -29,6 +29,7 @@ impl Asks for Disk {
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.latency_tolerance = self.latency_tolerance.or(study.latency_tolerance);
         study.narrow(&self.settings).map_err(Failure::usage)?;
+        self.must.of(&mut study)?;
         if self.latency_tolerance.is_some() && !study.has_depths() {
             return Err(Failure::usage(anyhow!(
                 "{} ends a series of growing depth, and there is none; use --profile sweep",

@@ -40,6 +40,7 @@ impl Asks for Historian {
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.disk_size = self.disk_size;
         study.narrow(&self.settings).map_err(Failure::usage)?;
+        self.must.of(&mut study)?;
         Ok(study)
     }
 }

@@ -26,6 +26,7 @@ impl Asks for RunOrders {
             settings.deadlock_pause.get_or_insert(orders_compat::DEADLOCK_PAUSE);
         }
         study.narrow(&settings).map_err(Failure::usage)?;
+        self.must.of(&mut study)?;
         Ok(study)
     }
 

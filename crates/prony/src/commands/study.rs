@@ -61,6 +61,7 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
         given.set.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
     set.extend(given.blocks.map(|blocks| ("blocks".to_owned(), i64::from(blocks).into())));
     set.extend(given.smallest.map(|smallest| ("smallest".to_owned(), smallest.to_string().into())));
+    set.extend(given.accept_single.then(|| ("accept_single".to_owned(), true.into())));
     set.extend(given.stop.as_ref().map(|stop| ("stop".to_owned(), stop.as_str().into())));
     let file = StudyFile {
         name: &name,

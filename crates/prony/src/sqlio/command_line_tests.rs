@@ -46,8 +46,7 @@ fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
         Results::Under(directory) => words.push(format!("--results={}", directory.display())),
         Results::Discarded => words.push("--no-results".to_owned()),
     }
-    words.extend(extensions.name.as_ref().map(|name| format!("--name={name}")));
-    words.extend(extensions.tags.iter().map(|tag| format!("--tag={}={}", tag.key, tag.value)));
+    words.extend(labels(extensions));
     let mut arguments: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     match &options.targets {
         Targets::ParameterFile(file) => arguments.extend(["-F".into(), file.into()]),
@@ -57,6 +56,11 @@ fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
         }
     }
     arguments
+}
+
+fn labels(extensions: &Extensions) -> impl Iterator<Item = String> {
+    let name = extensions.name.iter().map(|name| format!("--name={name}"));
+    name.chain(extensions.tags.iter().map(|tag| format!("--tag={}={}", tag.key, tag.value)))
 }
 
 /// What a command line is read as, in SQLIO's own words, then the notices; or the mistakes.

@@ -18,6 +18,7 @@ mod help;
 mod historian;
 mod hostile;
 mod interrupt;
+mod judged;
 mod limits;
 mod mistakes;
 mod mounts;

@@ -358,7 +358,7 @@ fn results_are_compared_with_the_first() {
     assert!(settings.contains("workload.disk.simulated.service"), "{}", outcome.stdout);
     let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();
     assert!(same["against"][0]["environment"].as_array().unwrap().is_empty());
-    bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("there is no nowhere");
+    bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("there is no such directory");
     bench.run(&["compare", slow]).ended_with(2).says("there is nothing to compare it with");
     assert!(outcome.stdout.contains("all with --details"), "{}", outcome.stdout);
     bench
@@ -412,7 +412,10 @@ fn runs_of_one_configuration_are_followed() {
     bench.run(&["history", one, two, "--html", "--output", "history.html"]).ended_with(0);
     assert!(fs::read_to_string(bench.path("history.html")).unwrap().contains("<svg"));
     bench.run(&["history", one, two, "--html", "--output", "history.html"]).ended_with(2);
-    bench.run(&["history", one, two, "--baseline", "nowhere"]).ended_with(2).says("no such baseline");
+    bench
+        .run(&["history", one, two, "--baseline", "nowhere"])
+        .ended_with(2)
+        .says("there is no such directory");
 }
 
 #[test]

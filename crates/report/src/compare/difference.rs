@@ -152,7 +152,7 @@ fn of_study(study: &StudyRecord) -> Leaves {
         ("seed".to_owned(), manifest.seed.to_string()),
         ("quick".to_owned(), manifest.quick.to_string()),
     ]);
-    if let Some(design) = &manifest.design {
+    if let Some(design) = manifest.compared() {
         own.insert("blocks".to_owned(), design.blocks.to_string());
         own.extend(leaves(&design.order).into_values().map(|order| ("order".to_owned(), order)));
     }

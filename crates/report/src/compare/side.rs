@@ -60,7 +60,7 @@ impl<'a> Side<'a> {
     }
 
     pub(super) fn is_designed(&self) -> bool {
-        self.runs.iter().all(|run| run.study.manifest.design.is_some())
+        self.runs.iter().all(|run| run.study.manifest.compared().is_some())
     }
 
     /// What was measured of each combination in the runs that have it.

@@ -96,7 +96,7 @@ impl<'a> Pairs<'a> {
         Self { grid, axes, values, references, metric, better: direction(metric.better), smallest, looks }
     }
 
-    /// The interval of the metric of the first block that has one, of that run.
+    /// The interval of the metric of the first block that has one, of that run: it says nothing of other runs.
     pub(crate) fn run_interval(&self, index: usize) -> Option<RunInterval> {
         let cells = self.grid.rows[index].cells.iter().flatten();
         let (low, high) = cells.filter_map(|cell| cell.interval(self.metric)).next()?;

@@ -41,6 +41,9 @@ pub(crate) struct Cell<'a> {
     sustained: Option<RateRange>,
 }
 
+/// Metrics that are as many times the rate of the operations that a trial is about, whichever second it is of.
+const RATES: [&str; 4] = ["iops", "mb_per_s", "records_per_s", "orders_per_min"];
+
 impl<'a> Cell<'a> {
     /// A complete trial.
     pub(crate) fn of(trial: &'a Trial) -> Self {
@@ -62,9 +65,18 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The interval of a percentile of its run, in the metric's unit; the upper end may be infinite.
+    /// The interval of a percentile or of a rate of its run, in the metric's unit; the upper end may be infinite.
     pub(crate) fn interval(&self, metric: &Metric) -> Option<(f64, f64)> {
-        interval_ms(self.trial, metric).filter(|_| self.is_trusted())
+        let of_run = || interval_ms(self.trial, metric).or_else(|| self.rate_interval(metric));
+        of_run().filter(|_| self.is_trusted())
+    }
+
+    /// That of what is a fixed number a main operation, or that many times its rate.
+    fn rate_interval(&self, metric: &Metric) -> Option<(f64, f64)> {
+        let rate = self.trial.rate_per_s.filter(|rate| rate.value > 0.0)?;
+        let factor =
+            metrics::value(self.trial, metric).filter(|_| RATES.contains(&metric.name))? / rate.value;
+        Some((rate.low * factor, rate.high * factor))
     }
 
     /// Where the greatest rate lies that can be held; none of what was not searched.

@@ -40,8 +40,8 @@ const BEST: &str = "The best of several combinations is named where it is ahead 
     own mean is overstated as the greatest of several always is.";
 
 const THRESHOLDS: &str = "A threshold holds where the whole 95 % interval is on the allowed side, fails where it is on the other, \
-    and is inconclusive else. The mean of two blocks has an interval; of a single block a percentile is judged by its interval of that run, \
-    another figure, and a percentile without such an interval, by its value, and a gain from six blocks on.";
+    and is inconclusive else. The mean of two blocks has an interval; of a single block a percentile or a rate is judged by its interval of that run; \
+    another figure decides nothing there, unless single values are accepted, and a gain is judged from six blocks on.";
 
 /// Whether a knee is looked for along an axis of numbers.
 pub(crate) fn along_numbers(report: &Report) -> bool {

@@ -141,7 +141,7 @@ pub struct PointValues {
     pub sustained: Option<RateRange>,
     /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
-    /// The 95 % interval of this run, where the metric is a percentile that one block alone has.
+    /// The 95 % interval of this run, where the metric is a percentile or a rate that one block alone has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_interval: Option<RunInterval>,
     /// What it is compared with, an axis each.
@@ -151,7 +151,7 @@ pub struct PointValues {
     pub published: Option<PublishedValue>,
 }
 
-/// The 95 % interval of a percentile of one run, in the metric's unit.
+/// The 95 % interval of a percentile or a rate of one run, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunInterval {
     /// Lower end.
@@ -427,7 +427,7 @@ pub(crate) fn of(
         resumed: manifest.resumed.clone(),
     };
     held::mark(&mut comparison, trials);
-    comparison.thresholds = design.thresholds.iter().map(|t| threshold::result(t, &comparison)).collect();
+    comparison.thresholds = threshold::all(design, &comparison);
     Some(comparison)
 }
 

@@ -1,20 +1,23 @@
 //! The tables of a study that compares: all combinations, thresholds, other metrics.
 
-use super::{Outcome, StudyComparison, percentiles, table};
+use super::{Outcome, StudyComparison, ThresholdResult, percentiles, table};
 use crate::section::Block;
 
 pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
     let main = Block::Main { table: table::combinations(comparison), legend: table::legend(comparison) };
     let notes = table::published_notes(comparison);
     let notes = (!notes.is_empty()).then(|| Block::Notes { sentences: notes, sources: Vec::new() });
-    let thresholds = table::thresholds(comparison).map(|table| Block::Outcomes {
-        table,
-        classes: comparison.thresholds.iter().map(|threshold| class(threshold.outcome)).collect(),
-    });
+    let thresholds = thresholds(&comparison.thresholds);
     let percentiles = percentiles::table(comparison).map(Block::Table);
     let others = table::other_metrics(comparison)
         .map(|table| Block::Folded { summary: "Other metrics of each combination".to_owned(), table });
     [Some(main), notes, thresholds, percentiles, others].into_iter().flatten().collect()
+}
+
+/// What had to hold, a row each; none without any.
+pub(crate) fn thresholds(judged: &[ThresholdResult]) -> Option<Block> {
+    let classes = judged.iter().map(|threshold| class(threshold.outcome)).collect();
+    table::thresholds(judged).map(|table| Block::Outcomes { table, classes })
 }
 
 /// The colour of an outcome; its word says the same.

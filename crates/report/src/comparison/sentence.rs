@@ -5,7 +5,7 @@ use record::Direction;
 use stats::{Best, Effect, Estimate};
 
 use super::{caveat, direction, gain_pct, gain_sentence, shape_sentence};
-use crate::comparison::{ComparedMetric, Outcome, Point, StudyComparison};
+use crate::comparison::{ComparedMetric, Outcome, Point, StudyComparison, ThresholdResult};
 use crate::format::{self, figure, points as points_of};
 use crate::report::Report;
 use crate::trial::Trial;
@@ -14,7 +14,7 @@ use crate::verdict::{Level, Verdict};
 use crate::workloads;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
-    let Some(comparison) = &report.comparison else { return Vec::new() };
+    let Some(comparison) = &report.comparison else { return thresholds(&report.thresholds) };
     let mut verdicts: Vec<Verdict> = best_combination(comparison).into_iter().collect();
     let mut shapes = Vec::new();
     for axis in &comparison.axes {
@@ -27,7 +27,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(shapes);
     verdicts.extend(no_shape(&no_news));
     verdicts.extend(not_held(report));
-    verdicts.extend(thresholds(comparison));
+    verdicts.extend(thresholds(&comparison.thresholds));
     verdicts.extend(caveat::all(report, comparison));
     verdicts
 }
@@ -62,8 +62,8 @@ pub(crate) fn replaces(report: &Report, verdict: &Verdict) -> bool {
     report.comparison.is_some() && replaced().any(|rule| *rule == verdict.rule)
 }
 
-fn thresholds(comparison: &StudyComparison) -> Vec<Verdict> {
-    let of = |outcome: Outcome| comparison.thresholds.iter().filter(move |t| t.outcome == outcome);
+fn thresholds(judged: &[ThresholdResult]) -> Vec<Verdict> {
+    let of = |outcome: Outcome| judged.iter().filter(move |t| t.outcome == outcome);
     let failed = of(Outcome::Failed).map(|threshold| {
         let sentence = format!("The threshold {} failed: {}", threshold.text, threshold.why);
         Verdict::new(Level::Failure, "threshold", sentence)

@@ -4,8 +4,8 @@ use record::Metric;
 
 use crate::change::{Change, signed_per_cent, told_or_dash};
 use crate::comparison::{
-    CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, axis_words,
-    threshold,
+    CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, PointValues, StudyComparison, ThresholdResult,
+    axis_words, threshold,
 };
 use crate::format::{self, figure_or_dash};
 use crate::metrics;
@@ -150,12 +150,12 @@ fn gained(values: &PointValues, mean: String) -> String {
 }
 
 /// What had to hold. None without any.
-pub(crate) fn thresholds(comparison: &StudyComparison) -> Option<Table> {
+pub(crate) fn thresholds(judged: &[ThresholdResult]) -> Option<Table> {
     let columns = vec![Column::words("threshold"), Column::words("outcome"), Column::words("figures")];
-    let row = |threshold: &crate::comparison::ThresholdResult| {
+    let row = |threshold: &ThresholdResult| {
         Row::of(vec![threshold.text.clone(), threshold.outcome.word().to_owned(), threshold.why.clone()])
     };
-    let rows: Vec<Row> = comparison.thresholds.iter().map(row).collect();
+    let rows: Vec<Row> = judged.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table { title: "Thresholds".to_owned(), columns, rows })
 }
 

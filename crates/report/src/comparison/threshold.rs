@@ -1,12 +1,12 @@
 //! Whether what had to hold held: a limit is judged by a whole 95 % interval, not by its middle.
 //!
 //! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
-//! blocks on: below, a gain is told and decides nothing. Of a single block a percentile has the interval of its run; what has no
-//! interval is decided by its value.
+//! blocks on: below, a gain is told and decides nothing. Of a single block a percentile or a rate has the interval of its run; what
+//! has no interval decides nothing, unless the user accepts its value.
 
 use std::borrow::Cow;
 
-use record::{GAIN, Metric, Threshold};
+use record::{Design, GAIN, Metric, Threshold};
 use serde::Serialize;
 
 use super::{CONFIGURATION, Gain, Point, PointValues, StudyComparison, percentile};
@@ -14,6 +14,9 @@ use crate::format;
 
 /// Points that a result names before it counts.
 const NAMED: usize = 3;
+
+/// What is told of a figure without an interval.
+const UNDECIDED: &str = ", which decides nothing: measure several times, or accept single values";
 
 /// What became of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -50,14 +53,6 @@ impl Outcome {
     }
 }
 
-impl StudyComparison {
-    /// What became of all thresholds together: failed if one failed, else inconclusive if one was; none without any.
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.thresholds.iter().map(|threshold| threshold.outcome).max()
-    }
-}
-
 /// A figure that a threshold is held against.
 struct Figure {
     of: String,
@@ -65,16 +60,26 @@ struct Figure {
     says: String,
 }
 
+/// What became of all thresholds of a design.
+pub(crate) fn all(design: &Design, comparison: &StudyComparison) -> Vec<ThresholdResult> {
+    design.thresholds.iter().map(|one| result(one, comparison, design.accept_single)).collect()
+}
+
 /// A threshold at all points that it is of. A gain is asked of every comparison that a point is in; where the threshold
 /// names axes, of those along them.
-pub(crate) fn result(threshold: &Threshold, comparison: &StudyComparison) -> ThresholdResult {
-    let figures =
-        if threshold.metric == GAIN { gains(threshold, comparison) } else { values(threshold, comparison) };
+fn result(threshold: &Threshold, comparison: &StudyComparison, accept_single: bool) -> ThresholdResult {
+    let figures = match threshold.metric.as_str() {
+        GAIN => gains(threshold, comparison),
+        _ => values(threshold, comparison, accept_single),
+    };
     let outcome = figures.iter().map(|figure| figure.outcome).max().unwrap_or(Outcome::Inconclusive);
     let deciding: Vec<String> = figures
         .iter()
         .filter(|figure| figure.outcome == outcome)
-        .map(|figure| format!("{}: {}", figure.of, figure.says))
+        .map(|figure| match figure.of.as_str() {
+            "" => figure.says.clone(),
+            of => format!("{of}: {}", figure.says),
+        })
         .collect();
     let more = match deciding.len().checked_sub(NAMED).filter(|more| *more > 0) {
         Some(more) => format!("; and {more} more"),
@@ -90,7 +95,7 @@ pub(crate) fn result(threshold: &Threshold, comparison: &StudyComparison) -> Thr
     ThresholdResult { text: threshold.to_string(), outcome, why }
 }
 
-fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
+fn values(threshold: &Threshold, comparison: &StudyComparison, accept_single: bool) -> Vec<Figure> {
     let of: Option<Vec<&PointValues>> = if threshold.metric == comparison.metric.name {
         Some(comparison.points.iter().map(|point| &point.values).collect())
     } else {
@@ -111,9 +116,12 @@ fn values(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {
             let (outcome, says) = match value {
                 Some(value) => {
                     let mean = mean_of(&threshold.metric, blocks);
+                    let is_judged = ends.is_some() || accept_single;
                     (
-                        outcome(threshold, value, ends),
-                        mean + &figure(value, ends, &unit) + &from(blocks, ends.is_some()),
+                        if is_judged { outcome(threshold, value, ends) } else { Outcome::Inconclusive },
+                        mean + &figure(value, ends, &unit)
+                            + &from(blocks, ends.is_some())
+                            + if is_judged { "" } else { UNDECIDED },
                     )
                 }
                 None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
@@ -192,7 +200,7 @@ fn from(blocks: usize, has_interval: bool) -> Cow<'static, str> {
     }
 }
 
-/// A figure with its interval against the limit. Without an interval its value decides.
+/// A figure with its interval against the limit. Without an interval its value decides, where that is accepted.
 fn outcome(threshold: &Threshold, value: f64, ends: Option<(f64, f64)>) -> Outcome {
     let allows = |value: f64| threshold.bound.allows(value, threshold.limit);
     let (low, high) = ends.unwrap_or((value, value));

@@ -204,7 +204,7 @@ impl History {
     ) -> Result<Self, NoHistory> {
         let mut sides: Vec<Run<'_>> = studies.iter().map(|(name, study)| Run::of(name, study)).collect();
         sides.sort_by(|one, other| one.report.started.cmp(&other.report.started));
-        let designed = sides.iter().all(|side| side.study.manifest.design.is_some());
+        let designed = sides.iter().all(|side| side.study.manifest.compared().is_some());
         let cells: Vec<Cells<'_>> = sides.iter().map(|side| side.cells(designed)).collect();
         let first = cells.iter().position(|cells| !cells.is_empty()).ok_or(NoHistory::NothingMeasured)?;
         let (mut runs, mut left_out) = (Vec::new(), Vec::new());

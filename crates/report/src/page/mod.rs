@@ -105,6 +105,8 @@ fn sections(report: &Report) -> Vec<Part> {
         Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
         None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),
     }
+    let judged = comparison::section::thresholds(&report.thresholds);
+    parts.extend(judged.map(|judged| Part::open("thresholds", "Thresholds", blocks::all(&[judged]))));
     let mut published: Vec<Block> = Vec::new();
     let mut own: Vec<Part> = Vec::new();
     let mut of_workloads: Vec<(Workload, Vec<Block>)> = Vec::new();

@@ -52,6 +52,30 @@ pub(super) fn doubled(blocks: u32, threshold: &str) -> crate::ThresholdResult {
     Report::of(&study).comparison.unwrap().thresholds.remove(0)
 }
 
+/// The limit on what a single block has without an interval held or failed by its value, against the manual.
+#[test]
+fn a_single_value_decides_only_where_it_is_accepted() {
+    use crate::Outcome::{Failed, Held, Inconclusive};
+    let judged = |threshold: &str, accepts: bool| {
+        let mut designed = Designed::blocks(1).configurations(&["A"]).metric("iops").threshold(threshold);
+        (designed.design.accept_single, designed.design.thresholds_only) = (accepts, true);
+        let report = Report::of(&designed.study(|at| Some(at.reads(1_000.0, 2_000.0))));
+        assert!(report.comparison.is_none(), "nothing is compared");
+        assert_eq!(report.outcome(), Some(report.thresholds[0].outcome));
+        report.thresholds[0].clone()
+    };
+    for (threshold, alone, accepted) in [
+        ("error_share <= 0", Inconclusive, Held),
+        ("mean_ms < 1", Inconclusive, Failed),
+        ("gain > 5 %", Inconclusive, Inconclusive),
+    ] {
+        let (one, other) = (judged(threshold, false), judged(threshold, true));
+        assert_eq!((one.outcome, other.outcome), (alone, accepted), "{threshold}: {} {}", one.why, other.why);
+    }
+    let told = judged("mean_ms < 1", false).why;
+    assert!(told.contains("without an interval, which decides nothing: measure several times"), "{told}");
+}
+
 #[test]
 fn thresholds_are_judged_by_their_whole_interval() {
     use crate::Outcome::{Failed, Held, Inconclusive};
@@ -67,8 +91,7 @@ fn thresholds_are_judged_by_their_whole_interval() {
         ("gain > 150 %", 7, Failed),
         ("gain > 100 %", 7, Inconclusive),
         ("gain > 50 % at configuration = A", 7, Inconclusive),
-        ("iops > 900", 1, Held),
-        ("iops > 1500", 1, Failed),
+        ("iops > 900", 1, Inconclusive),
         ("iops > 900", 3, Held),
         ("iops > 1500", 3, Failed),
         ("gain > 50 %", 1, Inconclusive),
@@ -121,7 +144,10 @@ fn a_percentile_of_a_single_block_is_judged_by_the_interval_of_its_run() {
         assert_eq!(result.outcome, outcome, "{result:?}");
         assert!(result.why.contains("in one block, the interval is that of this run"), "{}", result.why);
     }
-    assert_eq!(one_block("mean_ms > 1").0.outcome, Held, "what has no interval is decided by its value");
+    assert_eq!(one_block("mean_ms > 1").0.outcome, Inconclusive, "what has no interval decides nothing");
+    let rate = one_block("iops > 100").0;
+    assert_eq!(rate.outcome, Held, "{rate:?}");
+    assert!(rate.why.contains("the interval is that of this run"), "{}", rate.why);
 }
 
 #[test]
