@@ -19,7 +19,7 @@ use crate::workloads;
 const ROW: f64 = 38.0;
 
 /// Height of a configuration whose course is drawn.
-const COURSE_ROW: f64 = 56.0;
+const COURSE_ROW: f64 = 50.0;
 
 /// More configurations than this are no overview.
 const MOST: usize = 24;
