@@ -187,6 +187,7 @@ fn load(given: &str, words: &[std::borrow::Cow<'_, str>]) -> String {
 mod tests {
     use super::*;
     use crate::arguments::Arguments;
+    use crate::config::Config;
     use clap::CommandFactory;
 
     /// `prony disk . --rw randread` was answered by "a similar argument exists: '--overwrite'".
@@ -201,8 +202,9 @@ mod tests {
                 let mut arguments = vec!["prony"];
                 arguments.extend(command);
                 arguments.push(slip);
-                let told =
-                    crate::parse(arguments.iter().map(OsString::from).collect()).unwrap_err().to_string();
+                let told = crate::parse(arguments.iter().map(OsString::from).collect(), &Config::default())
+                    .unwrap_err()
+                    .to_string();
                 assert!(told.contains(slip), "{told}");
                 for option in COSTS_DATA {
                     assert!(
@@ -257,7 +259,8 @@ mod tests {
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {
             let all = std::iter::once("prony").chain(arguments.iter().copied());
-            let told = crate::parse(all.map(OsString::from).collect()).unwrap_err().to_string();
+            let told =
+                crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string();
             assert!(told.contains(hint), "{arguments:?}: {told}");
         }
     }

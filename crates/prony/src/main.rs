@@ -9,6 +9,7 @@ mod terminal;
 mod advance;
 mod arguments;
 mod commands;
+mod config;
 mod environment;
 mod exit;
 mod hints;
@@ -28,6 +29,8 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
+use crate::config::Config;
+
 fn main() -> ExitCode {
     interrupt::listen();
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -38,6 +41,14 @@ fn main() -> ExitCode {
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
     } else {
+        let config = match config::read(&arguments, &arguments::program()) {
+            Ok(config) => config,
+            Err(mistakes) => {
+                mistakes.iter().for_each(|line| tell!("error: {line}"));
+                return exit::Exit::Usage.into();
+            }
+        };
+        let parse = |arguments| parse(arguments, &config);
         match parse(arguments.clone()) {
             Ok(arguments) => {
                 let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
@@ -57,11 +68,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(arguments: Vec<OsString>) -> Result<arguments::Arguments, clap::Error> {
+fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Arguments, clap::Error> {
     let arguments = arguments::completed(arguments);
-    let mut command = arguments::program();
+    let mut command = config.laid_under(arguments::program());
     let matches = command.try_get_matches_from_mut(&arguments);
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;
-    arguments::Arguments::from_arg_matches(&matches)
+    let read = arguments::Arguments::from_arg_matches(&matches)?;
+    config.tell(&arguments::program(), &matches);
+    Ok(read)
 }

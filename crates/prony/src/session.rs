@@ -16,7 +16,7 @@ use study::{Plan, Stop, Study};
 use crate::arguments::{Format, Output};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, interrupt, memory, spelling, terminal};
+use crate::{commands, config, interrupt, memory, spelling, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -291,7 +291,8 @@ pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
             .map_err(Failure::runtime)?,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         labels,
-        command: std::env::args_os().map(stored).collect(),
+        // As it came to be: what a file of defaults adds is given by it.
+        command: std::env::args_os().map(stored).chain(config::taken().iter().cloned()).collect(),
         working_directory: std::env::current_dir().ok().map(|path| path.display().to_string()),
     })
 }

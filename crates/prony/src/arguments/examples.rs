@@ -254,6 +254,7 @@ mod tests {
 
     use super::*;
     use crate::arguments::Arguments;
+    use crate::config::Config;
 
     /// Words of a line as a shell would hand them on, up to where it goes to another program or file.
     fn words(line: &str) -> Vec<String> {
@@ -275,7 +276,7 @@ mod tests {
         let examples = of(path);
         assert!(path.is_empty() || !examples.is_empty(), "prony {} has no example", path.join(" "));
         for (_, line) in examples.iter().filter(|(_, line)| line.starts_with("prony ")) {
-            let parsed = crate::parse(words(line).into_iter().map(Into::into).collect());
+            let parsed = crate::parse(words(line).into_iter().map(Into::into).collect(), &Config::default());
             assert!(parsed.is_ok(), "{line}\n{}", parsed.unwrap_err());
         }
         for inner in command.get_subcommands() {

@@ -26,12 +26,27 @@ pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, Run
 #[command(
     after_help = "Exit codes: 0 measured, 1 something failed or cannot be reached, 2 wrong arguments, 3 a rate was not held, a threshold \
                   failed or a figure is worse than at the baseline, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
-                  environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE. \
-                  An option given on the command line wins."
+                  environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE; \
+                  and in a file of defaults, as block_size under [disk]. The command line wins over the environment, and that over the file."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    _defaults: Defaults,
+}
+
+// What says where defaults are; it is read before all else, which needs them.
+#[derive(Debug, Args)]
+struct Defaults {
+    /// File of your own defaults [default: ~/.config/prony/config.toml, if there is one]
+    #[arg(long = "config", global = true, value_name = "FILE")]
+    _config: Option<PathBuf>,
+
+    /// Take no defaults from a file
+    #[arg(long = "no-config", global = true)]
+    _no_config: bool,
 }
 
 #[derive(Debug, Subcommand)]

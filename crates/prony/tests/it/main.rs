@@ -10,6 +10,7 @@
 )]
 
 mod check;
+mod config;
 mod device;
 mod disk;
 mod export;
