@@ -80,7 +80,6 @@ pub mod per_second {
     ///
     /// # Errors
     /// Those of the serializer.
-    #[expect(clippy::ref_option, reason = "serde gives a reference")]
     pub fn serialize<S: Serializer>(rate: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         serde::Serialize::serialize(rate, serializer)
     }
@@ -174,7 +173,6 @@ pub mod per_cent {
     ///
     /// # Errors
     /// Those of the serializer.
-    #[expect(clippy::ref_option, reason = "serde gives a reference")]
     pub fn serialize<S: Serializer>(share: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         match share {
             None => serializer.serialize_none(),

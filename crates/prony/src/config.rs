@@ -162,25 +162,10 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
 
 /// What is wrong with an entry, and what to do.
 fn mistake(entry: &Entry, command: &Command) -> Option<String> {
+    if let Some(refused) = never_there(entry) {
+        return Some(refused);
+    }
     let option = entry.option();
-    if COSTS_DATA.contains(&option.as_str()) {
-        return Some(
-            "lets something be overwritten or removed: it is taken from the command line alone".to_owned(),
-        );
-    }
-    if OF_THE_FILE.contains(&option.as_str()) {
-        return Some("says which file is read, and cannot stand in it".to_owned());
-    }
-    if entry.path.is_empty()
-        && option == "rate"
-        && entry.values.iter().any(|rate| rate.trim().parse::<f64>().is_ok())
-    {
-        return Some(format!(
-            "has no unit, and a bare number is one a second for some commands and one a minute for others: write \"{0}/s\" or \
-             \"{0}/min\"",
-            entry.values[0]
-        ));
-    }
     let mut known = BTreeSet::new();
     let mut has_option = false;
     let mut has_command = false;
@@ -217,6 +202,30 @@ fn mistake(entry: &Entry, command: &Command) -> Option<String> {
             Some(format!("there is no such option{nearest}"))
         }
     }
+}
+
+/// Why something can stand in no file of defaults, or not for all commands at once.
+fn never_there(entry: &Entry) -> Option<String> {
+    let option = entry.option();
+    if COSTS_DATA.contains(&option.as_str()) {
+        return Some(
+            "lets something be overwritten or removed: it is taken from the command line alone".to_owned(),
+        );
+    }
+    if OF_THE_FILE.contains(&option.as_str()) {
+        return Some("says which file is read, and cannot stand in it".to_owned());
+    }
+    if entry.path.is_empty()
+        && option == "rate"
+        && entry.values.iter().any(|rate| rate.trim().parse::<f64>().is_ok())
+    {
+        return Some(format!(
+            "has no unit, and a bare number is one a second for some commands and one a minute for others: write \"{0}/s\" or \
+             \"{0}/min\"",
+            entry.values[0]
+        ));
+    }
+    None
 }
 
 /// Why an option does not take these values, in its own words.

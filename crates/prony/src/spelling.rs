@@ -112,12 +112,15 @@ fn flag(parameter: &Parameter<'_>) -> String {
         ("target.database.name", value) => ("database", value),
         ("target.database", value) => ("target", value),
         ("search", value) => ("find_max", value),
-        // Its keys are DVD Store's, and its flags those of every command.
-        ("workload.orders.n_threads", value) => ("clients", value),
-        ("workload.orders.warmup_time", value) => ("warm_up", value),
-        ("workload.orders.run_time", value) => ("duration", value),
         (_, Some("true")) => (parameter.name(), None),
         (_, value) => (parameter.name(), value),
+    };
+    // Keys that are DVD Store's, and whose flags are those of every command.
+    let name = match name {
+        "n_threads" => "clients",
+        "warmup_time" => "warm_up",
+        "run_time" => "duration",
+        name => name,
     };
     let name = name.replace('_', "-");
     value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))

@@ -6,7 +6,7 @@ pub(crate) type Example = (&'static str, &'static str);
 /// Those of commands by their names. One that is planned is measured by the same arguments, and has the same examples.
 const EXAMPLES: &[(&str, &[Example])] = &[
     (
-        "check",
+        "prony check",
         &[
             ("What does this machine give a database? Two minutes", "prony check"),
             (
@@ -16,7 +16,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "disk",
+        "prony disk",
         &[
             (
                 "A mixed load with 16 I/Os outstanding in each of two threads",
@@ -34,7 +34,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "historian",
+        "prony historian",
         &[
             (
                 "Does SQLite hold 3,700 records a second?",
@@ -51,18 +51,18 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "orders",
+        "prony orders",
         &[
             ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),
             ("", "prony orders run --target sqlite:/data/orders.db --clients 8 --duration 1m"),
         ],
     ),
     (
-        "orders generate",
+        "prony orders generate",
         &[("The rows of the smallest store as files", "prony orders generate --csv rows --size 10MB")],
     ),
     (
-        "orders load",
+        "prony orders load",
         &[
             (
                 "A store of DVD Store's medium size",
@@ -75,7 +75,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "orders run",
+        "prony orders run",
         &[
             (
                 "32 clients who think for 20 ms after each order",
@@ -92,11 +92,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "orders verify",
+        "prony orders verify",
         &[("Is everything there that was loaded?", "prony orders verify --target sqlite:/data/orders.db")],
     ),
     (
-        "study",
+        "prony study",
         &[
             ("What is there, and what would it need?", "prony study list"),
             ("", "prony study plan sweep --place disk=/data"),
@@ -104,7 +104,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "study run",
+        "prony study run",
         &[
             ("A study of your own", "prony study run flush-rows.toml"),
             (
@@ -117,16 +117,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
-    ("study list", &[("Names, and what each answers", "prony study list")]),
+    ("prony study list", &[("Names, and what each answers", "prony study list")]),
     (
-        "study show",
+        "prony study show",
         &[
             ("A file to begin one's own with", "prony study show hds-flush-rows > mine.toml"),
             ("What it answers, what it needs and how to adapt it", "prony study show hds-flush-rows --page"),
         ],
     ),
     (
-        "study plan",
+        "prony study plan",
         &[
             ("How long, how much, and what is lacking", "prony study plan flush-rows.toml"),
             (
@@ -136,11 +136,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "study resume",
+        "prony study resume",
         &[("After a kill, or a reboot", "prony study resume prony-results/20261121T073000Z-flush-rows")],
     ),
     (
-        "compare",
+        "prony compare",
         &[
             ("What a change gave", "prony compare prony-results/before prony-results/after"),
             (
@@ -150,7 +150,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "history",
+        "prony history",
         &[
             (
                 "A nightly check that ends with 3 once a figure is worse than it was with the release",
@@ -162,9 +162,9 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
-    ("plc", &[("Registers for a historian on the same machine to collect", "prony plc")]),
+    ("prony plc", &[("Registers for a historian on the same machine to collect", "prony plc")]),
     (
-        "sqlio",
+        "prony sqlio",
         &[
             (
                 "Random reads for six minutes, with latencies",
@@ -174,39 +174,39 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "plan",
+        "prony plan",
         &[
             ("What would it do?", "prony plan check"),
             ("How long does a search take?", "prony plan historian --target sqlite:h.db --find-max"),
         ],
     ),
     (
-        "plan orders",
+        "prony plan orders",
         &[("A load, and a run on it", "prony plan orders load --target sqlite:/data/orders.db --size 1GB")],
     ),
-    ("report", &[("Again from the records, with every table", "prony report latest --details")]),
-    ("list", &[("All runs, and those of one disk", "prony list"), ("", "prony list --tag disk=nvme")]),
+    ("prony report", &[("Again from the records, with every table", "prony report latest --details")]),
+    ("prony list", &[("All runs, and those of one disk", "prony list"), ("", "prony list --tag disk=nvme")]),
     (
-        "export",
+        "prony export",
         &[
             ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),
             ("", "duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\""),
         ],
     ),
     (
-        "completions",
+        "prony completions",
         &[(
             "For bash, from the next shell on",
             "prony completions bash > ~/.local/share/bash-completion/completions/prony",
         )],
     ),
-    ("man", &[("A page", "prony man orders run | man -l -")]),
+    ("prony man", &[("A page", "prony man orders run | man -l -")]),
 ];
 
 /// Those of a command by its words after `prony`; of `plan …` with that before them.
 pub(crate) fn of(path: &[&str]) -> Vec<(&'static str, String)> {
     let find = |path: &[&str]| {
-        let name = path.join(" ");
+        let name = format!("prony {}", path.join(" "));
         EXAMPLES.iter().find(|(of, _)| *of == name).map(|(_, examples)| *examples)
     };
     let as_is =
@@ -294,7 +294,8 @@ mod tests {
     fn no_example_is_of_a_command_that_there_is_not() {
         for (path, examples) in EXAMPLES {
             let find = |command: &clap::Command, name: &str| command.find_subcommand(name).cloned();
-            let found = path.split(' ').try_fold(Arguments::command(), |command, name| find(&command, name));
+            let found =
+                path.split(' ').skip(1).try_fold(Arguments::command(), |command, name| find(&command, name));
             assert!(found.is_some(), "{path}");
             assert!(!examples.is_empty() && !examples[0].0.is_empty(), "{path}");
         }

@@ -4,6 +4,7 @@ mod disk;
 mod examples;
 mod historian;
 mod orders;
+mod planned_orders;
 mod runs;
 mod study;
 
@@ -17,6 +18,7 @@ pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
+pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 
@@ -128,25 +130,6 @@ pub(crate) enum Planned {
     /// Plan of `prony orders run`, which may be left out, or of `prony orders load`
     #[command(subcommand)]
     Orders(PlannedOrders),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PlannedOrders {
-    /// Plan of `prony orders run`; of the output options only --json has a meaning here
-    Run(Box<Measured<RunOrders>>),
-    /// Plan of `prony orders load`: how many rows of which tables, and where
-    Load(LoadOrders),
-}
-
-/// Arguments with the word that may be left out: `plan orders --target …` is `plan orders run --target …`.
-pub(crate) fn completed(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    let is = |place: usize, word: &str| arguments.get(place).is_some_and(|argument| argument == word);
-    let asks_help = is(3, "-h") || is(3, "--help");
-    let has_word = arguments.get(3).is_some_and(|word| !word.as_encoded_bytes().starts_with(b"-"));
-    if is(1, "plan") && is(2, "orders") && !asks_help && !has_word {
-        arguments.insert(3, "run".into());
-    }
-    arguments
 }
 
 /// A command that measures, as one that shows its plan.

@@ -21,7 +21,7 @@ mod study;
 
 use anyhow::anyhow;
 
-use crate::arguments::{Arguments, Command, Planned, PlannedOrders, Study};
+use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
@@ -48,8 +48,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Plc(plc) => plc::run(&plc),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),
-        Command::Plan(Planned::Orders(PlannedOrders::Run(run))) => measuring::plan(run.asked()),
-        Command::Plan(Planned::Orders(PlannedOrders::Load(load))) => orders::plan_load(&load),
+        Command::Plan(Planned::Orders(command)) => orders::plan(&command),
         Command::Report(report) => report::run(&report),
         Command::List(list) => list::run(&list),
         Command::Export(export) => export::run(&export),

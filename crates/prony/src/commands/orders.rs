@@ -5,9 +5,8 @@ use study::WantedDatabase;
 use workload::orders::Job;
 
 use super::{measuring, orders_generate, orders_store};
-use crate::arguments::Orders;
+use crate::arguments::{Orders, PlannedOrders};
 use crate::exit::{Exit, Failure};
-pub(super) use orders_store::plan_load;
 
 pub(crate) fn run(command: &Orders) -> Result<Exit, Failure> {
     match command {
@@ -15,6 +14,13 @@ pub(crate) fn run(command: &Orders) -> Result<Exit, Failure> {
         Orders::Load(load) => orders_store::load(load),
         Orders::Run(run) => measuring::run(run.asked()),
         Orders::Verify(verify) => orders_store::verify(verify),
+    }
+}
+
+pub(crate) fn plan(command: &PlannedOrders) -> Result<Exit, Failure> {
+    match command {
+        PlannedOrders::Run(run) => measuring::plan(run.asked()),
+        PlannedOrders::Load(load) => orders_store::plan_load(load),
     }
 }
 
