@@ -30,16 +30,20 @@ impl Advance {
         match self.rate_per_s(at, seconds) {
             Some(rate_per_s) => {
                 parts.push(rate(at.unit, rate_per_s));
-                if let Some(left) =
-                    at.total.map(|total| total.saturating_sub(at.done)).filter(|&left| left > 0)
-                {
-                    parts.push(format!("{} left", format::duration((left as f64 / rate_per_s).ceil())));
-                }
+                let left_s = self.left_s(at, now_s);
+                parts.extend(left_s.map(|left_s| format!("{} left", format::duration(left_s))));
             }
             None if seconds >= 1.0 => parts.push(format::duration(seconds.floor())),
             None => {}
         }
         parts.join(", ")
+    }
+
+    /// Whole seconds that it still takes; none where that is not known, or nothing is left.
+    pub(crate) fn left_s(&self, at: &Preparation, now_s: f64) -> Option<f64> {
+        let left = at.total?.saturating_sub(at.done);
+        let rate_per_s = self.rate_per_s(at, self.seconds(now_s)).filter(|_| left > 0)?;
+        Some((left as f64 / rate_per_s).ceil())
     }
 
     /// How long it has been going on.

@@ -299,7 +299,7 @@ impl Config {
         });
         let used: Vec<String> = used.flatten().collect();
         if !used.is_empty() {
-            tell!("from {}: {}", self.path.display(), used.join(" "));
+            announce!("from {}: {}", self.path.display(), used.join(" "));
         }
         // Set once: there is one command a process.
         let _ = TAKEN.set(used);

@@ -15,6 +15,8 @@ mod exit;
 mod hints;
 mod interrupt;
 mod lacks;
+mod left;
+mod log;
 mod memory;
 mod progress;
 mod runs;
@@ -75,6 +77,7 @@ fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Argumen
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;
     let read = arguments::Arguments::from_arg_matches(&matches)?;
+    terminal::set_told(&matches);
     config.tell(&arguments::program(), &matches);
     Ok(read)
 }

@@ -1,6 +1,5 @@
 //! What is shown while a study runs, on stderr: a live line a test on a terminal, else a plain line every ten seconds.
 
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,10 +8,14 @@ use record::{
     Workload, shown,
 };
 use report::format;
+use runner::Resume;
+use study::{Plan, Study};
 
 use crate::advance::Advance;
+use crate::left::Left;
+use crate::log::{self, Log};
 use crate::spelling::spelled;
-use crate::ticker;
+use crate::{terminal, ticker};
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -26,14 +29,16 @@ pub(crate) struct Progress {
     last_plain: Instant,
     advance: Advance,
     current: Option<Current>,
-    /// What the search may still take; empty where none runs.
-    searching: String,
+    left: Left,
+    log: Option<Log>,
 }
 
 /// What is known of the trial that runs.
 struct Current {
     label: String,
     end_s: f64,
+    /// Seconds of its load that are left.
+    left_s: f64,
     workload: Workload,
     main: Main,
     measured: Window,
@@ -41,8 +46,18 @@ struct Current {
 }
 
 impl Progress {
-    pub(crate) fn new(trials: Option<usize>) -> Self {
-        let live = std::io::stderr().is_terminal().then(|| {
+    /// Of something that is no study, such as loading a store.
+    pub(crate) fn new() -> Self {
+        Self::with(None, Left::default())
+    }
+
+    /// Of a study that begins, or is taken up again.
+    pub(crate) fn of(study: &Study, plan: &Plan, resume: Option<&Resume>) -> Self {
+        Self::with(study.search.is_none().then_some(plan.trials.len()), Left::of(study, plan, resume))
+    }
+
+    fn with(trials: Option<usize>, left: Left) -> Self {
+        let live = terminal::shows_live_line().then(|| {
             let bar = ProgressBar::new_spinner();
             // The template is constant; without it the bar has indicatif's own look.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -59,11 +74,13 @@ impl Progress {
             last_plain: begin,
             advance: Advance::default(),
             current: None,
-            searching: String::new(),
+            left,
+            log: terminal::is_verbose().then(Log::default),
         }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
+        self.log(event);
         match event {
             Event::StudyStarted { .. }
             | Event::TrialSetUp { .. }
@@ -71,14 +88,10 @@ impl Progress {
             | Event::Parts { .. } => {}
             Event::Mark { mark, .. } => self.mark(mark),
             Event::Preparing(at) => self.preparing(at),
-            Event::Pausing { number, pause_s } => {
-                self.moving(
-                    &format!("{} pause of {}", of(*number, self.trials), format::duration(*pause_s)),
-                    false,
-                );
-            }
+            Event::Pausing { number, pause_s } => self.pausing(*number, *pause_s),
             Event::Searching { expected_s, at_most_s, .. } => {
-                self.searching = searching(*expected_s, *at_most_s)
+                let now_s = self.now_s();
+                self.left.searching(*expected_s, *at_most_s, now_s);
             }
             Event::Looked { blocks, blocks_max, settled, comparisons } => {
                 self.lasting(&looked(*blocks, *blocks_max, *settled, *comparisons));
@@ -90,6 +103,17 @@ impl Progress {
         }
     }
 
+    fn log(&mut self, event: &Event) {
+        let now_s = self.now_s();
+        let Some(log) = &mut self.log else { return };
+        let name = match (event, &self.current) {
+            (Event::TrialStarted(trial) | Event::TrialFinished(trial), _) => label(trial, self.trials),
+            (_, current) => current.as_ref().map(|current| current.label.clone()).unwrap_or_default(),
+        };
+        let lines = log.lines(event, now_s, &name);
+        lines.iter().for_each(|line| self.lasting(line));
+    }
+
     /// Takes the live line away.
     pub(crate) fn finish(&mut self) {
         if let Some(bar) = self.live.take() {
@@ -97,25 +121,48 @@ impl Progress {
         }
     }
 
+    /// Seconds since the run began.
+    fn now_s(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+
+    fn pausing(&mut self, number: u32, pause_s: f64) {
+        let left = comma(&self.left.told(None, self.now_s()));
+        let number = of(number, self.trials);
+        self.moving(&format!("{number} pause of {}{left}", format::duration(pause_s)), false);
+    }
+
     /// The end of what took long is told for good, and that of files that were written at any rate.
     fn preparing(&mut self, at: &Preparation) {
-        let now_s = self.begin.elapsed().as_secs_f64();
-        let line = self.advance.line(at, now_s);
+        let now_s = self.now_s();
+        let mut line = self.advance.line(at, now_s);
         let is_long = self.advance.seconds(now_s) >= PLAIN_EVERY.as_secs_f64();
+        let load_s = self.current.as_ref().map_or(0.0, |current| current.left_s);
+        if !at.is_done() {
+            line += &match self.advance.left_s(at, now_s) {
+                Some(left_s) => comma(&self.left.in_all(load_s + left_s).unwrap_or_default()),
+                None => comma(&self.left.told(None, now_s)),
+            };
+        }
         self.moving(&line, at.is_done() && (is_long || at.unit == Unit::Bytes));
     }
 
     fn begin(&mut self, trial: &TrialRecord) {
+        let now_s = self.now_s();
+        self.left.begin(trial, now_s);
+        // Of a trial that runs it is known.
+        let end_s = trial.planned_s.unwrap_or_default();
         let current = Current {
             label: label(trial, self.trials),
             workload: trial.workload,
             main: trial.main.clone(),
-            // Of a trial that runs it is known.
-            end_s: trial.planned_s.unwrap_or_default(),
+            end_s,
+            left_s: end_s,
             measured: Window::new(trial.main.clone()),
             away: None,
         };
-        self.moving(&format!("{}  starting", current.label), false);
+        let left = comma(&self.left.told(Some(end_s), now_s));
+        self.moving(&format!("{}  starting{left}", current.label), false);
         self.current = Some(current);
     }
 
@@ -127,24 +174,23 @@ impl Progress {
     }
 
     fn interval(&mut self, interval: &Interval) {
-        let phase = match interval.phase {
-            Phase::WarmUp => "warm-up",
-            Phase::Measure => "measuring",
-            Phase::Drain => "draining",
-        };
+        let phase = log::phase(interval.phase);
+        let now_s = self.now_s();
         let Some(current) = &mut self.current else { return };
         let mut second = Window::new(current.main.clone());
         second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
         current.measured.add(interval);
         let away = current.away.as_ref().map_or_else(String::new, |mark| away(mark, interval.end_s));
-        let left_s = (current.end_s - interval.end_s).max(0.0);
-        let searching = &self.searching;
+        current.left_s = (current.end_s - interval.end_s).max(0.0);
         let text = match interval.phase {
-            Phase::Drain => format!("{}  {phase}{}{away}{searching}", current.label, pending(interval)),
+            Phase::Drain => {
+                let left = comma(&self.left.told(None, now_s));
+                format!("{}  {phase}{}{away}{left}", current.label, pending(interval))
+            }
             Phase::WarmUp | Phase::Measure => format!(
-                "{}  {phase}, {} left  {}{}{away}{searching}",
+                "{}  {phase}, {}  {}{}{away}",
                 current.label,
-                format::duration(left_s),
+                self.left.told(Some(current.left_s), now_s),
                 rate_and_p99(current.workload, &second),
                 pending(interval)
             ),
@@ -153,6 +199,8 @@ impl Progress {
     }
 
     fn end(&mut self, trial: &TrialRecord) {
+        let now_s = self.now_s();
+        self.left.end(trial, now_s);
         let current = self.current.take();
         let measured = current.map_or_else(|| Window::new(trial.main.clone()), |current| current.measured);
         let text = match trial.state {
@@ -173,7 +221,7 @@ impl Progress {
     fn lasting(&self, text: &str) {
         match &self.live {
             Some(bar) => bar.println(shown(text)),
-            None => tell!("{text}"),
+            None => announce!("{text}"),
         }
     }
 
@@ -182,7 +230,7 @@ impl Progress {
         match &self.live {
             Some(bar) => bar.set_message(shown(text).into_owned()),
             None if is_last || self.last_plain.elapsed() >= PLAIN_EVERY => {
-                tell!("{text}");
+                announce!("{text}");
                 self.last_plain = Instant::now();
             }
             None => {}
@@ -196,10 +244,9 @@ fn rate_and_p99(workload: Workload, window: &Window) -> String {
     format!("{}, p99 {p99}", report::rate_text(workload, window.rate_per_s().unwrap_or(0.0)))
 }
 
-/// `; search about 41 min more, at most 3 h 2 min`.
-fn searching(expected_s: f64, at_most_s: f64) -> String {
-    let (expected, at_most) = (format::duration(expected_s), format::duration(at_most_s));
-    format!("; search about {expected} more, at most {at_most}")
+/// What follows something else in a line; nothing of nothing.
+fn comma(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(", {text}") }
 }
 
 /// `after 8 of at most 20 blocks 2 of 3 comparisons are settled`.
@@ -251,10 +298,11 @@ mod tests {
             what: "connection reset".to_owned(),
             planned: false,
         };
-        let mut progress = Progress::new(None);
+        let mut progress = Progress::new();
         progress.current = Some(Current {
             label: String::new(),
             end_s: 60.0,
+            left_s: 60.0,
             workload: Workload::Historian,
             main: Workload::Historian.main(),
             measured: Window::new(Workload::Historian.main()),

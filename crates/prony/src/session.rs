@@ -37,8 +37,8 @@ pub(crate) fn run_with(
     let survey = survey(&mut plan)?;
     runner::look_at_databases(&plan)?;
     runner::look_at_servers(&plan)?;
-    plan.notes.iter().for_each(|note| tell!("{note}"));
-    commands::plan_summary(study, &plan, &survey).iter().for_each(|line| tell!("{line}"));
+    plan.notes.iter().for_each(|note| announce!("{note}"));
+    commands::plan_summary(study, &plan, &survey).iter().for_each(|line| announce!("{line}"));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let results = ResultsDirectory::make(study, &labels, &output.results)?;
@@ -87,8 +87,8 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         (1, of) => format!("1 of {of} trials is left"),
         (left, of) => format!("{left} of {of} trials are left"),
     };
-    tell!("{}: {at_most}{left}{again}", study.title);
-    commands::shell_commands(&study).for_each(|line| tell!("{line}"));
+    announce!("{}: {at_most}{left}{again}", study.title);
+    commands::shell_commands(&study).for_each(|line| announce!("{line}"));
     let stop = interrupt::flag_on_signal()?;
     writer.keep(resume.kept_trials());
     let conducted = Conducted {
@@ -107,7 +107,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
 fn tell_commands(study: &Study) {
     for (when, command) in [("before", &study.before), ("after", &study.after)] {
         if let Some(command) = command {
-            tell!("{when} each trial this study runs {command:?}");
+            announce!("{when} each trial this study runs {command:?}");
         }
     }
 }
@@ -143,7 +143,7 @@ fn conduct(
 ) -> Result<Exit, Failure> {
     let &Conducted { study, ref labels, plan, resume, stop, format, tells } = conducted;
     let context = context(labels.clone())?;
-    let mut progress = Progress::new(study.search.is_none().then_some(plan.trials.len()));
+    let mut progress = Progress::of(study, plan, resume);
     let mut printed = Ok(());
     let measured = results.writer.archive().clone();
     let mut look = || look(&measured);
@@ -204,7 +204,7 @@ pub(crate) fn write_shown(
 ) -> Result<Exit, Failure> {
     let written = write_report(archive, report);
     if written.is_ok() {
-        tell!("report: {}", archive.path().join("report.html").display());
+        announce!("report: {}", archive.path().join("report.html").display());
     }
     match shown {
         Err(failure) if has_stopped && written.is_ok() => {

@@ -8,8 +8,10 @@ use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write as _};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
+use clap::ArgMatches;
 use record::{Lines, shown, shown_json};
 use report::format::wrapped;
 
@@ -19,6 +21,45 @@ use crate::spelling::spelled;
 /// A line on stderr, on a terminal broken at words. A reader that is gone costs no result.
 macro_rules! tell {
     ($($argument:tt)*) => { $crate::terminal::tell_line(format_args!($($argument)*)) };
+}
+
+/// A line on stderr that nobody needs who asked for the result alone (`--quiet`).
+macro_rules! announce {
+    ($($argument:tt)*) => {
+        if !$crate::terminal::is_quiet() {
+            $crate::terminal::tell_line(format_args!($($argument)*));
+        }
+    };
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Sets for good how much is told beside results and errors.
+pub(crate) fn set_told(matches: &ArgMatches) {
+    let mut leaf = matches;
+    while let Some((_, inner)) = leaf.subcommand() {
+        leaf = inner;
+    }
+    for (flag, is_set) in [("quiet", &QUIET), ("verbose", &VERBOSE)] {
+        // A command that measures nothing has neither.
+        is_set.store(matches!(leaf.try_get_one(flag), Ok(Some(true))), Ordering::Relaxed);
+    }
+}
+
+/// Whether only results and errors are told.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Whether all that is done is told.
+pub(crate) fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+/// Whether a live line is shown on stderr.
+pub(crate) fn shows_live_line() -> bool {
+    !is_quiet() && io::stderr().is_terminal()
 }
 
 /// What `tell!` comes to.

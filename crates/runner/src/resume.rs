@@ -118,6 +118,12 @@ impl Resume {
         self.entries.len()
     }
 
+    /// Whether the trial at this position of the plan is run.
+    #[must_use]
+    pub fn runs(&self, entry: usize) -> bool {
+        self.entries.contains(&entry)
+    }
+
     /// Number of the last trial that is kept.
     pub(crate) fn last_number(&self) -> u32 {
         self.kept.iter().map(|trial| trial.trial.number).max().unwrap_or(0)

@@ -17,7 +17,7 @@ use crate::environment::{self, Lying};
 use crate::error::{Listener, Look, RunError, Settled};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
-use crate::search_steps;
+use crate::search_steps::{self, Beyond};
 use crate::server;
 use crate::skip::Rules;
 use crate::targets::Targets;
@@ -315,15 +315,13 @@ impl Run<'_, '_> {
         };
         let mut search = Search::new(rules.decisions());
         let mut state = State::Complete;
-        let mut first = true;
+        let mut beyond = Beyond::default();
+        let mut rest = Span::ZERO;
         while let Some((step, work)) = search_steps::next(&search, &lengths, &trial.work) {
-            self.trials.tell(&Event::Searching {
-                number: self.number + 1,
-                expected_s: rules.time_s(search.steps_expected()),
-                at_most_s: rules.time_s(search.steps_at_most()),
-            })?;
-            self.pause(if first { Span::ZERO } else { span(rules.cool_down_s) })?;
-            first = false;
+            let (expected_s, at_most_s) = beyond.times_s(rules, &search);
+            self.trials.tell(&Event::Searching { number: self.number + 1, expected_s, at_most_s })?;
+            let begin = Instant::now();
+            self.pause(rest)?;
             if self.trials.stopped() {
                 break;
             }
@@ -334,6 +332,9 @@ impl Run<'_, '_> {
                 state = ran.record.state;
                 break;
             }
+            let planned_ns = rest.ns.saturating_add(work.any().phases().end_ns());
+            beyond.add(planned_ns as f64 / 1e9, begin.elapsed());
+            rest = span(rules.cool_down_s);
             search.take(search_steps::held(&ran));
         }
         Ok(state)

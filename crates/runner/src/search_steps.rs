@@ -1,7 +1,9 @@
 //! The steps of a search: what a step runs, and how it is judged.
 
-use record::{Outcome, SearchStep, State};
-use stats::search::{Held, Next, Search};
+use std::time::Duration;
+
+use record::{Outcome, SearchRules, SearchStep, State};
+use stats::search::{Held, Next, Search, Steps};
 use study::{StepLengths, Work};
 
 use crate::historian::not_held_because;
@@ -21,6 +23,34 @@ pub(crate) fn next(search: &Search, lengths: &StepLengths, work: &Work) -> Optio
     }
 }
 
+/// What steps take beyond their own time and rest: emptying tables, draining, checking.
+#[derive(Debug, Default)]
+pub(crate) struct Beyond {
+    steps: u32,
+    sum_s: f64,
+    longest_s: f64,
+}
+
+impl Beyond {
+    /// A step that was to take so many seconds, its rest included, took so long.
+    pub(crate) fn add(&mut self, planned_s: f64, taken: Duration) {
+        let beyond_s = (taken.as_secs_f64() - planned_s).max(0.0);
+        self.steps += 1;
+        self.sum_s += beyond_s;
+        self.longest_s = self.longest_s.max(beyond_s);
+    }
+
+    /// What the rest of a search takes if all goes well, and at most, in seconds: each step as much more than its own time as those
+    /// so far in the mean, and as the longest of them.
+    pub(crate) fn times_s(&self, rules: &SearchRules, search: &Search) -> (f64, f64) {
+        let mean_s = self.sum_s / f64::from(self.steps.max(1));
+        let time_s = |steps: Steps, beyond_s: f64| {
+            rules.time_s(steps) + f64::from(steps.probes + steps.confirmations) * beyond_s
+        };
+        (time_s(search.steps_expected(), mean_s), time_s(search.steps_at_most(), self.longest_s))
+    }
+}
+
 /// Whether a step held its rate.
 pub(crate) fn held(ran: &Ran) -> Held {
     let setup = ran.record.setup.as_ref().and_then(record::Setup::historian);
@@ -32,5 +62,38 @@ pub(crate) fn held(ran: &Ran) -> Held {
         Some(reasons) if reasons.is_empty() => Held::Yes,
         Some(_) => Held::No,
         None => Held::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quick search emptied and drained its tables for as long as it measured, and ended minutes after the end that it had told.
+    #[test]
+    fn what_steps_take_beyond_their_time_is_told_of_those_that_follow() {
+        let rules = SearchRules {
+            start_per_s: 1_000.0,
+            resolution_share: 0.02,
+            step_s: 5.0,
+            confirm_s: 10.0,
+            confirmations: 3,
+            confirmations_of: 4,
+            failures: 2,
+            cycle: None,
+            cool_down_s: 1.0,
+            quick: true,
+        };
+        let search = Search::new(rules.decisions());
+        let mut beyond = Beyond::default();
+        let (expected_s, at_most_s) = beyond.times_s(&rules, &search);
+        assert_eq!(expected_s, rules.time_s(search.steps_expected()));
+        beyond.add(6.0, Duration::from_secs(7));
+        beyond.add(6.0, Duration::from_secs(9));
+        beyond.add(6.0, Duration::from_secs(5));
+        let number = |steps: Steps| f64::from(steps.probes + steps.confirmations);
+        let (expected_now_s, at_most_now_s) = beyond.times_s(&rules, &search);
+        assert!((expected_now_s - expected_s - 4.0 / 3.0 * number(search.steps_expected())).abs() < 1e-9);
+        assert!((at_most_now_s - at_most_s - 3.0 * number(search.steps_at_most())).abs() < 1e-9);
     }
 }

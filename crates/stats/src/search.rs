@@ -171,16 +171,23 @@ impl Search {
     }
 
     /// Steps that are left if all goes well, on a server that holds what lies in the middle of what may be; where no rate has
-    /// failed yet, what holds the last one and not its double.
+    /// failed yet, what holds the last one and not its double. Where rates were not confirmed, as many more are taken not to be
+    /// either: how long something goes on is in the middle as long as it has gone on (J. R. Gott, "Implications of the Copernican
+    /// principle for our future prospects", Nature 363, 1993).
     #[must_use]
     pub fn steps_expected(&self) -> Steps {
+        let falls = self.confirming.map_or(0, |confirming| 2 * confirming.given_up);
         let middle = match (self.stable_per_s, self.upper_per_s) {
             (Some(stable), Some(upper)) => f64::midpoint(stable, upper),
             (Some(stable), None) => 1.5 * stable,
             (None, Some(upper)) => upper / 1.5,
             (None, None) => 1.5 * self.rules.start_per_s,
         };
-        self.steps_on(middle)
+        self.steps(|next, search| match search.confirming {
+            Some(confirming) if confirming.given_up < falls => Held::No,
+            _ if rate(next) <= middle => Held::Yes,
+            _ => Held::No,
+        })
     }
 
     /// Steps that are left at most, on a server that holds no more than a million records a second: each decision falls as late as

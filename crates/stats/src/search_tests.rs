@@ -104,6 +104,28 @@ fn steps_of_a_search_are_told_beforehand() {
     assert_eq!(search.steps_at_most().confirmations, 40);
 }
 
+/// A search said five minutes, stepped down by 3 % for seven and still said as much.
+#[test]
+fn each_rate_that_is_not_confirmed_lets_more_be_expected() {
+    let mut search = Search::new(RULES);
+    while !matches!(search.next(), Next::Confirm(_)) {
+        search.take(if rate(search.next()) <= 30_000.0 { Held::Yes } else { Held::No });
+    }
+    let mut told = Vec::new();
+    while search.next() != Next::Done {
+        told.push((search.steps_expected().confirmations, search.steps_at_most().confirmations));
+        let Next::Confirm(of) = search.next() else { panic!("confirmed") };
+        let failing = |search: &Search| search.next() == Next::Confirm(of);
+        while failing(&search) {
+            search.take(Held::No);
+        }
+    }
+    let expected: Vec<u32> = told.iter().map(|(expected, _)| *expected).collect();
+    // None given up: three steps. Then two of each rate that is taken to fail, and three of the one after it.
+    assert_eq!(expected, [3, 5, 7, 9, 11, 10, 8, 6, 4, 2]);
+    assert!(told.iter().all(|(expected, most)| expected <= most), "{told:?}");
+}
+
 proptest! {
     #[test]
     fn no_search_takes_more_steps_than_was_told(

@@ -223,6 +223,21 @@ pub(crate) struct Output {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    _told: Told,
+}
+
+// How much is told on stderr; read from the matches of whatever command has it. No global option: -v is one of SQLIO's own.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Told {
+    /// Tell nothing but the result and errors: no announcement, no live line
+    #[arg(id = "quiet", short, long, help_heading = "Output", conflicts_with = "verbose")]
+    _quiet: bool,
+
+    /// Tell on stderr what is done and how long it takes: trials, commands around them, calibrations, notes, outages
+    #[arg(id = "verbose", short, long, help_heading = "Output")]
+    _verbose: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

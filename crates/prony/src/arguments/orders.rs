@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use load::Span;
 use workload::orders::{Settings, StoreData, StoreSize};
 
-use super::{Measured, MustHold};
+use super::{Measured, MustHold, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Orders {
@@ -99,12 +99,18 @@ pub(crate) struct LoadOrders {
 
     #[command(flatten)]
     pub(crate) rows: StoreRows,
+
+    #[command(flatten)]
+    _told: Told,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyOrders {
     #[command(flatten)]
     pub(crate) store: Store,
+
+    #[command(flatten)]
+    _told: Told,
 }
 
 #[derive(Debug, Args)]
@@ -139,4 +145,7 @@ pub(crate) struct GenerateOrders {
 
     #[command(flatten)]
     pub(crate) rows: StoreRows,
+
+    #[command(flatten)]
+    _told: Told,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Among, Format, Output};
+use super::{Among, Format, Output, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Study {
@@ -109,6 +109,9 @@ pub(crate) struct ResumeStudy {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    _told: Told,
 }
 
 #[derive(Debug, Args)]

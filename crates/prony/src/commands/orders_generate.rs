@@ -1,6 +1,5 @@
 //! `prony orders generate`: the rows of an order store as files.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,18 +20,18 @@ use crate::{interrupt, memory, terminal, ticker};
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
-    let GenerateOrders { csv: directory, rows } = arguments;
+    let GenerateOrders { csv: directory, rows, .. } = arguments;
     csv::check(directory)?;
     let (data, threads) = (StoreData::new(rows.size, rows.seed), rows.threads());
     let expected: u64 = StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum();
     let bytes = csv::estimated_bytes(&data);
-    tell!(
+    announce!(
         "order store of {}, seed {}: about {} rows",
         data.size(),
         data.seed(),
         format::figure(expected as f64)
     );
-    tell!("writes about {} into {}, which stay", format::bytes(bytes), directory.display());
+    announce!("writes about {} into {}, which stay", format::bytes(bytes), directory.display());
     check_space(directory, bytes)?;
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
@@ -42,7 +41,7 @@ pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
     progress.finish();
     let files = result?;
     terminal::print(&table(&files))?;
-    tell!("took {}", format::duration(begin.elapsed().as_secs_f64()));
+    announce!("took {}", format::duration(begin.elapsed().as_secs_f64()));
     Ok(Exit::Pass)
 }
 
@@ -96,7 +95,7 @@ struct RowsWritten {
 
 impl RowsWritten {
     fn new(total: u64) -> Self {
-        let live = std::io::stderr().is_terminal().then(|| {
+        let live = terminal::shows_live_line().then(|| {
             let bar = ProgressBar::new(total);
             // The template is constant; without it the bar has indicatif's own look.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {percent} % {wide_bar} {eta}") {
@@ -117,7 +116,7 @@ impl RowsWritten {
         if last_plain.elapsed() >= PLAIN_EVERY {
             *last_plain = Instant::now();
             let share = done as f64 / self.total as f64;
-            tell!(
+            announce!(
                 "{} of about {} rows ({:.0} %)",
                 format::grouped(done),
                 format::grouped(self.total),

@@ -22,15 +22,20 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let (url, name) = place(&arguments.store)?;
     let claim = claim(arguments)?;
     orders::look((&url, &name), &claim).map_err(failure)?;
-    tell!("order store of {}, seed {}: about {} rows", data.size(), data.seed(), format::figure(rows as f64));
-    tell!(
+    announce!(
+        "order store of {}, seed {}: about {} rows",
+        data.size(),
+        data.seed(),
+        format::figure(rows as f64)
+    );
+    announce!(
         "writes them into {}, which stays",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
     let begin = Instant::now();
-    let mut progress = Progress::new(None);
+    let mut progress = Progress::new();
     let tell = &mut |at| progress.show(&Event::Preparing(at));
     let result = orders::load((&url, &name), &claim, &data, threads, &stop, tell);
     progress.finish();
@@ -39,7 +44,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let seconds = begin.elapsed().as_secs_f64();
     let rows: u64 = loaded.rows.iter().sum();
     let rate = format::figure(rows as f64 / seconds);
-    tell!("took {}, keys and statistics included: {rate} rows/s", format::duration(seconds));
+    announce!("took {}, keys and statistics included: {rate} rows/s", format::duration(seconds));
     Ok(Exit::Pass)
 }
 
@@ -78,7 +83,7 @@ fn claim(arguments: &LoadOrders) -> Result<Claim, Failure> {
 pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
     let (url, name) = place(&arguments.store)?;
     let stop = interrupt::flag_on_signal()?;
-    let mut progress = Progress::new(None);
+    let mut progress = Progress::new();
     let verified = orders::verify(&url, &name, &stop, &mut |at| progress.show(&Event::Preparing(at)));
     progress.finish();
     let Some((loaded, checks)) = verified.map_err(failure)? else {

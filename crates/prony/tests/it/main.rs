@@ -38,4 +38,5 @@ mod servers;
 mod silence;
 mod sqlio;
 mod study;
+mod told;
 mod workbench;
