@@ -18,6 +18,18 @@ pub enum Phase {
     Drain,
 }
 
+impl Phase {
+    /// The word for it in tables: `measured` is what makes figures.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm-up",
+            Self::Measure => "measured",
+            Self::Drain => "drain",
+        }
+    }
+}
+
 /// One interval of one operation kind, with its histograms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationInterval {

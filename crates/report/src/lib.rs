@@ -28,6 +28,7 @@ mod published;
 mod rate;
 mod report;
 mod search;
+mod seconds;
 mod section;
 mod servers;
 mod stability;

@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-fn configuration(trial: &Trial) -> String {
+pub(crate) fn configuration(trial: &Trial) -> String {
     let name = if trial.configuration.is_empty() { &trial.name } else { &trial.configuration };
     if trial.aa { format!("{name} (A/A)") } else { name.clone() }
 }

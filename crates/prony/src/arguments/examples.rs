@@ -191,6 +191,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),
             ("", "duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\""),
+            ("Second by second", "prony export latest --series --csv --output seconds.csv"),
         ],
     ),
     (

@@ -180,7 +180,16 @@ pub(crate) struct Report {
 /// What stands under the help of `prony export`.
 const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (name of the results directory), trial, block, \
                               configuration, one for each axis, metric, unit, value, and valid, which is false where the \
-                              trial failed, was cut off or does not mean what it should.";
+                              trial failed, was cut off or does not mean what it should.\n\n\
+                              With --series a row is one second of one trial: study to the axes as above, time (its end, in \
+                              UTC), end_s (since the load began), length_s, phase (warm-up, measured, drain), then what was \
+                              recorded. Of each kind of operation: read_operations, read_per_s, read_mb_per_s, read_rows, \
+                              read_errors, read_min_ms, read_mean_ms, read_p50_ms, read_p95_ms, read_p99_ms, read_p999_ms, \
+                              read_max_ms. Then the workload's gauges, such as pending_records; generator_cpu_cores, \
+                              generator_busiest_share and pauses; cpu_busy_share and others of the processors, pressure_io_share; \
+                              device_sda_reads_per_s and others of each device; server_NAME_cpu_cores, memory_bytes and \
+                              processes of each server; valid. Shares are of 0-1. What was not recorded, or of too few \
+                              operations, is NULL, and no zero.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -193,6 +202,10 @@ pub(crate) struct Export {
 
     #[command(flatten)]
     pub(crate) form: ExportForm,
+
+    /// A row for each second of each trial, in place of one for each metric
+    #[arg(long)]
+    pub(crate) series: bool,
 
     /// File that is made; one that exists is refused [default: stdout]
     #[arg(long, value_name = "FILE")]

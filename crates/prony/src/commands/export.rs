@@ -1,4 +1,4 @@
-//! `prony export`: the long table of results directories, for other tools.
+//! `prony export`: the long table of results directories, or that of their seconds, for other tools.
 //!
 //! A study is called by its directory's name, and by as much of the path before it as tells it from the others.
 
@@ -6,16 +6,15 @@ use std::io::IsTerminal as _;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::anyhow;
-use record::Observation;
 use report::Report;
-use results::export::{self, ExportError};
+use results::export::{self, ExportError, Table};
 
-use crate::arguments;
+use crate::arguments::{self, ExportForm};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
 pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
-    let arguments::Export { directories, among, form, output } = arguments;
+    let arguments::Export { directories, among, form, series, output } = arguments;
     let directories = &among.find_all(directories)?;
     match output {
         // Known before anything is read.
@@ -27,15 +26,31 @@ pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
         }
         None => {}
     }
-    let rows = rows_of(directories)?;
-    let table = if form.csv { export::csv(&rows).into_bytes() } else { export::parquet(&rows)? };
+    let written = if *series {
+        let all = all_of(directories, Report::series)?;
+        written(&Table::of_seconds(&all), *form)?
+    } else {
+        let all = all_of(directories, Report::observations)?;
+        written(&Table::of_metrics(&all), *form)?
+    };
     let Some(file) = output else {
-        terminal::print_file(&table)?;
+        terminal::print_file(&written.bytes)?;
         return Ok(Exit::Pass);
     };
-    export::create(file, &table)?;
-    tell!("{}: {}", file.display(), counted(rows.len(), "row"));
+    export::create(file, &written.bytes)?;
+    tell!("{}: {}", file.display(), counted(written.rows, "row"));
     Ok(Exit::Pass)
+}
+
+/// A table in its form.
+struct Written {
+    bytes: Vec<u8>,
+    rows: usize,
+}
+
+fn written(table: &Table<'_>, form: ExportForm) -> Result<Written, ExportError> {
+    let bytes = if form.csv { table.csv().into_bytes() } else { table.parquet()? };
+    Ok(Written { bytes, rows: table.rows() })
 }
 
 impl From<ExportError> for Failure {
@@ -44,27 +59,27 @@ impl From<ExportError> for Failure {
     }
 }
 
-/// The rows of all studies, in the order in which they were given.
-fn rows_of(directories: &[PathBuf]) -> Result<Vec<Observation>, Failure> {
+/// What the table is made of, of all studies in the order in which they were given.
+fn all_of<T>(directories: &[PathBuf], of: fn(&Report, &str) -> Vec<T>) -> Result<Vec<T>, Failure> {
     let names = names(directories)?;
-    let mut rows = Vec::new();
+    let mut all = Vec::new();
     let mut empty = 0;
     for (directory, name) in directories.iter().zip(names) {
         let study = results::read(directory).map_err(Failure::usage)?;
         study.damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
-        let of_study = Report::of(&study).observations(&name);
+        let of_study = of(&Report::of(&study), &name);
         if of_study.is_empty() {
             tell!("{}: nothing was measured in it, so it has no rows", directory.display());
             empty += 1;
         }
-        rows.extend(of_study);
+        all.extend(of_study);
     }
     if empty == directories.len() {
         return Err(Failure::usage(anyhow!(
             "there is nothing to export: give a results directory in which a trial was measured"
         )));
     }
-    Ok(rows)
+    Ok(all)
 }
 
 /// `1 row`, `2 rows`.

@@ -35,10 +35,15 @@ fn measured_invalid(bench: &Workbench, parent: &str) -> String {
     directory
 }
 
-/// What DuckDB and pandas read in both forms of the table of these directories.
+/// What DuckDB and pandas read in both forms of the long table of these directories.
 fn read_back(bench: &Workbench, directories: &[&str]) -> Value {
+    read_back_by(bench, "read_export.py", directories)
+}
+
+/// What a script reads in both forms of a table.
+fn read_back_by(bench: &Workbench, script: &str, arguments: &[&str]) -> Value {
     for (form, file) in [("--csv", "table.csv"), ("--parquet", "table.parquet")] {
-        bench.run(&[&["export"], directories, &[form, "--output", file]].concat()).ended_with(0).says("rows");
+        bench.run(&[&["export"], arguments, &[form, "--output", file]].concat()).ended_with(0).says("rows");
     }
     let python = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("python/bin/python");
     assert!(
@@ -47,7 +52,7 @@ fn read_back(bench: &Workbench, directories: &[&str]) -> Value {
         python.display()
     );
     let mut command = bench.command(python);
-    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/read_export.py"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script));
     command.args(["table.csv", "table.parquet"]);
     finish(command).ended_with(0).json()
 }
@@ -173,4 +178,67 @@ fn what_measured_nothing_has_no_rows_and_says_so() {
     );
     let both = bench.run(&["export", &empty, &whole, "--csv"]).ended_with(0).says(&nothing);
     assert!(both.stdout.lines().count() > 5, "{}", both.stdout);
+}
+
+/// Every second that is stored of a study: trial, end, phase as the table says it, operations and errors of reads, p99 in ms.
+fn stored_seconds(bench: &Workbench, directory: &str) -> Vec<Value> {
+    let trials = format!("{directory}/trials");
+    let of_trial = |trial: &String| {
+        let path = bench.path(format!("{trials}/{trial}/samples.ndjson"));
+        let number: u32 = trial.parse().unwrap();
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let line = move |line: &str| {
+            let sample: Value = serde_json::from_str(line).unwrap();
+            let phase = match sample["phase"].as_str().unwrap() {
+                "warm_up" => "warm-up",
+                "measure" => "measured",
+                other => other,
+            };
+            let read = &sample["operations"]["read"];
+            let p99_ms = read["latency"]["p99_us"].as_f64().map(|us| us / 1e3);
+            let count = |name: &str| read[name].as_f64();
+            json!([number, sample["end_s"], phase, count("count"), count("errors"), p99_ms])
+        };
+        text.lines().map(line).collect::<Vec<Value>>()
+    };
+    bench.names(&trials).iter().flat_map(of_trial).collect()
+}
+
+/// The cells of these columns in each row.
+fn cells(read: &Value, columns: &[&str]) -> Vec<Value> {
+    let names = read["columns"].as_array().unwrap();
+    let place = |column: &&str| {
+        let found = names.iter().position(|name| name == *column);
+        found.unwrap_or_else(|| panic!("no {column} in {names:?}"))
+    };
+    let places: Vec<usize> = columns.iter().map(place).collect();
+    let rows = read["rows"].as_array().unwrap().iter();
+    rows.map(|row| places.iter().map(|&place| row[place].clone()).collect()).collect()
+}
+
+#[test]
+fn seconds_are_read_back_as_they_are_stored() {
+    let bench = Workbench::new();
+    let (sweep, too_fast) = (measured(&bench, "a", SWEEP, 0), measured_invalid(&bench, "b"));
+    let read = read_back_by(&bench, "read_series.py", &["--series", &sweep, &too_fast]);
+    let whole = &read["duckdb"]["parquet"];
+    for (reader, form) in [("duckdb", "csv"), ("pandas", "csv"), ("pandas", "parquet")] {
+        assert_eq!(read[reader][form]["columns"], whole["columns"], "{reader}, {form}");
+        assert!(read[reader][form]["rows"] == whole["rows"], "{reader} reads other rows from {form}");
+    }
+    let columns = ["trial", "end_s", "phase", "read_operations", "read_errors", "read_p99_ms"];
+    let stored = [stored_seconds(&bench, &sweep), stored_seconds(&bench, &too_fast)].concat();
+    assert!(stored.len() > 400 && stored.iter().any(|second| second[2] == "measured"), "{}", stored.len());
+    assert_eq!(cells(whole, &columns), stored);
+    for row in cells(whole, &["phase", "read_per_s", "read_operations", "length_s"]) {
+        let [rate, operations, length_s] = [1, 2, 3].map(|place| row[place].as_f64());
+        let expected = operations.zip(length_s).map(|(count, s)| count / s);
+        assert_eq!(rate, expected.filter(|_| row[0] != "drain"), "{row}");
+    }
+    let started = json_file(bench.path(&too_fast).join("trials/0001/trial.json"))["started"].clone();
+    let started: jiff::Timestamp = started.as_str().unwrap().parse().unwrap();
+    let last = cells(whole, &["time", "end_s", "outstanding", "valid"]).pop().unwrap();
+    let time = started.as_duration().as_secs_f64() + last[1].as_f64().unwrap();
+    assert!((last[0].as_f64().unwrap() - time).abs() < 0.001, "{last}, {time}");
+    assert_eq!((&last[2], &last[3]), (&Value::Null, &json!(false)), "a study without axes has no levels");
 }

@@ -46,3 +46,15 @@ fn the_document_of_format_1_stays() {
         insta::assert_snapshot!(format!("{name}-json"), reported(&name, &["--json"]));
     }
 }
+
+/// The seconds of an old record are those of a new one, with what it had of the machine.
+#[test]
+fn the_seconds_of_format_1_are_exported() {
+    for of in ["", "-historian", "-orders"] {
+        let name = format!("format-1{of}");
+        let bench = Workbench::new();
+        copy(&fixtures().join(&name), &bench.path(&name));
+        let table = bench.run(&["export", &name, "--series", "--csv"]).ended_with(0).stdout;
+        insta::assert_snapshot!(format!("{name}-series"), table);
+    }
+}

@@ -1,7 +1,7 @@
 //! The seconds of each trial as numbers. Long trials are reduced, and say so.
 
 use maud::{Markup, html};
-use record::{Main, Phase, Sample};
+use record::{Main, Sample};
 
 use super::parts;
 use crate::chart::spans;
@@ -65,7 +65,7 @@ fn row(samples: &[Sample], main: &Main, own: &[Second], kinds: &[&String]) -> Ro
             _ => format::UNKNOWN.to_owned(),
         }
     };
-    let phase = samples.first().map_or("", |sample| phase(sample.phase));
+    let phase = samples.first().map_or("", |sample| sample.phase.word());
     let mut cells =
         vec![range(&|sample| Some(sample.end_s), |second| format!("{second:.0}")), phase.to_owned()];
     cells.extend(own.iter().map(|second| range(&|sample| (second.value)(main, sample), second.print)));
@@ -77,12 +77,4 @@ fn row(samples: &[Sample], main: &Main, own: &[Second], kinds: &[&String]) -> Ro
     }
     cells.push(range(&|sample| Some(sample.generator_busiest_share), format::per_cent));
     Row::of(cells)
-}
-
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::WarmUp => "warm-up",
-        Phase::Measure => "measured",
-        Phase::Drain => "drain",
-    }
 }

@@ -6,20 +6,23 @@
 
 use std::borrow::Cow;
 
-use record::{Observation, csv_field};
+use record::csv_field;
 
-use super::columns::{Cells, columns};
+use super::Table;
+use super::columns::Cells;
 
-/// The table as CSV.
-#[must_use]
-pub fn csv(rows: &[Observation]) -> String {
-    let columns = columns(rows);
-    let mut text = String::new();
-    push_line(&mut text, columns.iter().map(|column| csv_field(&column.name)));
-    for row in 0..rows.len() {
-        push_line(&mut text, columns.iter().map(|column| csv_field(&column.cells.text(row))));
+impl Table<'_> {
+    /// The table as CSV.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let columns = &self.columns;
+        let mut text = String::new();
+        push_line(&mut text, columns.iter().map(|column| csv_field(&column.name)));
+        for row in 0..self.rows {
+            push_line(&mut text, columns.iter().map(|column| csv_field(&column.cells.text(row))));
+        }
+        text
     }
-    text
 }
 
 fn push_line(text: &mut String, fields: impl Iterator<Item = String>) {
@@ -35,7 +38,7 @@ fn push_line(text: &mut String, fields: impl Iterator<Item = String>) {
 impl Cells<'_> {
     fn text(&self, row: usize) -> Cow<'_, str> {
         match self {
-            Self::Text(cells) => cells[row].unwrap_or_default().into(),
+            Self::Text(cells) => cells[row].as_deref().unwrap_or_default().into(),
             Self::Number(cells) => cells[row].map(|number| format!("{number:?}")).unwrap_or_default().into(),
             Self::Whole(cells) => cells[row].to_string().into(),
             Self::Flag(cells) => if cells[row] { "true" } else { "false" }.into(),
@@ -48,7 +51,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use record::text_of;
+    use record::{Observation, text_of};
 
     use super::super::fixture::observation;
     use super::*;
@@ -67,12 +70,15 @@ mod tests {
             "20261121T073000Z-disk,7,2,\"read, \"\"cold\"\"\\nand slow\",,,cpu_us_per_operation,,1e-9,,,false",
             "",
         ];
-        assert_eq!(csv(&rows), expected.join("\r\n"));
+        assert_eq!(Table::of_metrics(&rows).csv(), expected.join("\r\n"));
     }
 
     #[test]
     fn no_rows_are_a_header_alone() {
-        assert_eq!(csv(&[]), "study,trial,block,configuration,metric,unit,value,low,high,valid\r\n");
+        assert_eq!(
+            Table::of_metrics(&[]).csv(),
+            "study,trial,block,configuration,metric,unit,value,low,high,valid\r\n"
+        );
     }
 
     /// Any double that a metric can have.
@@ -132,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_read_back_to_the_last_bit(rows in prop::collection::vec(row(), 0..20)) {
-            let text = csv(&rows);
+            let text = Table::of_metrics(&rows).csv();
             let mut reader = ::csv::Reader::from_reader(text.as_bytes());
             let header = reader.headers().unwrap().clone();
             let lines: Vec<_> = reader.records().map(Result::unwrap).collect();

@@ -1,5 +1,5 @@
-//! The long table of one or several studies, for whoever wants to reckon with other tools: a row for each metric of each
-//! trial, as CSV or as Parquet.
+//! Tables of one or several studies, for whoever wants to reckon with other tools, as CSV or as Parquet. The long table has a
+//! row for each metric of each trial:
 //!
 //! | column | type | holds |
 //! |---|---|---|
@@ -12,6 +12,16 @@
 //! | `low`, `high` | number | the ends of its interval, where it has one |
 //! | `valid` | true or false | whether the trial was complete and means what it should |
 //!
+//! The table of seconds has a row for each second of each trial. It begins with the same columns up to those of the axes and
+//! ends with `valid`; between them are:
+//!
+//! | column | type | holds |
+//! |---|---|---|
+//! | `time` | text | end of the second, RFC 3339 in UTC; NULL where the begin of the load is not known |
+//! | `end_s`, `length_s` | number | end in seconds since the load began, and length |
+//! | `phase` | text | `warm-up`, `measured`, or `drain` |
+//! | *figure* | number | one column for each that occurs ([`record::SecondFigure`]); NULL where it was not recorded |
+//!
 //! Both forms have the same columns in the same order, and the same cells. A text that is empty, and the level of an axis
 //! that a trial does not have, are NULL in Parquet and nothing between the commas in CSV. Which axes are numbers, and how a
 //! column is called whose name is taken, is told in [`columns`]. Nothing is computed here.
@@ -20,14 +30,46 @@ mod columns;
 mod csv;
 mod file;
 mod parquet;
+mod time;
 
-pub use self::csv::csv;
 pub use self::file::{check, create};
-pub use self::parquet::parquet;
 
 use std::path::PathBuf;
 
+use record::{Observation, Series};
+
+use self::columns::Column;
 use crate::WriteError;
+
+/// A table that can be written in either form.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// What the rows are, for a reader that asks the file.
+    name: &'static str,
+    columns: Vec<Column<'a>>,
+    rows: usize,
+}
+
+impl<'a> Table<'a> {
+    /// A row for each metric of each trial.
+    #[must_use]
+    pub fn of_metrics(rows: &'a [Observation]) -> Self {
+        Self { name: "observations", columns: columns::of_metrics(rows), rows: rows.len() }
+    }
+
+    /// A row for each second of each trial.
+    #[must_use]
+    pub fn of_seconds(series: &'a [Series]) -> Self {
+        let rows = series.iter().map(|of| of.seconds.len()).sum();
+        Self { name: "seconds", columns: columns::of_seconds(series), rows }
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+}
 
 /// A table that could not be exported.
 #[derive(Debug, thiserror::Error)]

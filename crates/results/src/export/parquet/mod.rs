@@ -1,6 +1,6 @@
 //! The table as Parquet: one row group, texts in dictionaries, uncompressed, for any reader of the format.
 //!
-//! Texts are UTF-8 strings, `value` and numeric axes doubles, `trial` and `block` 64-bit integers, `valid` a boolean. Texts and
+//! Texts are UTF-8 strings, figures and numeric axes doubles, `trial` and `block` 64-bit integers, `valid` a boolean. Texts and
 //! numbers may be NULL. The file is written here, as <https://github.com/apache/parquet-format> describes it (README.md,
 //! Encodings.md and parquet.thrift): a crate that also reads, filters and compresses takes longer to compile than this whole
 //! one. Tests read it back by that crate, by DuckDB and by pandas.
@@ -10,12 +10,10 @@ mod thrift;
 
 use std::num::TryFromIntError;
 
-use record::Observation;
-
 use self::page::{Chunk, Encoding};
 use self::thrift::Struct;
-use super::ExportError;
-use super::columns::{Cells, Column, columns};
+use super::columns::{Cells, Column};
+use super::{ExportError, Table};
 
 /// At both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
@@ -26,16 +24,18 @@ const UNCOMPRESSED: i32 = 0;
 const UTF8: i32 = 0;
 const LOGICAL_STRING: u8 = 1;
 
-/// The table as a Parquet file.
-///
-/// # Errors
-/// None but [`ExportError::Form`], for a column of 2 GiB or more.
-pub fn parquet(rows: &[Observation]) -> Result<Vec<u8>, ExportError> {
-    let written = written(&columns(rows), rows.len());
-    written.map_err(|error| ExportError::Form { form: "Parquet", reason: error.to_string() })
+impl Table<'_> {
+    /// The table as a Parquet file.
+    ///
+    /// # Errors
+    /// None but [`ExportError::Form`], for a column of 2 GiB or more.
+    pub fn parquet(&self) -> Result<Vec<u8>, ExportError> {
+        written(self).map_err(|error| ExportError::Form { form: "Parquet", reason: error.to_string() })
+    }
 }
 
-fn written(columns: &[Column<'_>], rows: usize) -> Result<Vec<u8>, TryFromIntError> {
+fn written(table: &Table<'_>) -> Result<Vec<u8>, TryFromIntError> {
+    let (columns, rows) = (&table.columns, table.rows);
     let mut file = MAGIC.to_vec();
     let (rows, begin) = (i64::try_from(rows)?, file.len());
     let mut chunks = Vec::new();
@@ -46,7 +46,7 @@ fn written(columns: &[Column<'_>], rows: usize) -> Result<Vec<u8>, TryFromIntErr
     }
     let bytes = i64::try_from(file.len() - begin)?;
     let group = Struct::new().structs(1, chunks).i64(2, bytes).i64(3, rows);
-    let root = Struct::new().text(4, "observations").i32(5, columns.len().try_into()?);
+    let root = Struct::new().text(4, table.name).i32(5, columns.len().try_into()?);
     let schema = std::iter::once(root).chain(columns.iter().map(Column::element)).collect();
     let creator = format!("prony version {}", env!("CARGO_PKG_VERSION"));
     let footer = Struct::new().i32(1, VERSION).structs(2, schema).i64(3, rows);
@@ -129,12 +129,16 @@ mod tests {
     use ::parquet::file::reader::FileReader as _;
     use ::parquet::file::serialized_reader::SerializedFileReader;
 
+    use record::Observation;
+
     use super::super::fixture::observation;
     use super::*;
 
     /// The schema's fields and the rows, as the format's own reader prints them.
     fn read_back(rows: &[Observation]) -> (Vec<String>, Vec<String>) {
-        let reader = SerializedFileReader::new(bytes::Bytes::from(parquet(rows).unwrap())).unwrap();
+        let reader =
+            SerializedFileReader::new(bytes::Bytes::from(Table::of_metrics(rows).parquet().unwrap()))
+                .unwrap();
         let schema = reader.metadata().file_metadata().schema().clone();
         let fields = schema.get_fields().iter().map(|field| {
             let info = field.get_basic_info();

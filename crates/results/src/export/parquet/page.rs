@@ -1,5 +1,6 @@
 //! The cells of one column as pages: a dictionary for texts, and one page of data.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::num::TryFromIntError;
@@ -49,11 +50,11 @@ impl Chunk {
 }
 
 /// Each text once, in the order in which they come, and the number of its text for each cell.
-fn texts(cells: &[Option<&str>]) -> Result<Chunk, TryFromIntError> {
+fn texts(cells: &[Option<Cow<'_, str>>]) -> Result<Chunk, TryFromIntError> {
     let (mut dictionary, mut numbers) = (Vec::new(), HashMap::new());
-    for text in cells.iter().flatten() {
+    for text in cells.iter().flatten().map(AsRef::<str>::as_ref) {
         let next = u32::try_from(numbers.len())?;
-        if let Entry::Vacant(entry) = numbers.entry(*text) {
+        if let Entry::Vacant(entry) = numbers.entry(text) {
             entry.insert(next);
             dictionary.extend(u32::try_from(text.len())?.to_le_bytes());
             dictionary.extend(text.as_bytes());
@@ -65,7 +66,7 @@ fn texts(cells: &[Option<&str>]) -> Result<Chunk, TryFromIntError> {
     let width = (u32::BITS - (u32::try_from(numbers.len())? - 1).leading_zeros()).max(1);
     let mut body = levels(cells)?;
     body.push(width as u8);
-    body.extend(runs(width, cells.iter().flatten().filter_map(|text| numbers.get(text).copied())));
+    body.extend(runs(width, cells.iter().flatten().filter_map(|text| numbers.get(text.as_ref()).copied())));
     bytes.extend(data_page(cells.len(), Encoding::RleDictionary, body)?);
     Ok(Chunk { bytes, dictionary_bytes })
 }
