@@ -3,6 +3,7 @@
 //! A record is plain data. It knows neither the engine that made it nor the report that reads it, so
 //! that an old record stays readable and a better method can judge it again. This crate does no I/O.
 
+mod change_limit;
 pub mod clients;
 mod csv_field;
 mod cycle;
@@ -41,6 +42,7 @@ mod trial;
 mod window;
 mod workload;
 
+pub use change_limit::{ChangeLimit, ChangeLimitError};
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use cycle::{Cycle, CycleOf};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure, StoppingRule};

@@ -66,12 +66,25 @@ pub enum ThresholdError {
 }
 
 fn names() -> String {
-    std::iter::once(GAIN).chain(METRICS.iter().map(|metric| metric.name)).collect::<Vec<_>>().join(", ")
+    format!("{GAIN}, {}", names_of_metrics())
+}
+
+/// `iops, mb_per_s, …`.
+pub(crate) fn names_of_metrics() -> String {
+    METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
 }
 
 impl Bound {
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
+
+    /// A text around the first sign of a bound in it: what stands before it, and what after.
+    pub(crate) fn split(text: &str) -> Option<(&str, Self, &str)> {
+        let found = Self::ALL.into_iter().filter_map(|(sign, bound)| Some((text.find(sign)?, sign, bound)));
+        let (position, sign, bound) =
+            found.min_by_key(|&(position, sign, _)| (position, std::cmp::Reverse(sign.len())))?;
+        Some((&text[..position], bound, &text[position + sign.len()..]))
+    }
 
     /// Whether a value is on the allowed side.
     #[must_use]
@@ -164,13 +177,9 @@ impl FromStr for Threshold {
             Some((bounded, at)) => (bounded, levels(at).ok_or_else(form)?),
             None => (text, BTreeMap::new()),
         };
-        let (position, sign, bound) = Bound::ALL
-            .into_iter()
-            .filter_map(|(sign, bound)| Some((bounded.find(sign)?, sign, bound)))
-            .min_by_key(|&(position, sign, _)| (position, std::cmp::Reverse(sign.len())))
-            .ok_or_else(form)?;
-        let metric = bounded[..position].trim();
-        let (limit, unit) = number(bounded[position + sign.len()..].trim()).ok_or_else(form)?;
+        let (metric, bound, limit) = Bound::split(bounded).ok_or_else(form)?;
+        let metric = metric.trim();
+        let (limit, unit) = number(limit.trim()).ok_or_else(form)?;
         if metric != GAIN && Metric::named(metric).is_none() {
             return Err(ThresholdError::Metric { given: metric.to_owned() });
         }
@@ -187,7 +196,7 @@ impl FromStr for Threshold {
 }
 
 /// `5 %` as 5 and `%`.
-fn number(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.eE_".contains(c))).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let limit: f64 = number.replace('_', "").parse().ok()?;

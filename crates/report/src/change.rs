@@ -82,11 +82,10 @@ impl Change {
 
     /// The same beside a limit in per cent: always in per cent, with the digits that a figure has.
     pub(crate) fn beside_limit(&self) -> String {
-        let signed = |pct: f64| format!("{}{}", if pct > 0.0 { "+" } else { "" }, format::signed(pct));
-        let ends = self
-            .ends
-            .map(|(low, high)| format!(" ({} to {} %{})", signed(low), signed(high), self.confidence()));
-        format!("{} %{}", signed(self.gain_pct), ends.unwrap_or_default())
+        let ends = self.ends.map(|(low, high)| {
+            format!(" ({} to {} %{})", with_sign(low), with_sign(high), self.confidence())
+        });
+        format!("{} %{}", with_sign(self.gain_pct), ends.unwrap_or_default())
     }
 
     /// As part of a sentence whose subject is the level: `gains 17 % (+9 to +35 %)`, `is 12 % lower (gain +10 to +14 %)`,
@@ -161,6 +160,11 @@ pub(crate) fn signed_per_cent(gain_pct: f64) -> String {
 /// The interval of a gain in per cent: `−35 to +9 %`.
 pub(crate) fn gain_range(low_pct: f64, high_pct: f64) -> String {
     format!("{} to {}", signed(low_pct), signed_per_cent(high_pct))
+}
+
+/// A change with its sign and the digits that a figure has.
+pub(crate) fn with_sign(change: f64) -> String {
+    format!("{}{}", if change > 0.0 { "+" } else { "" }, format::signed(change))
 }
 
 fn signed(gain_pct: f64) -> String {

@@ -41,8 +41,8 @@ mod verdict;
 mod workloads;
 
 pub use compare::{
-    Against, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, MetricAgainst,
-    MixedWorkload, RunDifferences,
+    Against, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
+    MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
 };
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,

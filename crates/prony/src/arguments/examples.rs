@@ -147,6 +147,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "Several runs a side, by which better or worse can be said",
                 "prony compare a1 a2 a3 --with b1 b2 b3 --smallest '5 %'",
             ),
+            (
+                "Ends with 3 where a change is shown to cost more than is allowed",
+                "prony compare latest --baseline release --fail-if 'p99_ms > +10 %' --fail-if 'iops < -5 %'",
+            ),
         ],
     ),
     (

@@ -27,7 +27,7 @@ pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, Run
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
     after_help = "Exit codes: 0 measured, 1 something failed or cannot be reached, 2 wrong arguments, 3 a rate was not held, a threshold \
-                  failed or a figure is worse than at the baseline, 4 no rate was found that is held, or one or a threshold could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+                  failed, a change is beyond its limit or a figure is worse than at the baseline, 4 no rate was found that is held, or one, a threshold or a change could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE; \
                   and in a file of defaults, as block_size under [disk]. The command line wins over the environment, and that over the file."
 )]

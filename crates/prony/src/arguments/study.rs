@@ -137,6 +137,22 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) between: Option<record::Share>,
 
+    /// Side that the others are compared with, by a run of it: its path, its name, or latest; it need not stand among the others where
+    /// there is no --with. Ends with 3 if what a workload is judged by is worse than there, with 4 if that cannot be told; with
+    /// --fail-if the limits alone decide
+    #[arg(long, value_name = "DIR|NAME", help_heading = "What must hold")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Change from the first side that must not be, in per cent or in the metric's unit: 'p99_ms > +10 %', 'iops < -5 %', 'p99_ms > +2 ms'.
+    /// Ends with 3 if it is shown, with 4 if it can be neither shown nor ruled out, and else with 0. Judged by the whole 95 %
+    /// interval of the change; can be repeated
+    #[arg(long, value_name = "METRIC > CHANGE", help_heading = "What must hold")]
+    pub(crate) fail_if: Vec<record::ChangeLimit>,
+
+    /// Judge changes of what was measured once on a side, and has no interval, by their value
+    #[arg(long, requires = "fail_if", help_heading = "What must hold")]
+    pub(crate) accept_single: bool,
+
     /// Print all figures, those too that are alike or cannot be told apart
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) details: bool,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::ensure;
+use anyhow::{anyhow, ensure};
 use record::StudyRecord;
-use report::{Compare, CompareOutcome, CompareRows};
+use report::{Compare, CompareOutcome, CompareRows, Gates, Outcome};
 
 use crate::arguments;
 use crate::exit::{Exit, Failure};
@@ -12,10 +12,11 @@ use crate::terminal;
 
 /// What tells all figures and not those alone that changed.
 const ALL: &str = "--details";
+/// What limits changes.
+const FAIL_IF: &str = "--fail-if";
 
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
-    let (first, with) =
-        (compare.among.find_all(&compare.directories)?, compare.among.find_all(&compare.with)?);
+    let (first, with) = sides(compare)?;
     check(&first, &with).map_err(Failure::usage)?;
     let (first, with) = (read(&first)?, read(&with)?);
     let (first, with) = (named(&first), named(&with));
@@ -23,18 +24,53 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
         [] => Compare::of(&first, compare.smallest, compare.between),
         with => Compare::of_runs(&first, with, compare.smallest),
     };
+    // Where changes are limited, what is worse within the limits is allowed.
+    let is_baseline = compare.baseline.is_some() && compare.fail_if.is_empty();
+    let gates = Gates { fail_if: &compare.fail_if, accept_single: compare.accept_single, is_baseline };
+    let compared =
+        compared.judged_by(&gates).map_err(|error| Failure::usage(anyhow!("{FAIL_IF}: {error}")))?;
     if compare.json {
         terminal::print_json(&compared.json())?;
     } else {
         let rows = if compare.details { CompareRows::All } else { CompareRows::Changed { all_with: ALL } };
         terminal::print(&compared.text(terminal::width(), rows))?;
     }
-    Ok(match compared.outcome() {
-        CompareOutcome::Judged => Exit::Pass,
-        CompareOutcome::Descriptive | CompareOutcome::Refused | CompareOutcome::NothingShared => {
+    Ok(ended(&compared))
+}
+
+/// What was asked for decides, whatever else could be told; where nothing was, whether there are verdicts.
+fn ended(compared: &Compare) -> Exit {
+    match (compared.gate(), compared.outcome()) {
+        (Some(Outcome::Failed), _) => Exit::NotHeld,
+        (Some(Outcome::Inconclusive), _) => Exit::Inconclusive,
+        (Some(Outcome::Held), _) | (None, CompareOutcome::Judged) => Exit::Pass,
+        (None, CompareOutcome::Descriptive | CompareOutcome::Refused | CompareOutcome::NothingShared) => {
             Exit::Inconclusive
         }
-    })
+    }
+}
+
+/// The runs of both sides, the first of which is the baseline if there is one.
+fn sides(compare: &arguments::Compare) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let mut first = compare.among.find_all(&compare.directories)?;
+    let with = compare.among.find_all(&compare.with)?;
+    let Some(wanted) = &compare.baseline else { return Ok((first, with)) };
+    let baseline = compare.among.find(wanted)?;
+    let whole = |directory: &PathBuf| directory.canonicalize().unwrap_or_else(|_| directory.clone());
+    let is = |directory: &PathBuf| whole(directory) == whole(&baseline);
+    if with.is_empty() {
+        first.retain(|directory| !is(directory));
+        first.insert(0, baseline);
+        return Ok((first, with));
+    }
+    match (first.iter().any(is), with.iter().any(is)) {
+        (true, _) => Ok((first, with)),
+        (false, true) => Ok((with, first)),
+        (false, false) => Err(Failure::usage(anyhow!(
+            "{}: it is no run of either side: give it before or after --with",
+            wanted.display()
+        ))),
+    }
 }
 
 /// A run that is given twice would be two runs that do not differ.

@@ -1,5 +1,7 @@
 //! What must hold of a run decides how the program ends.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::workbench::Workbench;
@@ -74,4 +76,83 @@ fn a_study_of_one_block_accepts_single_values_only_when_asked() {
     bench.run(&["study", "run", "study.toml"]).ended_with(4);
     bench.run(&["study", "run", "study.toml", "--accept-single"]).ended_with(0);
     bench.run(&["study", "run", "accepts.toml"]).ended_with(0);
+}
+
+/// A study in virtual time, whose I/Os take so long by what no record tells: the workload is the same.
+fn served(bench: &Workbench, name: &str, service: &str, blocks: u32) {
+    let study = format!(
+        "blocks = {blocks}\n[workload.disk]\nengine = \"simulated\"\nsimulated = {{ service = \"{service}\" }}\nduration = \"3s\"\n\
+         [target]\npaths = [\"x\"]\n[[axis]]\nkey = \"workload.disk.outstanding\"\nlevels = [1, 2]\n"
+    );
+    bench.write("study.toml", study);
+    bench.run(&["study", "run", "study.toml", "--name", name]).ended_with(0);
+    let names = bench.names("prony-results");
+    let own = names.iter().find(|own| own.ends_with(&format!("-study-{name}"))).unwrap();
+    for trial in bench.names(format!("prony-results/{own}/trials")) {
+        let path = bench.path(format!("prony-results/{own}/trials/{trial}/trial.json"));
+        let told = fs::read_to_string(&path).unwrap();
+        assert!(told.contains(&format!("\"service\": \"{service}\"")), "{told}");
+        fs::write(&path, told.replace(&format!("\"{service}\""), "\"1ms\"")).unwrap();
+    }
+}
+
+#[test]
+fn a_change_beyond_its_limit_decides_the_exit_code() {
+    let bench = Workbench::new();
+    for (name, service, repeats) in
+        [("release", "1ms", 4), ("slower", "2ms", 4), ("single", "1ms", 1), ("slow-single", "2ms", 1)]
+    {
+        served(&bench, name, service, repeats);
+    }
+    let compare = |options: &[&str]| bench.run(&[&["compare"], options].concat());
+    for (options, code, word) in [
+        (&["release", "slower", "--fail-if", "p99_ms > +10 %"][..], 3, "failed"),
+        (&["release", "slower", "--fail-if", "p99_ms > +2.5 ms", "--fail-if", "iops < -60 %"], 0, "passed"),
+        (&["release", "slower", "--fail-if", "p99_ms > +0.5", "--fail-if", "iops < -60 %"], 3, "failed"),
+        (&["slower", "--baseline", "release", "--fail-if", "iops < -5 %"], 3, "failed"),
+        (&["release", "slower", "--baseline", "slower", "--fail-if", "iops < -5 %"], 0, "passed"),
+        (&["single", "slow-single", "--fail-if", "iops < -5 %"], 4, "not judged"),
+        (&["single", "slow-single", "--fail-if", "iops < -5 %", "--accept-single"], 3, "failed"),
+        (&["slow-single", "single", "--fail-if", "iops < -5 %", "--accept-single"], 0, "passed"),
+    ] {
+        let outcome = compare(options).ended_with(code);
+        let told = outcome.stdout.split("What must not be of ").nth(1).unwrap_or_default();
+        assert!(told.contains(word), "{options:?}: {}", outcome.stdout);
+    }
+    let document = compare(&["release", "slower", "--fail-if", "iops < -5 %", "--json"]).ended_with(3).json();
+    assert_eq!(document["against"][0]["gates"][0]["outcome"], json!("failed"));
+}
+
+#[test]
+fn a_side_that_is_worse_than_the_baseline_decides_the_exit_code() {
+    let bench = Workbench::new();
+    for (name, service) in [("a1", "10ms"), ("b1", "20ms"), ("a2", "11ms"), ("b2", "22ms")] {
+        served(&bench, name, service, 1);
+    }
+    let sides = ["compare", "a1", "a2", "--with", "b1", "b2", "--baseline"];
+    bench.run(&[&sides[..], &["a2"]].concat()).ended_with(3);
+    bench.run(&[&sides[..], &["b1"]].concat()).ended_with(0);
+    bench.run(&[&sides[..], &["latest"]].concat()).ended_with(0);
+    bench.run(&["compare", "b1", "--baseline", "a1", "--between", "1%"]).ended_with(4);
+    served(&bench, "other", "1ms", 1);
+    bench.run(&[&sides[..], &["other"]].concat()).ended_with(2).says("it is no run of either side");
+}
+
+#[test]
+fn a_limit_that_is_none_is_answered_by_what_there_is() {
+    let bench = Workbench::new();
+    served(&bench, "one", "1ms", 1);
+    served(&bench, "two", "1ms", 1);
+    for (options, problem) in [
+        (&["--fail-if", "p98_ms > +10 %"][..], "there is no metric `p98_ms`; metrics are iops, "),
+        (&["--fail-if", "p99_ms > 10 %"], "has no sign: the change is limited"),
+        (
+            &["--fail-if", "records_per_s < -5 %"],
+            "--fail-if: no combination that is compared has records_per_s; they have iops, ",
+        ),
+        (&["--accept-single"], "--fail-if"),
+    ] {
+        let told = bench.run(&[&["compare", "one", "two"], options].concat()).ended_with(2).stderr;
+        assert!(told.contains(problem), "{options:?}: {told}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use record::{METRICS, Metric};
 use serde::Serialize;
-use stats::{Better, Comparison, Effect, Judged};
+use stats::{Better, Comparison, Effect, Estimate, Judged};
 
 use super::{RunCells, Shared};
 use crate::change::{Change, Sense};
@@ -37,6 +37,8 @@ pub struct MetricAgainst {
     pub high_pct: Option<f64>,
     /// The ratio with its interval.
     pub effect: Option<Effect>,
+    /// This mean less the first, in the metric's unit, with its 95 % interval; none with a single trial on a side.
+    pub difference: Option<Estimate>,
     /// What it supports; none where a verdict is refused.
     pub judged: Option<Judged>,
     /// The verdict in words, or why there is none.
@@ -126,6 +128,11 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
         Spread::Given(between) => stats::effect_between_sessions(&first, &this, between),
         Spread::Estimated => sessions.map(|sessions| sessions.effect),
     };
+    let difference = match spread {
+        Spread::Unknown => stats::difference(&first, &this, 0.0),
+        Spread::Given(between) => stats::difference(&first, &this, between),
+        Spread::Estimated => stats::difference_of_sessions(&ours, &theirs),
+    };
     let ratio = effect.map(|effect| effect.ratio.value).or(ratio);
     let known = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
     let pct = |ratio: f64| gain_pct(ratio, better);
@@ -140,6 +147,7 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
         low_pct: ends.map(|(a, b)| a.min(b)),
         high_pct: ends.map(|(a, b)| a.max(b)),
         effect,
+        difference,
         judged: None,
         words: without_verdict(&first, &this, known.is_some()).to_owned(),
         first,
@@ -188,7 +196,7 @@ impl MetricAgainst {
         self.gain_pct.is_some()
     }
 
-    fn has_both(&self) -> bool {
+    pub(super) fn has_both(&self) -> bool {
         !self.first.is_empty() && !self.this.is_empty()
     }
 }

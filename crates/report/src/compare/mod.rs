@@ -5,6 +5,9 @@
 //! workload itself differs, between the sides or within one; the figures are shown all the same. For each metric all combinations
 //! of two sides are one family, for which the p-values are corrected (Holm).
 
+pub(crate) mod gate;
+#[cfg(test)]
+mod gate_tests;
 mod metric;
 mod side;
 
@@ -18,11 +21,12 @@ use record::{Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
 
 pub use difference::Difference;
+pub use gate::{Gates, NotCompared};
 pub use metric::MetricAgainst;
 pub use side::{MixedWorkload, RunDifferences};
 pub use text::CompareRows;
 
-use crate::comparison::{Cell, Key as CombinationKey, combination};
+use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
 use crate::trial::Trial;
 use metric::{Rules, Spread, by_metric};
 use run::Run;
@@ -106,6 +110,9 @@ pub struct Against {
     pub only_first: Vec<String>,
     /// Combinations of this study alone.
     pub only_this: Vec<String>,
+    /// What must not be of it, and whether it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<ThresholdResult>,
 }
 
 /// A combination that two studies share.
@@ -200,6 +207,12 @@ impl Compare {
     #[must_use]
     pub fn outcome(&self) -> CompareOutcome {
         self.against.iter().map(Against::outcome).max().unwrap_or(CompareOutcome::NothingShared)
+    }
+
+    /// What became of all that must not be, the worst of it; none where nothing was asked.
+    #[must_use]
+    pub fn gate(&self) -> Option<Outcome> {
+        self.against.iter().flat_map(|against| &against.gates).map(|gate| gate.outcome).max()
     }
 
     /// The comparison as one JSON document that ends with a newline.
@@ -328,6 +341,7 @@ fn against(first: &Side<'_>, this: &Side<'_>, rules: Rules) -> Against {
         combinations,
         only_first,
         only_this,
+        gates: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Compare, CompareOutcome, CompareRows};
 use crate::fixture::{self, Collected, Designed, Made};
 
 /// A study of two configurations in so many blocks, whose rates are those of the first times this.
-fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
+pub(super) fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
     Designed::blocks(blocks).configurations(&["SSD", "RAID10"]).study(|at| {
         let rate = if at.configuration == "SSD" { 800.0 } else { 1_200.0 };
         let other = fixture::At { number: at.number + seed, ..at.clone() };
@@ -14,7 +14,7 @@ fn study(blocks: u32, times: f64, seed: u32) -> StudyRecord {
     })
 }
 
-fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
+pub(super) fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
     Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None, None)
 }
 
@@ -36,7 +36,7 @@ fn text_of_two_studies() {
 }
 
 /// Runs of one side on so many days, each with a deviation of its own.
-fn runs(name: &str, times: f64, shifts: &[f64]) -> Vec<(String, StudyRecord)> {
+pub(super) fn runs(name: &str, times: f64, shifts: &[f64]) -> Vec<(String, StudyRecord)> {
     let run = |(index, shift): (u32, &f64)| {
         let mut run = study(3, times * (1.0 + shift), 100 * index);
         run.manifest.started = format!("2026-11-{:02}T07:00:00Z", 1 + 2 * index);
@@ -45,7 +45,7 @@ fn runs(name: &str, times: f64, shifts: &[f64]) -> Vec<(String, StudyRecord)> {
     (0..).zip(shifts).map(run).collect()
 }
 
-fn compare_runs(first: &[(String, StudyRecord)], this: &[(String, StudyRecord)]) -> Compare {
+pub(super) fn compare_runs(first: &[(String, StudyRecord)], this: &[(String, StudyRecord)]) -> Compare {
     fn named(runs: &[(String, StudyRecord)]) -> Vec<(String, &StudyRecord)> {
         runs.iter().map(|(name, run)| (name.clone(), run)).collect()
     }

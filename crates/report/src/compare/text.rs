@@ -2,7 +2,9 @@
 
 use record::Lines;
 
-use super::{Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, label};
+use super::{
+    Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, gate, label,
+};
 use crate::change::told_or_dash;
 use crate::format::{self, figure_or_dash};
 use crate::search::RateRange;
@@ -45,6 +47,7 @@ impl Compare {
             blocks.extend(within(against).map(|sentence| wrapped(&sentence)));
             blocks.push(wrapped(&format!("{}.", self.caution)));
             blocks.extend(figures(against, &label(&self.first), width, rows));
+            blocks.extend(gate::table(against).map(|table| titled(&table, usize::MAX)));
         }
         if self.against.is_empty() {
             blocks.push("There is only one study, and nothing to compare it with.".to_owned());

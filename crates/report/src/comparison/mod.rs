@@ -44,6 +44,7 @@ pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
 pub use looks::{Ended, StudyLooks};
 pub use noise::{NoiseFloor, Scatter};
+pub(crate) use threshold::{Figure, decided};
 pub use threshold::{Outcome, ThresholdResult};
 
 /// Name of the axis that the named configurations are.

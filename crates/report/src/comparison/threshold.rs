@@ -53,11 +53,29 @@ impl Outcome {
     }
 }
 
-/// A figure that a threshold is held against.
-struct Figure {
-    of: String,
-    outcome: Outcome,
-    says: String,
+/// A figure that is held against a limit.
+pub(crate) struct Figure {
+    pub(crate) of: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) says: String,
+}
+
+/// What several figures come to, the worst of them, and those that decided; none of no figure.
+pub(crate) fn decided(figures: &[Figure]) -> Option<(Outcome, String)> {
+    let outcome = figures.iter().map(|figure| figure.outcome).max()?;
+    let deciding: Vec<String> = figures
+        .iter()
+        .filter(|figure| figure.outcome == outcome)
+        .map(|figure| match figure.of.as_str() {
+            "" => figure.says.clone(),
+            of => format!("{of}: {}", figure.says),
+        })
+        .collect();
+    let more = match deciding.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        Some(more) => format!("; and {more} more"),
+        None => String::new(),
+    };
+    Some((outcome, format!("{}{more}", deciding[..deciding.len().min(NAMED)].join("; "))))
 }
 
 /// What became of all thresholds of a design.
@@ -72,26 +90,11 @@ fn result(threshold: &Threshold, comparison: &StudyComparison, accept_single: bo
         GAIN => gains(threshold, comparison),
         _ => values(threshold, comparison, accept_single),
     };
-    let outcome = figures.iter().map(|figure| figure.outcome).max().unwrap_or(Outcome::Inconclusive);
-    let deciding: Vec<String> = figures
-        .iter()
-        .filter(|figure| figure.outcome == outcome)
-        .map(|figure| match figure.of.as_str() {
-            "" => figure.says.clone(),
-            of => format!("{of}: {}", figure.says),
-        })
-        .collect();
-    let more = match deciding.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        Some(more) => format!("; and {more} more"),
-        None => String::new(),
+    let nothing = match threshold.metric == GAIN && comparison.not_compared.is_some() {
+        true => "nothing is compared",
+        false => "no measured combination is what it is of",
     };
-    let why = match deciding.len() {
-        0 if threshold.metric == GAIN && comparison.not_compared.is_some() => {
-            "nothing is compared".to_owned()
-        }
-        0 => "no measured combination is what it is of".to_owned(),
-        _ => format!("{}{more}", deciding[..deciding.len().min(NAMED)].join("; ")),
-    };
+    let (outcome, why) = decided(&figures).unwrap_or((Outcome::Inconclusive, nothing.to_owned()));
     ThresholdResult { text: threshold.to_string(), outcome, why }
 }
 

@@ -1,0 +1,217 @@
+//! What must not be of a comparison: changes beyond a limit, and figures that are worse than at a baseline.
+//!
+//! A limit is judged by the interval of the change: broken where all of it lies beyond, kept where none of it does, else not
+//! judged. Each is judged by itself, without a correction for their number. What changed between the studies is part of every
+//! change here, known or not; only several runs a side, or a given spread, have it in the interval.
+
+use std::fmt;
+
+use record::ChangeLimit;
+use stats::{Comparison, Estimate};
+
+use super::{Against, Combination, Compare, MetricAgainst};
+use crate::change::{told_or_dash, with_sign};
+use crate::comparison::{Figure, Outcome, ThresholdResult, decided};
+use crate::table::{Column, Row, Table};
+
+/// An interval of less confidence decides nothing.
+const CONFIDENCE: f64 = 0.95;
+
+/// What is asked of a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gates<'a> {
+    /// Changes that must not be.
+    pub fail_if: &'a [ChangeLimit],
+    /// Whether a change of what was measured once on a side is judged by its value.
+    pub accept_single: bool,
+    /// Whether the first study is a baseline, than which no other may be worse.
+    pub is_baseline: bool,
+}
+
+/// A metric of which a change is limited, and which no combination has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotCompared {
+    /// The metric.
+    pub metric: &'static str,
+    /// Those that there are.
+    pub there: Vec<&'static str>,
+}
+
+impl fmt::Display for NotCompared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no combination that is compared has {}; they have {}", self.metric, self.there.join(", "))
+    }
+}
+
+impl std::error::Error for NotCompared {}
+
+impl Compare {
+    /// The same, with what became of all that must not be.
+    ///
+    /// # Errors
+    /// Where no combination has a metric whose change is limited, though some are compared.
+    pub fn judged_by(mut self, gates: &Gates<'_>) -> Result<Self, NotCompared> {
+        let there = self.metrics();
+        let lacking = gates.fail_if.iter().find(|limit| !there.contains(&limit.metric.name));
+        if let (Some(limit), false) = (lacking, there.is_empty()) {
+            return Err(NotCompared { metric: limit.metric.name, there });
+        }
+        for against in &mut self.against {
+            let limits = gates.fail_if.iter().map(|limit| limited(limit, against, gates.accept_single));
+            let worse = gates.is_baseline.then(|| baseline(against));
+            against.gates = limits.chain(worse).collect();
+        }
+        Ok(self)
+    }
+
+    fn metrics(&self) -> Vec<&'static str> {
+        let combinations = self.against.iter().flat_map(|against| &against.combinations);
+        let mut names = Vec::new();
+        for metric in combinations.flat_map(|combination| &combination.metrics) {
+            if !names.contains(&metric.metric.name) {
+                names.push(metric.metric.name);
+            }
+        }
+        names
+    }
+}
+
+/// What became of each, a row each; none without any.
+pub(super) fn table(against: &Against) -> Option<Table> {
+    let columns = vec![Column::words("what must not be"), Column::words("outcome"), Column::words("figures")];
+    let row = |gate: &ThresholdResult| {
+        Row::of(vec![gate.text.clone(), word(gate.outcome).to_owned(), gate.why.clone()])
+    };
+    Table::of(&format!("What must not be of {}", against.name), columns, against.gates.iter().map(row))
+}
+
+/// What became of something that must not be, in a word or two.
+pub(crate) fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Held => "passed",
+        Outcome::Inconclusive => "not judged",
+        Outcome::Failed => "failed",
+    }
+}
+
+/// A limit at all combinations that have its metric.
+fn limited(limit: &ChangeLimit, against: &Against, accept_single: bool) -> ThresholdResult {
+    let of = |combination: &Combination| {
+        let metric = combination.metrics.iter().find(|metric| metric.metric.name == limit.metric.name)?;
+        let (outcome, says) = match combination.is_refused() {
+            true => (Outcome::Inconclusive, "the workload differs".to_owned()),
+            false => change(limit, metric, accept_single),
+        };
+        Some(Figure { of: combination.label.clone(), outcome, says })
+    };
+    let figures: Vec<Figure> = against.combinations.iter().filter_map(of).collect();
+    result(limit.to_string(), &figures)
+}
+
+fn result(text: String, figures: &[Figure]) -> ThresholdResult {
+    let nothing = || (Outcome::Inconclusive, "no combination of both has it".to_owned());
+    let (outcome, why) = decided(figures).unwrap_or_else(nothing);
+    ThresholdResult { text, outcome, why }
+}
+
+/// The change of a metric against a limit.
+fn change(limit: &ChangeLimit, metric: &MetricAgainst, accept_single: bool) -> (Outcome, String) {
+    let (Some(first), Some(this)) = (stats::mean(&metric.first), stats::mean(&metric.this)) else {
+        return (Outcome::Inconclusive, metric.words.clone());
+    };
+    let value = if limit.in_per_cent { per_cent(this / first) } else { this - first };
+    if !value.is_finite() {
+        let why = "there is no ratio to zero: give the limit in the metric's unit";
+        return (Outcome::Inconclusive, why.to_owned());
+    }
+    let effect = metric.effect.filter(|_| limit.in_per_cent);
+    let difference = metric.difference.filter(|_| !limit.in_per_cent);
+    match (effect, difference) {
+        (Some(effect), _) => {
+            let Estimate { value, low, high } = effect.ratio;
+            let [value, low, high] = [value, low, high].map(per_cent);
+            by_interval(limit, &Estimate { value, low, high }, effect.confidence)
+        }
+        (None, Some(difference)) => by_interval(limit, &difference, CONFIDENCE),
+        (None, None) => by_value(limit, value, metric.first.len().min(metric.this.len()) == 1, accept_single),
+    }
+}
+
+fn per_cent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// `+12 % (+11 to +13 %)` against a limit.
+fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64) -> (Outcome, String) {
+    let (unit, is_enough) = (limit.unit(), confidence >= CONFIDENCE);
+    let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
+    let (less, why) = match is_enough {
+        true => (String::new(), ""),
+        false => (
+            format!(", {:.0} % interval", confidence * 100.0),
+            ", which decides nothing: measure at least four times a side",
+        ),
+    };
+    let beyond = |value: f64| limit.bound.allows(value, limit.limit);
+    let outcome = match (beyond(change.low), beyond(change.high)) {
+        (true, true) if is_enough => Outcome::Failed,
+        (false, false) if is_enough => Outcome::Held,
+        _ => Outcome::Inconclusive,
+    };
+    (outcome, format!("{value} {unit} ({low} to {high} {unit}{less}){why}"))
+}
+
+/// A change without an interval, which decides nothing unless it is one of single values and these are accepted.
+fn by_value(limit: &ChangeLimit, value: f64, is_single: bool, accept_single: bool) -> (Outcome, String) {
+    let outcome = match limit.bound.allows(value, limit.limit) {
+        _ if !(is_single && accept_single) => Outcome::Inconclusive,
+        true => Outcome::Failed,
+        false => Outcome::Held,
+    };
+    let why = match (is_single, accept_single) {
+        (true, true) => "",
+        (true, false) => ", which decides nothing: measure several times, or accept single values",
+        (false, _) => ", which decides nothing: some value is zero, so give the limit in the metric's unit",
+    };
+    (outcome, format!("{} {} without an interval{why}", with_sign(value), limit.unit()))
+}
+
+/// Whether a combination is worse, by the metric that its workload is judged by.
+fn baseline(against: &Against) -> ThresholdResult {
+    let of = |combination: &Combination| {
+        let (outcome, says) = match combination.main() {
+            _ if combination.is_refused() => (Outcome::Inconclusive, "the workload differs".to_owned()),
+            None => (Outcome::Inconclusive, "what it is judged by was not measured".to_owned()),
+            Some(metric) => {
+                let change = told_or_dash(metric.change());
+                (
+                    worse(metric, against.smallest_effect),
+                    format!("{} {change}, {}", metric.metric.name, metric.words),
+                )
+            }
+        };
+        Figure { of: combination.label.clone(), outcome, says }
+    };
+    let figures: Vec<Figure> = against.combinations.iter().map(of).collect();
+    result("worse than the baseline".to_owned(), &figures)
+}
+
+/// What cannot be told from worse is not judged: what may be as bad as matters, and what differs for the worse where times alone may
+/// make such a difference.
+fn worse(metric: &MetricAgainst, smallest: f64) -> Outcome {
+    let Some(judged) = metric.judged else { return Outcome::Inconclusive };
+    let is_loss = metric.gain_pct.is_some_and(|gain| gain < 0.0);
+    let may_matter = metric.low_pct.is_none_or(|low| low <= -100.0 * smallest);
+    match judged.comparison {
+        Comparison::Worse => Outcome::Failed,
+        Comparison::Descriptive => Outcome::Inconclusive,
+        Comparison::Differs if is_loss => Outcome::Inconclusive,
+        Comparison::NotResolvable if may_matter => Outcome::Inconclusive,
+        Comparison::Differs
+        | Comparison::NotResolvable
+        | Comparison::Better
+        | Comparison::Small
+        | Comparison::Equivalent
+        | Comparison::WithinNoise => Outcome::Held,
+    }
+}

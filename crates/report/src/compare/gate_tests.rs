@@ -1,0 +1,125 @@
+//! What must not be of a comparison: judged by intervals, and by values only where these are accepted.
+
+use record::StudyRecord;
+
+use super::tests::{compare, compare_runs, runs, study};
+use super::{Compare, CompareRows, Gates};
+use crate::comparison::Outcome;
+
+const LIMITS: [&str; 2] = ["p99_ms > +10 %", "iops < -5 %"];
+
+fn judged(compare: Compare, limits: &[&str], accept_single: bool) -> Compare {
+    let fail_if: Vec<record::ChangeLimit> = limits.iter().map(|limit| limit.parse().unwrap()).collect();
+    compare.judged_by(&Gates { fail_if: &fail_if, accept_single, is_baseline: false }).unwrap()
+}
+
+/// What becomes of one limit where rates are those of the first times this.
+fn outcome(times: f64, limit: &str) -> (Outcome, String) {
+    let found = judged(compare(&study(7, 1.0, 0), &study(7, times, 100)), &[limit], false);
+    let gate = &found.against[0].gates[0];
+    assert_eq!(found.gate(), Some(gate.outcome));
+    (gate.outcome, gate.why.clone())
+}
+
+#[test]
+fn a_change_is_judged_by_its_whole_interval() {
+    for (times, limit, expected) in [
+        (0.8, "iops < -5 %", Outcome::Failed),
+        (0.951, "iops < -5 %", Outcome::Inconclusive),
+        (1.0, "iops < -5 %", Outcome::Held),
+        (1.25, "iops < -5 %", Outcome::Held),
+        (1.25, "iops > +20 %", Outcome::Failed),
+        (0.8, "iops < -100", Outcome::Failed),
+        (0.8, "iops < -300 I/O/s", Outcome::Held),
+        (0.8, "iops < -240", Outcome::Inconclusive),
+    ] {
+        let (found, why) = outcome(times, limit);
+        assert_eq!(found, expected, "{times} {limit}: {why}");
+    }
+    let (_, why) = outcome(0.8, "iops < -100");
+    assert!(why.contains("RAID10: −2") && why.contains(" I/O/s (−2") && why.contains("SSD: −1"), "{why}");
+}
+
+#[test]
+fn zeros_have_no_ratio_and_a_difference() {
+    let (found, why) = outcome(1.0, "error_share > +1 %");
+    assert!(found == Outcome::Inconclusive && why.contains("give the limit in the metric's unit"), "{why}");
+    assert_eq!(outcome(1.0, "error_share > +0.001").0, Outcome::Held);
+}
+
+/// Three trials a side have an interval of 90 %, and single ones none.
+#[test]
+fn what_is_measured_too_seldom_is_not_judged() {
+    let of = |blocks: u32, accept_single: bool| {
+        let found =
+            judged(compare(&study(blocks, 1.0, 0), &study(blocks, 0.5, 100)), &LIMITS[1..], accept_single);
+        (found.gate().unwrap(), found.against[0].gates[0].why.clone())
+    };
+    for accept_single in [false, true] {
+        let (found, why) = of(3, accept_single);
+        assert_eq!(found, Outcome::Inconclusive);
+        assert!(
+            why.contains("90 % interval), which decides nothing: measure at least four times a side"),
+            "{why}"
+        );
+    }
+    let (found, why) = of(1, false);
+    assert!(found == Outcome::Inconclusive && why.contains("or accept single values"), "{why}");
+    let (found, why) = of(1, true);
+    assert!(found == Outcome::Failed && why.contains("% without an interval"), "{why}");
+}
+
+#[test]
+fn several_runs_a_side_have_an_interval_of_runs() {
+    let first = runs("A", 1.0, &[0.02, -0.02, 0.0]);
+    let of = |times: f64, limit: &str| {
+        judged(compare_runs(&first, &runs("B", times, &[0.01, -0.03, 0.0])), &[limit], false).gate().unwrap()
+    };
+    assert_eq!(of(0.7, "iops < -5 %"), Outcome::Failed);
+    assert_eq!(of(0.93, "iops < -5 %"), Outcome::Inconclusive);
+    assert_eq!(of(0.7, "iops < -100"), Outcome::Failed);
+}
+
+#[test]
+fn a_workload_that_differs_is_not_judged_and_a_metric_that_is_not_there_is_refused() {
+    let mut this = study(7, 0.5, 100);
+    for trial in &mut this.trials {
+        trial.trial.parameters["outstanding"] = 64.into();
+    }
+    let found = judged(compare(&study(7, 1.0, 0), &this), &LIMITS, false);
+    assert_eq!(found.gate(), Some(Outcome::Inconclusive));
+    assert!(found.against[0].gates[0].why.contains("the workload differs"), "{:?}", found.against[0].gates);
+    let limit = ["records_per_s < -5 %".parse().unwrap()];
+    let gates = Gates { fail_if: &limit, ..Gates::default() };
+    let refused = compare(&study(7, 1.0, 0), &study(7, 1.0, 100)).judged_by(&gates).unwrap_err().to_string();
+    assert!(
+        refused.contains("no combination that is compared has records_per_s; they have iops, mb_per_s"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn nothing_may_be_worse_than_a_baseline() {
+    let gates = Gates { is_baseline: true, ..Gates::default() };
+    let first = runs("A", 1.0, &[0.02, -0.02, 0.0]);
+    let several = |times: f64| {
+        let found = compare_runs(&first, &runs("B", times, &[0.01, -0.03, 0.0]));
+        found.judged_by(&gates).unwrap().gate().unwrap()
+    };
+    assert_eq!([several(0.7), several(1.25)], [Outcome::Failed, Outcome::Held]);
+    assert_eq!(several(0.97), Outcome::Inconclusive, "it may be 5 % worse");
+    // Of two runs nobody knows how much times differ.
+    let two = |this: &StudyRecord| compare(&study(7, 1.0, 0), this).judged_by(&gates).unwrap();
+    assert_eq!(two(&study(7, 0.7, 100)).gate(), Some(Outcome::Inconclusive));
+    assert_eq!(two(&study(7, 1.25, 100)).gate(), Some(Outcome::Held));
+    assert_eq!(two(&study(1, 0.7, 100)).gate(), Some(Outcome::Inconclusive));
+}
+
+#[test]
+fn text_of_what_must_not_be() {
+    let found = judged(compare(&study(7, 1.0, 0), &study(7, 0.9, 100)), &LIMITS, false);
+    let text = found.text(Some(110), CompareRows::Changed { all_with: "--details" }).to_string();
+    let told = text.split("What must not be of this\n").nth(1).unwrap();
+    insta::assert_snapshot!(told);
+    assert_eq!(compare(&study(7, 1.0, 0), &study(7, 0.9, 100)).gate(), None, "nothing was asked");
+}
