@@ -16,6 +16,12 @@ impl UnitError {
         Self { given: given.to_owned(), problem: problem.into() }
     }
 
+    /// The same where another word may be given too.
+    #[must_use]
+    pub fn or(self, word: &str) -> Self {
+        Self { problem: format!("{}; or {word}", self.problem), ..self }
+    }
+
     /// The same of the text that this one was a part of.
     pub(crate) fn of(self, given: &str) -> Self {
         Self { given: given.to_owned(), ..self }

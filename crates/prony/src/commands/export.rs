@@ -15,7 +15,6 @@ use crate::terminal;
 
 pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
     let arguments::Export { directories, among, form, series, output } = arguments;
-    let directories = &among.find_all(directories)?;
     match output {
         // Known before anything is read.
         Some(file) => export::check(file)?,
@@ -26,6 +25,7 @@ pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
         }
         None => {}
     }
+    let directories = &among.find_all(directories)?;
     let written = if *series {
         let all = all_of(directories, Report::series)?;
         written(&Table::of_seconds(&all), *form)?

@@ -85,7 +85,8 @@ pub(crate) fn page(words: &[String]) -> Result<Exit, Failure> {
         let known: Vec<String> =
             command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         command = command.find_subcommand(part).cloned().ok_or_else(|| {
-            Failure::usage(anyhow!("there is no command `{part}`; there are: {}", known.join(", ")))
+            let asked = words.join(" ");
+            Failure::usage(anyhow!("{asked}: there is no command `{part}`; there are: {}", known.join(", ")))
         })?;
     }
     let title = command.get_display_name().unwrap_or("prony").to_owned();

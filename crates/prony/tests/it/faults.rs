@@ -63,7 +63,8 @@ fn on_a_disk_that_fills(bench: &Workbench, options: &str) -> Option<crate::workb
 fn a_disk_that_fills_while_test_files_are_written_is_named_and_left_clean() {
     let bench = Workbench::new();
     let Some(outcome) = on_a_disk_that_fills(&bench, "") else { return };
-    let outcome = outcome.ended_with(1).says("no space is left on the file system; use a smaller file_size");
+    let outcome =
+        outcome.ended_with(1).says("no space is left on the file system; use smaller files (--file-size)");
     assert_eq!(outcome.stdout, "lost+found\n", "no test file is left");
     assert_eq!(bench.results(), None, "nothing was measured");
 }

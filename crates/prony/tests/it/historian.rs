@@ -240,9 +240,13 @@ fn a_recording_of_local_times_out_of_order_is_replayed_whole() {
 #[test]
 fn mistakes_name_the_place_the_value_and_the_remedy() {
     let bench = Workbench::new();
+    // What is not there is no wrong argument.
+    bench
+        .run(&["historian", "--target", "postgres://127.0.0.1:1/postgres"])
+        .ended_with(1)
+        .says("127.0.0.1:1");
     for (arguments, texts) in [
         (&["--target", "oracle://db"][..], &["oracle", "postgres://"][..]),
-        (&["--target", "postgres://127.0.0.1:1/postgres"], &["127.0.0.1:1"]),
         (&["--target", "sqlite:h.db", "--flush-rows", "0"], &["--flush-rows: ", "1 to"]),
         (&["--target", "sqlite:h.db", "--rate", "fast"], &["fast", "max"]),
         (&["--target", "sqlite:h.db", "--find-max", "--rate", "10"], &["rate", "--find-max"]),

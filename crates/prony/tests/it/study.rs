@@ -57,7 +57,7 @@ fn a_study_compares_its_levels_and_says_so() {
     // Whatever the width of the lines.
     let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for sentence in [
-        "outstanding: 8 with 400 I/O/s (400–400) gains 300 % (300–300 %) over 1: better",
+        "outstanding: 8 with 400 I/O/s (400–400) gives 4.00 × as much (4.00 to 4.00 ×) as 1: better",
         "equivalent, within ±3 %",
         "outstanding: sweet spot not reached",
     ] {
@@ -68,7 +68,7 @@ fn a_study_compares_its_levels_and_says_so() {
     assert_eq!(manifest["design"]["axes"][0]["reference"], "1");
     assert_eq!(manifest["plan"].as_array().unwrap().len(), 42);
     let html = fs::read_to_string(results.join("report.html")).unwrap();
-    assert!(html.contains("300 %") && html.contains("better"), "the page says what the text says");
+    assert!(html.contains("4.00 × as much") && html.contains("better"), "the page says what the text says");
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn shape_of(
             let below = series.sweet_spot_lowest.filter(|lowest| lowest + 1 < axis.levels.len());
             let lowest = below.map(|lowest| format!("; {} is not ruled out", axis.levels[lowest]));
             let sentence = format!("{words}: {reason}{}", lowest.unwrap_or_default());
-            verdicts.push(Verdict::new(Level::Note, "sweet_spot", sentence));
+            // Where it is only past the levels that were measured, that is news: larger ones may be worth it.
+            let level = if series.sweet_spot_lowest.is_some() { Level::Finding } else { Level::Note };
+            verdicts.push(Verdict::new(level, "sweet_spot", sentence));
         }
         (None, None) => {}
     }

@@ -272,7 +272,7 @@ impl FromStr for Rate {
         if text.eq_ignore_ascii_case("max") {
             return Ok(Self::Max);
         }
-        load::per_second::parse(text).map(Self::PerSecond)
+        load::per_second::parse(text).map(Self::PerSecond).map_err(|error| error.or("max"))
     }
 }
 
