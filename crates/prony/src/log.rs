@@ -18,7 +18,7 @@ pub(crate) struct Log {
 impl Log {
     /// The lines of an event, told so many seconds after the run began; `name` is that of its trial, if it has one.
     pub(crate) fn lines(&mut self, event: &Event, now_s: f64, name: &str) -> Vec<String> {
-        let mut told = Vec::from_iter(self.prepared(event, now_s));
+        let mut told: Vec<String> = self.prepared(event, now_s).into_iter().collect();
         match event {
             Event::StudyStarted { manifest, .. } => told.push(format!("begins: {}", manifest.title)),
             Event::Preparing(at) if self.preparing.is_none() && !at.is_done() => {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use stats::{Estimate, Looks};
 
 use crate::comparison;
+use crate::comparison::grid;
 use crate::machine::Machine;
 use crate::trial::{Figures, Generator, Trial, figures_of, offered};
 
@@ -80,7 +81,7 @@ impl Configuration {
     }
 }
 
-/// All configurations that left figures, in the order of their first trial; of the given blocks only, if any are
+/// All configurations that left figures, in the order of the study where it compares, else of their first trial; of the given blocks only, if any are
 /// given. The steps of a search are no repeats of each other and are left to it; a second measurement of the reference
 /// is left out. Intervals hold for all looks of the study, if it has any.
 pub(crate) fn all(
@@ -107,6 +108,10 @@ pub(crate) fn all(
             Some(group) => group.push(index),
             None => groups.push(vec![index]),
         }
+    }
+    // Blocks run in orders of chance.
+    if let Some(design) = &study.manifest.design {
+        groups.sort_by_cached_key(|group| grid::place_in(design, &grid::key(&trials[group[0]])));
     }
     groups.iter().filter_map(|group| configuration(study, trials, group, looks)).collect()
 }

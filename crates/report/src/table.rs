@@ -47,8 +47,11 @@ impl Row {
     }
 }
 
+/// The head of intervals, without which a figure says little: their column is left out last.
+pub(crate) const INTERVAL: &str = "95 %";
+
 /// Heads that do not explain themselves.
-const EXPLAINED: [&str; 5] = ["MB/s", "95 %", "in flight", "CPU µs", "all CPU µs"];
+const EXPLAINED: [&str; 5] = ["MB/s", INTERVAL, "in flight", "CPU µs", "all CPU µs"];
 
 impl Table {
     /// A table of these rows; none without a row.
@@ -89,6 +92,23 @@ pub(crate) const fn column(head: &'static str, meaning: &'static str, spare: u8)
 
 pub(crate) const fn words(head: &'static str, meaning: &'static str, spare: u8) -> Column {
     Column { head: Cow::Borrowed(head), meaning, text: true, spare }
+}
+
+/// The number of a trial; it stays where nothing else tells rows apart.
+pub(crate) fn number_column<'a>(trials: impl Iterator<Item = &'a Trial>) -> Column {
+    let trials: Vec<&Trial> = trials.collect();
+    let shared = trials.iter().any(|trial| is_shared(trial, trials.iter().copied()));
+    column("#", "number of the trial", if shared { 0 } else { 7 })
+}
+
+/// Whether another trial has the same name and levels, as a repeat has, or a step of the same search.
+pub(crate) fn is_shared<'a>(trial: &Trial, mut all: impl Iterator<Item = &'a Trial>) -> bool {
+    all.any(|other| {
+        other.number != trial.number
+            && other.name == trial.name
+            && other.levels == trial.levels
+            && other.configuration == trial.configuration
+    })
 }
 
 /// The axes of trials, in the order of their names.

@@ -7,7 +7,7 @@ use crate::comparison::section as comparison;
 use crate::format;
 use crate::report::Report;
 use crate::section::{self, Block, Section};
-use crate::table::{Row, Table};
+use crate::table::{INTERVAL, Table};
 use crate::verdict::Verdict;
 
 /// Sentences are not set wider than this: longer lines are hard to read.
@@ -59,10 +59,10 @@ fn printed(block: &Block, width: usize) -> String {
     match block {
         Block::Main { table, legend } if legend.is_empty() => grid(table, width),
         Block::Main { table, legend } => format!("{}\n\n{}", grid(table, width), sentence(legend)),
-        Block::Table(table) | Block::Beside { table, .. } | Block::Folded { table, .. } => {
-            titled(table, width)
-        }
-        Block::Outcomes { table, .. } => titled(table, usize::MAX),
+        Block::Table(table)
+        | Block::Beside { table, .. }
+        | Block::Folded { table, .. }
+        | Block::Outcomes { table, .. } => titled(table, width),
         Block::OnPage { .. } => String::new(),
         Block::Remark(text) => sentence(text),
         Block::Notes { sentences, sources } => {
@@ -88,23 +88,24 @@ pub(crate) fn verdicts(verdicts: &[Verdict], width: usize) -> String {
     lines.join("\n")
 }
 
+/// A table of at most `width` columns: spare columns are left out, then cells are broken at words, and intervals go last.
 pub(crate) fn grid(table: &Table, width: usize) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
     let mut columns: Vec<usize> = (0..table.columns.len()).collect();
     let mut left_out: Vec<&str> = Vec::new();
-    while natural_width(table, &columns) > width {
-        let sparest = columns
-            .iter()
-            .copied()
-            .filter(|&c| table.columns[c].spare > 0)
-            .max_by_key(|&c| (table.columns[c].spare, c));
-        let Some(sparest) = sparest else { break };
+    while let Some(sparest) = sparest(table, &columns) {
+        let is_interval = table.columns[sparest].head == INTERVAL;
+        let fits =
+            if is_interval { narrowest_width(table, &columns) } else { natural_width(table, &columns) };
+        if fits <= width {
+            break;
+        }
         columns.retain(|&c| c != sparest);
         left_out.push(&table.columns[sparest].head);
     }
-    let mut lines = lines_of(table, &columns);
+    let mut lines = lines_of(table, &columns, &widths(table, &columns, width));
     if !left_out.is_empty() {
         left_out.reverse();
         let note = format!("({} left out for want of width)", left_out.join(", "));
@@ -113,23 +114,70 @@ pub(crate) fn grid(table: &Table, width: usize) -> String {
     lines.join("\n")
 }
 
-fn natural_width(table: &Table, columns: &[usize]) -> usize {
-    let width = |text: &str| shown(text).chars().count();
-    let cell = |c: usize| {
-        let rows = table.rows.iter().map(|row| width(&row.cells[c]));
-        rows.chain([width(&table.columns[c].head)]).max().unwrap_or(0)
-    };
-    columns.iter().map(|&c| cell(c) + 2).sum::<usize>().saturating_sub(2)
+/// The column that is needed least, if one may be left out.
+fn sparest(table: &Table, columns: &[usize]) -> Option<usize> {
+    let spare = columns.iter().copied().filter(|&c| table.columns[c].spare > 0);
+    spare.max_by_key(|&c| (table.columns[c].head != INTERVAL, table.columns[c].spare, c))
 }
 
-fn lines_of(table: &Table, columns: &[usize]) -> Vec<String> {
+/// The head and the cells of a column.
+fn texts(table: &Table, c: usize) -> impl Iterator<Item = &str> {
+    table.rows.iter().map(move |row| row.cells[c].as_str()).chain([table.columns[c].head.as_ref()])
+}
+
+/// Width of a column whose cells are lines.
+fn natural(table: &Table, c: usize) -> usize {
+    texts(table, c).map(|text| shown(text).chars().count()).max().unwrap_or(0)
+}
+
+/// Width of a column whose cells are broken wherever they can be.
+fn narrowest(table: &Table, c: usize) -> usize {
+    let words = texts(table, c).flat_map(|text| format::wrapped(text, 1));
+    words.map(|word| word.chars().count()).max().unwrap_or(0)
+}
+
+/// Width of columns with two spaces between them.
+fn together(widths: impl Iterator<Item = usize>) -> usize {
+    widths.map(|width| width + 2).sum::<usize>().saturating_sub(2)
+}
+
+fn natural_width(table: &Table, columns: &[usize]) -> usize {
+    together(columns.iter().map(|&c| natural(table, c)))
+}
+
+fn narrowest_width(table: &Table, columns: &[usize]) -> usize {
+    together(columns.iter().map(|&c| narrowest(table, c)))
+}
+
+/// Width of each column: the widest one that can be broken is made narrower until all fit.
+fn widths(table: &Table, columns: &[usize], width: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = columns.iter().map(|&c| natural(table, c)).collect();
+    let least: Vec<usize> = columns.iter().map(|&c| narrowest(table, c)).collect();
+    while together(widths.iter().copied()) > width {
+        let breakable = (0..widths.len()).filter(|&at| widths[at] > least[at]);
+        let Some(widest) = breakable.max_by_key(|&at| widths[at]) else { break };
+        widths[widest] -= 1;
+    }
+    widths
+}
+
+fn lines_of(table: &Table, columns: &[usize], widths: &[usize]) -> Vec<String> {
+    let natural: Vec<usize> = columns.iter().map(|&c| natural(table, c)).collect();
+    // What fits is left as it is: breaking takes several spaces for one.
+    let cell = |position: usize, text: &str| match widths[position] {
+        width if width < natural[position] => format::wrapped(text, width).join("\n"),
+        _ => shown(text).into_owned(),
+    };
     let mut grid = Grid::new();
     grid.load_preset(presets::NOTHING);
     grid.set_style(TableComponent::HeaderLines, '─');
     grid.set_style(TableComponent::MiddleHeaderIntersections, '─');
-    grid.set_header(columns.iter().map(|&c| shown(&table.columns[c].head)));
-    for Row { cells, .. } in &table.rows {
-        grid.add_row(columns.iter().map(|&c| shown(&cells[c])));
+    let cells = |text: &dyn Fn(usize) -> String| {
+        columns.iter().enumerate().map(|(at, &c)| cell(at, &text(c))).collect::<Vec<String>>()
+    };
+    grid.set_header(cells(&|c| table.columns[c].head.to_string()));
+    for row in &table.rows {
+        grid.add_row(cells(&|c| row.cells[c].clone()));
     }
     for (position, &index) in columns.iter().enumerate() {
         let last = position + 1 == columns.len();
@@ -141,4 +189,45 @@ fn lines_of(table: &Table, columns: &[usize]) -> Vec<String> {
         }
     }
     grid.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Row, column, words};
+
+    fn table() -> Table {
+        let columns = vec![
+            words("trial", "", 0),
+            column("IOPS", "", 0),
+            column(INTERVAL, "", 5),
+            column("p99.9", "", 3),
+            column("max", "", 1),
+            words("because", "", 0),
+        ];
+        let row = |name: &str, because: &str| {
+            let cells = [name, "47,500", "46,900–48,100", "1.92 ms", "12.4 ms", because];
+            Row::of(cells.map(str::to_owned).to_vec())
+        };
+        let rows =
+            vec![row("reads", ""), row("writes", "the second controller answered from its cache for 12 ms")];
+        Table { title: "t".to_owned(), columns, rows }
+    }
+
+    /// The interval was the first column that was left out, and cells were broken inside words.
+    #[test]
+    fn intervals_are_left_out_last_and_cells_are_broken_at_words() {
+        for width in 41..120 {
+            let text = grid(&table(), width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+            for word in "the second controller answered from its cache for".split(' ') {
+                assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}:\n{text}");
+            }
+            assert!(text.contains("46,900–48,100"), "{width}:\n{text}");
+            let is_left_out = |head: &str| !text.lines().next().unwrap().contains(head);
+            assert!(is_left_out("p99.9") || !is_left_out("max"), "{width}:\n{text}");
+        }
+        assert!(grid(&table(), 24).contains("(95 %, max, p99.9 left"), "{}", grid(&table(), 24));
+        assert!(!grid(&table(), usize::MAX).contains("left out"));
+    }
 }

@@ -206,12 +206,12 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn key(trial: &Trial) -> Key {
+pub(crate) fn key(trial: &Trial) -> Key {
     (trial.configuration.clone(), trial.levels.clone())
 }
 
 /// Where a point stands in the order of the study file.
-fn place_in(design: &Design, key: &Key) -> Vec<usize> {
+pub(crate) fn place_in(design: &Design, key: &Key) -> Vec<usize> {
     let place = |levels: &[String], level: Option<&String>| {
         levels.iter().position(|l| Some(l) == level).unwrap_or(usize::MAX)
     };

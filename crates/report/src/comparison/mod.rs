@@ -12,7 +12,7 @@ mod caveat;
 pub(crate) mod chart;
 mod gain;
 mod gain_sentence;
-mod grid;
+pub(crate) mod grid;
 mod held;
 mod level;
 pub(crate) mod looks;

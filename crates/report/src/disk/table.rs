@@ -11,7 +11,9 @@ use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::machine::Machine;
 use crate::percentile::PercentileIntervals;
 use crate::report::Report;
-use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::table::{
+    Column, Row, Table, column, dash, level_cells, level_columns, level_keys, number_column, words,
+};
 use crate::trial::{Figures, Generator, Trial};
 
 /// The main table: a configuration a row where there are repeats, else a trial a row.
@@ -21,8 +23,10 @@ pub(crate) fn main(report: &Report) -> Table {
 
 /// Every trial of a disk.
 pub(crate) fn trials(report: &Report) -> Table {
-    let mut columns =
-        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+    let mut columns = vec![
+        number_column(report.disks().filter(|trial| !trial.is_skipped())),
+        words("trial", "name of the configuration", 0),
+    ];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
     columns.extend(figure_columns(OF_THIS_RUN));

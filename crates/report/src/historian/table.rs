@@ -8,14 +8,16 @@ use crate::historian::{HistorianComparison, RealProject};
 use crate::report::Report;
 use crate::search::{Search, SearchedStep};
 use crate::section::Block;
-use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::table::{
+    Column, Row, Table, column, dash, is_shared, level_cells, level_columns, level_keys, number_column, words,
+};
 use crate::trial::Trial;
 
 /// Every historian trial; none where there is none.
 pub(crate) fn historians(report: &Report) -> Option<Table> {
     let trials: Vec<&Trial> = report.historians().filter(|trial| !trial.is_skipped()).collect();
     let mut columns =
-        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+        vec![number_column(trials.iter().copied()), words("trial", "name of the configuration", 0)];
     let keys = level_keys(trials.iter().copied());
     columns.extend(level_columns(&keys));
     columns.extend([
@@ -78,10 +80,47 @@ fn name(trial: &Trial) -> String {
     }
 }
 
+/// What tells the rows of a table apart that stands beside the first one: name, levels, and of steps of a search the rate.
+struct Which {
+    keys: Vec<String>,
+    searches: bool,
+}
+
+impl Which {
+    fn of(report: &Report) -> Self {
+        let searches = report.historians().any(|trial| trial.search.is_some());
+        let keys = level_keys(report.historians());
+        // Names of most trials say their levels.
+        let tells = |key: &String| {
+            let other = |a: &Trial, b: &Trial| a.name == b.name && a.levels.get(key) != b.levels.get(key);
+            report.historians().any(|a| report.historians().any(|b| other(a, b)))
+        };
+        Self { keys: keys.into_iter().filter(tells).collect(), searches }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = vec![words("trial", "name of the configuration", 0)];
+        columns.extend(level_columns(&self.keys));
+        columns.extend(self.searches.then(|| column("offered/s", "events due a second in this step", 0)));
+        columns
+    }
+
+    fn cells(&self, report: &Report, trial: &Trial) -> Vec<String> {
+        let shared = is_shared(trial, report.historians());
+        let name = if shared { format!("{}, #{}", name(trial), trial.number) } else { name(trial) };
+        let mut cells = vec![name];
+        cells.extend(level_cells(true, &trial.levels, &self.keys));
+        let rate = || figure_or_dash(trial.search.map(|step| step.rate_per_s()));
+        cells.extend(self.searches.then(rate));
+        cells
+    }
+}
+
 /// Reads of screens while rows were written; none where nobody read.
 pub(crate) fn screens(report: &Report) -> Option<Table> {
-    let columns = vec![
-        words("trial", "name of the configuration", 0),
+    let which = Which::of(report);
+    let mut columns = which.columns();
+    columns.extend([
         words("read", "trend: a time window of a screen's tags; latest: their latest values", 0),
         column("reads", "how many", 0),
         column("errors", "how many ended with an error", 2),
@@ -90,10 +129,10 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
         column("p99", "99 % of the reads were as fast", 3),
         column("mean", "mean latency", 4),
         column("longest", "longest latency", 0),
-    ];
+    ]);
     let read = |trial: &Trial, kind: &str, reads: &Reads| {
-        Row::of(vec![
-            trial.name.clone(),
+        let mut cells = which.cells(report, trial);
+        cells.extend([
             kind.to_owned(),
             grouped(reads.reads),
             grouped(reads.errors),
@@ -102,8 +141,10 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
             latency_or_dash(reads.latency.p99_us),
             latency_or_dash(reads.latency.mean_us),
             latency_or_dash(reads.latency.max_us),
-        ])
+        ]);
+        Row::of(cells)
     };
+    let read = &read;
     let rows = report.historians().filter_map(|trial| Some((trial, trial.historian()?))).flat_map(
         |(trial, historian)| {
             let kinds = [("trend", &historian.trend), ("latest", &historian.latest)];
@@ -116,8 +157,9 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
 
 /// Purges and shrinks; none where none ran.
 pub(crate) fn maintenance(report: &Report) -> Option<Table> {
-    let columns = vec![
-        words("trial", "name of the configuration", 0),
+    let which = Which::of(report);
+    let mut columns = which.columns();
+    columns.extend([
         column("begin", "since the load began", 1),
         column("purge", "length of the purge", 0),
         column("rows", "rows purged", 0),
@@ -129,7 +171,7 @@ pub(crate) fn maintenance(report: &Report) -> Option<Table> {
         column("size before", "of the database", 3),
         column("after", "size of the database", 3),
         words("error", "why it did not come to its end", 0),
-    ];
+    ]);
     let runs = report.historians().flat_map(|trial| {
         trial
             .historian()
@@ -137,14 +179,13 @@ pub(crate) fn maintenance(report: &Report) -> Option<Table> {
             .flat_map(|historian| &historian.maintenance)
             .map(move |run| (trial, run))
     });
-    let table = Table::of("Purges", columns, runs.map(|(trial, run)| purge(trial, run)));
+    let table = Table::of("Purges", columns, runs.map(|(trial, run)| purge(which.cells(report, trial), run)));
     table.map(|table| table.without_empty_columns(&["shrink", "size before", "after", "error"]))
 }
 
-fn purge(trial: &Trial, maintenance: &Maintenance) -> Row {
+fn purge(mut cells: Vec<String>, maintenance: &Maintenance) -> Row {
     let run = &maintenance.run;
-    let cells = vec![
-        trial.name.clone(),
+    cells.extend([
         format::duration(run.start_s),
         format::duration(run.purge_s),
         grouped(run.purged_rows),
@@ -156,15 +197,16 @@ fn purge(trial: &Trial, maintenance: &Maintenance) -> Row {
         dash(run.database_bytes_before.map(format::bytes)),
         dash(run.database_bytes_after.map(format::bytes)),
         run.error.clone().unwrap_or_default(),
-    ];
+    ]);
     Row::of(cells)
 }
 
 /// Sizes, growth, and rows found again; none where nothing was stored. Of a search, the last step that confirmed its
 /// rate, and steps whose rows are not what was acknowledged.
 pub(crate) fn storage(report: &Report) -> Option<Table> {
-    let columns = vec![
-        words("trial", "name of the configuration", 0),
+    let which = Which::of(report);
+    let mut columns = which.columns();
+    columns.extend([
         column("acknowledged", "rows whose commit was answered", 1),
         column("expected", "acknowledged rows that no purge may have removed", 0),
         column("found", "those of them that are in the database", 0),
@@ -175,14 +217,14 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
         column("a day", "growth at the achieved rate", 0),
         column("a week", "growth at the achieved rate", 1),
         column("disk full in", "time until the given disk is full", 0),
-    ];
-    let row = |trial: &Trial| storage_row(report, trial);
+    ]);
+    let row = |trial: &Trial| storage_row(report, trial, &which);
     let rows = report.historians().filter_map(row);
     let table = Table::of("Rows, sizes and growth without a purge", columns, rows);
     table.map(|table| table.without_empty_columns(&["log written", "disk full in"]))
 }
 
-fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
+fn storage_row(report: &Report, trial: &Trial, which: &Which) -> Option<Row> {
     let speaks = report.searches.iter().any(|search| {
         let held =
             |step: &&SearchedStep| step.stable == Some(true) && Some(step.rate_per_s) == search.held_at();
@@ -198,8 +240,8 @@ fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
     }
     let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
     let storage = &historian.storage;
-    let cells = vec![
-        name(trial),
+    let mut cells = which.cells(report, trial);
+    cells.extend([
         grouped(historian.acknowledged),
         grouped(historian.rows_expected),
         dash(historian.rows_found.map(grouped)),
@@ -210,7 +252,7 @@ fn storage_row(report: &Report, trial: &Trial) -> Option<Row> {
         bytes(storage.bytes_per_day),
         bytes(storage.bytes_per_week),
         dash(storage.years_until_full.map(format::time_until)),
-    ];
+    ]);
     Some(Row::of(cells))
 }
 

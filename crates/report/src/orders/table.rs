@@ -7,7 +7,7 @@ use crate::orders::{OrderTime, Orders, OrdersTarget, Reconciliation, UNIT};
 use crate::orders::{OrdersComparison, OrdersRow};
 use crate::report::Report;
 use crate::section::Block;
-use crate::table::{Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::table::{Row, Table, column, dash, level_cells, level_columns, level_keys, number_column, words};
 use crate::trial::{Figures, Trial};
 use record::Workload;
 
@@ -15,7 +15,7 @@ use record::Workload;
 pub(crate) fn orders(report: &Report) -> Option<Table> {
     let trials: Vec<&Trial> = report.order_stores().filter(|trial| !trial.is_skipped()).collect();
     let mut columns =
-        vec![column("#", "number of the trial", 7), words("trial", "name of the configuration", 0)];
+        vec![number_column(trials.iter().copied()), words("trial", "name of the configuration", 0)];
     let keys = level_keys(trials.iter().copied());
     columns.extend(level_columns(&keys));
     columns.extend([
