@@ -1,7 +1,7 @@
 //! What is done while a study runs, a line each with the seconds since the run began: what `--verbose` tells on stderr.
 
 use record::orders::RETRIES;
-use record::{Calibration, Event, Interval, Mark, Phase, Setup, TrialRecord};
+use record::{Calibration, Event, Interval, Mark, Phase, TrialRecord};
 use report::format;
 
 /// Makes the lines.
@@ -35,7 +35,7 @@ impl Log {
             Event::TrialStarted(trial) => told.push(self.begin(trial, now_s, name)),
             Event::TrialSetUp { setup, .. } => {
                 told.push(format!("{name}: set up after {:.1} s", now_s - self.begun_s));
-                told.extend(calibration(setup).and_then(|found| calibrated(name, found)));
+                told.extend(setup.calibration().and_then(|found| calibrated(name, found)));
             }
             Event::Interval { interval, .. } => told.extend(self.phase(interval, name)),
             Event::Mark { mark, .. } => told.push(format!("{name}: {}", marked(mark))),
@@ -97,14 +97,6 @@ pub(crate) fn phase(phase: Phase) -> &'static str {
         Phase::WarmUp => "warm-up",
         Phase::Measure => "measuring",
         Phase::Drain => "draining",
-    }
-}
-
-fn calibration(setup: &Setup) -> Option<Calibration> {
-    match setup {
-        Setup::Disk(setup) => setup.calibration,
-        Setup::Historian(setup) => setup.calibration,
-        Setup::Orders(_) => None,
     }
 }
 

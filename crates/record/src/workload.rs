@@ -6,8 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered, OrdersOutcome,
-    OrdersSetup, Server,
+    Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
+    OrdersOutcome, OrdersSetup, Server,
 };
 use crate::{disk, historian, orders};
 
@@ -125,6 +125,16 @@ impl Setup {
             Self::Disk(_) => Workload::Disk,
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
+        }
+    }
+
+    /// What the load generator does without a target, where that was measured.
+    #[must_use]
+    pub fn calibration(&self) -> Option<Calibration> {
+        match self {
+            Self::Disk(setup) => setup.calibration,
+            Self::Historian(setup) => setup.calibration,
+            Self::Orders(_) => None,
         }
     }
 
