@@ -1,6 +1,6 @@
 //! What is done while a study runs, a line each with the seconds since the run began: what `--verbose` tells on stderr.
 
-use record::orders::RETRIES;
+use record::clients::RETRIES;
 use record::{Calibration, Event, Interval, Mark, Phase, TrialRecord};
 use report::format;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
+pub use crate::clients::{ACTIVE_CLIENTS, RETRIES, SERVER_CPU, SERVER_CPU_S};
 use crate::{Loop, Mark, MarkKind, Offered, Outage, Server, SetUpDatabase};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
@@ -26,8 +26,6 @@ pub const KINDS: [&str; 6] = [ORDER, LOGIN, NEW_CUSTOMER, BROWSE, PRICES, PURCHA
 
 /// Gauge: purchases of an interval that were rolled back for want of stock.
 pub const ROLLBACKS: &str = "rolled_back_orders";
-/// Gauge: operations of an interval that were tried again after a deadlock or a serialization failure.
-pub const RETRIES: &str = "retried_operations";
 /// Gauge: longest of the last 100 orders at the end of an interval, in milliseconds.
 pub const LAST_100_MAX: &str = "order_last_100_max_ms";
 /// Gauge: time of an interval's orders without their look-ups of prices, all together, in microseconds. DVD Store's `rt_tot`

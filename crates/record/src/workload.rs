@@ -223,20 +223,20 @@ impl Outcome {
     /// Operations that were due and not sent when the window ended; of an open loop whose clients can all be busy.
     #[must_use]
     pub fn unsent(&self) -> u64 {
-        match self {
-            Self::Disk(outcome) => outcome.unsent,
-            Self::Historian(_) => 0,
-            Self::Orders(outcome) => outcome.unsent,
-        }
+        self.open_loop().map_or(0, |(unsent, _)| unsent)
     }
 
-    /// What an open loop offered; none of a closed one, and of a historian, which counts its events itself.
+    /// What an open loop offered; none of a closed one, and of what counts its events itself.
     #[must_use]
     pub fn offered(&self) -> Option<Offered> {
+        self.open_loop()?.1
+    }
+
+    fn open_loop(&self) -> Option<(u64, Option<Offered>)> {
         match self {
-            Self::Disk(outcome) => outcome.offered,
+            Self::Disk(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Historian(_) => None,
-            Self::Orders(outcome) => outcome.offered,
+            Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
         }
     }
 
