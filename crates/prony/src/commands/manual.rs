@@ -86,7 +86,7 @@ pub(crate) fn page(words: &[String]) -> Result<Exit, Failure> {
             command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         command = command.find_subcommand(part).cloned().ok_or_else(|| {
             let asked = words.join(" ");
-            Failure::usage(anyhow!("{asked}: there is no command `{part}`; there are: {}", known.join(", ")))
+            Failure::usage(anyhow!("there is no command `{asked}`; there are: {}", known.join(", ")))
         })?;
     }
     let title = command.get_display_name().unwrap_or("prony").to_owned();

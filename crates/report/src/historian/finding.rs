@@ -135,7 +135,7 @@ fn search(search: &Search, report: &Report) -> Verdict {
 }
 
 /// `; meanwhile other work took 61 % to 95 % of all cores in 7 of 9 steps: an idle machine may hold another rate`.
-fn disturbed(search: &Search, report: &Report) -> String {
+pub(super) fn disturbed(search: &Search, report: &Report) -> String {
     let numbers = search.trials();
     let steps: Vec<&Trial> = report.trials.iter().filter(|trial| numbers.contains(&trial.number)).collect();
     let taken = |who: &str, most: f64, share: fn(&Trial) -> Option<f64>| {

@@ -124,6 +124,11 @@ fn text_of_a_judged_rate() {
 }
 
 #[test]
+fn first_screen_of_a_search() {
+    insta::assert_snapshot!(Report::of(&search()).brief(Some(80), str::to_owned));
+}
+
+#[test]
 fn text_of_a_search() {
     insta::assert_snapshot!(Report::of(&search()).text(Some(120)));
 }

@@ -272,7 +272,10 @@ impl FromStr for Rate {
         if text.eq_ignore_ascii_case("max") {
             return Ok(Self::Max);
         }
-        load::per_second::parse(text).map(Self::PerSecond).map_err(|error| error.or("max"))
+        // A number that is wrong was meant as one.
+        let is_word = !text.contains(|one: char| one.is_ascii_digit());
+        let read = load::per_second::parse(text).map(Self::PerSecond);
+        read.map_err(|error| if is_word { error.or("max") } else { error })
     }
 }
 
