@@ -117,6 +117,15 @@ impl Dialect {
         }
     }
 
+    /// A text as a statement takes it.
+    #[must_use]
+    pub fn text(self, text: &str) -> String {
+        match self {
+            Self::Sqlite | Self::Postgres => format!("'{}'", text.replace('\'', "''")),
+            Self::Mysql => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+        }
+    }
+
     /// The statements of a script, for whoever runs them one by one, each with what ends it. From the first on that has
     /// statements in itself, such as a trigger, they are one. No text or comment may hold what ends a statement and a line.
     #[must_use]

@@ -6,6 +6,7 @@
 // What an engine or a dialect is asked is answered by each of them: a new one does not compile before it is.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
+mod activity;
 mod engine;
 mod error;
 mod fake;
@@ -24,6 +25,7 @@ mod sqlite;
 mod transaction;
 mod url;
 
+pub use activity::Activity;
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;

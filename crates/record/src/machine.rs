@@ -27,6 +27,9 @@ pub struct Resources {
     /// Servers on this machine by the names of their databases.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, ServerLoad>,
+    /// What servers, wherever they are, told of themselves, by the names of their databases.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub told: BTreeMap<String, ServerTold>,
 }
 
 /// Processors and what waited for them.
@@ -82,6 +85,42 @@ pub struct ServerLoad {
     pub memory_bytes: u64,
     /// How many they are.
     pub processes: u32,
+    /// Bytes that they had read from storage, a second; none where this user may not see that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes that they had written to storage, a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes_per_s: Option<f64>,
+}
+
+/// What a server told of itself over a session that is no part of the load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerTold {
+    /// The session that asked, by the number that the server knows it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u64>,
+    /// How often was looked at what its sessions do.
+    pub looks: u32,
+    /// Sessions of the load, added up over all looks, by what each did: one of [`doing`], or what it waited for as the server
+    /// spells it, such as `IO:WALSync`.
+    pub sessions: BTreeMap<String, u64>,
+    /// How much its own counters rose, a second, as it spells them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters_per_s: BTreeMap<String, f64>,
+}
+
+/// What a session can be seen to do besides waiting for something that its server names.
+pub mod doing {
+    /// It works on a statement, and waits for nothing that its server knows of.
+    pub const EXECUTING: &str = "executing";
+    /// It has no statement, and had one a moment ago: whoever is at its other end does something.
+    pub const IDLE: &str = "idle";
+    /// It has a transaction and no statement.
+    pub const IN_TRANSACTION: &str = "idle in transaction";
+    /// It waits for a lock on a row, where the server spells that nowhere.
+    pub const ROW_LOCK: &str = "row lock";
+    /// The server does not show the login of whoever looked what it does.
+    pub const HIDDEN: &str = "hidden";
 }
 
 /// As it is stored, format 1 included.
@@ -93,6 +132,8 @@ struct Stored {
     devices: BTreeMap<String, DeviceLoad>,
     #[serde(default)]
     servers: BTreeMap<String, ServerLoad>,
+    #[serde(default)]
+    told: BTreeMap<String, ServerTold>,
     device_reads_per_s: Option<f64>,
     device_writes_per_s: Option<f64>,
     device_read_bytes_per_s: Option<f64>,
@@ -126,16 +167,19 @@ impl TryFrom<Stored> for Resources {
     fn try_from(stored: Stored) -> Result<Self, String> {
         let only = stored.only_device().map(|device| (ONLY_DEVICE.to_owned(), device));
         let is_of_machine = |name: &String| OF_MACHINE.iter().any(|begin| name.starts_with(begin));
+        // Readings that only a later version of this program knows are left out of what is read, and are no damage.
+        let is_of_later = stored.others.iter().any(|(name, value)| !is_of_machine(name) && !value.is_null());
         let machine = match stored.others.keys().any(is_of_machine) {
             true => Some(MachineLoad::deserialize(Value::Object(stored.others)).map_err(|e| e.to_string())?),
             false => None,
         };
         let devices: BTreeMap<_, _> = stored.devices.into_iter().chain(only).collect();
-        if machine.is_none() && devices.is_empty() && stored.servers.is_empty() {
+        let is_empty = devices.is_empty() && stored.servers.is_empty() && stored.told.is_empty();
+        if machine.is_none() && is_empty && !is_of_later {
             return Err("it holds no reading".to_owned());
         }
-        let (end_s, length_s, servers) = (stored.end_s, stored.length_s, stored.servers);
-        Ok(Self { end_s, length_s, machine, devices, servers })
+        let Stored { end_s, length_s, servers, told, .. } = stored;
+        Ok(Self { end_s, length_s, machine, devices, servers, told })
     }
 }
 
@@ -159,9 +203,39 @@ mod tests {
         let devices = BTreeMap::from([("sda".to_owned(), load), ("sdb".to_owned(), DeviceLoad::default())]);
         let of_devices = Resources { end_s: 1.25, length_s: 0.25, devices, ..Resources::default() };
         assert!(!read_back(&of_devices).contains("cpu_"), "a share of nothing is not zero");
-        let server = ServerLoad { cpu_cores: 1.5, memory_bytes: 1 << 30, processes: 7 };
+        let server = ServerLoad {
+            cpu_cores: 1.5,
+            memory_bytes: 1 << 30,
+            processes: 7,
+            write_bytes_per_s: Some(8192.0),
+            ..ServerLoad::default()
+        };
         let servers = BTreeMap::from([("prony_orders".to_owned(), server)]);
-        read_back(&Resources { end_s: 2.0, length_s: 1.0, servers, ..Resources::default() });
+        let of_server = read_back(&Resources { end_s: 2.0, length_s: 1.0, servers, ..Resources::default() });
+        assert!(!of_server.contains("read_bytes"), "what was not read is not zero");
+    }
+
+    #[test]
+    fn what_a_server_told_is_read_back_and_nothing_of_it_is_asked_of_older_lines() {
+        let told = ServerTold {
+            session: Some(4711),
+            looks: 10,
+            sessions: [("IO:WALSync".to_owned(), 31), (doing::EXECUTING.to_owned(), 4)].into(),
+            counters_per_s: [("pg_stat_wal.wal_sync".to_owned(), 212.5)].into(),
+        };
+        let told = BTreeMap::from([("prony_orders (postgres)".to_owned(), told)]);
+        read_back(&Resources { end_s: 2.0, length_s: 1.0, told, ..Resources::default() });
+        let old = r#"{"end_s":1.0,"length_s":1.0,"servers":{"x":{"cpu_cores":1.0,"memory_bytes":5,"processes":2}}}"#;
+        let old: Resources = serde_json::from_str(old).unwrap();
+        assert_eq!((old.servers["x"].read_bytes_per_s, old.told.len()), (None, 0));
+    }
+
+    /// A line of a sampler that this version does not know was damage.
+    #[test]
+    fn a_line_of_a_later_version_is_read_as_far_as_it_is_known() {
+        let line = r#"{"end_s":1.0,"length_s":1.0,"network":{"eth0":{"sent_bytes_per_s":5.0}}}"#;
+        let read: Resources = serde_json::from_str(line).unwrap();
+        assert_eq!(read, Resources { end_s: 1.0, length_s: 1.0, ..Resources::default() });
     }
 
     /// Format 1 had one device without a name, in five fields.

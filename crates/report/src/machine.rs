@@ -163,7 +163,17 @@ pub(crate) fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
         let cpu_cores = weighted_mean(read.iter().map(|(load, s)| (load.cpu_cores, *s)))?;
         let memory_bytes = weighted_mean(read.iter().map(|(load, s)| (load.memory_bytes as f64, *s)))? as u64;
         let processes = read.iter().map(|(load, _)| load.processes).max()?;
-        Some(Part { name: name.clone(), mean: ServerLoad { cpu_cores, memory_bytes, processes } })
+        let some = |of: fn(&ServerLoad) -> Option<f64>| {
+            weighted_mean(read.iter().filter_map(|(load, s)| Some((of(load)?, *s))))
+        };
+        let mean = ServerLoad {
+            cpu_cores,
+            memory_bytes,
+            processes,
+            read_bytes_per_s: some(|load| load.read_bytes_per_s),
+            write_bytes_per_s: some(|load| load.write_bytes_per_s),
+        };
+        Some(Part { name: name.clone(), mean })
     };
     read.into_iter().filter_map(part).collect()
 }

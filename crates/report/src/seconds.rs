@@ -173,9 +173,11 @@ fn of_device(Part { name: device, mean }: &Part<DeviceLoad>) -> Vec<Told> {
 
 fn of_server(Part { name: server, mean }: &Part<ServerLoad>) -> Vec<Told> {
     let figures = [
-        ("cpu_cores", mean.cpu_cores),
-        ("memory_bytes", mean.memory_bytes as f64),
-        ("processes", f64::from(mean.processes)),
+        ("cpu_cores", Some(mean.cpu_cores)),
+        ("memory_bytes", Some(mean.memory_bytes as f64)),
+        ("processes", Some(f64::from(mean.processes))),
+        ("read_mb_per_s", mean.read_bytes_per_s.map(|bytes| bytes / 1e6)),
+        ("write_mb_per_s", mean.write_bytes_per_s.map(|bytes| bytes / 1e6)),
     ];
     figures.map(|(name, value)| told(FigureOf::Server, format!("server_{server}_{name}"), value)).into()
 }

@@ -2,6 +2,7 @@
 //!
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
+mod activity;
 mod command;
 mod disk_trial;
 mod environment;

@@ -22,6 +22,16 @@ pub(crate) trait Sampler: Send {
 
     /// What happened since the last reading, at a time in seconds since the load began; none at the first.
     fn sample(&mut self, at_s: f64) -> Option<Resources>;
+
+    /// What is to be said besides readings, since this was asked last: sentences.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Share (0–1) of its readings above which it is told that they are missing.
+    fn missing_share_told(&self) -> f64 {
+        0.0
+    }
 }
 
 /// Samplers that read. They end with this, however the trial does.
@@ -45,6 +55,10 @@ struct End {
 struct Course {
     name: &'static str,
     every: Duration,
+    /// See [`Sampler::missing_share_told`].
+    missing_share_told: f64,
+    /// See [`Sampler::notes`].
+    notes: Vec<String>,
     /// Readings that were not made because one before took too long, or the thread had no time.
     missed: u64,
     /// The interval that the next reading is due in.
@@ -67,6 +81,8 @@ impl Sampling {
             let course = Course {
                 name,
                 every,
+                missing_share_told: sampler.missing_share_told(),
+                notes: Vec::new(),
                 missed: 0,
                 due: 0,
                 made: 0,
@@ -99,7 +115,12 @@ impl Sampling {
             readings.push(reading);
         }
         let now = self.begin.elapsed();
-        let missing = self.samplers.iter().filter_map(|course| lock(course).missing(now));
+        let told = |course: &Arc<Mutex<Course>>| {
+            let mut course = lock(course);
+            let notes = std::mem::take(&mut course.notes);
+            notes.into_iter().chain(course.missing(now)).collect::<Vec<String>>()
+        };
+        let missing = self.samplers.iter().flat_map(told);
         let missing = missing.chain(self.refused.iter().cloned()).collect();
         (readings, missing)
     }
@@ -147,10 +168,10 @@ impl Course {
         });
         let (missed, longest) = under_way.unwrap_or_default();
         let missed = self.missed + missed;
-        (missed > 0).then(|| {
+        let all = self.made + missed;
+        (missed as f64 > all as f64 * self.missing_share_told).then(|| {
             format!(
-                "{missed} of {} readings of the {} are missing: one took {:.1} s.",
-                self.made + missed,
+                "{missed} of {all} readings of the {} are missing: one took {:.1} s.",
                 self.name,
                 self.longest.max(longest).as_secs_f64()
             )
@@ -179,7 +200,12 @@ fn read(
             // Nobody waits for it after the end.
             let _ = readings.send(reading);
         }
-        let due = lock(course).made(begun, begin.elapsed());
+        let notes = sampler.notes();
+        let due = {
+            let mut course = lock(course);
+            course.notes.extend(notes);
+            course.made(begun, begin.elapsed())
+        };
         if is_over {
             return;
         }
@@ -259,8 +285,17 @@ mod tests {
     fn what_is_missing_is_counted_by_what_was_due() {
         let ms = Duration::from_millis;
         let (name, every) = ("devices", ms(250));
-        let mut course =
-            Course { name, every, missed: 0, due: 0, made: 0, longest: Duration::ZERO, reading_since: None };
+        let mut course = Course {
+            name,
+            every,
+            missing_share_told: 0.0,
+            notes: Vec::new(),
+            missed: 0,
+            due: 0,
+            made: 0,
+            longest: Duration::ZERO,
+            reading_since: None,
+        };
         assert_eq!(course.made(ms(0), ms(1)), ms(250));
         assert_eq!(course.made(ms(251), ms(499)), ms(500));
         assert_eq!(course.missing(ms(600)), None);

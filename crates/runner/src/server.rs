@@ -118,6 +118,8 @@ struct Used {
     ticks: u64,
     memory_bytes: u64,
     processes: u32,
+    /// Bytes read from and written to storage; none where this user may not see that of all processes.
+    moved_bytes: Option<[u64; 2]>,
 }
 
 impl Servers {
@@ -144,10 +146,18 @@ impl Sampler for Servers {
             let before = before.get(name).filter(|before| before.pid == now.pid)?;
             let ticks = now.ticks.saturating_sub(before.ticks);
             let cpu_cores = ticks as f64 / ticks_per_s / length_s;
-            Some((
-                name.clone(),
-                ServerLoad { cpu_cores, memory_bytes: now.memory_bytes, processes: now.processes },
-            ))
+            let moved = |kind: usize| {
+                let moved_bytes = now.moved_bytes?[kind].saturating_sub(before.moved_bytes?[kind]);
+                Some(moved_bytes as f64 / length_s)
+            };
+            let load = ServerLoad {
+                cpu_cores,
+                memory_bytes: now.memory_bytes,
+                processes: now.processes,
+                read_bytes_per_s: moved(0),
+                write_bytes_per_s: moved(1),
+            };
+            Some((name.clone(), load))
         };
         let servers: BTreeMap<String, ServerLoad> = now.iter().filter_map(load).collect();
         (!servers.is_empty()).then(|| Resources { end_s: at_s, length_s, servers, ..Resources::default() })
@@ -168,7 +178,7 @@ fn used_by(proc: &Path, pid: u32) -> Option<Used> {
     let children = fs::read_to_string(proc.join(format!("{pid}/task/{pid}/children"))).unwrap_or_default();
     let children = children.split_ascii_whitespace().filter_map(|child| child.parse().ok());
     // What ended children have used is counted by their parent from then on.
-    let mut used = Used { pid, ticks: ticks(proc, pid, true)?, ..Used::default() };
+    let mut used = Used { pid, ticks: ticks(proc, pid, true)?, moved_bytes: Some([0; 2]), ..Used::default() };
     let mut common_bytes = 0;
     for process in std::iter::once(pid).chain(children) {
         let Some((own_bytes, shared_bytes)) = memory(proc, process) else { continue };
@@ -176,6 +186,10 @@ fn used_by(proc: &Path, pid: u32) -> Option<Used> {
             used.ticks += ticks(proc, process, false).unwrap_or(0);
         }
         used.processes += 1;
+        used.moved_bytes = used.moved_bytes.zip(moved_bytes(proc, process)).map(|(sum, more)| {
+            let [read, written] = more;
+            [sum[0] + read, sum[1] + written]
+        });
         used.memory_bytes += own_bytes;
         common_bytes = common_bytes.max(shared_bytes);
     }
@@ -190,6 +204,13 @@ pub(crate) fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     let times = &fields.get(11..15)?[..if with_ended { 4 } else { 2 }];
     times.iter().map(|time| time.parse::<u64>().ok()).sum()
+}
+
+/// Bytes that a process had read from and written to storage, and its ended children did, by proc(5).
+fn moved_bytes(proc: &Path, pid: u32) -> Option<[u64; 2]> {
+    let text = fs::read_to_string(proc.join(format!("{pid}/io"))).ok()?;
+    let bytes = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
+    Some([bytes("read_bytes:")?, bytes("write_bytes:")?])
 }
 
 /// Memory of a process alone, and what it maps of files and shares with others, in bytes.
@@ -227,6 +248,7 @@ mod tests {
                     "status",
                     format!("Name:\tx\nRssAnon:\t{anon} kB\nRssFile:\t{file} kB\nRssShmem:\t{shmem} kB\n"),
                 ),
+                ("io", format!("rchar: 9\nread_bytes: {pid}\nwrite_bytes: 1000\ncancelled_write_bytes: 5\n")),
             ] {
                 fs::write(directory.join(file_name), text).unwrap();
             }
@@ -248,8 +270,17 @@ mod tests {
         let file = proc.file("70\n/var/lib/postgresql\n");
         let files = BTreeMap::from([("a".to_owned(), file.clone()), ("b".to_owned(), file)]);
         let used = used(proc.0.path(), &files);
-        let whole = Used { pid: 70, ticks: 165 + 8 + 2, memory_bytes: (175 + 508) * 1024, processes: 3 };
+        let whole = Used {
+            pid: 70,
+            ticks: 165 + 8 + 2,
+            memory_bytes: (175 + 508) * 1024,
+            processes: 3,
+            moved_bytes: Some([70 + 71 + 72, 3000]),
+        };
         assert_eq!(used, BTreeMap::from([("a".to_owned(), whole)]), "two databases of one server");
+        fs::remove_file(proc.0.path().join("72/io")).unwrap();
+        let seen = used_by(proc.0.path(), 70).unwrap();
+        assert_eq!(seen.moved_bytes, None, "a sum without one of them is none");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use tokio::runtime::Runtime;
 use workload::orders::store::Loaded;
 use workload::waiting;
 
+use crate::activity::Looked;
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::server::{self, Lies};
@@ -180,6 +181,25 @@ impl Targets {
         let wanted = trial.databases();
         let is_wanted = |held: &&Held| wanted.iter().any(|wanted| held.wanted.is_same(wanted));
         self.databases.iter().filter(is_wanted).map(|held| self.name(held)).collect()
+    }
+
+    /// The servers that a trial loads, each once.
+    pub(crate) fn looked_at(&self, trial: &Trial) -> Vec<Looked> {
+        let wanted = trial.databases();
+        let mut servers: Vec<Looked> = Vec::new();
+        for held in self.databases.iter().filter(|held| wanted.iter().any(|w| held.wanted.is_same(w))) {
+            let (url, database) = (&held.wanted.url, held.own.name().to_owned());
+            match servers.iter_mut().find(|server| server.url.is_same_place(url)) {
+                Some(server) => server.databases.push(database),
+                None => servers.push(Looked {
+                    name: self.name(held),
+                    url: url.clone(),
+                    databases: vec![database],
+                }),
+            }
+        }
+        servers.retain(|server| !server.url.engine().is_file() && !server.url.engine().is_simulated());
+        servers
     }
 
     /// The name of a database, with its server's where that is needed to tell it from others.

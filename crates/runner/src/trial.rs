@@ -9,12 +9,13 @@ use load::{Go, Progress};
 use record::{Event, FORMAT_VERSION, Outcome, Placed, Sample, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
+use crate::activity::{Looked, Looks};
 use crate::error::{Listener, RunError};
 use crate::placed::placed;
 use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
 use crate::sampling::{Sampler, Sampling};
-use crate::server::Servers;
+use crate::server;
 use crate::targets::Targets;
 use crate::workloads;
 
@@ -65,7 +66,7 @@ impl Trials<'_, '_> {
         record.parameters = work.any().parameters();
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let servers = self.servers_of(trial);
+        let servers = Servers { processes: self.servers_of(trial), looked_at: self.targets.looked_at(trial) };
         let mut course = Course::new(record, &trial.target, &servers);
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
@@ -91,12 +92,18 @@ impl Trials<'_, '_> {
     }
 }
 
+/// The servers that a trial loads.
+struct Servers {
+    /// See [`Trials::servers`].
+    processes: BTreeMap<String, PathBuf>,
+    looked_at: Vec<Looked>,
+}
+
 /// A trial while it runs.
 struct Course<'a> {
     record: TrialRecord,
     target: &'a Target,
-    /// See [`Trials::servers`].
-    servers: &'a BTreeMap<String, PathBuf>,
+    servers: &'a Servers,
     /// Whether it is judged by the rules of before.
     is_as_before: bool,
     measured: Window,
@@ -106,7 +113,7 @@ struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    fn new(record: TrialRecord, target: &'a Target, servers: &'a BTreeMap<String, PathBuf>) -> Self {
+    fn new(record: TrialRecord, target: &'a Target, servers: &'a Servers) -> Self {
         let measured = Window::new(record.main.clone());
         Self {
             record,
@@ -164,16 +171,19 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Begins to read the machine, the devices that a target lies on, and the servers on this machine.
-fn sampled(placed: &[Placed], servers: &BTreeMap<String, PathBuf>) -> Sampling {
+/// Begins to read the machine, the devices that a target lies on, the processes of servers on this machine, and what servers tell.
+fn sampled(placed: &[Placed], servers: &Servers) -> Sampling {
     let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Machine::new())];
     let devices = devices(placed);
     if !devices.is_empty() {
         samplers.push(Box::new(Devices::new(devices)));
     }
-    if !servers.is_empty() {
-        samplers.push(Box::new(Servers::new(servers.clone())));
+    if !servers.processes.is_empty() {
+        samplers.push(Box::new(server::Servers::new(servers.processes.clone())));
     }
+    let looks =
+        servers.looked_at.iter().map(|server| Box::new(Looks::new(server.clone())) as Box<dyn Sampler>);
+    samplers.extend(looks);
     Sampling::begin(samplers)
 }
 

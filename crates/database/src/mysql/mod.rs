@@ -2,6 +2,7 @@
 //!
 //! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
 
+mod activity;
 mod administration;
 mod fault;
 mod other;
@@ -22,6 +23,7 @@ use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 
+pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
 
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.

@@ -1,5 +1,6 @@
 //! Sessions of PostgreSQL. What the server promises of a commit is left as it is set there.
 
+mod activity;
 mod administration;
 mod copy;
 mod fault;
@@ -25,6 +26,7 @@ use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
 
+pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
 
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.

@@ -1,5 +1,6 @@
 //! Sessions and databases of our own on real servers, which the tests start, kill and throw away.
 
+mod activity;
 mod own;
 mod silence;
 mod transactions;
@@ -11,6 +12,10 @@ use futures_util::future::poll_immediate;
 use instance::{MariaDb, Options, Postgres};
 use tokio::time::{Instant, timeout};
 
+use activity::{
+    a_session_that_waits_for_a_row_is_seen_to, counters_of_a_server_rise_with_what_it_does,
+    what_a_login_may_not_see_is_told_with_the_remedy,
+};
 use own::{
     a_database_that_took_the_name_is_left, a_lock_is_held_for_all_who_ask_at_once,
     a_lock_whose_session_was_ended_is_taken_again, a_run_replaces_what_it_made_itself,
@@ -152,6 +157,9 @@ on_each_server!(
     a_server_that_falls_silent_anywhere_ends_the_set_up,
     an_answer_that_is_swallowed_is_known_by_asking_the_server,
     a_statement_that_the_server_works_on_is_awaited,
+    a_session_that_waits_for_a_row_is_seen_to,
+    counters_of_a_server_rise_with_what_it_does,
+    what_a_login_may_not_see_is_told_with_the_remedy,
 );
 
 async fn statements_do_what_they_say(engine: Engine) {

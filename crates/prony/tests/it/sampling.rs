@@ -33,5 +33,23 @@ fn servers_on_this_machine_are_read_beside_its_processors() {
             load["processes"].as_u64() >= Some(1) && load["memory_bytes"].as_u64() > Some(1 << 20),
             "{load}"
         );
+        assert!(load["write_bytes_per_s"].as_f64().is_some(), "{load}");
+        let told = of("told");
+        let told: Vec<&Value> =
+            told.iter().filter_map(|line| line["told"].as_object()?.values().next()).collect();
+        assert!(told.len() >= 2 && told[0]["session"].is_u64(), "{lines:#?}");
+        let count = |name: &str| told.iter().filter_map(|told| told[name].as_u64()).sum::<u64>();
+        assert!(count("looks") >= 5, "{told:#?}");
+        let counters = told.iter().flat_map(|told| told["counters_per_s"].as_object()).flatten();
+        assert!(counters.clone().count() > 3, "{told:#?}");
+        let commits = |name: &str| matches!(name, "pg_stat_database.xact_commit" | "Innodb_data_fsyncs");
+        assert!(counters.clone().any(|(name, _)| commits(name)), "{told:#?}");
+        let named = lines.iter().filter_map(|line| line["servers"].as_object()?.keys().next()).next();
+        let also = lines.iter().filter_map(|line| line["told"].as_object()?.keys().next()).next();
+        assert_eq!(named, also, "readings of one server have one name");
+        assert_eq!(
+            json_file(results.join("trials/0001/trial.json"))["notes"].as_array().map_or(0, Vec::len),
+            0
+        );
     }
 }

@@ -1,0 +1,40 @@
+//! What PostgreSQL is asked about its sessions and its counters.
+//!
+//! Source: <https://www.postgresql.org/docs/current/monitoring-stats.html>. Columns came and went over the versions, so that the
+//! views are read as whatever they have.
+
+use crate::Dialect;
+use crate::activity::Looking;
+
+pub(crate) static LOOKING: Looking = Looking {
+    dialect: Dialect::Postgres,
+    begin: Some("SET application_name = 'prony sampler'"),
+    ways: &["SELECT CASE WHEN state IS NULL OR state = 'disabled' THEN 'hidden' \
+                     WHEN state = 'idle' THEN 'idle' \
+                     WHEN state LIKE 'idle in transaction%' THEN 'idle in transaction' \
+                     WHEN wait_event_type IS NULL THEN 'executing' \
+                     ELSE wait_event_type || ':' || wait_event END AS doing, count(*) \
+              FROM pg_stat_activity \
+              WHERE datname IN ({databases}) AND coalesce(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid() \
+              AND (state IS DISTINCT FROM 'idle' OR state_change > clock_timestamp() - interval '100 ms') \
+              GROUP BY doing"],
+    counters: &[
+        "SELECT 'pg_stat_wal.' || key, value::float8 FROM pg_stat_wal AS source, jsonb_each_text(to_jsonb(source)) \
+         WHERE value ~ '^[0-9.]+$'",
+        "SELECT 'pg_stat_bgwriter.' || key, value::float8 FROM pg_stat_bgwriter AS source, \
+         jsonb_each_text(to_jsonb(source)) WHERE value ~ '^[0-9.]+$'",
+        // 17 and later.
+        "SELECT 'pg_stat_checkpointer.' || key, value::float8 FROM pg_stat_checkpointer AS source, \
+         jsonb_each_text(to_jsonb(source)) WHERE value ~ '^[0-9.]+$'",
+        // 16 and later.
+        "SELECT 'pg_stat_io.' || (to_jsonb(source) ->> 'object') || '.' || key, sum(value::float8) \
+         FROM pg_stat_io AS source, jsonb_each_text(to_jsonb(source)) \
+         WHERE key IN ('reads', 'read_time', 'writes', 'write_time', 'extends', 'extend_time', 'fsyncs', 'fsync_time', \
+         'writebacks', 'writeback_time', 'hits', 'evictions') AND value ~ '^[0-9.]+$' GROUP BY 1",
+        "SELECT 'pg_stat_database.' || key, sum(value::float8) FROM pg_stat_database AS source, \
+         jsonb_each_text(to_jsonb(source)) WHERE datname IN ({databases}) AND key IN ('xact_commit', 'xact_rollback', \
+         'blks_read', 'blks_hit', 'blk_read_time', 'blk_write_time', 'temp_bytes', 'deadlocks') \
+         AND value ~ '^[0-9.]+$' GROUP BY 1",
+    ],
+    remedy: Some("GRANT pg_monitor TO CURRENT_USER"),
+};

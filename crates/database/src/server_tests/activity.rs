@@ -1,0 +1,116 @@
+//! What sessions of real servers are seen to do.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+
+use record::doing;
+
+use super::*;
+use crate::Activity;
+
+const PLACE: &str =
+    "CREATE TABLE places (id integer PRIMARY KEY, held integer NOT NULL); INSERT INTO places VALUES (1, 0)";
+const ADD: &str = "UPDATE places SET held = held + 1 WHERE id = ?";
+
+/// Looks until it is as expected, while something goes on.
+async fn seen(
+    activity: &mut Activity,
+    is: impl Fn(&BTreeMap<String, u64>) -> bool,
+    going_on: impl Future<Output = ()>,
+) -> BTreeMap<String, u64> {
+    let mut going_on = pin!(going_on);
+    let looks = async {
+        loop {
+            tokio::select! {
+                () = &mut going_on => panic!("it came to an end before it was seen"),
+                found = activity.look() => {
+                    let found = found.unwrap();
+                    if is(&found) {
+                        return found;
+                    }
+                }
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), looks).await.unwrap()
+}
+
+pub(super) async fn a_session_that_waits_for_a_row_is_seen_to(engine: Engine) {
+    let server = shared(engine);
+    let own = server.own("prony_activity", Existing::Refuse).await.unwrap();
+    let (mut one, mut other) = (own.session().await.unwrap(), own.session().await.unwrap());
+    one.script(PLACE).await.unwrap();
+    let add = server.sql(ADD);
+    let mut holder = one.begin().await.unwrap();
+    holder.execute(&add, &[Value::I64(1)]).await.unwrap();
+    let names = [own.name().to_owned()];
+    let mut activity = Activity::open(&server.url(), &names).await.unwrap().unwrap();
+    let lock = if engine == Engine::Postgres { "Lock:transactionid" } else { doing::ROW_LOCK };
+    let waiting = async {
+        other.execute(&add, &[Value::I64(1)]).await.unwrap();
+    };
+    let found = seen(&mut activity, |found| found.contains_key(lock), waiting).await;
+    assert_eq!(found[lock], 1, "{found:?}");
+    // Who waits for a row is told twice by InnoDB's server, as one who updates it and in the sum of those who wait.
+    let as_work = if engine == Engine::Postgres { None } else { Some("Updating") };
+    let idle = [doing::IDLE, doing::IN_TRANSACTION];
+    let others = found.keys().map(String::as_str).filter(|key| *key != lock && !idle.contains(key));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::from_iter(as_work), "who looks is not seen: {found:?}");
+    holder.rollback().await.unwrap();
+    drop((one, other, activity));
+    own.remove().await.unwrap();
+}
+
+pub(super) async fn counters_of_a_server_rise_with_what_it_does(engine: Engine) {
+    let server = shared(engine);
+    let own = server.samples("prony_counters").await;
+    let names = [own.name().to_owned()];
+    let mut activity = Activity::open(&server.url(), &names).await.unwrap().unwrap();
+    let before = activity.counters().await.unwrap();
+    let mut session = own.session().await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(5_000), WriteMethod::Bulk).await.unwrap();
+    drop(session);
+    let counter = if engine == Engine::Postgres { "pg_stat_wal.wal_bytes" } else { "Innodb_os_log_written" };
+    // A server tells its counters now and then.
+    let risen = async {
+        loop {
+            let now = activity.counters().await.unwrap();
+            if now[counter] >= before[counter] + 100_000.0 {
+                return now;
+            }
+        }
+    };
+    let now = timeout(Duration::from_secs(20), risen).await.unwrap();
+    assert!(now.keys().eq(before.keys()), "{:?} {:?}", before.keys(), now.keys());
+    assert!(now.values().all(|value| value.is_finite()));
+    own.remove().await.unwrap();
+}
+
+/// The load's own sessions are those of the login that looks, and these it always sees.
+pub(super) async fn what_a_login_may_not_see_is_told_with_the_remedy(engine: Engine) {
+    let server = shared(engine);
+    let own = server.samples("prony_hidden").await;
+    let mut session = own.session().await.unwrap();
+    let make = match engine {
+        Engine::Postgres => "CREATE ROLE plain LOGIN PASSWORD 'plain'",
+        _ => "CREATE USER plain@'%' IDENTIFIED BY 'plain'; CREATE USER plain@localhost IDENTIFIED BY 'plain'",
+    };
+    session.script(make).await.unwrap();
+    let whole = server.text();
+    let (scheme, rest) = whole.split_once("://").unwrap();
+    let (place, database) = rest.rsplit_once('@').unwrap().1.rsplit_once('/').unwrap();
+    let database = if engine == Engine::Postgres { database } else { "" };
+    let plain: Url = format!("{scheme}://plain:plain@{place}/{database}").parse().unwrap();
+    let mut activity = Activity::open(&plain, &[own.name().to_owned()]).await.unwrap().unwrap();
+    let hidden = activity.look().await.unwrap();
+    match activity.remedy() {
+        Some(remedy) => {
+            assert_eq!(hidden.keys().collect::<Vec<_>>(), [doing::HIDDEN]);
+            session.script(&remedy.replace("CURRENT_USER", "plain")).await.unwrap();
+            assert!(!activity.look().await.unwrap().contains_key(doing::HIDDEN));
+        }
+        None => assert_eq!(hidden, BTreeMap::new(), "sessions of others are not listed"),
+    }
+    drop((session, activity));
+    own.remove().await.unwrap();
+}
