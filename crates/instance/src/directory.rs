@@ -1,4 +1,5 @@
-//! The directory of a server: its data, its socket, its log. Removed when it is dropped.
+//! The directories of a server: its home with its socket and what it says, and the places of its data. Removed when they are
+//! dropped.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ownership::MadeDirectory;
 
+use crate::placement::Placement;
+use crate::process::passable;
 use crate::user::User;
 use crate::{InstanceError, Options};
 
@@ -16,14 +19,19 @@ use crate::{InstanceError, Options};
 const PATH_BYTES_MAX: usize = 90;
 const LOG_LINES: usize = 15;
 const LOG: &str = "log";
+/// Name of the data in it.
+pub(crate) const DATA: &str = "data";
 
 /// Of one server. The server may change all that is in it, so that nothing there is opened by following a link.
 #[derive(Debug)]
 pub(crate) struct Directory {
+    pub(crate) placement: Placement,
     made: MadeDirectory,
     user: Option<User>,
     /// Ours: the server only gets it as its output.
     log: File,
+    /// Whether it stays when this is dropped.
+    is_kept: bool,
 }
 
 impl Directory {
@@ -35,12 +43,20 @@ impl Directory {
         let path = made.directory().path().to_owned();
         let log = made.directory().create_growing(OsStr::new(LOG));
         let (log, _) = log.map_err(InstanceError::file("make", path.join(LOG)))?;
-        let made = Self { made, user, log };
+        let mut made = Self { placement: Placement::default(), made, user, log, is_kept: false };
         if path.as_os_str().as_bytes().len() > PATH_BYTES_MAX {
             return Err(InstanceError::PathTooLong { path });
         }
         made.give_away(made.made.directory(), &path)?;
+        passable(&path, user)?;
+        made.placement = Placement::make(made.made.directory(), user, options)?;
         Ok(made)
+    }
+
+    /// Leaves it when this is dropped.
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+        self.placement.keep();
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -48,7 +64,7 @@ impl Directory {
     }
 
     pub(crate) fn data(&self) -> PathBuf {
-        self.path().join("data")
+        self.path().join(DATA)
     }
 
     pub(crate) fn user(&self) -> Option<User> {
@@ -63,14 +79,6 @@ impl Directory {
         file.write_all(text.as_bytes()).map_err(InstanceError::file("write", &path))?;
         self.give_away(&file, &path)?;
         Ok(path)
-    }
-
-    /// Makes the directory of the data, which belongs to the server.
-    pub(crate) fn make_data(&self) -> Result<(), InstanceError> {
-        let path = self.data();
-        let made = self.made.directory().make(OsStr::new("data"));
-        let made = made.map_err(InstanceError::file("make", &path))?;
-        self.give_away(made.directory(), &path)
     }
 
     /// The log, to write to its end.
@@ -94,15 +102,22 @@ impl Directory {
     }
 
     fn give_away(&self, what: impl AsFd, path: &Path) -> Result<(), InstanceError> {
-        let Some(user) = self.user else { return Ok(()) };
-        std::os::unix::fs::fchown(what, Some(user.uid), Some(user.gid))
-            .map_err(InstanceError::file("change the owner of", path))
+        give_to(self.user, what, path)
     }
+}
+
+/// Gives something to the user of a server, if it is not ours to run it.
+pub(crate) fn give_to(user: Option<User>, what: impl AsFd, path: &Path) -> Result<(), InstanceError> {
+    let Some(user) = user else { return Ok(()) };
+    std::os::unix::fs::fchown(what, Some(user.uid), Some(user.gid))
+        .map_err(InstanceError::file("change the owner of", path))
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // Nobody is left who could be told.
-        let _ = self.made.remove_with_all();
+        if !self.is_kept {
+            // Nobody is left who could be told.
+            let _ = self.made.remove_with_all();
+        }
     }
 }

@@ -49,6 +49,24 @@ pub enum InstanceError {
         /// The directory.
         path: PathBuf,
     },
+    /// The server's user does not get to its directory.
+    #[error(
+        "the server runs as an unprivileged user, who does not get to {path}: choose a directory that every user may pass \
+         through (chmod o+x on those above it), or run prony as the server's own user",
+        path = path.display()
+    )]
+    NotPassable {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// An engine has no such thing.
+    #[error("{engine} has no tablespaces by name: leave out `{name}`, or take PostgreSQL")]
+    NoTablespaces {
+        /// The engine.
+        engine: &'static str,
+        /// Name of the first.
+        name: String,
+    },
     /// A program cannot be started at all.
     #[error("cannot start {program}: {source}")]
     Spawn {

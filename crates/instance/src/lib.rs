@@ -1,4 +1,4 @@
-//! Starts, breaks and stops database servers: throwaway ones in temporary directories on free ports of loopback.
+//! Starts, places, limits, breaks and stops database servers in directories of their own, on free ports of loopback.
 //!
 //! A server keeps its own defaults of durability (fsync, flush at commit), so that what it acknowledges is what it would
 //! acknowledge elsewhere; only the making of its empty data directory skips them. It runs as an unprivileged user when
@@ -8,8 +8,10 @@
 mod directory;
 mod error;
 mod limits;
+mod instance;
 mod mariadb;
 mod options;
+mod placement;
 mod port;
 mod postgres;
 mod process;
@@ -20,6 +22,7 @@ mod user;
 
 pub use error::InstanceError;
 pub use limits::{Device, DeviceLimit, DeviceUsage, Group, LimitError, Limits, Usage};
+pub use instance::{Engine, Instance};
 pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;

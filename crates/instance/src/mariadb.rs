@@ -1,4 +1,4 @@
-//! A throwaway MariaDB.
+//! A MariaDB of our own.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -42,6 +42,9 @@ impl MariaDb {
     /// MariaDB or `setpriv` is not installed, the directory cannot be made, or the server does not start: then the end
     /// of its log is in the error.
     pub fn start(options: &Options) -> Result<Self, InstanceError> {
+        if let Some(name) = options.tablespaces().keys().next() {
+            return Err(InstanceError::NoTablespaces { engine: "MariaDB", name: name.clone() });
+        }
         let user = User::unprivileged("mysql")?;
         let mut mariadb = Self {
             program: program::mariadbd()?,
@@ -106,11 +109,22 @@ impl MariaDb {
         run(&mut self.server, &self.program, &self.options)
     }
 
+    /// The server with its directories.
+    pub(crate) fn server(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// Changes settings and limits, which hold from its next start. It does not run.
+    pub(crate) fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
+        self.server.refuse_if_running()?;
+        self.options = self.options.configured_as(options);
+        self.server.limit(self.options.limited())
+    }
+
     /// Feeds a server without network the same files as `mariadb-install-db` does, but for the help texts and the `sys`
     /// schema, which take most of its time. Durability is off meanwhile: the files are synced when the server ends.
     fn make_system_tables(&self) -> Result<(), InstanceError> {
         let directory = &self.server.directory;
-        directory.make_data()?;
         let mut statements = String::from("CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n");
         for names in SYSTEM_TABLES {
             let file = system_tables(names)?;
@@ -130,6 +144,7 @@ impl MariaDb {
         // A starting server removes what is left of temporary tables in its `tmpdir`, also those of another that runs.
         bootstrap.arg(argument("tmpdir", directory.path()));
         bootstrap.arg(argument("datadir", &directory.data())).stdin(input);
+        bootstrap.args(redo_log(directory.placement.log()));
         self.server.prepare("mariadbd --bootstrap", bootstrap)
     }
 }
@@ -138,7 +153,14 @@ fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), Ins
     let directory = &server.directory;
     let socket = directory.path().join("socket");
     let mut command = server.command(program)?;
-    command.arg("--no-defaults").args(options.settings().map(|(name, value)| format!("--{name}={value}")));
+    command.arg("--no-defaults").args(redo_log(directory.placement.log()));
+    for (name, value) in options.settings() {
+        match directory.placement.log().filter(|_| matches!(name, "log_bin" | "log-bin")) {
+            // A log of changes that is asked for is where the logs are.
+            Some(log) => command.arg(argument("log-bin", &log.join("binary"))),
+            None => command.arg(format!("--{name}={value}")),
+        };
+    }
     command.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", server.port)]);
     for (name, path) in [
         ("datadir", directory.data()),
@@ -170,6 +192,11 @@ fn is_greeted(socket: &Path, connection: &mut Option<UnixStream>) -> bool {
         Err(_) => *connection = None,
     }
     false
+}
+
+/// Where the redo log is, if apart from the data.
+fn redo_log(log: Option<&Path>) -> Option<std::ffi::OsString> {
+    log.map(|log| argument("innodb-log-group-home-dir", log))
 }
 
 fn argument(name: &str, path: &Path) -> std::ffi::OsString {

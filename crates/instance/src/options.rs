@@ -1,14 +1,17 @@
-//! What a caller may choose about a throwaway server.
+//! What a caller may choose about a server.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::Limits;
 
-/// How a server is started: its own settings, and where its directory is made.
+/// How a server is started: its own settings, where its directories are made, and what it may use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     settings: Vec<(String, String)>,
     parent_directory: Option<PathBuf>,
+    log_parent: Option<PathBuf>,
+    tablespaces: BTreeMap<String, PathBuf>,
     limits: Limits,
 }
 
@@ -28,6 +31,20 @@ impl Options {
         self
     }
 
+    /// Makes the directory of the server's log (write-ahead log, redo log, binary log) in this one instead of among its data.
+    #[must_use]
+    pub fn log_parent(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.log_parent = Some(directory.into());
+        self
+    }
+
+    /// Makes a tablespace of that name whose directory is made in this one. Only PostgreSQL has such.
+    #[must_use]
+    pub fn tablespace(mut self, name: impl Into<String>, directory: impl Into<PathBuf>) -> Self {
+        self.tablespaces.insert(name.into(), directory.into());
+        self
+    }
+
     /// Limits what the server may use. What is prepared before it starts (its empty database) is not limited.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -41,6 +58,19 @@ impl Options {
 
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub(crate) fn log_place(&self) -> Option<&Path> {
+        self.log_parent.as_deref()
+    }
+
+    pub(crate) fn tablespaces(&self) -> &BTreeMap<String, PathBuf> {
+        &self.tablespaces
+    }
+
+    /// The same place with the settings and limits of another one.
+    pub(crate) fn configured_as(&self, other: &Self) -> Self {
+        Self { settings: other.settings.clone(), limits: other.limits.clone(), ..self.clone() }
     }
 
     pub(crate) fn parent(&self) -> PathBuf {

@@ -1,4 +1,4 @@
-//! A throwaway PostgreSQL.
+//! A PostgreSQL of our own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -110,6 +110,18 @@ impl Postgres {
         run(&mut self.server, &self.program, &self.options)
     }
 
+    /// The server with its directories.
+    pub(crate) fn server(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
+    /// Changes settings and limits, which hold from its next start. It does not run.
+    pub(crate) fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
+        self.server.refuse_if_running()?;
+        self.options = self.options.configured_as(options);
+        self.server.limit(self.options.limited())
+    }
+
     /// Nothing of an empty cluster is worth waiting for a disk, hence `--no-sync`; the server itself syncs as it does
     /// by default.
     fn make_cluster(&self) -> Result<(), InstanceError> {
@@ -125,7 +137,30 @@ impl Postgres {
         ]);
         initdb.arg(format!("--username={USER}")).arg("--pwfile").arg(password);
         initdb.arg("--pgdata").arg(directory.data()).stdin(Stdio::null());
-        self.server.prepare("initdb", initdb)
+        if let Some(log) = directory.placement.log() {
+            initdb.arg("--waldir").arg(log);
+        }
+        self.server.prepare("initdb", initdb)?;
+        self.make_tablespaces()
+    }
+
+    /// Makes them as a server of one user does, which reads statements from its input, each on a line.
+    fn make_tablespaces(&self) -> Result<(), InstanceError> {
+        let names = self.options.tablespaces();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let directory = &self.server.directory;
+        let mut statements = String::new();
+        for (name, path) in directory.placement.all().filter(|(what, _)| names.contains_key(*what)) {
+            let (name, path) = (name.replace('"', "\"\""), path.display().to_string().replace('\'', "''"));
+            statements += &format!("CREATE TABLESPACE \"{name}\" LOCATION '{path}';\n");
+        }
+        let file = directory.write("tablespaces.sql", &statements)?;
+        let input = std::fs::File::open(&file).map_err(InstanceError::file("open", file))?;
+        let mut single = command(&self.program, directory.user(), None)?;
+        single.args(["--single", "-D"]).arg(directory.data()).arg("postgres").stdin(input);
+        self.server.prepare("postgres --single", single)
     }
 
     /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed

@@ -42,6 +42,24 @@ pub(crate) fn command(
     Ok(command)
 }
 
+/// Whether a server's user gets to a directory: who makes it is perhaps root.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn passable(directory: &Path, user: Option<User>) -> Result<(), InstanceError> {
+    if user.is_none() {
+        return Ok(());
+    }
+    let mut test = command(Path::new("/usr/bin/test"), user, None)?;
+    test.arg("-x").arg(directory);
+    let run = spawn(test).and_then(|mut child| child.wait());
+    match run {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(InstanceError::NotPassable { path: directory.to_owned() }),
+        Err(source) => Err(InstanceError::Spawn { program: "test".to_owned(), source }),
+    }
+}
+
 /// Starts a command made by [`command`].
 ///
 /// The kernel binds the life of a process to the *thread* that made it (prctl(2), PR_SET_PDEATHSIG). A test's thread

@@ -38,6 +38,15 @@ pub(crate) fn setpriv() -> Result<PathBuf, InstanceError> {
     })
 }
 
+/// The program that copies directories with everything that a file system knows of them.
+pub(crate) fn cp() -> Result<PathBuf, InstanceError> {
+    in_path("cp").ok_or(InstanceError::NotInstalled {
+        program: "cp",
+        searched: "/usr/bin",
+        package: "coreutils",
+    })
+}
+
 /// The user's PATH, and then the system's own directories, which a reduced PATH may lack.
 fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -36,9 +36,12 @@ impl Server {
         Self { program, process: None, port: 0, group: None, directory }
     }
 
-    /// Makes the group in which the server is to run, if anything of it is limited.
+    /// Makes the group in which the server is to run, if anything of it is limited; one that it had is gone.
     pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), InstanceError> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
+        if let Some(group) = self.group.take() {
+            group.remove()?;
+        }
         if !limits.is_empty() {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             self.group = Some(Group::make(&format!("prony-{}-{number}", std::process::id()), limits)?);
@@ -73,9 +76,7 @@ impl Server {
         mut command: Command,
         mut is_ready: impl FnMut(u32) -> bool,
     ) -> Result<(), InstanceError> {
-        if let Some(pid) = self.pid() {
-            return Err(InstanceError::Running { program: self.program, pid });
-        }
+        self.refuse_if_running()?;
         self.log_output_of(&mut command)?;
         let process = self.process.insert(spawned(self.program, command)?);
         let deadline = Instant::now() + LIMIT;
@@ -102,6 +103,14 @@ impl Server {
         let mut child = spawned(program, command)?;
         let status = child.wait().map_err(wait_fault(child.id()))?;
         if status.success() { Ok(()) } else { Err(self.ended(program, status)) }
+    }
+
+    /// Whether it runs, which is an error where something is to be changed that it uses.
+    pub(crate) fn refuse_if_running(&mut self) -> Result<(), InstanceError> {
+        match self.pid() {
+            Some(pid) => Err(InstanceError::Running { program: self.program, pid }),
+            None => Ok(()),
+        }
     }
 
     /// Process of the server; `None` while it does not run.

@@ -107,6 +107,14 @@ impl MadeDirectory {
         self.parent.remove_empty(&self.name, &self.identity)
     }
 
+    /// Removes all that is in it, and leaves it empty. Links in it are removed and not followed, mounts are left.
+    ///
+    /// # Errors
+    /// Those of the system. What could not be removed is left.
+    pub fn clear(&self) -> io::Result<()> {
+        empty(&self.directory)
+    }
+
     /// Removes all that is in it, and it. Links in it are removed and not followed, mounts are left.
     ///
     /// # Errors

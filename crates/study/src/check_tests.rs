@@ -157,15 +157,19 @@ fn workloads_of_no_trial_and_blocks_out_of_range_are_told() {
 }
 
 #[test]
-fn a_server_that_would_have_to_be_started_is_refused_with_the_remedy() {
+fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
     let target = |target: &str| {
         let text = format!("workload.historian.rate = 10\n{target}");
         Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string()
     };
-    let managed =
-        target("[target.server.pg]\nengine = \"postgres\"\ndata = \"/data\"\nmemory = \"32GiB\"\ncpus = 4");
-    assert!(managed.contains("target.server.pg: is understood but cannot be run yet"), "{managed}");
-    assert_eq!(managed.lines().count(), 1, "{managed}");
+    let other = target("[target.server.my]\nengine = \"mysql\"");
+    assert!(other.contains("target.server.my.engine: MySQL is not started by prony yet: start it"), "{other}");
+    assert_eq!(other.lines().count(), 1, "{other}");
+    let spaces = target("[target.server.my]\nengine = \"mariadb\"\ntablespaces.fast = \"/ssd\"\ncpu_set = \"a\"");
+    assert!(spaces.contains("target.server.my.tablespaces: are PostgreSQL's"), "{spaces}");
+    assert!(spaces.contains("target.server.my.cpu_set: must be numbers of processors"), "{spaces}");
+    let found = target("[target]\ndatabase = { at = \"pg\", existing = \"reuse\" }\n[target.server.pg]\nengine = \"postgres\"");
+    assert!(found.contains("has no meaning on pg, which is started empty"), "{found}");
     let little = target(
         "[target.server.pg]\nmemory = \"1MiB\"\ncpus = 0.0\nread_iops = 0\npair = \"sync\"\ninstances = 3",
     );
@@ -178,6 +182,30 @@ fn a_server_that_would_have_to_be_started_is_refused_with_the_remedy() {
     assert!(cluster.contains("target.cluster.prod: is understood but cannot be used yet"), "{cluster}");
     let older = target("[target.mariadb]\nmemory = \"1MiB\"");
     assert!(older.contains("target.server.mariadb.memory: is too little"), "{older}");
+}
+
+/// Databases are spread over servers in turn, each with its share of the limits.
+#[test]
+fn several_servers_share_limits_and_databases() {
+    let text = "workload.orders.n_threads = 8\n[target]\ndatabase = { at = \"pg\", count = 4 }\n[target.server.pg]\n\
+                engine = \"postgres\"\ninstances = 2\nmemory = \"4GiB\"\ncpus = 3\nread_iops = 1000\ncpu_set = \"0-1\"";
+    let plan = Plan::of(&Study::from_toml(text).unwrap()).unwrap();
+    let databases = plan.trials[0].databases();
+    let places: Vec<String> = databases.iter().map(|it| it.place()).collect();
+    assert_eq!(
+        places,
+        [
+            "prony_orders_1 of the PostgreSQL server pg-1 that is started for it",
+            "prony_orders_2 of the PostgreSQL server pg-2 that is started for it",
+            "prony_orders_3 of the PostgreSQL server pg-1 that is started for it",
+            "prony_orders_4 of the PostgreSQL server pg-2 that is started for it",
+        ]
+    );
+    let one = &databases[0].server.as_ref().unwrap().server;
+    assert_eq!((one.memory.unwrap().0 >> 30, one.cpus, one.read_iops), (2, Some(1.5), Some(500)));
+    assert_eq!(one.cpu_numbers(), Ok(vec![0, 1]));
+    assert!(!databases[0].is_same(&databases[1]) && !databases[0].is_same(&databases[2]));
+    assert_eq!(plan.databases().len(), 4);
 }
 
 /// Any key of a target is an axis: it is expanded before servers are refused, and a level that cannot be is told by itself.
@@ -193,12 +221,15 @@ fn any_key_of_a_target_is_an_axis() {
         Plan::of(&study(key, levels, target)).unwrap_err().to_string()
     };
     let server = "[target]\ndatabase = \"pg\"\n[target.server.pg]\nengine = \"postgres\"";
-    for (key, levels) in [
-        ("server.pg.memory", "\"8GiB\", \"32GiB\""),
-        ("server.pg.settings.work_mem", "\"4MB\", \"64MB\""),
-        ("server.pg.pair", "\"sync\""),
-        ("postgres.memory", "\"8GiB\""),
-    ] {
+    let started = |key: &str, levels: &str| -> Vec<crate::Server> {
+        let plan = Plan::of(&study(key, levels, server)).unwrap();
+        plan.trials.iter().flat_map(|trial| trial.databases()).map(|it| it.server.unwrap().server).collect()
+    };
+    let memory = started("server.pg.memory", "\"8GiB\", \"32GiB\"");
+    assert_eq!(memory.iter().map(|it| it.memory.unwrap().0 >> 30).collect::<Vec<_>>(), [8, 32]);
+    let settings = started("server.pg.settings.work_mem", "\"4MB\", \"64MB\"");
+    assert_eq!(settings[1].settings_as_text().unwrap(), [("work_mem".to_owned(), "64MB".to_owned())]);
+    for (key, levels) in [("server.pg.pair", "\"sync\"")] {
         let told = refused(key, levels, server);
         assert!(told.starts_with("target.server.") && told.contains("cannot be run yet"), "{key}: {told}");
     }

@@ -33,5 +33,7 @@ pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
 pub use plan::{LOOKS, Plan, Stop, Trial};
 pub use search::{Search, StepLengths};
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
-pub use target::{At, Cluster, Database, Engine, Pair, Pristine, Server, Target, WantedDatabase};
+pub use target::{
+    At, Cluster, Database, Engine, Pair, Pristine, Server, StartedServer, Target, WantedDatabase,
+};
 pub use work::{AnyWork, Asked, Given, Known, Work};

@@ -69,7 +69,7 @@ impl Trial {
     pub fn places(&self) -> Vec<String> {
         match (self.work.any().needs(), &self.work) {
             (TargetNeeds::Databases { most: Some(1), .. }, _) => {
-                self.databases().iter().map(|database| database.url.to_string()).collect()
+                self.databases().iter().map(WantedDatabase::at).collect()
             }
             (TargetNeeds::Databases { .. }, _) => {
                 self.databases().iter().map(WantedDatabase::place).collect()

@@ -6,7 +6,7 @@ use load::TargetNeeds;
 use crate::expand::Point;
 use crate::mistake::{StudyError, mistake};
 use crate::study::Study;
-use crate::target::{At, Database, Target, WantedDatabase};
+use crate::target::{At, Database, Engine, Server, Target, WantedDatabase};
 
 /// Key of a target's databases.
 const DATABASE: &str = "target.database";
@@ -36,7 +36,7 @@ fn of_point(point: &Point) -> Vec<StudyError> {
             let problem = "is missing; give directories, files or devices, such as [\"/data\"]";
             errors.extend(target.paths.is_empty().then(|| mistake("target.paths", problem)));
         }
-        TargetNeeds::Databases { such_as, .. } if target.database.is_empty() => {
+        TargetNeeds::Databases { such_as, .. } if target.databases().is_empty() => {
             let problem = format!("is missing; give the address of a database, such as \"{such_as}\"");
             errors.extend(has_none.then(|| mistake(DATABASE, problem)));
         }
@@ -45,7 +45,7 @@ fn of_point(point: &Point) -> Vec<StudyError> {
     errors
 }
 
-/// Servers that would have to be started, and clusters: all that is understood of them is checked, and then they are refused.
+/// Servers that are to be started, and clusters: all that is understood of them is checked, and what cannot be run is refused.
 fn check_servers(target: &Target) -> Vec<StudyError> {
     let mut errors = Vec::new();
     for (name, server) in &target.server {
@@ -62,11 +62,7 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
                 .into_iter()
                 .map(|(limit, problem)| mistake(format!("{key}.{limit}"), problem)),
         );
-        errors.push(mistake(
-            key,
-            "is understood but cannot be run yet, since this version of prony starts no servers: start it yourself and give \
-             its address as target.database",
-        ));
+        errors.extend(not_started(&key, server));
     }
     errors.extend(target.cluster.keys().map(|name| {
         mistake(
@@ -77,10 +73,26 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
     errors
 }
 
+/// What this version starts no servers of.
+fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
+    let yourself = "start it yourself and give its address as target.database";
+    let of_engine = server.engine.filter(|engine| matches!(engine, Engine::Mysql | Engine::Sqlserver));
+    let engine = of_engine.map(|engine| {
+        mistake(format!("{key}.engine"), format!("{} is not started by prony yet: {yourself}", engine.called()))
+    });
+    let pair = server.pair.map(|_| {
+        mistake(
+            format!("{key}.pair"),
+            format!("is understood but cannot be run yet, since no second server is started: {yourself}"),
+        )
+    });
+    engine.into_iter().chain(pair).collect()
+}
+
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     let TargetNeeds::Databases { who, most, loaded, fake, such_as, .. } = needs else { return Vec::new() };
     let wanted = target.wanted(needs);
-    let mut errors: Vec<StudyError> = target.database.iter().flat_map(|one| check_one(target, one)).collect();
+    let mut errors: Vec<StudyError> = target.databases().iter().flat_map(|one| check_one(target, one)).collect();
     if errors.is_empty() {
         errors.extend(wanted.iter().find_map(unnameable));
     }
@@ -132,11 +144,19 @@ fn check_one(target: &Target, database: &Database) -> Option<StudyError> {
                 format!("`{name}` has no meaning for {url}, where the address names the file: leave it out");
             Some(mistake(NAME, problem))
         }
+        Some(At::Named(name)) if target.server.contains_key(name) && is_found(database.existing) => {
+            Some(mistake("target.database.existing", format!("has no meaning on {name}, which is started empty: leave it out")))
+        }
         Some(_) if database.count == Some(0) => {
             Some(mistake("target.database.count", "cannot be 0: leave it out for one"))
         }
         Some(_) => None,
     }
+}
+
+/// Whether it says what happens to one that is there.
+fn is_found(existing: Option<Existing>) -> bool {
+    matches!(existing, Some(Existing::Use | Existing::Reuse | Existing::Replace))
 }
 
 /// A database or file that no server or file system has by this name, or nobody could name again.

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use database::{Existing, Url};
 use serde::{Deserialize, Serialize};
 
+use super::server::{Server, StartedServer};
+
 /// A database. What is not said comes from the workload that uses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -63,8 +65,10 @@ load::serde_as_text!(At);
 /// A database that a trial uses, with everything said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WantedDatabase {
-    /// Address of the server, or of the file.
+    /// Address of the server, or of the file. Of a server that is started for it the host is the server's name, until it runs.
     pub url: Url,
+    /// The server that is started for it, if one is.
+    pub server: Option<StartedServer>,
     /// Its name there.
     pub name: String,
     /// What happens if there is one of that name already.
@@ -79,16 +83,28 @@ impl WantedDatabase {
     /// What tells it from others: the database on its server, or the file.
     #[must_use]
     pub fn place(&self) -> String {
-        match self.url.file() {
-            Some(file) => file.display().to_string(),
-            None => format!("{} of {}", self.name, self.url),
+        match (self.url.file(), &self.server) {
+            (Some(file), _) => file.display().to_string(),
+            (None, Some(server)) => format!("{} of {server}", self.name),
+            (None, None) => format!("{} of {}", self.name, self.url),
         }
+    }
+
+    /// Where it is, without its name: an address, a file, or the server that is started for it.
+    #[must_use]
+    pub fn at(&self) -> String {
+        self.server.as_ref().map_or_else(|| self.url.to_string(), ToString::to_string)
     }
 
     /// Whether it is the same database, whatever is to become of it.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.url.is_same_place(&other.url) && (self.name == other.name || self.url.file().is_some())
+        let is_same_server = match (&self.server, &other.server) {
+            (Some(own), Some(other)) => own.has_same_data(other),
+            (None, None) => self.url.is_same_place(&other.url),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        is_same_server && (self.name == other.name || self.url.file().is_some())
     }
 
     /// Whether what is made is removed at the end.
@@ -125,22 +141,35 @@ impl Database {
         *self == Self { at: self.at.clone(), ..Self::default() } && self.at.is_some()
     }
 
-    /// With everything said: its name and what becomes of one that is there are as given, or these. None without an address.
-    pub(crate) fn wanted(&self, name: &str, existing: Existing) -> Vec<WantedDatabase> {
-        let Some(url) = self.url() else { return Vec::new() };
+    /// With everything said: its name and what becomes of one that is there are as given, or these. None without an address or a
+    /// server that can be started.
+    pub(crate) fn wanted<'a>(
+        &self,
+        name: &str,
+        existing: Existing,
+        servers: &impl Fn(&str) -> Option<&'a Server>,
+    ) -> Vec<WantedDatabase> {
         let name = self.name.as_deref().unwrap_or(name);
-        let of = |name: String| WantedDatabase {
-            url: url.clone(),
-            name,
-            // A size says that it is to be loaded.
-            existing: self.existing.unwrap_or(if self.load.is_some() { Existing::Refuse } else { existing }),
-            keep: self.keep.unwrap_or(false),
-            load: self.load.clone(),
-        };
-        match self.count {
-            None => vec![of(name.to_owned())],
-            Some(count) => (1..=count).map(|number| of(format!("{name}_{number}"))).collect(),
-        }
+        let all = (1..=self.count.unwrap_or(1)).filter_map(|number| {
+            let (url, server) = match self.at.as_ref()? {
+                At::Address(url) => (url.clone(), None),
+                At::Named(at) => {
+                    let server = StartedServer::of(at, servers(at)?, number);
+                    (server.placeholder()?, Some(server))
+                }
+            };
+            // There is nothing yet on a server that is started, and a size says that it is to be loaded.
+            let is_made = server.is_some() || self.load.is_some();
+            Some(WantedDatabase {
+                url,
+                server,
+                name: self.count.map_or_else(|| name.to_owned(), |_| format!("{name}_{number}")),
+                existing: self.existing.unwrap_or(if is_made { Existing::Refuse } else { existing }),
+                keep: self.keep.unwrap_or(false),
+                load: self.load.clone(),
+            })
+        });
+        all.collect()
     }
 
     fn over(&self, lower: &Self, is_named: &impl Fn(&str) -> bool) -> Self {

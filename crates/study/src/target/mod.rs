@@ -7,6 +7,7 @@ mod database;
 mod server;
 mod written;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 pub use database::{At, Database, WantedDatabase};
-pub use server::{Cluster, Engine, Pair, Pristine, Server};
+pub use server::{Cluster, Engine, Pair, Pristine, Server, StartedServer};
 
 /// What is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,7 +87,18 @@ impl Target {
     pub(crate) fn wanted(&self, needs: TargetNeeds) -> Vec<WantedDatabase> {
         let TargetNeeds::Databases { name, loaded, .. } = needs else { return Vec::new() };
         let existing = if loaded { Existing::Use } else { Existing::Refuse };
-        self.database.iter().flat_map(|database| database.wanted(name, existing)).collect()
+        let servers = |name: &str| self.server.get(name);
+        self.databases().iter().flat_map(|database| database.wanted(name, existing, &servers)).collect()
+    }
+
+    /// Its databases; of one server that is started, and no database said, that server's.
+    pub(crate) fn databases(&self) -> Cow<'_, [Database]> {
+        match self.server.keys().next() {
+            Some(name) if self.database.is_empty() && self.server.len() == 1 => {
+                Cow::Owned(vec![Database { at: Some(At::Named(name.clone())), ..Database::default() }])
+            }
+            _ => Cow::Borrowed(&self.database),
+        }
     }
 
     /// The one database that is described here, to be said more of.

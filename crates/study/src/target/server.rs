@@ -1,6 +1,7 @@
-//! Servers that are started for a study, and clusters that somebody else runs. This version reads and checks them, and runs none.
+//! Servers that are started for a study, and clusters that somebody else runs.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use database::Url;
@@ -59,6 +60,60 @@ pub struct Server {
     pub between_trials: Option<Pristine>,
 }
 
+/// One of the servers that an entry of a study starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartedServer {
+    /// Name of the entry.
+    pub name: String,
+    /// Its number among the servers of this entry, from 1; none if it is the only one.
+    pub number: Option<u32>,
+    /// What is said of it, with its share of the limits.
+    pub server: Server,
+}
+
+impl StartedServer {
+    /// The server of a database, the first of which has number 1: databases are spread over the servers in turn.
+    pub(super) fn of(name: &str, server: &Server, database: u32) -> Self {
+        let instances = server.instances.unwrap_or(1).max(1);
+        let number = (instances > 1).then_some((database - 1) % instances + 1);
+        Self { name: name.to_owned(), number, server: server.one_of(instances) }
+    }
+
+    /// Whether both keep their data in the same place, whatever they may use.
+    #[must_use]
+    pub fn has_same_data(&self, other: &Self) -> bool {
+        let place = |one: &Self| {
+            let Server { engine, data, log, tablespaces, .. } = &one.server;
+            (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone())
+        };
+        place(self) == place(other)
+    }
+
+    /// Its name with its number: `pg`, `pg-2`.
+    #[must_use]
+    pub fn called(&self) -> String {
+        self.number.map_or_else(|| self.name.clone(), |number| format!("{}-{number}", self.name))
+    }
+
+    /// An address of its engine, as long as nobody knows the port.
+    pub(super) fn placeholder(&self) -> Option<Url> {
+        let scheme = match self.server.engine? {
+            Engine::Postgres => "postgres",
+            Engine::Mariadb | Engine::Mysql => "mysql",
+            Engine::Sqlserver => return None,
+        };
+        let host: String = self.called().chars().filter(|sign| sign.is_alphanumeric() || *sign == '-').collect();
+        format!("{scheme}://prony@{host}").parse().ok()
+    }
+}
+
+impl fmt::Display for StartedServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let engine = self.server.engine.map_or("database", Engine::called);
+        write!(f, "the {engine} server {} that is started for it", self.called())
+    }
+}
+
 /// What is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +126,19 @@ pub enum Engine {
     Mysql,
     /// SQL Server.
     Sqlserver,
+}
+
+impl Engine {
+    /// What it is called.
+    #[must_use]
+    pub fn called(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Mariadb => "MariaDB",
+            Self::Mysql => "MySQL",
+            Self::Sqlserver => "SQL Server",
+        }
+    }
 }
 
 /// A server that stands by.
@@ -130,6 +198,8 @@ mod addresses {
 const MEMORY_MIN_BYTES: u64 = 64 << 20;
 /// Most servers of one kind that a study starts.
 const INSTANCES_MAX: u32 = 1_000;
+/// More processors than a machine has.
+const CPUS_MAX: u32 = 65_536;
 
 impl Server {
     /// This one where it says something, else the lower one.
@@ -156,6 +226,59 @@ impl Server {
         }
     }
 
+    /// One of so many that share the limits.
+    fn one_of(&self, instances: u32) -> Self {
+        let share = |limit: u64| (limit / u64::from(instances)).max(1);
+        let size = |limit: Size| Size(share(limit.0));
+        Self {
+            memory: self.memory.map(size),
+            cpus: self.cpus.map(|cpus| cpus / f64::from(instances)),
+            read_iops: self.read_iops.map(share),
+            write_iops: self.write_iops.map(share),
+            read_rate: self.read_rate.map(size),
+            write_rate: self.write_rate.map(size),
+            ..self.clone()
+        }
+    }
+
+    /// The numbers of the processors that it runs on; empty if any may be.
+    ///
+    /// # Errors
+    /// The text that is no list of numbers.
+    pub fn cpu_numbers(&self) -> Result<Vec<u32>, &str> {
+        let Some(text) = self.cpu_set.as_deref() else { return Ok(Vec::new()) };
+        let mut numbers = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let range = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
+            match range {
+                Some((first, last)) if first <= last && last < CPUS_MAX => numbers.extend(first..=last),
+                _ => return Err(part),
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+
+    /// Its settings as texts, as its engine takes them; the name of the first that is neither text, number nor truth.
+    ///
+    /// # Errors
+    /// The name of a setting that no server takes.
+    pub fn settings_as_text(&self) -> Result<Vec<(String, String)>, &str> {
+        let text = |(name, value): (&'_ String, &Value)| {
+            let value = match value {
+                Value::String(text) => text.clone(),
+                Value::Integer(number) => number.to_string(),
+                Value::Float(number) => number.to_string(),
+                Value::Boolean(is_on) => (if *is_on { "on" } else { "off" }).to_owned(),
+                Value::Datetime(_) | Value::Array(_) | Value::Table(_) => return None,
+            };
+            Some((name.clone(), value))
+        };
+        self.settings.iter().map(|setting| text(setting).ok_or(setting.0.as_str())).collect()
+    }
+
     /// What of it cannot be, by the keys below its own.
     pub(crate) fn impossible(&self) -> Vec<(&'static str, &'static str)> {
         let no_limit = "cannot be 0: leave it out for no limit";
@@ -164,13 +287,30 @@ impl Server {
         let wrong = [
             (
                 "memory",
-                self.memory.is_some_and(|memory| memory.0 < MEMORY_MIN_BYTES),
-                "is too little for a server: give at least 64MiB",
+                self.memory.is_some_and(|memory| {
+                    memory.0 / u64::from(self.instances.unwrap_or(1).max(1)) < MEMORY_MIN_BYTES
+                }),
+                "is too little for a server: give at least 64MiB, and as much for each of several",
             ),
             (
                 "cpus",
                 self.cpus.is_some_and(|cpus| !(0.05..=4096.0).contains(&cpus)),
                 "must be a number of processors from 0.05 to 4096",
+            ),
+            (
+                "cpu_set",
+                self.cpu_numbers().is_err(),
+                "must be numbers of processors, such as \"0-3,8\"",
+            ),
+            (
+                "settings",
+                self.settings_as_text().is_err(),
+                "has a value that no server takes: give texts, numbers, true or false",
+            ),
+            (
+                "tablespaces",
+                !self.tablespaces.is_empty() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
+                "are PostgreSQL's: leave them out, or take engine = \"postgres\"",
             ),
             ("read_iops", zero(self.read_iops), no_limit),
             ("write_iops", zero(self.write_iops), no_limit),

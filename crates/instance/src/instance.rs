@@ -1,0 +1,147 @@
+//! A server of either engine, for those who start one because a study says so.
+
+use std::path::{Path, PathBuf};
+
+use crate::server::Server;
+use crate::{Group, InstanceError, MariaDb, Options, Postgres};
+
+/// What can be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// PostgreSQL.
+    Postgres,
+    /// MariaDB.
+    MariaDb,
+}
+
+/// A server of our own. It is ended and its directories are removed when this is dropped, unless it is kept.
+#[derive(Debug)]
+pub enum Instance {
+    /// PostgreSQL.
+    Postgres(Postgres),
+    /// MariaDB.
+    MariaDb(MariaDb),
+}
+
+impl Instance {
+    /// Makes an empty server in directories of its own, starts it and waits until it answers.
+    ///
+    /// # Errors
+    /// See [`Postgres::start`] and [`MariaDb::start`].
+    pub fn start(engine: Engine, options: &Options) -> Result<Self, InstanceError> {
+        Ok(match engine {
+            Engine::Postgres => Self::Postgres(Postgres::start(options)?),
+            Engine::MariaDb => Self::MariaDb(MariaDb::start(options)?),
+        })
+    }
+
+    fn server(&mut self) -> &mut Server {
+        match self {
+            Self::Postgres(server) => server.server(),
+            Self::MariaDb(server) => server.server(),
+        }
+    }
+
+    /// Where clients connect to, with a user who may do everything. It stays over starts.
+    #[must_use]
+    pub fn url(&self) -> String {
+        match self {
+            Self::Postgres(server) => server.url(),
+            Self::MariaDb(server) => server.url(),
+        }
+    }
+
+    /// The server's first process, or `None` while it does not run.
+    pub fn pid(&mut self) -> Option<u32> {
+        self.server().pid()
+    }
+
+    /// The group in which it is limited, if it is.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        match self {
+            Self::Postgres(server) => server.group(),
+            Self::MariaDb(server) => server.group(),
+        }
+    }
+
+    /// Stops the server in order. No error if it does not run.
+    ///
+    /// # Errors
+    /// It is not down after 30 s.
+    pub fn stop(&mut self) -> Result<(), InstanceError> {
+        match self {
+            Self::Postgres(server) => server.stop(),
+            Self::MariaDb(server) => server.stop(),
+        }
+    }
+
+    /// Starts it again after [`Self::stop`], on the same port and data, and waits until it answers.
+    ///
+    /// # Errors
+    /// It runs, or it does not start: then the end of its log is in the error.
+    pub fn start_again(&mut self) -> Result<(), InstanceError> {
+        match self {
+            Self::Postgres(server) => server.start_again(),
+            Self::MariaDb(server) => server.start_again(),
+        }
+    }
+
+    /// Changes settings and limits to those of options, from its next start on. It does not run.
+    ///
+    /// # Errors
+    /// It runs, or it cannot be limited so.
+    pub fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
+        match self {
+            Self::Postgres(server) => server.configure(options),
+            Self::MariaDb(server) => server.configure(options),
+        }
+    }
+
+    /// Keeps its data as they are for [`Self::restore`]. It does not run.
+    ///
+    /// # Errors
+    /// It runs, or its files cannot be copied, above all because the volume is full.
+    pub fn save(&mut self) -> Result<(), InstanceError> {
+        let server = self.server();
+        server.refuse_if_running()?;
+        server.directory.placement.save()
+    }
+
+    /// Whether its data were kept.
+    #[must_use]
+    pub fn is_saved(&mut self) -> bool {
+        self.server().directory.placement.is_saved()
+    }
+
+    /// Makes its data what they were. It does not run.
+    ///
+    /// # Errors
+    /// As [`Self::save`].
+    pub fn restore(&mut self) -> Result<(), InstanceError> {
+        let server = self.server();
+        server.refuse_if_running()?;
+        server.directory.placement.restore()
+    }
+
+    /// Has the kernel forget what it keeps of the server's files. It does not run.
+    ///
+    /// # Errors
+    /// It runs, or a file cannot be read.
+    pub fn drop_caches(&mut self) -> Result<(), InstanceError> {
+        let server = self.server();
+        server.refuse_if_running()?;
+        server.directory.placement.drop_caches()
+    }
+
+    /// What it keeps where: `data`, `log` where that is apart, tablespaces by their names.
+    pub fn places(&mut self) -> Vec<(String, PathBuf)> {
+        let all = self.server().directory.placement.all();
+        all.map(|(what, path)| (what.to_owned(), Path::to_owned(path))).collect()
+    }
+
+    /// Leaves its directories where they are when this is dropped; the server itself ends.
+    pub fn keep(&mut self) {
+        self.server().directory.keep();
+    }
+}
