@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::directory::Directory;
 use crate::server::Server;
-use crate::{Group, InstanceError, MariaDb, Options, Postgres};
+use crate::user::User;
+use crate::{Group, InstanceError, MariaDb, Options, Postgres, program};
 
 /// What can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,28 @@ impl Instance {
             Engine::Postgres => Self::Postgres(Postgres::start(options)?),
             Engine::MariaDb => Self::MariaDb(MariaDb::start(options)?),
         })
+    }
+
+    /// Looks whether one could be started: whether its programs are there, whether its directories can be made where they are wanted
+    /// and entered by its user, and whether it can be limited so. Nothing is left.
+    ///
+    /// # Errors
+    /// What is missing, and what brings it.
+    pub fn look(engine: Engine, options: &Options) -> Result<(), InstanceError> {
+        let user = match engine {
+            Engine::Postgres => {
+                program::of_postgres("initdb")?;
+                program::of_postgres("postgres")?;
+                User::unprivileged("postgres")?
+            }
+            Engine::MariaDb => {
+                program::mariadbd()?;
+                User::unprivileged("mysql")?
+            }
+        };
+        program::setpriv()?;
+        let mut server = Server::new("", Directory::make(options, user)?);
+        server.limit(options.limited())
     }
 
     fn server(&mut self) -> &mut Server {

@@ -7,8 +7,8 @@
 
 mod directory;
 mod error;
-mod limits;
 mod instance;
+mod limits;
 mod mariadb;
 mod options;
 mod placement;
@@ -21,8 +21,8 @@ mod server;
 mod user;
 
 pub use error::InstanceError;
-pub use limits::{Device, DeviceLimit, DeviceUsage, Group, LimitError, Limits, Usage};
 pub use instance::{Engine, Instance};
+pub use limits::{Device, DeviceLimit, DeviceUsage, Group, LimitError, Limits, Usage};
 pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;

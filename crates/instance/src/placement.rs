@@ -39,7 +39,11 @@ struct Place {
 
 impl Placement {
     /// Makes the directories that options ask for; all are empty.
-    pub(crate) fn make(home: &Directory, user: Option<User>, options: &Options) -> Result<Self, InstanceError> {
+    pub(crate) fn make(
+        home: &Directory,
+        user: Option<User>,
+        options: &Options,
+    ) -> Result<Self, InstanceError> {
         let mut placement = Self { places: Vec::new(), user, is_kept: false };
         placement.places.push(Place::make(DATA, home.clone(), None, user)?);
         if let Some(log) = options.log_place() {

@@ -51,6 +51,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         Self::NAME.to_owned()
     }
 
+    /// Sessions that it has in each of its databases at once, at most.
+    fn sessions(_job: &Self::Job) -> u32 {
+        0
+    }
+
     /// Whether it writes to its target.
     fn writes(_job: &Self::Job) -> bool {
         true

@@ -180,6 +180,7 @@ mod tests {
             planned_s: None,
             target: serde_json::Value::Null,
             placed: Vec::new(),
+            servers: Vec::new(),
             marks: Vec::new(),
             setup: None,
             outcome: None,

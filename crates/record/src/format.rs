@@ -149,6 +149,7 @@ impl TryFrom<Format1> for TrialRecord {
             planned_s: None,
             target: Value::Null,
             placed: Vec::new(),
+            servers: Vec::new(),
             setup: record.setup,
             marks,
             outcome,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Main, Mark, Outcome, Placed, Setup, Workload};
+use crate::{Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,9 @@ pub struct TrialRecord {
     /// Where that was found to be; empty if it never began.
     #[serde(default)]
     pub placed: Vec<Placed>,
+    /// Servers that were started for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<StartedServer>,
     /// What was really set up; none if it never began.
     pub setup: Option<Setup>,
     /// What else went on meanwhile, by its begin.

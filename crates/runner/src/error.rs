@@ -14,6 +14,14 @@ pub enum RunError {
     /// The database could not be made ready.
     #[error(transparent)]
     Database(#[from] database::Error),
+    /// A server could not be started, stopped or limited.
+    #[error("the server {name}: {source}")]
+    Server {
+        /// Its name in the study.
+        name: String,
+        /// Why.
+        source: Box<instance::InstanceError>,
+    },
     /// The user ended it before the first trial.
     #[error("interrupted before the first trial{0}")]
     Interrupted(String),

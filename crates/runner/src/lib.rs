@@ -19,6 +19,7 @@ mod sampling;
 mod search_steps;
 mod server;
 mod skip;
+mod started;
 mod targets;
 mod trial;
 mod workloads;

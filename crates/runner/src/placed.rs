@@ -37,7 +37,7 @@ fn database(database: SetUpDatabase<'_>) -> Placed {
     }
 }
 
-fn volume(path: &Path) -> Volume {
+pub(crate) fn volume(path: &Path) -> Volume {
     let (mount, device) = environment::below(path);
     Volume { path: path.display().to_string(), mount, device }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use database::RunId;
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Labels, Manifest, SearchRules, State, TrialRecord};
+use record::{Event, FORMAT_VERSION, Labels, Manifest, SearchRules, StartedServer, State, TrialRecord};
 use stats::search::Search;
 use study::{LOOKS, Plan, StepLengths, Stop, Study, Trial};
 
@@ -66,13 +66,12 @@ pub fn run(
         servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();
     let lying = lying(plan, &targets);
     let environment = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
-    let servers = servers.into_iter().filter_map(|(name, file)| Some((name, file.ok()?))).collect();
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
     let begun_by = resume.and_then(|resume| resume.manifest.search);
     // Of searches that were begun when every confirmation had to be held and no cycle was heeded all steps are judged alike.
     let is_as_before = begun_by.is_some_and(|begun| begun.confirmations_of == 0);
-    let mut run = Run { trials: Trials { stop, listen, servers, targets, is_as_before }, number, begun_by };
+    let mut run = Run { trials: Trials { stop, listen, targets, is_as_before, run }, number, begun_by };
     let search = run.first_search(study, plan)?;
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
@@ -244,14 +243,23 @@ impl Run<'_, '_> {
 
     /// One entry of the plan with its commands: a trial, or a search.
     fn entry(&mut self, study: &Study, trial: &Trial, rules: &mut Rules) -> Result<State, RunError> {
+        let number = if study.search.is_some() { self.number + 1 } else { trial.planned.number };
+        let servers = match self.trials.ready(trial, number)? {
+            Ok(servers) => servers,
+            Err(state) => {
+                self.number = number;
+                return Ok(state);
+            }
+        };
         if let Some(before) = &study.before {
             self.command(before, When::Before, trial)?;
         }
         let state = match self.search_rules(study, trial)? {
-            Some(rules) => self.search(&rules, trial)?,
+            Some(rules) => self.search(&rules, trial, servers)?,
             None => {
                 self.number = trial.planned.number;
-                let ran = self.trials.run(planned(trial, self.number), trial, &trial.work)?;
+                let record = TrialRecord { servers, ..planned(trial, self.number) };
+                let ran = self.trials.run(record, trial, &trial.work)?;
                 if ran.record.state == State::Complete {
                     rules.measured(trial, &ran.measured);
                 }
@@ -307,7 +315,12 @@ impl Run<'_, '_> {
     }
 
     /// Searches the highest rate that a historian holds, a step a trial.
-    fn search(&mut self, rules: &SearchRules, trial: &Trial) -> Result<State, RunError> {
+    fn search(
+        &mut self,
+        rules: &SearchRules,
+        trial: &Trial,
+        mut servers: Vec<StartedServer>,
+    ) -> Result<State, RunError> {
         let span = |seconds: f64| Span { ns: (seconds * 1e9) as u64 };
         let lengths = match rules.cycle {
             Some(cycle) => StepLengths::of_cycle(&trial.work, cycle),
@@ -326,7 +339,10 @@ impl Run<'_, '_> {
                 break;
             }
             self.number += 1;
-            let record = TrialRecord { search: Some(step), ..planned(trial, self.number) };
+            let record =
+                TrialRecord { search: Some(step), servers: servers.clone(), ..planned(trial, self.number) };
+            // The other steps begin where the one before ended.
+            servers.iter_mut().for_each(|server| server.steps.clear());
             let ran = self.trials.run(record, trial, &work)?;
             if matches!(ran.record.state, State::Failed | State::Aborted) {
                 state = ran.record.state;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use database::{Claim, Error, Existing, Own, RunId};
 use load::Tell;
-use record::{Preparation, Unit};
+use record::{Preparation, StartedServer, Unit};
 use study::{Plan, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::orders::store::Loaded;
@@ -16,6 +16,7 @@ use crate::activity::Looked;
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::server::{self, Lies};
+use crate::started::StartedServers;
 use crate::workloads;
 
 /// Files and databases of a study.
@@ -23,6 +24,8 @@ pub(crate) struct Targets {
     /// Files and devices of the disk tests, by the paths that were given.
     files: Vec<(Vec<PathBuf>, disk::Target)>,
     databases: Vec<Held>,
+    /// Servers that were started for them; they end after the databases were given up.
+    servers: StartedServers,
     /// What their connections live on.
     runtime: Runtime,
 }
@@ -57,8 +60,9 @@ pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
 /// let us in.
 pub fn look_at_servers(plan: &Plan) -> Result<(), RunError> {
     let targets = Targets::new()?;
+    plan.trials.iter().try_for_each(|trial| targets.servers.look(trial))?;
     for (wanted, trial) in plan.databases() {
-        let WantedDatabase { url, name, existing, .. } = &wanted;
+        let WantedDatabase { url, name, existing, server: None, .. } = &wanted else { continue };
         targets.runtime.block_on(database::look_at_server(url, name, *existing, instead(Some(trial))))?;
     }
     Ok(())
@@ -75,7 +79,7 @@ impl Targets {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
-        Ok(Self { files: Vec::new(), databases: Vec::new(), runtime })
+        Ok(Self { files: Vec::new(), databases: Vec::new(), servers: StartedServers::new(), runtime })
     }
 
     /// Makes, loads or takes up the databases of a plan.
@@ -91,7 +95,8 @@ impl Targets {
         let opened = plan
             .databases()
             .into_iter()
-            .try_for_each(|(wanted, trial)| targets.hold(wanted, run, stop, Some(trial), &mut tell));
+            .try_for_each(|(wanted, trial)| targets.hold(wanted, run, stop, Some(trial), &mut tell))
+            .and_then(|()| targets.servers.save(&mut tell));
         match opened.and(preparing.end()) {
             Ok(()) => Ok(targets),
             Err(error) => Err(match (error, targets.leave(stop)) {
@@ -105,7 +110,9 @@ impl Targets {
     /// What a study that was killed after its last trial had made for itself, so that it is removed with it.
     pub(crate) fn left(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
         let mut targets = Self::new()?;
-        for (wanted, _) in plan.databases().into_iter().filter(|(wanted, _)| wanted.is_transient()) {
+        // Of a server that was started for the study nothing can be left but its directories.
+        let is_left = |wanted: &WantedDatabase| wanted.is_transient() && wanted.server.is_none();
+        for (wanted, _) in plan.databases().into_iter().filter(|(wanted, _)| is_left(wanted)) {
             // Whatever the study asks for: only what it made itself is to go.
             let wanted = WantedDatabase { existing: Existing::Refuse, ..wanted };
             match targets.hold(wanted, run, stop, None, &mut |_| {}) {
@@ -134,7 +141,14 @@ impl Targets {
             instead: instead(trial),
             ..Claim::new(run.clone(), wanted.existing)
         };
-        let asked = Asked { wanted: &wanted, claim: &claim, runtime: &self.runtime, stop };
+        // Where it really is.
+        let found = match (&wanted.server, trial) {
+            (Some(server), Some(trial)) => {
+                WantedDatabase { url: self.servers.make(server, trial, tell)?, ..wanted.clone() }
+            }
+            _ => wanted.clone(),
+        };
+        let asked = Asked { wanted: &found, claim: &claim, runtime: &self.runtime, stop };
         let (own, loaded) = match trial {
             Some(trial) => workloads::ready(&trial.work, &asked, tell)?,
             None => (asked.make(tell)?, None),
@@ -143,6 +157,54 @@ impl Targets {
         let lies = self.runtime.block_on(server::lies(&own, stop));
         self.databases.push(Held { wanted, own, loaded, fresh, lies });
         if stop.load(Ordering::Relaxed) { Err(RunError::Interrupted(String::new())) } else { Ok(()) }
+    }
+
+    /// Makes the servers that were started for a trial what it asks for. Gives how they stand; none if it has none.
+    pub(crate) fn ready(
+        &mut self,
+        trial: &Trial,
+        run: &RunId,
+        stop: &AtomicBool,
+        listen: &mut Listener<'_>,
+    ) -> Result<Vec<StartedServer>, RunError> {
+        let mut preparing = Preparing::new(listen);
+        let ready = self.ready_telling(trial, run, stop, &mut |at| preparing.tell(at));
+        preparing.end()?;
+        ready
+    }
+
+    fn ready_telling(
+        &mut self,
+        trial: &Trial,
+        run: &RunId,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<Vec<StartedServer>, RunError> {
+        let mut anew: Vec<WantedDatabase> = trial.databases();
+        anew.retain(|wanted| {
+            wanted.server.as_ref().is_some_and(|server| self.servers.is_to_be_made_anew(server))
+        });
+        for wanted in &anew {
+            self.databases.retain(|held| !held.wanted.is_same(wanted));
+            wanted.server.iter().for_each(|server| self.servers.remove(server));
+        }
+        anew.into_iter().try_for_each(|wanted| self.hold(wanted, run, stop, Some(trial), tell))?;
+        let servers = self.servers.ready(trial, tell)?;
+        // Whoever held a database lost it with the server that was started again.
+        let held = self.databases_of(trial).into_iter().filter(|held| held.wanted.server.is_some());
+        let held: Vec<Own> = held.map(|held| held.own.clone()).collect();
+        for own in held {
+            let taken = self.runtime.block_on(waiting::unless_stopped(stop, own.is_held()));
+            if let database::Held::Lost(why) = taken.ok_or_else(|| RunError::Interrupted(String::new()))?? {
+                return Err(RunError::Database(Error::Lost(why)));
+            }
+        }
+        Ok(servers)
+    }
+
+    /// Completes what is recorded of started servers once their trial has ended. Tells of one that ran out of memory.
+    pub(crate) fn add_use(&self, servers: &mut [StartedServer]) -> Option<String> {
+        self.servers.add_use(servers)
     }
 
     /// Makes and fills test files.
@@ -250,7 +312,7 @@ impl Targets {
     pub(crate) fn leave(&mut self, stop: &AtomicBool) -> Result<(), String> {
         let mut result = Ok(());
         for Held { wanted, own, .. } in self.databases.drain(..) {
-            if !wanted.keep && !own.was_there() {
+            if !wanted.keep && !own.was_there() && wanted.server.is_none() {
                 let removed = self.runtime.block_on(waiting::remove(own, stop));
                 result = result.and(removed.map_err(|error| error.to_string()));
             }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use database::RunId;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, FORMAT_VERSION, Outcome, Placed, Sample, State, TrialRecord, Window};
+use record::{Event, FORMAT_VERSION, Outcome, Placed, Sample, StartedServer, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
@@ -23,12 +24,12 @@ use crate::workloads;
 pub(crate) struct Trials<'a, 'b> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) listen: &'a mut Listener<'b>,
-    /// Files that tell the processes of servers on this machine, by the names of their databases.
-    pub(crate) servers: BTreeMap<String, PathBuf>,
     /// What they are run against.
     pub(crate) targets: Targets,
     /// Whether they are judged by the rules of before.
     pub(crate) is_as_before: bool,
+    /// What databases are marked with.
+    pub(crate) run: &'a RunId,
 }
 
 /// A trial that ran.
@@ -48,11 +49,29 @@ impl Trials<'_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The servers that a trial uses: another one of the study tells nothing of it.
+    /// Files that tell the processes of the servers that a trial uses, by the names of databases: another server of the study tells
+    /// nothing of it.
     fn servers_of(&self, trial: &Trial) -> BTreeMap<String, PathBuf> {
         let used = self.targets.names_of(trial);
-        let servers = self.servers.iter().filter(|(name, _)| used.contains(name));
-        servers.map(|(name, file)| (name.clone(), file.clone())).collect()
+        let servers = self.targets.servers().filter(|(name, _)| used.contains(name));
+        servers.filter_map(|(name, file)| Some((name, file.ok()?))).collect()
+    }
+
+    /// Makes the servers of a trial ready that were started for it; if one cannot be what the trial asks for, the trial has failed.
+    pub(crate) fn ready(
+        &mut self,
+        trial: &Trial,
+        number: u32,
+    ) -> Result<Result<Vec<StartedServer>, State>, RunError> {
+        let reason = match self.targets.ready(trial, self.run, self.stop, self.listen) {
+            Ok(servers) => return Ok(Ok(servers)),
+            Err(RunError::Server { .. }) if self.stopped() => return Ok(Err(State::Aborted)),
+            Err(error @ RunError::Server { .. }) => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        let record = TrialRecord { state: State::Failed, reason: Some(reason), ..planned(trial, number) };
+        self.tell(&Event::TrialFinished(record))?;
+        Ok(Err(State::Failed))
     }
 
     pub(crate) fn run(
@@ -86,7 +105,13 @@ impl Trials<'_, '_> {
         for event in last {
             self.tell(&event)?;
         }
+        let out_of_memory = self.targets.add_use(&mut record.servers);
         conclude(&mut record, result, &measured, self.stopped());
+        if let Some(reason) = out_of_memory {
+            // Also of one that failed for it: that the server was killed is the reason.
+            let state = if record.state == State::Complete { State::Invalid } else { record.state };
+            (record.state, record.reason) = (state, Some(reason));
+        }
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
     }
@@ -94,7 +119,7 @@ impl Trials<'_, '_> {
 
 /// The servers that a trial loads.
 struct Servers {
-    /// See [`Trials::servers`].
+    /// See [`Trials::servers_of`].
     processes: BTreeMap<String, PathBuf>,
     looked_at: Vec<Looked>,
 }
@@ -220,6 +245,7 @@ pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
         planned_s: Some(planned_s(&trial.work)),
         target: target_of(trial),
         placed: Vec::new(),
+        servers: Vec::new(),
         marks: Vec::new(),
         setup: None,
         outcome: None,

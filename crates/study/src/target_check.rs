@@ -78,7 +78,10 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
     let yourself = "start it yourself and give its address as target.database";
     let of_engine = server.engine.filter(|engine| matches!(engine, Engine::Mysql | Engine::Sqlserver));
     let engine = of_engine.map(|engine| {
-        mistake(format!("{key}.engine"), format!("{} is not started by prony yet: {yourself}", engine.called()))
+        mistake(
+            format!("{key}.engine"),
+            format!("{} is not started by prony yet: {yourself}", engine.called()),
+        )
     });
     let pair = server.pair.map(|_| {
         mistake(
@@ -92,7 +95,8 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     let TargetNeeds::Databases { who, most, loaded, fake, such_as, .. } = needs else { return Vec::new() };
     let wanted = target.wanted(needs);
-    let mut errors: Vec<StudyError> = target.databases().iter().flat_map(|one| check_one(target, one)).collect();
+    let mut errors: Vec<StudyError> =
+        target.databases().iter().flat_map(|one| check_one(target, one)).collect();
     if errors.is_empty() {
         errors.extend(wanted.iter().find_map(unnameable));
     }
@@ -145,7 +149,10 @@ fn check_one(target: &Target, database: &Database) -> Option<StudyError> {
             Some(mistake(NAME, problem))
         }
         Some(At::Named(name)) if target.server.contains_key(name) && is_found(database.existing) => {
-            Some(mistake("target.database.existing", format!("has no meaning on {name}, which is started empty: leave it out")))
+            Some(mistake(
+                "target.database.existing",
+                format!("has no meaning on {name}, which is started empty: leave it out"),
+            ))
         }
         Some(_) if database.count == Some(0) => {
             Some(mistake("target.database.count", "cannot be 0: leave it out for one"))

@@ -132,6 +132,9 @@ pub trait AnyWork {
     /// What they come to, as a text that is the same for the same work.
     fn comes_to(&self) -> String;
 
+    /// Sessions that it has in each of its databases at once, at most.
+    fn sessions(&self) -> u32;
+
     /// It in a line of a plan.
     fn line(&self) -> String;
 
@@ -183,6 +186,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn parameters(&self) -> serde_json::Value {
         serde_json::to_value(&self.settings).unwrap_or_default()
+    }
+
+    fn sessions(&self) -> u32 {
+        W::sessions(&self.job)
     }
 
     fn comes_to(&self) -> String {

@@ -21,6 +21,7 @@ mod hostile;
 mod interrupt;
 mod judged;
 mod limits;
+mod managed;
 mod mistakes;
 mod mounts;
 mod named;

@@ -120,6 +120,7 @@ pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
         planned_s: None,
         target: serde_json::json!({ "paths": ["/data"] }),
         placed: Vec::new(),
+        servers: Vec::new(),
         marks: Vec::new(),
         setup: None,
         outcome: None,

@@ -67,6 +67,11 @@ pub(crate) fn below(path: &Path) -> (Reading<String>, Reading<String>) {
     (reading(mount.map(|mount| mount.path)), reading(device.map(|device| device.name)))
 }
 
+/// Memory of this machine, in bytes.
+pub(crate) fn memory_bytes() -> u64 {
+    host::memory(Path::new("/")).total_bytes
+}
+
 fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>) {
     let (metadata, path) = match nearest_existing(target) {
         Ok(found) => found,

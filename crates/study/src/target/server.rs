@@ -55,9 +55,12 @@ pub struct Server {
     /// Whether a second one stands by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
-    /// What happens to its data between trials.
+    /// What happens to it between trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_trials: Option<Pristine>,
+    /// Whether the kernel forgets what it keeps of its files before each trial, for which it is started again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cold: Option<bool>,
 }
 
 /// One of the servers that an entry of a study starts.
@@ -102,7 +105,8 @@ impl StartedServer {
             Engine::Mariadb | Engine::Mysql => "mysql",
             Engine::Sqlserver => return None,
         };
-        let host: String = self.called().chars().filter(|sign| sign.is_alphanumeric() || *sign == '-').collect();
+        let host: String =
+            self.called().chars().filter(|sign| sign.is_alphanumeric() || *sign == '-').collect();
         format!("{scheme}://prony@{host}").parse().ok()
     }
 }
@@ -149,15 +153,17 @@ pub enum Pair {
     Sync,
 }
 
-/// What happens to a server's data between trials.
+/// What happens to a server between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pristine {
-    /// It stays.
+    /// It stays as it is.
     Keep,
-    /// It is what it was before the first trial.
+    /// It is stopped and started again, with its data as they are.
+    Restart,
+    /// Its data become what they were before the first trial, and it is started again.
     Restore,
-    /// It is made anew.
+    /// It is made and loaded anew.
     Recreate,
 }
 
@@ -223,6 +229,7 @@ impl Server {
             instances: self.instances.or(lower.instances),
             pair: self.pair.or(lower.pair),
             between_trials: self.between_trials.or(lower.between_trials),
+            cold: self.cold.or(lower.cold),
         }
     }
 
@@ -281,15 +288,19 @@ impl Server {
 
     /// What of it cannot be, by the keys below its own.
     pub(crate) fn impossible(&self) -> Vec<(&'static str, &'static str)> {
+        let wrong = self.wrong_limits().into_iter().chain(self.wrong_others());
+        wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
+    }
+
+    fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
         let no_limit = "cannot be 0: leave it out for no limit";
         let zero = |limit: Option<u64>| limit == Some(0);
         let size = |limit: Option<Size>| limit.map(|limit| limit.0);
-        let wrong = [
+        let of_each = |memory: Size| memory.0 / u64::from(self.instances.unwrap_or(1).max(1));
+        vec![
             (
                 "memory",
-                self.memory.is_some_and(|memory| {
-                    memory.0 / u64::from(self.instances.unwrap_or(1).max(1)) < MEMORY_MIN_BYTES
-                }),
+                self.memory.is_some_and(|memory| of_each(memory) < MEMORY_MIN_BYTES),
                 "is too little for a server: give at least 64MiB, and as much for each of several",
             ),
             (
@@ -297,11 +308,16 @@ impl Server {
                 self.cpus.is_some_and(|cpus| !(0.05..=4096.0).contains(&cpus)),
                 "must be a number of processors from 0.05 to 4096",
             ),
-            (
-                "cpu_set",
-                self.cpu_numbers().is_err(),
-                "must be numbers of processors, such as \"0-3,8\"",
-            ),
+            ("cpu_set", self.cpu_numbers().is_err(), "must be numbers of processors, such as \"0-3,8\""),
+            ("read_iops", zero(self.read_iops), no_limit),
+            ("write_iops", zero(self.write_iops), no_limit),
+            ("read_rate", zero(size(self.read_rate)), no_limit),
+            ("write_rate", zero(size(self.write_rate)), no_limit),
+        ]
+    }
+
+    fn wrong_others(&self) -> Vec<(&'static str, bool, &'static str)> {
+        vec![
             (
                 "settings",
                 self.settings_as_text().is_err(),
@@ -312,10 +328,6 @@ impl Server {
                 !self.tablespaces.is_empty() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
                 "are PostgreSQL's: leave them out, or take engine = \"postgres\"",
             ),
-            ("read_iops", zero(self.read_iops), no_limit),
-            ("write_iops", zero(self.write_iops), no_limit),
-            ("read_rate", zero(size(self.read_rate)), no_limit),
-            ("write_rate", zero(size(self.write_rate)), no_limit),
             (
                 "instances",
                 self.instances.is_some_and(|number| !(1..=INSTANCES_MAX).contains(&number)),
@@ -326,11 +338,6 @@ impl Server {
                 self.pair.is_some() && self.instances.is_some_and(|number| number > 1),
                 "is of one server with one that stands by: leave out instances",
             ),
-        ];
-        wrong
-            .into_iter()
-            .filter(|&(_, is_wrong, _)| is_wrong)
-            .map(|(key, _, problem)| (key, problem))
-            .collect()
+        ]
     }
 }

@@ -53,6 +53,12 @@ impl Workload for Settings {
     }
 
     /// `random 5100/s`, `counters of 5000 tags`.
+    fn sessions(job: &Job) -> u32 {
+        // One for each screen that may be open at once, one for the latest values, and one that purges.
+        let reading = job.readers.map_or(0, |readers| readers.screens.saturating_add(1));
+        job.writers.saturating_add(reading).saturating_add(u32::from(job.maintenance.is_some()))
+    }
+
     fn describe(job: &Job, _: usize) -> String {
         match (&job.source, job.rate_per_s()) {
             (Source::Counters, _) => format!("counters of {} tags", job.tags),

@@ -57,6 +57,10 @@ impl Workload for Settings {
     }
 
     /// `32 clients, 20ms to think`, `6000 orders/min due`.
+    fn sessions(job: &Job) -> u32 {
+        job.n_threads
+    }
+
     fn describe(job: &Job, databases: usize) -> String {
         let stores = if databases > 1 { format!("{databases} x ") } else { String::new() };
         let clients =

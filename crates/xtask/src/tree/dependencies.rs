@@ -20,7 +20,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("database", &["instance", "ownership", "record"]),
     ("workload", &["database", "instance", "load", "ownership", "record"]),
     ("study", &["database", "disk", "workload", "load", "record"]),
-    ("runner", &["study", "disk", "workload", "database", "load", "ownership", "record", "stats"]),
+    (
+        "runner",
+        &["study", "disk", "workload", "database", "instance", "load", "ownership", "record", "stats"],
+    ),
     ("results", &["ownership", "record"]),
     ("report", &["record", "stats"]),
     (

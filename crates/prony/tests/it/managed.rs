@@ -1,0 +1,156 @@
+//! Servers that prony starts for a study: placed, configured, limited, restored between trials, and gone at the end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::workbench::{Outcome, Workbench, json_file};
+
+/// A directory that every user may pass through, for the data of a server.
+fn place() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    directory
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).unwrap().next().is_none()
+}
+
+fn run(bench: &Workbench, file: &str) -> Outcome {
+    bench.write("study.toml", file);
+    bench.run(&["study", "run", "study.toml"])
+}
+
+/// The servers of each trial.
+fn servers(bench: &Workbench) -> Vec<Value> {
+    let trials = bench.results().unwrap().join("trials");
+    let mut numbers: Vec<_> = fs::read_dir(trials).unwrap().map(|entry| entry.unwrap().path()).collect();
+    numbers.sort();
+    numbers.iter().map(|trial| json_file(trial.join("trial.json"))["servers"].clone()).collect()
+}
+
+fn steps(server: &Value) -> Vec<&str> {
+    let steps = server["steps"].as_array().into_iter().flatten();
+    steps.map(|step| step["what"].as_str().unwrap()).collect()
+}
+
+fn setting<'a>(server: &'a Value, origin: &str, name: &str) -> Option<&'a str> {
+    let settings = server[origin].as_array().into_iter().flatten();
+    settings.filter(|setting| setting["name"] == name).find_map(|setting| setting["value"].as_str())
+}
+
+const HISTORIAN: &str = "blocks = 1\norder = \"given\"\n[workload.historian]\nrate = 200\nwarm_up = \"1s\"\n\
+                         duration = \"1s\"\nscreens = 0\n";
+
+#[test]
+fn a_server_is_placed_configured_and_restored_between_trials_and_gone_at_the_end() {
+    for (engine, cache, chosen) in [
+        ("postgres", "shared_buffers", "max_parallel_workers"),
+        ("mariadb", "innodb_buffer_pool_size", "max_connections"),
+    ] {
+        let (bench, data, log) = (Workbench::new(), place(), place());
+        let study = format!(
+            "{HISTORIAN}[target.server.one]\nengine = \"{engine}\"\ndata = {:?}\nlog = {:?}\n\
+             between_trials = \"restore\"\n[[axis]]\nkey = \"target.server.one.settings.{cache}\"\n\
+             levels = [\"32MB\", \"64MB\"]\n",
+            data.path(),
+            log.path(),
+        )
+        .replace("MB", if engine == "mariadb" { "M" } else { "MB" });
+        let plan = {
+            bench.write("study.toml", &study);
+            bench.run(&["study", "plan", "study.toml"]).ended_with(0)
+        };
+        assert!(plan.stdout.contains("server one that is started for it"), "{}", plan.stdout);
+        run(&bench, &study).ended_with(0);
+        let servers = servers(&bench);
+        let [first, second] = [&servers[0][0], &servers[1][0]];
+        assert_eq!(setting(first, "asked", cache).map(|value| &value[..2]), Some("32"));
+        assert_eq!(setting(second, "asked", cache).map(|value| &value[..2]), Some("64"));
+        assert!(setting(first, "chosen", chosen).is_some() && setting(first, "chosen", cache).is_none());
+        let lies = |what: &str| first["places"][what]["path"].as_str().unwrap().to_owned();
+        assert!(Path::new(&lies("data")).starts_with(data.path()), "{first}");
+        assert!(Path::new(&lies("log")).starts_with(log.path()), "{first}");
+        assert!(steps(second).ends_with(&["stopped", "restored", "started"]), "{second}");
+        assert!(is_empty(data.path()) && is_empty(log.path()), "nothing is left");
+        // The server itself says what it runs with, and the log is where it was to be.
+        let trial = json_file(bench.results().unwrap().join("trials/0002/trial.json"));
+        let found = trial["setup"].to_string();
+        assert!(found.contains(if engine == "mariadb" { "64 MiB" } else { "64MB" }), "{found}");
+        let placed = trial["placed"][0]["log"]["known"]["path"].as_str().unwrap_or_default();
+        assert!(Path::new(placed).starts_with(log.path()) || engine == "postgres", "{}", trial["placed"]);
+    }
+}
+
+/// Loading is not limited, the trial is; a kernel without groups, or a user who may make none, is told so before anything runs.
+#[test]
+fn a_server_is_limited_in_its_trial() {
+    let bench = Workbench::new();
+    let study = format!(
+        "{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\nmemory = \"256MiB\"\ncpus = 0.5\ncpu_set = \"0\"\n"
+    );
+    let outcome = run(&bench, &study);
+    if !rustix::process::geteuid().is_root() && outcome.code == Some(1) {
+        outcome.says("the server pg: ");
+        return;
+    }
+    // What one second tells is not certain.
+    assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
+    let server = &servers(&bench)[0][0];
+    let limits = &server["limits"];
+    assert_eq!(limits["memory_bytes"], 256 << 20);
+    assert_eq!((limits["cpus"].as_f64(), limits["cpu_set"][0].as_u64()), (Some(0.5), Some(0)));
+    assert_eq!(setting(server, "chosen", "shared_buffers"), Some("64MB"));
+    let used = &server["used"];
+    assert!(used["cpu_s"].as_f64().unwrap() > 0.0, "{used}");
+    assert_eq!(used["oom_kills"], 0);
+}
+
+/// Several servers share databases and are loaded once; each trial finds the stores as they were loaded.
+#[test]
+fn stores_are_spread_over_servers_and_recreated() {
+    let bench = Workbench::new();
+    let study = "blocks = 2\n[workload.orders]\nsize = \"1MB\"\nn_threads = 2\nwarmup_time = \"1s\"\nrun_time = \"1s\"\n\
+                 [target]\ndatabase = { at = \"my\", count = 2 }\n[target.server.my]\nengine = \"mariadb\"\n\
+                 instances = 2\nbetween_trials = \"recreate\"\nsettings.innodb_buffer_pool_size = \"64M\"\n\
+                 settings.innodb_log_file_size = \"8M\"\n";
+    run(&bench, study).ended_with(0);
+    let servers = servers(&bench);
+    let names: Vec<&str> =
+        servers[0].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["my-1", "my-2"]);
+    let data = |trial: usize| servers[trial][0]["places"]["data"]["path"].clone();
+    assert_ne!(data(0), data(1), "made anew");
+    assert_ne!(servers[0][0]["address"], servers[0][1]["address"]);
+}
+
+#[test]
+fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
+    let bench = Workbench::new();
+    let study = format!(
+        "{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\n[[axis]]\nkey = \"target.server.pg.settings.work_mem\"\n\
+         levels = [\"4MB\", \"a lot\"]\n"
+    );
+    run(&bench, &study).ended_with(1);
+    let results = bench.results().unwrap();
+    let states = [1, 2].map(|number| json_file(results.join(format!("trials/000{number}/trial.json"))));
+    assert_eq!(
+        (states[0]["state"].as_str(), states[1]["state"].as_str()),
+        (Some("complete"), Some("failed"))
+    );
+    let reason = states[1]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("the server pg: postgres ended with") && reason.contains("work_mem"),
+        "{reason}"
+    );
+    fs::remove_dir_all(bench.path("prony-results")).unwrap();
+
+    let nowhere =
+        format!("{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\ndata = \"/nowhere/at/all\"\n");
+    run(&bench, &nowhere).ended_with(1).says("the server pg: cannot make a directory in /nowhere/at/all");
+    assert_eq!(bench.results(), None, "nothing was begun");
+}

@@ -1,0 +1,219 @@
+//! What a server is started with: the settings that follow from what it may use, those of the study, and its limits.
+
+use std::path::{Path, PathBuf};
+
+use instance::{Device, DeviceLimit, Engine, InstanceError, Limits, Options};
+use record::{DeviceLimits, LimitProof, ServerLimits, ServerSetting};
+use study::{Server, StartedServer};
+
+const MIB: u64 = 1 << 20;
+/// Sessions of our own besides those of the load: the lock, the watch over it, the counting at the end.
+const OWN_SESSIONS: u32 = 32;
+/// As many as servers allow by themselves.
+const USUAL_SESSIONS: u32 = 100;
+/// Part of the memory for the server's own cache of pages: PostgreSQL's documentation ("shared_buffers") begins at a quarter,
+/// beside the file cache, which counts within a limit too; InnoDB reads past the file cache and gets half, since the rest of the
+/// server counts within the limit as well.
+const POSTGRES_CACHE: u64 = 4;
+const INNODB_CACHE: u64 = 2;
+/// Processes of PostgreSQL that wait for work beside queries, by default.
+const USUAL_WORKERS: u32 = 8;
+
+/// What a machine gives a server that is not limited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    pub(super) memory_bytes: u64,
+    pub(super) cpus: u32,
+}
+
+impl Whole {
+    /// This machine.
+    pub(super) fn here() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        Self { memory_bytes: crate::environment::memory_bytes(), cpus }
+    }
+}
+
+/// A server as it is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Configuration {
+    /// Given by the study.
+    pub(super) asked: Vec<ServerSetting>,
+    /// Chosen here, where the study gives none of that name.
+    pub(super) chosen: Vec<ServerSetting>,
+    pub(super) limits: Limits,
+}
+
+pub(super) fn engine(server: &Server) -> Option<Engine> {
+    match server.engine? {
+        study::Engine::Postgres => Some(Engine::Postgres),
+        study::Engine::Mariadb => Some(Engine::MariaDb),
+        study::Engine::Mysql | study::Engine::Sqlserver => None,
+    }
+}
+
+impl Configuration {
+    /// Of a server that has so many sessions, by what it may use and what the machine has.
+    pub(super) fn of(server: &Server, sessions: u32, whole: Whole) -> Self {
+        let asked: Vec<ServerSetting> = server
+            .settings_as_text()
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| ServerSetting { name, value })
+            .collect();
+        let is_asked = |name: &str| asked.iter().any(|asked| asked.name.replace('-', "_") == name);
+        let mut chosen = chosen(server, sessions, whole);
+        chosen.retain(|setting| !is_asked(&setting.name));
+        let limits = Limits {
+            memory_bytes: server.memory.map(|memory| memory.0),
+            cpus: server.cpus,
+            cpu_set: server.cpu_numbers().unwrap_or_default(),
+            devices: Vec::new(),
+        };
+        Self { asked, chosen, limits }
+    }
+
+    /// The same with limits of the devices under these directories.
+    pub(super) fn on(mut self, server: &Server, places: &[(String, PathBuf)]) -> Result<Self, InstanceError> {
+        let limit = DeviceLimit {
+            device: Device::default(),
+            read_iops: server.read_iops,
+            write_iops: server.write_iops,
+            read_bytes_per_s: server.read_rate.map(|rate| rate.0),
+            write_bytes_per_s: server.write_rate.map(|rate| rate.0),
+        };
+        if limit == DeviceLimit::default() {
+            return Ok(self);
+        }
+        for (_, path) in places {
+            let device = Device::under(path)?;
+            if !self.limits.devices.iter().any(|limited| limited.device == device) {
+                self.limits.devices.push(DeviceLimit { device, ..limit });
+            }
+        }
+        Ok(self)
+    }
+
+    /// What an instance is given; without limits while it is prepared.
+    pub(super) fn options(&self, server: &StartedServer, is_limited: bool) -> Options {
+        let mut options = Options::default();
+        let server = &server.server;
+        if let Some(data) = &server.data {
+            options = options.parent_directory(data);
+        }
+        if let Some(log) = &server.log {
+            options = options.log_parent(log);
+        }
+        for (name, directory) in &server.tablespaces {
+            options = options.tablespace(name, directory);
+        }
+        for ServerSetting { name, value } in self.chosen.iter().chain(&self.asked) {
+            options = options.setting(name, value);
+        }
+        if is_limited { options.limits(self.limits.clone()) } else { options }
+    }
+
+    /// Limits as they are recorded.
+    pub(super) fn recorded(&self, by: String, proofs: Vec<LimitProof>) -> Option<ServerLimits> {
+        let Limits { memory_bytes, cpus, cpu_set, devices } = self.limits.clone();
+        let of = |device: DeviceLimit| DeviceLimits {
+            reads_per_s: device.read_iops,
+            writes_per_s: device.write_iops,
+            read_bytes_per_s: device.read_bytes_per_s,
+            write_bytes_per_s: device.write_bytes_per_s,
+        };
+        let devices = devices.into_iter().map(|device| (device.device.to_string(), of(device))).collect();
+        (!self.limits.is_empty()).then_some(ServerLimits { by, memory_bytes, cpus, cpu_set, devices, proofs })
+    }
+}
+
+fn chosen(server: &Server, sessions: u32, whole: Whole) -> Vec<ServerSetting> {
+    let memory = server.memory.map_or(whole.memory_bytes, |memory| memory.0.min(whole.memory_bytes));
+    let set =
+        server.cpu_numbers().ok().filter(|set| !set.is_empty()).map_or(whole.cpus, |set| set.len() as u32);
+    let cpus = server.cpus.map_or(set, |cpus| (cpus.ceil() as u32).clamp(1, set));
+    let sessions = USUAL_SESSIONS.max(sessions.saturating_add(OWN_SESSIONS)).to_string();
+    let mib = |bytes: u64| format!("{}MB", (bytes / MIB).max(16));
+    let all: Vec<(&str, String)> = match server.engine {
+        Some(study::Engine::Postgres) => vec![
+            ("shared_buffers", mib(memory / POSTGRES_CACHE)),
+            ("effective_cache_size", mib(memory / 4 * 3)),
+            ("max_connections", sessions),
+            ("max_worker_processes", USUAL_WORKERS.max(cpus).to_string()),
+            ("max_parallel_workers", cpus.to_string()),
+        ],
+        Some(study::Engine::Mariadb) => vec![
+            ("innodb_buffer_pool_size", ((memory / INNODB_CACHE).max(16 * MIB) / MIB * MIB).to_string()),
+            ("max_connections", sessions),
+        ],
+        Some(study::Engine::Mysql | study::Engine::Sqlserver) | None => Vec::new(),
+    };
+    all.into_iter().map(|(name, value)| ServerSetting { name: name.to_owned(), value }).collect()
+}
+
+/// Directories in which those of a server are made: the user's, or that for temporary files.
+pub(super) fn parents(server: &Server) -> Vec<(String, PathBuf)> {
+    let data = server.data.clone().unwrap_or_else(std::env::temp_dir);
+    let log = server.log.as_deref().map(|log| ("log".to_owned(), Path::to_owned(log)));
+    let spaces = server.tablespaces.iter().map(|(name, path)| (name.clone(), path.clone()));
+    std::iter::once(("data".to_owned(), data)).chain(log).chain(spaces).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::Size;
+
+    const WHOLE: Whole = Whole { memory_bytes: 16 << 30, cpus: 8 };
+
+    fn server(engine: study::Engine) -> Server {
+        Server { engine: Some(engine), ..Server::default() }
+    }
+
+    fn chosen_of(server: &Server, sessions: u32) -> Vec<String> {
+        let configuration = Configuration::of(server, sessions, WHOLE);
+        configuration.chosen.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect()
+    }
+
+    #[test]
+    fn caches_sessions_and_workers_follow_from_what_a_server_may_use() {
+        let limited =
+            Server { memory: Some(Size(2 << 30)), cpus: Some(1.5), ..server(study::Engine::Postgres) };
+        assert_eq!(
+            chosen_of(&limited, 400),
+            [
+                "shared_buffers=512MB",
+                "effective_cache_size=1536MB",
+                "max_connections=432",
+                "max_worker_processes=8",
+                "max_parallel_workers=2"
+            ]
+        );
+        assert_eq!(
+            chosen_of(&server(study::Engine::Mariadb), 4),
+            ["innodb_buffer_pool_size=8589934592", "max_connections=100"]
+        );
+    }
+
+    #[test]
+    fn what_the_study_sets_is_not_chosen() {
+        let mut given = server(study::Engine::Mariadb);
+        given.settings.insert("innodb-buffer-pool-size".to_owned(), "64M".into());
+        assert_eq!(chosen_of(&given, 4), ["max_connections=100"]);
+        let asked = Configuration::of(&given, 4, WHOLE).asked;
+        assert_eq!((asked[0].name.as_str(), asked[0].value.as_str()), ("innodb-buffer-pool-size", "64M"));
+    }
+
+    #[test]
+    fn devices_are_limited_once_though_two_places_are_on_one() {
+        let here = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let given = Server { read_iops: Some(500), ..server(study::Engine::Postgres) };
+        let places = ["data", "log"].map(|what| (what.to_owned(), here.path().to_owned()));
+        let on = Configuration::of(&given, 4, WHOLE).on(&given, &places);
+        // Where the sources lie on no disk that the kernel counts, that is said.
+        match on {
+            Ok(on) => assert_eq!((on.limits.devices.len(), on.limits.devices[0].read_iops), (1, Some(500))),
+            Err(error) => assert!(error.to_string().contains("choose a directory on ext4 or xfs"), "{error}"),
+        }
+    }
+}
