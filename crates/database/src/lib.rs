@@ -29,7 +29,7 @@ pub use activity::Activity;
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;
-pub use own::{Held, Holder, Lease, Own, is_name, look, look_at_server};
+pub use own::{Held, Holder, Lease, Own, is_name, look, look_as, look_inside};
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Cell, Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};

@@ -35,15 +35,16 @@ pub(crate) fn run_with(
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
     let survey = survey(&mut plan)?;
+    let context = context(labels.clone())?;
     runner::look_at_databases(&plan)?;
-    runner::look_at_servers(&plan)?;
+    runner::look_at_targets(&plan, &context.run)?;
     plan.notes.iter().for_each(|note| announce!("{note}"));
     commands::plan_summary(study, &plan, &survey).iter().for_each(|line| announce!("{line}"));
     drop(survey);
     let stop = interrupt::flag_on_signal()?;
     let results = ResultsDirectory::make(study, &labels, &output.results)?;
     conduct(
-        &Conducted { study, labels, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
+        &Conducted { study, context, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
         results,
         lines,
     )
@@ -72,9 +73,30 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
     memory::check_plan(&plan)?;
     drop(survey(&mut plan)?);
+    // It keeps what it was called.
+    let context = context(Labels::default())?;
+    runner::look_again(&plan, &resume, &context.run)?;
     tell_commands(&study);
     // A trial that had come to its end and cannot be read is measured again, and nobody would know why.
     damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
+    announce!("{}: {}", study.title, left(&plan, &resume));
+    commands::shell_commands(&study).for_each(|line| announce!("{line}"));
+    let stop = interrupt::flag_on_signal()?;
+    writer.keep(resume.kept_trials());
+    let conducted = Conducted {
+        study: &study,
+        context,
+        plan: &plan,
+        resume: Some(&resume),
+        stop: &stop,
+        format,
+        tells: true,
+    };
+    conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
+}
+
+/// `2 of 4 trials are left; 1 that were begun are measured again, what there is of them is put aside`.
+fn left(plan: &Plan, resume: &Resume) -> String {
     let again = match resume.set_aside().len() {
         0 => String::new(),
         number => {
@@ -87,20 +109,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         (1, of) => format!("1 of {of} trials is left"),
         (left, of) => format!("{left} of {of} trials are left"),
     };
-    announce!("{}: {at_most}{left}{again}", study.title);
-    commands::shell_commands(&study).for_each(|line| announce!("{line}"));
-    let stop = interrupt::flag_on_signal()?;
-    writer.keep(resume.kept_trials());
-    let conducted = Conducted {
-        study: &study,
-        labels: Labels::default(),
-        plan: &plan,
-        resume: Some(&resume),
-        stop: &stop,
-        format,
-        tells: true,
-    };
-    conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
+    format!("{at_most}{left}{again}")
 }
 
 /// Says what will be run besides the load: the study may be somebody else's, who wrote it into their results directory.
@@ -127,8 +136,8 @@ fn enter_working_directory(begun_in: Option<&str>) -> Result<(), Failure> {
 /// What is run, and how it is told.
 struct Conducted<'a> {
     study: &'a Study,
-    /// What it is called; one that is taken up again keeps what it was called.
-    labels: Labels,
+    /// What the runner records of this program.
+    context: runner::Context,
     plan: &'a Plan,
     resume: Option<&'a Resume>,
     stop: &'a Arc<AtomicBool>,
@@ -141,13 +150,12 @@ fn conduct(
     mut results: ResultsDirectory,
     lines: &mut dyn FnMut(&Event) -> String,
 ) -> Result<Exit, Failure> {
-    let &Conducted { study, ref labels, plan, resume, stop, format, tells } = conducted;
-    let context = context(labels.clone())?;
+    let &Conducted { study, ref context, plan, resume, stop, format, tells } = conducted;
     let mut progress = Progress::of(study, plan, resume);
     let mut printed = Ok(());
     let measured = results.writer.archive().clone();
     let mut look = || look(&measured);
-    let result = runner::run(study, plan, resume, &context, stop, &mut look, &mut |event| {
+    let result = runner::run(study, plan, resume, context, stop, &mut look, &mut |event| {
         let event = &*spelling::event(event);
         progress.show(event);
         let lines = lines(event);

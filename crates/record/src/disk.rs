@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Loop, Offered};
+use crate::{Calibration, Loop, Offered, Outcome};
 
 /// Kind of operation that is no I/O of its own: it makes others durable.
 pub const FLUSH: &str = "flush";
@@ -157,6 +157,12 @@ pub struct DiskOutcome {
     /// What an open loop offered; none of a closed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
+}
+
+impl From<DiskOutcome> for Outcome {
+    fn from(outcome: DiskOutcome) -> Self {
+        Self::Disk(outcome)
+    }
 }
 
 /// Which caches an I/O may be answered from.

@@ -22,7 +22,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Calibration, Cycle, Loop, Mark, MarkKind, Outage, RowsCompared, Server, SetUpDatabase, Setup};
+use crate::{
+    Calibration, Cycle, Loop, Mark, MarkKind, Outage, Outcome, RowsCompared, Server, SetUpDatabase, Setup,
+};
 
 /// Kind of operation: one row committed.
 pub const RECORD: &str = "record";
@@ -257,6 +259,12 @@ pub struct HistorianOutcome {
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+impl From<HistorianOutcome> for Outcome {
+    fn from(outcome: HistorianOutcome) -> Self {
+        Self::Historian(Box::new(outcome))
+    }
 }
 
 #[cfg(test)]

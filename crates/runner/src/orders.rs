@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use database::{Error, Existing, Holder, Own};
+use database::{Claim, Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
 use record::{Loop, Mark, OrdersOutcome, Outage, Outcome, Preparation, Setup, Window};
 use stats::thread_busy;
@@ -15,6 +15,21 @@ use crate::error::RunError;
 use crate::judged::{Judged, LOCK_LOST, client_limited, stood_still};
 use crate::targets::{Asked, Held};
 
+/// Looks whether [`ready`] will refuse the store that a job drives.
+pub(crate) async fn look(job: &Job, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
+    match wanted.existing {
+        Existing::Use => orders::look_at_store(&wanted.url, &wanted.name, store(job), claim).await,
+        Existing::Refuse | Existing::Leftover | Existing::Reuse | Existing::Replace => {
+            database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
+        }
+    }
+}
+
+/// The store that a job drives.
+fn store(job: &Job) -> WantedStore {
+    WantedStore { size: job.size, seed: job.store_seed }
+}
+
 /// Takes up the store that a job drives, or loads it.
 pub(crate) fn ready(
     job: &Job,
@@ -23,8 +38,7 @@ pub(crate) fn ready(
 ) -> Result<(Own, Option<Loaded>), RunError> {
     let Asked { wanted, claim, runtime, stop } = asked;
     let (own, loaded) = if wanted.existing == Existing::Use {
-        let store = WantedStore { size: job.size, seed: job.store_seed };
-        let opening = orders::open_store(&wanted.url, &wanted.name, store, &claim.run);
+        let opening = orders::open_store(&wanted.url, &wanted.name, store(job), &claim.run);
         let what = Preparation::waiting(format!("taking up {}", wanted.place()));
         let opening = waiting::telling(tell, what, opening);
         let opened = runtime.block_on(waiting::unless_stopped_for_long(stop, opening));

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use database::RunId;
 use record::{
     Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Order, Reading, Resumption, State, StudyRecord,
     TARGET_VOLUME, in_full, leaves,
@@ -99,6 +100,11 @@ impl Resume {
     #[must_use]
     pub fn set_aside(&self) -> &[u32] {
         &self.set_aside
+    }
+
+    /// The run that it was begun as; none where it was begun before runs had an identity.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.manifest.run.as_ref()?.parse().ok()
     }
 
     /// Whether trials are to be run.

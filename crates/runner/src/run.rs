@@ -56,7 +56,7 @@ pub fn run(
     look: &mut Look<'_>,
     listen: &mut Listener<'_>,
 ) -> Result<Manifest, RunError> {
-    let begun_as = resume.and_then(|resume| resume.manifest.run.as_ref()?.parse().ok());
+    let begun_as = resume.and_then(Resume::run);
     let run = begun_as.as_ref().unwrap_or(&context.run);
     let has_trials = resume.is_none_or(Resume::has_trials);
     let targets =

@@ -15,6 +15,7 @@ use workload::waiting;
 use crate::activity::Looked;
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
+use crate::resume::Resume;
 use crate::server::{self, Lies};
 use crate::started::StartedServers;
 use crate::workloads;
@@ -53,19 +54,59 @@ pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Looks at the databases of a plan on servers, and touches nothing.
+/// Looks at all databases of a plan as a run would take them up, and takes nothing: servers are reached, and stores that are to be
+/// driven are there.
 ///
 /// # Errors
-/// As when they are taken up, for what is not ours, or is there and is not to be, and for a server that cannot be reached or does not
-/// let us in.
-pub fn look_at_servers(plan: &Plan) -> Result<(), RunError> {
+/// As when they are taken up, for what may not be, and for a server that cannot be reached or does not let us in.
+pub fn look_at_targets(plan: &Plan, run: &RunId) -> Result<(), RunError> {
     let targets = Targets::new()?;
     plan.trials.iter().try_for_each(|trial| targets.servers.look(trial))?;
     for (wanted, trial) in plan.databases() {
-        let WantedDatabase { url, name, existing, server: None, .. } = &wanted else { continue };
-        targets.runtime.block_on(database::look_at_server(url, name, *existing, instead(Some(trial))))?;
+        // What is started for the study is made anew.
+        if wanted.server.is_some() {
+            continue;
+        }
+        let claim = claim(&wanted, run, Some(trial));
+        targets.runtime.block_on(workloads::look(&trial.work, &wanted, &claim))?;
     }
     Ok(())
+}
+
+/// The same of a study that is taken up again by `run`, or by the one that it was begun with where that is known.
+///
+/// # Errors
+/// As there. Where no trial is left, only what the study made itself is looked for, and what is another's is none of that.
+pub fn look_again(plan: &Plan, resume: &Resume, run: &RunId) -> Result<(), RunError> {
+    let run = resume.run().unwrap_or_else(|| run.clone());
+    if resume.has_trials() {
+        return look_at_targets(plan, &run);
+    }
+    let targets = Targets::new()?;
+    for wanted in of_its_own(plan) {
+        match targets.runtime.block_on(database::look_as(
+            &wanted.url,
+            &wanted.name,
+            &claim(&wanted, &run, None),
+        )) {
+            Ok(_) | Err(Error::NoDatabase(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What a plan makes for itself, to be taken by nobody but the run that made it.
+fn of_its_own(plan: &Plan) -> impl Iterator<Item = WantedDatabase> {
+    // Of a server that was started for the study nothing can be left but its directories.
+    let is_left = |wanted: &WantedDatabase| wanted.is_transient() && wanted.server.is_none();
+    let transient = plan.databases().into_iter().filter(move |(wanted, _)| is_left(wanted));
+    // Whatever the study asks for: only what it made itself is to go.
+    transient.map(|(wanted, _)| WantedDatabase { existing: Existing::Refuse, ..wanted })
+}
+
+fn claim(wanted: &WantedDatabase, run: &RunId, trial: Option<&Trial>) -> Claim {
+    Claim { is_transient: !wanted.keep, instead: instead(trial), ..Claim::new(run.clone(), wanted.existing) }
 }
 
 /// How what is there could be taken up instead: a store that is there is driven, and whatever else is there is gone on in.
@@ -110,11 +151,7 @@ impl Targets {
     /// What a study that was killed after its last trial had made for itself, so that it is removed with it.
     pub(crate) fn left(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
         let mut targets = Self::new()?;
-        // Of a server that was started for the study nothing can be left but its directories.
-        let is_left = |wanted: &WantedDatabase| wanted.is_transient() && wanted.server.is_none();
-        for (wanted, _) in plan.databases().into_iter().filter(|(wanted, _)| is_left(wanted)) {
-            // Whatever the study asks for: only what it made itself is to go.
-            let wanted = WantedDatabase { existing: Existing::Refuse, ..wanted };
+        for wanted in of_its_own(plan) {
             match targets.hold(wanted, run, stop, None, &mut |_| {}) {
                 Ok(()) | Err(RunError::Database(Error::NoDatabase(_))) => {}
                 Err(error) => {
@@ -136,11 +173,7 @@ impl Targets {
         trial: Option<&Trial>,
         tell: &mut Tell<'_>,
     ) -> Result<(), RunError> {
-        let claim = Claim {
-            is_transient: !wanted.keep,
-            instead: instead(trial),
-            ..Claim::new(run.clone(), wanted.existing)
-        };
+        let claim = claim(&wanted, run, trial);
         // Where it really is.
         let found = match (&wanted.server, trial) {
             (Some(server), Some(trial)) => {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use database::Own;
+use database::{Claim, Error, Own};
 use load::{Go, Progress, Tell};
 use record::{Mark, Outcome, Setup, Window};
-use study::{Plan, Trial, Work};
+use study::{Plan, Trial, WantedDatabase, Work};
 use workload::orders::store::Loaded;
 
 use crate::error::RunError;
@@ -34,6 +34,16 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
     Ok(())
 }
 
+/// Looks whether a database will be refused to a work, and takes nothing.
+pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
+    match work {
+        Work::Disk(_) | Work::Historian(_) => {
+            database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
+        }
+        Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
+    }
+}
+
 /// Makes a database ready for a work.
 pub(crate) fn ready(
     work: &Work,
@@ -56,13 +66,13 @@ pub(crate) fn run(
 ) -> Result<Outcome, String> {
     match work {
         Work::Disk(asked) => disk::run(&asked.job, targets.files_of(trial), stop, on_progress)
-            .map(Outcome::Disk)
+            .map(Into::into)
             .map_err(|error| error.to_string()),
         Work::Historian(asked) => historian::run(&asked.job, targets.databases_of(trial), stop, on_progress)
-            .map(|outcome| Outcome::Historian(Box::new(outcome)))
+            .map(Into::into)
             .map_err(|error| error.to_string()),
         Work::Orders(asked) => orders::run(&asked.job, &targets.databases_of(trial), stop, on_progress)
-            .map(|outcome| Outcome::Orders(Box::new(outcome)))
+            .map(Into::into)
             .map_err(|error| error.to_string()),
     }
 }

@@ -106,6 +106,30 @@ pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -
     Err(refused(refusal, Wish { existing, instead }, &place.shown, "give another file", &place.removal()))
 }
 
+/// Looks whether the file will be refused, as its mark says, and leaves its lock: it is judged again when it is taken. Tells whether
+/// it is there.
+pub(super) async fn look_as(file: &Path, claim: &Claim) -> Result<bool, Error> {
+    let place = Place::of(file)?;
+    place.check_companions(place.look()?.is_some())?;
+    if Lock::is_held(&place) {
+        return Err(in_use(&place.shown));
+    }
+    let standing = place.find().await?.standing;
+    match action(&standing, claim) {
+        Ok(_) => Ok(matches!(standing, Standing::Ours(_))),
+        Err(refusal) => {
+            Err(refused(refusal, Wish::of(claim), &place.shown, "give another file", &place.removal()))
+        }
+    }
+}
+
+/// A session in the file, which nobody holds for it.
+pub(super) async fn look_inside(file: &Path) -> Result<Session, Error> {
+    let place = Place::of(file)?;
+    let session = SqliteSession::open_own(&place.path, place.target(), APPLICATION_ID).await?;
+    Ok(Session::of_sqlite(session))
+}
+
 /// Which file a run holds, for those who work in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Leased {

@@ -164,24 +164,37 @@ pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<
     }
 }
 
-/// Looks on a server whether its database of this name will be refused, and touches nothing; of a file see [`look`].
+/// Looks whether a database will be refused to a run, as its mark says, and takes nothing. Tells whether there is one of ours to be
+/// taken up. What stands there is judged again when it is taken.
 ///
 /// # Errors
-/// Those of [`Own::make`] for what is not ours, or is ours and may not be taken by any run but its own; and that of a server that
-/// cannot be reached or does not let us in.
-pub async fn look_at_server(
-    url: &Url,
-    name: &str,
-    existing: Existing,
-    instead: Option<Existing>,
-) -> Result<(), Error> {
+/// Those of [`Own::make`] for what is not ours, or is ours and may not be taken by this run; and that of a server that cannot be
+/// reached or does not let us in.
+pub async fn look_as(url: &Url, name: &str, claim: &Claim) -> Result<bool, Error> {
     let administration = match &url.0 {
+        Address::Sqlite(path) => return file::look_as(path, claim).await,
         Address::Postgres(_) => &postgres::ADMINISTRATION,
         Address::Mysql(_) => &mysql::ADMINISTRATION,
-        Address::Sqlite(_) | Address::Fake(_) => return Ok(()),
+        Address::Fake(_) => return Ok(false),
     };
     check_name(name)?;
-    server::look(administration, url, name, Wish { existing, instead }).await
+    server::look(administration, url, name, claim).await
+}
+
+/// A session in a database of ours, to look at what is in it before it is taken; none if none is there to be taken up.
+///
+/// # Errors
+/// Those of [`look_as`] and [`Session::open`].
+pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<Session>, Error> {
+    if !look_as(url, name, claim).await? {
+        return Ok(None);
+    }
+    match &url.0 {
+        Address::Sqlite(path) => file::look_inside(path).await.map(Some),
+        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) => {
+            Session::open(&url.with_database(name)).await.map(Some)
+        }
+    }
 }
 
 async fn on_server(

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ownership::{Action, Existing, Permit, Refusal, RunId, Standing, action, may_remove};
+use ownership::{Action, Permit, Refusal, RunId, Standing, action, may_remove};
 
 use tokio::sync::Mutex;
 
@@ -203,22 +203,20 @@ impl From<Refusal> for Removing {
     }
 }
 
-/// Looks whether a database will be refused whichever run wants it, without any lock: it is judged again when it is taken.
+/// Looks whether a database will be refused, without any lock: it is judged again when it is taken. Tells whether it is there.
 pub(super) async fn look(
     administration: &'static Administration,
     url: &Url,
     name: &str,
-    wish: Wish,
-) -> Result<(), Error> {
+    claim: &Claim,
+) -> Result<bool, Error> {
     let place = Place { url: url.clone(), name: name.to_owned(), administration };
     let mut admin = Session::open(url).await?;
-    match (place.standing_at_first(&mut admin).await?, wish.existing) {
-        (Standing::Foreign, _) => Err(place.refused(Refusal::Foreign, wish)),
-        (Standing::Ours(_), Existing::Refuse) if place.has_sessions(&mut admin).await? => {
-            Err(in_use(&place.shown()))
-        }
-        (Standing::Ours(_), Existing::Refuse) => Err(place.refused(Refusal::OfAnotherRun, wish)),
-        (Standing::Absent | Standing::HalfMade | Standing::Ours(_), _) => Ok(()),
+    let standing = place.standing_at_first(&mut admin).await?;
+    match action(&standing, claim) {
+        Ok(_) => Ok(matches!(standing, Standing::Ours(_))),
+        Err(Refusal::OfAnotherRun) if place.has_sessions(&mut admin).await? => Err(in_use(&place.shown())),
+        Err(refusal) => Err(place.refused(refusal, Wish::of(claim))),
     }
 }
 

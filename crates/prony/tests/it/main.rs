@@ -31,6 +31,7 @@ mod orders_run;
 mod output;
 mod pauses;
 mod profiles;
+mod refused;
 mod report;
 mod running;
 mod safety;

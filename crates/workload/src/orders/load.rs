@@ -51,7 +51,7 @@ pub enum LoadError {
 /// When what is there is not to be replaced, or the server cannot be reached or does not let us in.
 pub fn look((url, name): (&Url, &str), claim: &Claim) -> Result<(), LoadError> {
     database::look(url, claim.existing, claim.instead)?;
-    Ok(runtime()?.block_on(database::look_at_server(url, name, claim.existing, claim.instead))?)
+    Ok(runtime()?.block_on(database::look_as(url, name, claim)).map(drop)?)
 }
 
 /// [`load_held`] of a store that is let go of when it is loaded.

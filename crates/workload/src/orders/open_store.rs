@@ -1,6 +1,6 @@
 //! Takes up a store that was loaded, for a run or to look at it; what is no such store is refused before anything is done.
 
-use database::{Claim, Error, Existing, Own, RunId, Url};
+use database::{Claim, Error, Existing, Own, RunId, Session, Url};
 use record::{Command, Parameter};
 
 use super::size::StoreSize;
@@ -19,14 +19,38 @@ pub async fn open_store(
     wanted: WantedStore,
     run: &RunId,
 ) -> Result<(Own, Loaded), Error> {
-    let Some((own, loaded)) = take_up(url, name, run).await? else {
-        let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
-        return Err(Error::NoDatabase(format!(
-            "{place}: there is no order store; make one with {}",
-            Command::new("orders load")
-        )));
+    let Some((own, loaded)) = take_up(url, name, run).await? else { return Err(no_store(url, name)) };
+    check_loaded(own.url(), &loaded, wanted)?;
+    Ok((own, loaded))
+}
+
+/// Looks whether [`open_store`] will refuse a store, and takes nothing. Whether one that is not complete is being loaded, or its
+/// load was broken off, is told when it is taken.
+///
+/// # Errors
+/// As there.
+pub async fn look_at_store(url: &Url, name: &str, wanted: WantedStore, claim: &Claim) -> Result<(), Error> {
+    let Some(mut session) = database::look_inside(url, name, claim).await? else {
+        return Err(no_store(url, name));
     };
-    let (place, size, seed) = (own.url(), &loaded.size, loaded.seed);
+    let own = url.with_database(name);
+    match read_store(&mut session, &own).await? {
+        loaded if loaded.state == State::Loading => Ok(()),
+        loaded => check_loaded(&own, &loaded, wanted),
+    }
+}
+
+fn no_store(url: &Url, name: &str) -> Error {
+    let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
+    Error::NoDatabase(format!(
+        "{place}: there is no order store; make one with {}",
+        Command::new("orders load")
+    ))
+}
+
+/// Refuses a store that is not whole, or not the one that is wanted.
+fn check_loaded(place: &Url, loaded: &Loaded, wanted: WantedStore) -> Result<(), Error> {
+    let (size, seed) = (&loaded.size, loaded.seed);
     if loaded.state == State::Loading {
         return Err(Error::NoDatabase(format!(
             "{place}: the load of this store of {size} was broken off; load it again with {}, and {}",
@@ -49,7 +73,7 @@ pub async fn open_store(
             load_again(&wanted).with(Parameter::new("seed").of(seed)),
             the_same_place()
         ))),
-        _ => Ok((own, loaded)),
+        _ => Ok(()),
     }
 }
 
@@ -68,23 +92,23 @@ pub(super) async fn take_up(url: &Url, name: &str, run: &RunId) -> Result<Option
     if !own.was_there() {
         return own.remove().await.map(|()| None);
     }
-    let mut session = own.session().await?;
-    let read = match read_loaded(&mut session).await {
-        Ok(Some(loaded)) => Ok(loaded),
-        Ok(None) => Err(String::new()),
+    let loaded = read_store(&mut own.session().await?, own.url()).await?;
+    Ok(Some((own, loaded)))
+}
+
+/// What a database of ours says is loaded.
+async fn read_store(session: &mut Session, place: &Url) -> Result<Loaded, Error> {
+    let words = match read_loaded(session).await {
+        Ok(Some(loaded)) => return Ok(loaded),
+        Ok(None) => String::new(),
         // There is no such table in a database that something else of ours was made in.
-        Err(Error::Statement(words)) => Err(format!(" ({words})")),
+        Err(Error::Statement(words)) => format!(" ({words})"),
         Err(error) => return Err(error),
     };
-    drop(session);
-    let loaded = read.map_err(|words| {
-        Error::NoDatabase(format!(
-            "{} holds no whole order store{words}: give another, or load a store in place of what is there with {}",
-            own.url(),
-            Command::new("orders load").with(Parameter::new("replace").of(true))
-        ))
-    })?;
-    Ok(Some((own, loaded)))
+    Err(Error::NoDatabase(format!(
+        "{place} holds no whole order store{words}: give another, or load a store in place of what is there with {}",
+        Command::new("orders load").with(Parameter::new("replace").of(true))
+    )))
 }
 
 #[cfg(test)]
