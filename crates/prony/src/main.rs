@@ -30,6 +30,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
+use clap::error::ErrorKind;
 
 use crate::config::Config;
 
@@ -43,22 +44,9 @@ fn main() -> ExitCode {
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
     } else {
-        let config = match config::read(&arguments, &arguments::program()) {
-            Ok(config) => config,
-            Err(mistakes) => {
-                mistakes.iter().for_each(|line| tell!("error: {line}"));
-                return exit::Exit::Usage.into();
-            }
-        };
-        let parse = |arguments| parse(arguments, &config);
-        match parse(arguments.clone()) {
-            Ok(arguments) => {
-                let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-                let command = arguments::program();
-                environment::warnings(&command, variables).iter().for_each(|warning| tell!("{warning}"));
-                commands::run(arguments)
-            }
-            Err(error) => return terminal::end_with(error, &arguments, parse),
+        match prony(&arguments) {
+            Ok(result) => result,
+            Err(code) => return code,
         }
     };
     match result {
@@ -66,6 +54,35 @@ fn main() -> ExitCode {
         Err(failure) => {
             failure.lines().iter().for_each(|line| tell!("error: {line}"));
             failure.code().into()
+        }
+    }
+}
+
+/// Runs the command that is asked for. Where there is none, or nothing but help, the exit code.
+fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, ExitCode> {
+    let (config, mistakes) = match config::read(arguments, &arguments::program()) {
+        Ok(config) => (config, Vec::new()),
+        Err(mistakes) => (Config::default(), mistakes),
+    };
+    let parse = |arguments| parse(arguments, &config);
+    match parse(arguments.to_vec()) {
+        Ok(parsed) if mistakes.is_empty() || !parsed.command.heeds_defaults() => {
+            let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+            let command = arguments::program();
+            environment::warnings(&command, variables).iter().for_each(|warning| tell!("{warning}"));
+            Ok(commands::run(parsed))
+        }
+        Err(error) if mistakes.is_empty() || !error.use_stderr() => {
+            if error.kind() == ErrorKind::DisplayHelp {
+                mistakes.iter().for_each(|line| {
+                    tell!("warning: {line}; nothing of it is heeded, and no default here is from it")
+                });
+            }
+            Err(terminal::end_with(error, arguments, parse))
+        }
+        Ok(_) | Err(_) => {
+            mistakes.iter().for_each(|line| tell!("error: {line}"));
+            Err(exit::Exit::Usage.into())
         }
     }
 }

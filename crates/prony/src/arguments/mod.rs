@@ -97,6 +97,13 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether anything of a file of defaults can have an effect on it.
+    pub(crate) fn heeds_defaults(&self) -> bool {
+        !matches!(self, Self::Sqlio { .. } | Self::Completions { .. } | Self::Man { .. })
+    }
+}
+
 // Commands that measure and have no others beside them. With a third stroke this would be the help of `prony`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Measuring {

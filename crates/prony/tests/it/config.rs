@@ -73,3 +73,30 @@ fn mistakes_name_file_line_and_key() {
     }
     run(&bench, &[], &["plan", "disk", ".", "--no-config"]).ended_with(0);
 }
+
+/// One slip in the file kept anybody from reading the help that explains the file, and SQLIO's options, which it has no part in.
+#[test]
+fn a_file_that_cannot_be_read_stops_only_what_heeds_it() {
+    for broken in ["[disk]\nblok_size = \"8KiB\"\n", "[disk\n"] {
+        let bench = with_defaults(broken);
+        let told = "home/prony/config.toml: line ";
+        let help = run(&bench, &[], &["disk", "--help"]).ended_with(0).says("warning: ").says(told);
+        assert!(help.stdout.contains("--block-size"), "{}", help.stdout);
+        for quiet in [
+            &["--version"][..],
+            &["man", "disk"],
+            &["completions", "bash"],
+            &["sqlio", "-?"],
+            &["sqlio", "-s1", "nothing.dat"],
+        ] {
+            let outcome = run(&bench, &[], quiet);
+            assert!(!outcome.stderr.contains("config.toml"), "{quiet:?}: {}", outcome.stderr);
+            assert!(quiet[0] == "sqlio" || outcome.code == Some(0), "{quiet:?}: {}", outcome.stderr);
+        }
+        for heeding in [&["plan", "disk", "."][..], &["list"], &["disk"], &["report", "latest"]] {
+            let outcome = run(&bench, &[], heeding).ended_with(2).says("error: ").says(told);
+            assert!(!outcome.stderr.contains("warning"), "{heeding:?}: {}", outcome.stderr);
+        }
+        run(&bench, &[], &["list", "--no-config"]);
+    }
+}
