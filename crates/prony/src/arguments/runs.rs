@@ -67,4 +67,8 @@ pub(crate) struct List {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Print the names alone by which other commands find these runs, a line each: what a shell completes
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) names: bool,
 }

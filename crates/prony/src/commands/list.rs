@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use record::{Labels, Lines, State};
+use record::{LATEST, Labels, Lines, RunName, State};
 use report::Verdict;
 use results::{Listed, ReadError, Run};
 use serde_json::{Value, json};
@@ -22,7 +22,9 @@ pub(crate) fn run(list: &List) -> Result<Exit, Failure> {
     if !list.tag.is_empty() {
         listed = tagged(listed, list);
     }
-    if list.json {
+    if list.names {
+        terminal::print(&Lines::each(names(&listed)))?;
+    } else if list.json {
         let runs: Vec<Value> = listed.iter().map(document).collect();
         let text = serde_json::to_string_pretty(&json!({ "runs": runs })).map_err(Failure::runtime)?;
         terminal::print_json(&(text + "\n"))?;
@@ -61,6 +63,16 @@ fn tagged(listed: Vec<Listed>, list: &List) -> Vec<Listed> {
     }
     let has = |labels: &Labels| list.tag.iter().all(|tag| labels.has(tag));
     read.into_iter().filter(|listed| listed.run.as_ref().is_ok_and(|run| has(&run.manifest.labels))).collect()
+}
+
+/// The names that find one run each, and `latest`. A shell may expand what it reads here: what a directory of others calls a run is
+/// given only if it is a name.
+fn names(listed: &[Listed]) -> Vec<String> {
+    let name = |listed: &Listed| listed.run.as_ref().ok()?.manifest.labels.name.clone();
+    let all: Vec<String> = listed.iter().filter_map(name).collect();
+    let is_one = |name: &&String| all.iter().filter(|other| other == name).count() == 1;
+    let names = all.iter().filter(is_one).filter(|name| name.parse::<RunName>().is_ok()).cloned();
+    names.chain((!listed.is_empty()).then(|| LATEST.to_owned())).collect()
 }
 
 /// Date, name and what was measured; the verdict; the path.

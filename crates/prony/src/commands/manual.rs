@@ -15,18 +15,63 @@ use crate::terminal;
 
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_names(Arguments::command()), "prony", &mut script);
+    clap_complete::generate(shell, &mut with_runs(with_names(Arguments::command())), "prony", &mut script);
     let script = String::from_utf8(script).map_err(Failure::runtime)?;
     let script = match shell {
-        Shell::Zsh => with_files(&script),
-        Shell::Fish => script + &fish_names(),
-        _ => script,
+        Shell::Bash => script.replace(RUNS, "$(prony list --names 2>/dev/null)"),
+        Shell::Zsh => zsh_runs(&with_files(&script)),
+        Shell::Fish => fish_runs(&script) + &fish_names(),
+        // They offer what is known now, and no run is.
+        _ => script.lines().filter(|line| !line.contains(RUNS)).map(|line| format!("{line}\n")).collect(),
     };
     write_all(script.as_bytes())
 }
 
 /// What begins the help of a study that is a file or a ready one.
 const FILE_OR_NAME: &str = "Study file, or the name";
+
+/// What stands for the value of an argument that names a run.
+const DIRECTORY_OR_NAME: &str = "DIR|NAME";
+/// Stands in a script for the runs that there are when a shell asks: no script that was written once knows them.
+const RUNS: &str = "PRONY-RUNS";
+
+/// The same, with a word that stands for runs where one is named.
+fn with_runs(command: clap::Command) -> clap::Command {
+    let is_run = |argument: &clap::Arg| {
+        argument.get_value_names().is_some_and(|names| names.iter().any(|name| *name == DIRECTORY_OR_NAME))
+    };
+    let command = command.mut_args(|argument| match is_run(&argument) {
+        true => argument.value_parser(PossibleValuesParser::new([RUNS])),
+        false => argument,
+    });
+    command.mut_subcommands(with_runs)
+}
+
+/// zsh asks for the runs within a function, which offers files beside them.
+fn zsh_runs(script: &str) -> String {
+    const FUNCTION: &str = r#"
+(( $+functions[_prony_runs] )) ||
+_prony_runs() {
+    local -a runs
+    runs=(${(f)"$(_call_program runs prony list --names 2>/dev/null)"})
+    _alternative 'runs:run:compadd -a runs' 'files:directory:_files'
+}
+"#;
+    let script = script.replace(&format!(":({RUNS})"), ":_prony_runs");
+    let (head, rest) = script.split_once("\n(( $+functions").unwrap_or((&script, ""));
+    format!("{head}{FUNCTION}(( $+functions{rest}")
+}
+
+/// fish is told of options alone: arguments follow beside them.
+fn fish_runs(script: &str) -> String {
+    let ask = "\"(prony list --names 2>/dev/null)\"";
+    let options = script.replace(&format!("-r -f -a \"{RUNS}\\t''\""), &format!("-r -a {ask}"));
+    let of = |when: &str| format!("complete -c prony -n \"{when}\" -a {ask}\n");
+    let commands = ["report", "compare", "history", "export"];
+    let lines = commands.map(|command| of(&format!("__fish_prony_using_subcommand {command}")));
+    let resume = of("__fish_prony_using_subcommand study; and __fish_seen_subcommand_from resume");
+    options + &lines.concat() + &resume
+}
 
 /// The same with the names that a shell may offer where any text is taken. What is wrong is told by the commands, better than by a
 /// list.

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::workbench::Workbench;
+use crate::workbench::{PRONY, Workbench, finish};
 
 /// What is printed, with the version made anonymous.
 fn printed(arguments: &[&str]) -> String {
@@ -159,6 +159,85 @@ fn completions_know_the_names_of_studies_and_pages() {
             assert!(script.contains(name), "{name} is not in the completions for {shell}");
         }
     }
+}
+
+/// What bash offers for the last of these words.
+fn offered(bench: &Workbench, words: &[&str]) -> Vec<String> {
+    let script = bench.run(&["completions", "bash"]).ended_with(0).stdout;
+    bench.write("completions", script);
+    let directory = std::path::Path::new(PRONY).parent().unwrap().display();
+    let last = words.len() - 1;
+    let ask = format!(
+        "PATH='{directory}':$PATH; . ./completions; COMP_WORDS=({}); COMP_CWORD={last}; \
+         _prony prony '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words.iter().map(|word| format!("'{word}' ")).collect::<String>(),
+        words[last],
+        words[last - 1]
+    );
+    let mut bash = bench.command("bash");
+    bash.args(["-c", &ask]);
+    let outcome = finish(bash).ended_with(0);
+    outcome
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with('-') && !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Names are those of the moment at which a shell asks, and a script of last year knows them.
+#[test]
+fn shells_complete_the_names_of_runs() {
+    let bench = Workbench::new();
+    assert_eq!(offered(&bench, &["prony", "report", ""]), [""; 0], "no run, no name");
+    let measure = |name: &str| {
+        let short = ["--engine", "null", "--duration", "50ms", "--warm-up", "0s", "--name", name];
+        bench.run(&[&["disk", "x"][..], &short].concat()).ended_with(0);
+    };
+    ["before", "after", "twice", "twice"].into_iter().for_each(measure);
+    for words in [
+        &["prony", "report", ""][..],
+        &["prony", "compare", ""],
+        &["prony", "compare", "before", ""],
+        &["prony", "compare", "before", "--with", ""],
+        &["prony", "compare", "before", "--baseline", ""],
+        &["prony", "history", ""],
+        &["prony", "history", "before", "--baseline", ""],
+        &["prony", "export", ""],
+        &["prony", "study", "resume", ""],
+    ] {
+        // Those that were begun in one second are in the order of their names.
+        assert_eq!(offered(&bench, words), ["after", "before", "latest"], "{words:?}");
+    }
+    assert_eq!(offered(&bench, &["prony", "report", "be"]), ["before"]);
+    assert_eq!(offered(&bench, &["prony", "disk", ""]), [""; 0], "it takes none");
+    for shell in ["zsh", "fish"] {
+        let script = printed(&["completions", shell]);
+        assert!(
+            script.contains("prony list --names 2>/dev/null") && !script.contains("PRONY-RUNS"),
+            "{script}"
+        );
+    }
+    assert!(printed(&["completions", "zsh"]).matches(":_prony_runs").count() >= 8);
+    assert!(printed(&["completions", "fish"]).matches("prony list --names").count() >= 8);
+    for shell in ["elvish", "powershell"] {
+        assert!(!printed(&["completions", shell]).contains("PRONY-RUNS"));
+    }
+}
+
+/// A shell expands the words that it is offered: a results directory of others named a run after a command.
+#[test]
+fn what_is_no_name_is_offered_to_no_shell() {
+    let bench = Workbench::new();
+    bench
+        .run(&["disk", "x", "--engine", "null", "--duration", "50ms", "--warm-up", "0s", "--name", "mine"])
+        .ended_with(0);
+    let manifest = bench.results().unwrap().join("manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace("\"mine\"", "\"$(touch taken)\"")).unwrap();
+    assert_eq!(bench.run(&["list", "--names"]).ended_with(0).stdout, "latest\n");
+    assert_eq!(offered(&bench, &["prony", "report", ""]), ["latest"]);
+    assert!(!bench.path("taken").exists());
 }
 
 #[test]
