@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use disk::TargetError;
 use record::State;
-use report::{Outcome, Report};
+use report::{Outcome, RateHeld, Report};
 use runner::RunError;
 use study::StudyErrors;
 use workload::orders::LoadError;
@@ -40,42 +40,23 @@ impl Exit {
     /// What a finished study comes to.
     pub(crate) fn of(report: &Report) -> Self {
         let has = |state| report.trials.iter().any(|trial| trial.state == state);
+        let rates = || report.trials.iter().filter_map(report::Trial::rate_held);
         match report.state {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
-            _ if historians(report).any(is_unaccounted) => Self::Runtime,
+            _ if report.trials.iter().any(|trial| trial.unaccounted().is_some()) => Self::Runtime,
             _ if report.outcome() == Some(Outcome::Failed) => Self::NotHeld,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,
             // A search that found a rate has steps that were not held, and may have found the generator's limit.
             _ if report.outcome() == Some(Outcome::Inconclusive) => Self::Inconclusive,
             _ if !report.searches.is_empty() => Self::Pass,
             _ if has(State::Invalid) => Self::Invalid,
-            // A profile asks which rates are held, and so does a study; a rate that was given is one that should be.
-            _ if report.profile.is_some() || report.comparison.is_some() => Self::Pass,
-            _ if historians(report).any(|historian| historian.stable == Some(false)) => Self::NotHeld,
-            _ if report.trials.iter().any(|trial| trial.offered_rate.is_some_and(|rate| !rate.held)) => {
-                Self::NotHeld
-            }
-            _ if historians(report).any(is_unjudged) => Self::Inconclusive,
+            _ if !report.asks_for_rates() => Self::Pass,
+            _ if rates().any(|rate| matches!(rate, RateHeld::NotHeld(_))) => Self::NotHeld,
+            _ if rates().any(|rate| matches!(rate, RateHeld::NotJudged(_))) => Self::Inconclusive,
             _ => Self::Pass,
         }
     }
-}
-
-/// Whether the rows in the database are not those that were acknowledged, or nobody knows. A rate that was not held says so
-/// itself.
-fn is_unaccounted(historian: &report::Historian) -> bool {
-    let counted = historian.rows_found == Some(historian.rows_expected);
-    let lost = historian.rows_lost.is_some_and(|rows| rows > 0);
-    lost || (!counted && historian.acknowledged > 0 && historian.stable != Some(false))
-}
-
-fn is_unjudged(historian: &report::Historian) -> bool {
-    historian.stable.is_none() && !historian.unstable_because.is_empty()
-}
-
-fn historians(report: &Report) -> impl Iterator<Item = &report::Historian> {
-    report.trials.iter().filter_map(report::Trial::historian)
 }
 
 /// What ends the program early, for people to read.

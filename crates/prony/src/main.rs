@@ -10,6 +10,7 @@ mod advance;
 mod arguments;
 mod commands;
 mod config;
+mod documents;
 mod environment;
 mod exit;
 mod hints;

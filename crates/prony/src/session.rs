@@ -14,6 +14,7 @@ use runner::{Resume, RunError, Settled};
 use study::{Plan, Stop, Study};
 
 use crate::arguments::{Format, Output};
+use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::{commands, config, interrupt, memory, spelling, terminal};
@@ -31,6 +32,8 @@ pub(crate) fn run_with(
     tells: bool,
 ) -> Result<Exit, Failure> {
     let labels = output.called.labels()?;
+    let prints = if tells { output.format.prints() } else { Some("--compat") };
+    let documents = &Documents::of(&output.documents, prints)?;
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
@@ -44,14 +47,23 @@ pub(crate) fn run_with(
     let stop = interrupt::flag_on_signal()?;
     let results = ResultsDirectory::make(study, &labels, &output.results)?;
     conduct(
-        &Conducted { study, context, plan: &plan, resume: None, stop: &stop, format: output.format, tells },
+        &Conducted {
+            study,
+            context,
+            plan: &plan,
+            resume: None,
+            stop: &stop,
+            format: output.format,
+            documents,
+            tells,
+        },
         results,
         lines,
     )
 }
 
 /// Takes up an interrupted study again, and prints its report.
-pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn resume(directory: &Path, format: Format, documents: &Documents) -> Result<Exit, Failure> {
     // The study's paths are from where it was begun, and that one's from here.
     let directory = &std::path::absolute(directory).map_err(Failure::runtime)?;
     let archive = Archive::open(directory).map_err(Failure::usage)?;
@@ -90,6 +102,7 @@ pub(crate) fn resume(directory: &Path, format: Format) -> Result<Exit, Failure> 
         resume: Some(&resume),
         stop: &stop,
         format,
+        documents,
         tells: true,
     };
     conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
@@ -142,6 +155,7 @@ struct Conducted<'a> {
     resume: Option<&'a Resume>,
     stop: &'a Arc<AtomicBool>,
     format: Format,
+    documents: &'a Documents,
     tells: bool,
 }
 
@@ -150,7 +164,7 @@ fn conduct(
     mut results: ResultsDirectory,
     lines: &mut dyn FnMut(&Event) -> String,
 ) -> Result<Exit, Failure> {
-    let &Conducted { study, ref context, plan, resume, stop, format, tells } = conducted;
+    let &Conducted { study, ref context, plan, resume, stop, format, documents, tells } = conducted;
     let mut progress = Progress::of(study, plan, resume);
     let mut printed = Ok(());
     let measured = results.writer.archive().clone();
@@ -179,8 +193,8 @@ fn conduct(
     drop(results);
     let report = read_report(&archive)?;
     // A disk that is full keeps nobody from seeing the figures.
-    let shown = printed.and_then(|()| if tells { show(&report, format) } else { Ok(()) });
-    let exit = write_shown(&report, &archive, shown, stop.load(Ordering::Relaxed));
+    let shown = printed.and_then(|()| if tells { show(&report, format, documents) } else { Ok(()) });
+    let exit = write_shown(&report, &archive, documents, shown, stop.load(Ordering::Relaxed));
     if report.state != State::Complete && plan.trials.len() > 1 {
         tell!("what is left can be measured with: prony study resume {}", archive.path().display());
     }
@@ -207,9 +221,21 @@ fn tell_failure(manifest: &Manifest) {
 pub(crate) fn write_shown(
     report: &Report,
     archive: &Archive,
+    documents: &Documents,
     shown: Result<(), Failure>,
     has_stopped: bool,
 ) -> Result<Exit, Failure> {
+    let told = documents.of_run(report);
+    if told.is_err() {
+        tell!(
+            "what is stored can be written by: prony report {} with another file",
+            archive.path().display()
+        );
+    }
+    let shown = match (shown, told) {
+        (Ok(()), told) => told,
+        (Err(failure), told) => Err(failure.and(told)),
+    };
     let written = write_report(archive, report);
     if written.is_ok() {
         announce!("report: {}", archive.path().join("report.html").display());
@@ -286,7 +312,7 @@ pub(crate) fn not_begun(error: RunError, results: Option<ResultsDirectory>, stop
 fn show_what_there_is(archive: &Archive, format: Format) {
     if let Ok(study) = archive.read() {
         // The error that led here is what is told.
-        let _ = show(&Report::of(&study), format);
+        let _ = show(&Report::of(&study), format, &Documents::default());
     }
     tell!("results: {}", archive.path().display());
 }
@@ -332,9 +358,10 @@ pub(crate) fn write_report(archive: &Archive, report: &Report) -> Result<(), Fai
     archive.write_report(&report.html()).map_err(Failure::runtime)
 }
 
-/// Prints a report in the form that was asked for.
-pub(crate) fn show(report: &Report, format: Format) -> Result<(), Failure> {
+/// Prints a report in the form that was asked for, unless a document is printed in its place.
+pub(crate) fn show(report: &Report, format: Format, documents: &Documents) -> Result<(), Failure> {
     match format {
+        _ if documents.is_printed() => Ok(()),
         Format { json: true, .. } => terminal::print_json(&report.json()),
         Format { csv: true, .. } => terminal::print_file(report.csv().as_bytes()),
         _ if format.wants_details() => terminal::print(&report.text(terminal::width())),

@@ -18,8 +18,10 @@ mod fixture;
 pub mod format;
 mod historian;
 mod history;
+mod junit;
 mod limit;
 mod machine;
+mod markdown;
 mod metrics;
 mod orders;
 mod page;
@@ -69,7 +71,7 @@ pub use orders::{
     OrdersTarget, Reconciliation,
 };
 pub use percentile::{PercentileInterval, PercentileIntervals};
-pub use rate::OfferedRate;
+pub use rate::{OfferedRate, RateHeld};
 pub use report::{Report, Stored};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};

@@ -5,7 +5,8 @@ use record::{Main, MeasuredTrial, Phase, Sample, State};
 use serde::Serialize;
 use stats::OpenLoop;
 
-use crate::trial::Figures;
+use crate::trial::{Figures, Trial};
+use crate::verdict::rate;
 
 /// What became of a rate that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -24,6 +25,34 @@ pub struct OfferedRate {
     pub waited_share: Option<f64>,
     /// Milliseconds a second by which the response time grew, if it grew without end.
     pub growth_ms_per_s: Option<f64>,
+}
+
+/// What became of a rate that was offered to a trial, by the rule of its workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RateHeld {
+    /// It was held.
+    Held,
+    /// It was not, for these reasons.
+    NotHeld(String),
+    /// Nobody knows, for these reasons.
+    NotJudged(String),
+}
+
+impl Trial {
+    /// Whether the rate was held that was offered to it; none where none was, or where nothing is known.
+    #[must_use]
+    pub fn rate_held(&self) -> Option<RateHeld> {
+        if let Some(judged) = self.shown().judged(self) {
+            let because = judged.because.join("; ");
+            return match judged.held {
+                Some(true) => Some(RateHeld::Held),
+                Some(false) => Some(RateHeld::NotHeld(because)),
+                None => (!because.is_empty()).then_some(RateHeld::NotJudged(because)),
+            };
+        }
+        let offered = self.offered_rate?;
+        Some(if offered.held { RateHeld::Held } else { RateHeld::NotHeld(rate::not_held(self)?) })
+    }
 }
 
 impl OfferedRate {

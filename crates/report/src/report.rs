@@ -172,6 +172,13 @@ impl Report {
         compared.chain(&self.thresholds).map(|threshold| threshold.outcome).max()
     }
 
+    /// Whether rates that were offered had to be held. A profile asks which of them are, and so do a study and a search; a rate that was
+    /// given is one that should be.
+    #[must_use]
+    pub fn asks_for_rates(&self) -> bool {
+        self.profile.is_none() && self.comparison.is_none() && self.searches.is_empty()
+    }
+
     /// The verdicts, the gravest first.
     #[must_use]
     pub fn verdicts(&self) -> &[Verdict] {

@@ -250,6 +250,13 @@ impl Trial {
         self.shown().fails_by_errors() && self.figures.iter().any(failed)
     }
 
+    /// What is wrong with what the database acknowledged; none where it holds all of that, or was not asked to. A rate that was not held
+    /// says so itself.
+    #[must_use]
+    pub fn unaccounted(&self) -> Option<String> {
+        self.shown().unaccounted(self)
+    }
+
     /// Whether its figures may speak for the configuration.
     pub(crate) fn is_complete(&self) -> bool {
         self.state == State::Complete

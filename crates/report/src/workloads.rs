@@ -79,6 +79,11 @@ pub(crate) trait Shown: Sync {
         None
     }
 
+    /// What is wrong with what was acknowledged, or that nobody knows; nothing of a trial whose state says so.
+    fn unaccounted(&self, _: &Trial) -> Option<String> {
+        None
+    }
+
     /// Times without a database.
     fn outages<'a>(&self, _: &'a Trial) -> Vec<&'a Outage> {
         Vec::new()

@@ -115,6 +115,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "With another parameter, and an end once all is settled",
                 "prony study run flush-rows.toml --set workload.historian.duration=30s --blocks 20 --stop 'when settled'",
             ),
+            (
+                "For continuous integration, a case for each threshold",
+                "prony study run flush-rows.toml --junit prony.xml",
+            ),
         ],
     ),
     ("prony study list", &[("Names, and what each answers", "prony study list")]),
@@ -150,6 +154,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             (
                 "Ends with 3 where a change is shown to cost more than is allowed",
                 "prony compare latest --baseline release --fail-if 'p99_ms > +10 %' --fail-if 'iops < -5 %'",
+            ),
+            (
+                "The same for continuous integration: a comment on the change, and the cases of JUnit",
+                "prony compare latest --baseline release --fail-if 'p99_ms > +10 %' --markdown comment.md --junit prony.xml",
             ),
         ],
     ),

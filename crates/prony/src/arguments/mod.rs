@@ -182,6 +182,9 @@ pub(crate) struct Report {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) documents: AskedDocuments,
 }
 
 /// What stands under the help of `prony export`.
@@ -245,6 +248,9 @@ pub(crate) struct Output {
     pub(crate) format: Format,
 
     #[command(flatten)]
+    pub(crate) documents: AskedDocuments,
+
+    #[command(flatten)]
     _told: Told,
 }
 
@@ -275,10 +281,30 @@ pub(crate) struct Format {
     pub(crate) csv: bool,
 }
 
+// What is written beside what is printed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AskedDocuments {
+    /// Write the answer, how far to trust it and its tables as Markdown, for a comment on a pull request, to a new file; - prints it in
+    /// place of the text
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Write what had to hold and what was measured as JUnit XML, for continuous integration, to a new file; what was not judged is an
+    /// error there and never passed. - prints it in place of the text
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) junit: Option<PathBuf>,
+}
+
 /// The variable of the one flag that can be set in the environment.
 pub(crate) const DETAILS: &str = "PRONY_DETAILS";
 
 impl Format {
+    /// The option by which something else is printed than the first screen.
+    pub(crate) fn prints(self) -> Option<&'static str> {
+        let all = [(self.json, "--json"), (self.csv, "--csv"), (self.details, "--details")];
+        all.iter().find(|(is_asked, _)| *is_asked).map(|(_, option)| *option)
+    }
+
     /// Whether tables are wanted, now or always. Not by clap, whose usage would name the option as if it had been given.
     pub(crate) fn wants_details(self) -> bool {
         self.details || std::env::var_os(DETAILS).is_some_and(|value| value == "true")

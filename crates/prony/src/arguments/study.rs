@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Among, Format, Output, Told};
+use super::{Among, AskedDocuments, Format, Output, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Study {
@@ -111,6 +111,9 @@ pub(crate) struct ResumeStudy {
     pub(crate) format: Format,
 
     #[command(flatten)]
+    pub(crate) documents: AskedDocuments,
+
+    #[command(flatten)]
     _told: Told,
 }
 
@@ -160,6 +163,9 @@ pub(crate) struct Compare {
     /// Print one JSON document instead of the tables
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) documents: AskedDocuments,
 }
 
 #[derive(Debug, Args)]

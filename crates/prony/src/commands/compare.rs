@@ -7,6 +7,7 @@ use record::StudyRecord;
 use report::{Compare, CompareOutcome, CompareRows, Gates, Outcome};
 
 use crate::arguments;
+use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -16,6 +17,9 @@ const ALL: &str = "--details";
 const FAIL_IF: &str = "--fail-if";
 
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
+    let prints = [(compare.json, "--json"), (compare.details, ALL)];
+    let prints = prints.iter().find(|(is_asked, _)| *is_asked).map(|(_, option)| *option);
+    let documents = Documents::of(&compare.documents, prints)?;
     let (first, with) = sides(compare)?;
     check(&first, &with).map_err(Failure::usage)?;
     let (first, with) = (read(&first)?, read(&with)?);
@@ -29,13 +33,21 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     let gates = Gates { fail_if: &compare.fail_if, accept_single: compare.accept_single, is_baseline };
     let compared =
         compared.judged_by(&gates).map_err(|error| Failure::usage(anyhow!("{FAIL_IF}: {error}")))?;
-    if compare.json {
-        terminal::print_json(&compared.json())?;
-    } else {
-        let rows = if compare.details { CompareRows::All } else { CompareRows::Changed { all_with: ALL } };
-        terminal::print(&compared.text(terminal::width(), rows))?;
+    let shown = if documents.is_printed() { Ok(()) } else { show(compare, &compared) };
+    // A reader of stdout that is gone, or a full disk there, keeps no file from being written.
+    match (shown, documents.of_comparison(&compared)) {
+        (Ok(()), written) => written?,
+        (Err(failure), written) => return Err(failure.and(written)),
     }
     Ok(ended(&compared))
+}
+
+fn show(compare: &arguments::Compare, compared: &Compare) -> Result<(), Failure> {
+    if compare.json {
+        return terminal::print_json(&compared.json());
+    }
+    let rows = if compare.details { CompareRows::All } else { CompareRows::Changed { all_with: ALL } };
+    terminal::print(&compared.text(terminal::width(), rows))
 }
 
 /// What was asked for decides, whatever else could be told; where nothing was, whether there are verdicts.

@@ -2,13 +2,15 @@
 
 use results::Archive;
 
+use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::{arguments, session};
 
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
+    let documents = Documents::of(&arguments.documents, arguments.format.prints())?;
     let archive = Archive::open(&arguments.among.find(&arguments.directory)?).map_err(Failure::usage)?;
     let report = session::read_report(&archive)?;
     // Printed first: an archive that cannot be written can still be read.
-    let shown = session::show(&report, arguments.format);
-    session::write_shown(&report, &archive, shown, false)
+    let shown = session::show(&report, arguments.format, &documents);
+    session::write_shown(&report, &archive, &documents, shown, false)
 }

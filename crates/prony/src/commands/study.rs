@@ -10,6 +10,7 @@ use workload::given_file;
 
 use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, ShowStudy};
 use crate::commands::plan as plans;
+use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::{session, terminal};
 
@@ -24,7 +25,8 @@ pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
-    session::resume(&resume.among.find(&resume.directory)?, resume.format)
+    let documents = Documents::of(&resume.documents, resume.format.prints())?;
+    session::resume(&resume.among.find(&resume.directory)?, resume.format, &documents)
 }
 
 /// A line a study: its name and what it answers.

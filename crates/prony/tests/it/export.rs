@@ -156,8 +156,7 @@ fn a_file_that_exists_is_refused_and_stays() {
     let directory = measured_invalid(&bench, "a");
     let theirs = bench.write("table.csv", "theirs");
     let into = |file: &str| bench.run(&["export", &directory, "--csv", "--output", file]).ended_with(2);
-    into("table.csv")
-        .says("table.csv exists, and an export overwrites nothing: name another file, or remove it");
+    into("table.csv").says("table.csv exists, and nothing is overwritten: name another file, or remove it");
     assert_eq!(fs::read_to_string(theirs).unwrap(), "theirs");
     into("later/table.csv").says("there is no directory later; make it");
     assert_eq!(bench.names("."), ["a", "table.csv"]);

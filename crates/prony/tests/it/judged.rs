@@ -79,7 +79,7 @@ fn a_study_of_one_block_accepts_single_values_only_when_asked() {
 }
 
 /// A study in virtual time, whose I/Os take so long by what no record tells: the workload is the same.
-fn served(bench: &Workbench, name: &str, service: &str, blocks: u32) {
+pub(crate) fn served(bench: &Workbench, name: &str, service: &str, blocks: u32) {
     let study = format!(
         "blocks = {blocks}\n[workload.disk]\nengine = \"simulated\"\nsimulated = {{ service = \"{service}\" }}\nduration = \"3s\"\n\
          [target]\npaths = [\"x\"]\n[[axis]]\nkey = \"workload.disk.outstanding\"\nlevels = [1, 2]\n"

@@ -13,6 +13,7 @@ mod check;
 mod config;
 mod device;
 mod disk;
+mod documents;
 mod export;
 mod faults;
 mod help;

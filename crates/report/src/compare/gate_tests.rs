@@ -123,3 +123,41 @@ fn text_of_what_must_not_be() {
     insta::assert_snapshot!(told);
     assert_eq!(compare(&study(7, 1.0, 0), &study(7, 0.9, 100)).gate(), None, "nothing was asked");
 }
+
+#[test]
+fn documents_of_what_must_not_be() {
+    let mut this = study(7, 0.9, 100);
+    this.manifest.labels.name = Some("after".to_owned());
+    this.trials[3].trial.state = record::State::Failed;
+    this.trials[3].trial.reason = Some("read x: Input/output error <EIO> | 5".to_owned());
+    let found = judged(
+        compare(&study(7, 1.0, 0), &this),
+        &["iops < -5 %", "iops < -9.9 %", "mean_ms > +20 %"],
+        false,
+    );
+    insta::assert_snapshot!("markdown_of_what_must_not_be", found.markdown());
+    insta::assert_snapshot!("junit_of_what_must_not_be", found.junit());
+}
+
+/// What nobody asked neither passes nor fails; that there is no verdict does not pass.
+#[test]
+fn junit_of_a_comparison_of_which_nothing_was_asked() {
+    let ends = |this: &StudyRecord| {
+        let junit = compare(&study(7, 1.0, 0), this).junit();
+        let document = roxmltree::Document::parse(&junit).unwrap();
+        let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).unwrap();
+        ["tests", "failures", "errors", "skipped"].map(|name| suite.attribute(name).unwrap().to_owned())
+    };
+    assert_eq!(ends(&study(7, 0.5, 100)), ["2", "0", "0", "2"]);
+    assert_eq!(ends(&study(1, 0.5, 100)), ["2", "0", "2", "0"], "descriptive");
+    let mut other = study(7, 1.0, 100);
+    for trial in &mut other.trials {
+        trial.trial.parameters["outstanding"] = 64.into();
+    }
+    assert_eq!(ends(&other), ["2", "0", "2", "0"], "refused");
+    let mut other = study(7, 1.0, 100);
+    other.trials.clear();
+    assert_eq!(ends(&other), ["1", "0", "1", "0"], "nothing is shared");
+    let junit = judged(compare(&study(7, 1.0, 0), &study(1, 1.0, 100)), &LIMITS, false).junit();
+    assert!(junit.contains("tests=\"2\" failures=\"0\" errors=\"2\""), "{junit}");
+}

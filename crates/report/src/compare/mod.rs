@@ -8,6 +8,8 @@
 pub(crate) mod gate;
 #[cfg(test)]
 mod gate_tests;
+mod junit;
+mod markdown;
 mod metric;
 mod side;
 
@@ -27,6 +29,7 @@ pub use side::{MixedWorkload, RunDifferences};
 pub use text::CompareRows;
 
 use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
+use crate::page::machine;
 use crate::trial::Trial;
 use metric::{Rules, Spread, by_metric};
 use run::Run;
@@ -77,8 +80,16 @@ pub struct ComparedStudy {
     pub name: String,
     /// Title.
     pub title: String,
+    /// Name and tags that the user gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// Begin, RFC 3339 in UTC.
     pub started: String,
+    /// The machine, in a line.
+    pub machine: String,
+    /// Name of the machine, if it was recorded.
+    #[serde(skip)]
+    pub(crate) host: Option<String>,
     /// What of it is damaged or counts for nothing, a sentence each.
     pub not_used: Vec<String>,
 }
@@ -179,6 +190,9 @@ impl Compare {
         let named = |run: &Run<'_>| ComparedStudy {
             name: run.name.to_owned(),
             title: run.report.title.clone(),
+            called: run.report.labels.in_words(),
+            machine: machine::in_words(run.report.environment.as_ref()),
+            host: run.report.environment.as_ref().map(|environment| environment.host.clone()),
             started: run.report.started.clone(),
             not_used: run.not_used(),
         };

@@ -57,13 +57,13 @@ impl Compare {
 }
 
 /// `A1 (begun 2026-11-21T07:00:00Z), A2 (begun …)`.
-fn begun(studies: &[&ComparedStudy]) -> String {
+pub(super) fn begun(studies: &[&ComparedStudy]) -> String {
     let one = |study: &&ComparedStudy| format!("{} (begun {})", study.name, study.started);
     studies.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
 /// In what the runs of a side differ, and what only some of them have.
-fn within(against: &Against) -> impl Iterator<Item = String> {
+pub(super) fn within(against: &Against) -> impl Iterator<Item = String> {
     let differs = |run: &RunDifferences| {
         let all: Vec<String> = run.differences.iter().map(told).collect();
         format!(
@@ -84,7 +84,7 @@ fn told(found: &Difference) -> String {
 }
 
 /// `DIR: trial 7 failed: No space left on device.`
-fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
+pub(super) fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
     let more = study.not_used.len().saturating_sub(NOT_USED_MOST);
     let told = study.not_used.iter().take(NOT_USED_MOST);
     let told = told.map(|sentence| format!("{}: {}.", study.name, sentence.trim_end_matches('.')));
@@ -92,13 +92,21 @@ fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
 }
 
 fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
+    let part = |(what, table): (&str, Option<Table>)| match table {
+        None => format!("No difference between the {what} is recorded."),
+        Some(table) => titled(&table, width),
+    };
+    different(against, first).into_iter().map(part).collect()
+}
+
+/// In what machines, targets and settings differ; no table where no difference is recorded.
+pub(super) fn different(against: &Against, first: &str) -> [(&'static str, Option<Table>); 3] {
     let parts =
         [("machines", &against.environment), ("targets", &against.target), ("settings", &against.settings)];
-    let part = |(what, found): &(&str, &Vec<Difference>)| match found.is_empty() {
-        true => format!("No difference between the {what} is recorded."),
-        false => titled(&table(&format!("Differences of the {what}"), found, first, &against.runs[0]), width),
-    };
-    parts.iter().map(part).collect()
+    parts.map(|(what, found)| {
+        let title = format!("Differences of the {what}");
+        (what, (!found.is_empty()).then(|| table(&title, found, first, &against.runs[0])))
+    })
 }
 
 fn table(title: &str, found: &[Difference], first: &str, this: &str) -> Table {
@@ -113,31 +121,48 @@ fn table(title: &str, found: &[Difference], first: &str, this: &str) -> Table {
 
 fn figures(against: &Against, first: &str, width: usize, rows: CompareRows<'_>) -> Vec<String> {
     let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-    let mut blocks: Vec<String> =
-        against.combinations.iter().flat_map(refused).map(|text| wrapped(&text)).collect();
-    let all = against.combinations.iter().flat_map(|combination| {
-        combination.metrics.iter().map(move |metric| (combination, metric)).collect::<Vec<_>>()
-    });
-    let is_told = |(combination, metric): &(&Combination, &MetricAgainst)| {
-        rows == CompareRows::All || combination.metric == Some(metric.metric.name) || metric.is_change()
-    };
-    let (told, others): (Vec<_>, Vec<_>) = all.partition(is_told);
-    if told.is_empty() && others.is_empty() {
-        let reasons = against.not_compared.iter();
-        blocks.extend(reasons.map(|reason| wrapped(&format!("Nothing is compared: {reason}."))));
-    } else {
+    let mut blocks: Vec<String> = unjudged(against).iter().map(|text| wrapped(text)).collect();
+    let (told, others) = apart(against, rows == CompareRows::All);
+    if !told.is_empty() || !others.is_empty() {
         blocks.push(grid(&metrics(against, first, &told), width));
         if let CompareRows::Changed { all_with } = rows {
             blocks.extend(counted(&others).map(|counts| wrapped(&format!("{counts}; all with {all_with}."))));
         }
-        blocks.push(wrapped(if against.by_runs() { LEGEND_OF_RUNS } else { LEGEND }));
+        blocks.push(wrapped(legend(against)));
     }
-    for (whose, labels) in [(first, &against.only_first), (against.name.as_str(), &against.only_this)] {
-        if !labels.is_empty() {
-            blocks.push(wrapped(&format!("Only in {whose}: {}.", labels.join("; "))));
-        }
-    }
+    blocks.extend(alone(against, first).iter().map(|text| wrapped(text)));
     blocks
+}
+
+/// A metric of a combination, a row each.
+type Rows<'a> = Vec<(&'a Combination, &'a MetricAgainst)>;
+
+/// All figures, those first that are told: what a combination is judged by and what is not alike.
+pub(super) fn apart(against: &Against, all: bool) -> (Rows<'_>, Rows<'_>) {
+    fn rows(combination: &Combination) -> Rows<'_> {
+        combination.metrics.iter().map(|metric| (combination, metric)).collect()
+    }
+    let is_told = |(combination, metric): &(&Combination, &MetricAgainst)| {
+        all || combination.metric == Some(metric.metric.name) || metric.is_change()
+    };
+    against.combinations.iter().flat_map(rows).partition(is_told)
+}
+
+/// Why there is no verdict, or nothing to compare, a sentence each.
+pub(super) fn unjudged(against: &Against) -> Vec<String> {
+    let nothing = against.not_compared.iter().map(|reason| format!("Nothing is compared: {reason}."));
+    against.combinations.iter().flat_map(refused).chain(nothing).collect()
+}
+
+/// Combinations that one side alone has.
+pub(super) fn alone(against: &Against, first: &str) -> Vec<String> {
+    let sides = [(first, &against.only_first), (against.name.as_str(), &against.only_this)];
+    let some = sides.iter().filter(|(_, labels)| !labels.is_empty());
+    some.map(|(whose, labels)| format!("Only in {whose}: {}.", labels.join("; "))).collect()
+}
+
+pub(super) fn legend(against: &Against) -> &'static str {
+    if against.by_runs() { LEGEND_OF_RUNS } else { LEGEND }
 }
 
 /// More trials or runs a side than this nobody makes to settle a question.
@@ -149,7 +174,7 @@ const LEGEND_OF_RUNS: &str = "Figures: mean of the trials' own, of percentiles t
                               positive is better, with its 95 % interval. Spread: how much runs of one side differ by themselves \
                               (standard deviation).";
 
-fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst)]) -> Table {
+pub(super) fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst)]) -> Table {
     let by_runs = against.by_runs();
     let mut columns: Vec<Column> = vec![Column::words("combination"), Column::words("metric")];
     columns.extend([first.to_owned(), against.name.clone()].map(Column::number));
@@ -161,7 +186,7 @@ fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst
 }
 
 /// `27 others: 20 equivalent, 7 not resolvable here`; none where there is none.
-fn counted(others: &[(&Combination, &MetricAgainst)]) -> Option<String> {
+pub(super) fn counted(others: &[(&Combination, &MetricAgainst)]) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for (_, metric) in others {
         match counts.iter_mut().find(|(words, _)| *words == metric.words) {
@@ -183,7 +208,7 @@ fn counted(others: &[(&Combination, &MetricAgainst)]) -> Option<String> {
 }
 
 /// `RND4K: no verdict, since the workload differs: threads 1 and 4`.
-fn refused(combination: &Combination) -> Vec<String> {
+pub(super) fn refused(combination: &Combination) -> Vec<String> {
     let all = |found: &[Difference]| found.iter().map(told).collect::<Vec<String>>().join("; ");
     let sides = (!combination.workload.is_empty()).then(|| {
         format!(

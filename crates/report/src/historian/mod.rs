@@ -163,6 +163,10 @@ impl Shown for OfHistorian {
         Some(Judged { held: *stable, because: unstable_because, drain_s: *drain_s, rows: *rows_after })
     }
 
+    fn unaccounted(&self, trial: &Trial) -> Option<String> {
+        trial.historian()?.unaccounted()
+    }
+
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
         trial.historian().iter().flat_map(|historian| &historian.outages).collect()
     }

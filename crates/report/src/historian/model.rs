@@ -8,6 +8,7 @@ use record::{
 use serde::Serialize;
 use stats::{Estimate, Unstable};
 
+use crate::format;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
 
@@ -144,6 +145,24 @@ fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
 }
 
 impl Historian {
+    /// Why the rows in the database are not those that were acknowledged, or that nobody knows.
+    pub(crate) fn unaccounted(&self) -> Option<String> {
+        let is_counted = self.rows_found == Some(self.rows_expected);
+        let is_lost = self.rows_lost.is_some_and(|rows| rows > 0);
+        if !is_lost && (is_counted || self.acknowledged == 0 || self.stable == Some(false)) {
+            return None;
+        }
+        let counted = match self.rows_found {
+            Some(found) => format!(
+                "of {} acknowledged rows {} were found",
+                format::grouped(self.rows_expected),
+                format::grouped(found)
+            ),
+            None => "the acknowledged rows could not be counted".to_owned(),
+        };
+        Some(self.rows_mismatch.clone().unwrap_or(counted))
+    }
+
     /// The figures of a trial; none if it is no historian or left nothing.
     pub(crate) fn of(
         measured: &MeasuredTrial,

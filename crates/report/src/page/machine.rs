@@ -25,9 +25,13 @@ pub(crate) fn environment(report: &Report) -> Markup {
     } }
 }
 
-/// `db7: Debian GNU/Linux 12, kernel 6.18, 16 processors, 64.0 GiB of memory`.
 pub(crate) fn inside(report: &Report) -> String {
-    let Some(environment) = &report.environment else { return "not recorded".to_owned() };
+    in_words(report.environment.as_ref())
+}
+
+/// `db7: Debian GNU/Linux 12, kernel 6.18, 16 processors, 64.0 GiB of memory`.
+pub(crate) fn in_words(environment: Option<&Environment>) -> String {
+    let Some(environment) = environment else { return "not recorded".to_owned() };
     let system = read(&environment.system, Clone::clone);
     let processors = format::counted(environment.cpu.usable as usize, "processor", "processors");
     let memory = format::bytes(environment.memory.total_bytes);

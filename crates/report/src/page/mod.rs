@@ -2,12 +2,12 @@
 
 mod blocks;
 pub(crate) mod evidence;
-mod machine;
+pub(crate) mod machine;
 mod method;
 pub(crate) mod parts;
 mod raw;
 mod settings;
-mod title;
+pub(crate) mod title;
 pub(crate) mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::trial::Trial;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
-    let mut verdicts: Vec<Verdict> = study(report).into_iter().chain(not_begun(report)).collect();
+    let mut verdicts: Vec<Verdict> = unfinished(report);
     verdicts.extend(report.trials.iter().filter_map(errors));
     verdicts.extend(report.trials.iter().filter_map(ended_early));
     verdicts.extend(skipped(report));
@@ -22,6 +22,11 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         verdicts.push(Verdict::new(Level::Note, "environment", sentence));
     }
     verdicts
+}
+
+/// What of the whole was not measured; nothing of a run that came to its end.
+pub(crate) fn unfinished(report: &Report) -> Vec<Verdict> {
+    study(report).into_iter().chain(not_begun(report)).collect()
 }
 
 fn study(report: &Report) -> Option<Verdict> {

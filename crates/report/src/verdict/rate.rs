@@ -34,6 +34,11 @@ pub(crate) fn held(configuration: &Configuration, trials: &[Trial]) -> Option<He
     })
 }
 
+/// What was reached of the rate that was offered to a trial; none where that is not known.
+pub(crate) fn not_held(trial: &Trial) -> Option<String> {
+    Some(because(trial.offered_rate.as_ref()?, workloads::of(trial.workload).words()))
+}
+
 fn because(rate: &OfferedRate, words: &Words) -> String {
     let number = |per_s: f64| format::figure(words.unit.of(per_s));
     let (reached, due) = (number(rate.reached_per_s), number(rate.due_per_s));

@@ -3,23 +3,26 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use ownership::Draft;
+
 use super::ExportError;
 use crate::durable;
 
-/// Looks whether a file can be made, and touches nothing.
+/// Looks whether a file can be made, and leaves nothing behind.
 ///
 /// # Errors
-/// When there is something of that name, or no directory for it.
+/// When there is something of that name, no directory for it, or nothing can be made in that.
 pub fn check(path: &Path) -> Result<(), ExportError> {
     // A link to nowhere is there too.
     if path.symlink_metadata().is_ok() {
         return Err(ExportError::Exists { path: path.to_owned() });
     }
     let directory = durable::directory_of(path);
-    if path.file_name().is_some() && directory.is_dir() {
-        return Ok(());
+    if path.file_name().is_none() || !directory.is_dir() {
+        return Err(ExportError::NoDirectory { path: path.to_owned(), directory: directory.to_owned() });
     }
-    Err(ExportError::NoDirectory { path: path.to_owned(), directory: directory.to_owned() })
+    let draft = ownership::open_trusted(directory).and_then(|directory| Draft::begin(&directory));
+    draft.map(drop).map_err(|source| ExportError::Refused { path: path.to_owned(), source })
 }
 
 /// Makes a file with this content. It has its name only when all of it is on stable storage.
@@ -31,7 +34,7 @@ pub fn create(path: &Path, content: &[u8]) -> Result<(), ExportError> {
     durable::create(path, content).map_err(|error| match error.source.kind() {
         // Somebody was faster.
         ErrorKind::AlreadyExists => ExportError::Exists { path: path.to_owned() },
-        _ => error.into(),
+        _ => ExportError::Write { path: path.to_owned(), source: error.source },
     })
 }
 
@@ -62,6 +65,19 @@ mod tests {
         symlink("nowhere", &link).unwrap();
         assert!(create(&link, b"ours").unwrap_err().is_usage());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no half file is left behind");
+    }
+
+    #[test]
+    fn a_directory_that_takes_no_file_is_known_before() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        // Whoever may do everything is refused nothing.
+        if fs::write(directory.path().join("probe"), "").is_ok() {
+            return;
+        }
+        let error = check(&directory.path().join("runs.csv")).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("that you can write to"), "{error}");
     }
 
     #[test]

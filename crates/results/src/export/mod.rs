@@ -34,12 +34,13 @@ mod time;
 
 pub use self::file::{check, create};
 
+use std::io;
 use std::path::PathBuf;
 
+use ownership::NotTrusted;
 use record::{Observation, Series};
 
 use self::columns::Column;
-use crate::WriteError;
 
 /// A table that can be written in either form.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ impl<'a> Table<'a> {
 #[non_exhaustive]
 pub enum ExportError {
     /// The file is there already.
-    #[error("{path} exists, and an export overwrites nothing: name another file, or remove it", path = path.display())]
+    #[error("{path} exists, and nothing is overwritten: name another file, or remove it", path = path.display())]
     Exists {
         /// What was given.
         path: PathBuf,
@@ -90,9 +91,22 @@ pub enum ExportError {
         /// Directory of it.
         directory: PathBuf,
     },
+    /// Nothing can be made there.
+    #[error("cannot make {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
+    Refused {
+        /// What was given.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// It could not be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
+    #[error("cannot write {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
+    Write {
+        /// What was given.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The table could not be put into its form, which is a fault of the program.
     #[error(
         "cannot put the table into the form of {form}: {reason}; take the other form, and report this fault"
@@ -109,7 +123,22 @@ impl ExportError {
     /// Whether what was asked for cannot be, and nothing failed.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Exists { .. } | Self::NoDirectory { .. })
+        matches!(self, Self::Exists { .. } | Self::NoDirectory { .. } | Self::Refused { .. })
+    }
+}
+
+/// What can be done about a file that is no part of the results.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        // It says what to do itself.
+        _ if error.get_ref().is_some_and(|error| error.is::<NotTrusted>()) => "",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space there, or name another file"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "; files may not become larger: raise the limit (`ulimit -f`), or name another file"
+        }
+        _ => "; name a file in a directory that you can write to",
     }
 }
 
