@@ -1,8 +1,10 @@
 //! A server of either engine, for those who start one because a study says so.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use crate::directory::Directory;
+use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
 use crate::{Group, InstanceError, MariaDb, Options, Postgres, program};
@@ -87,6 +89,25 @@ impl Instance {
             Self::Postgres(server) => server.group(),
             Self::MariaDb(server) => server.group(),
         }
+    }
+
+    /// Runs a program to its end as whoever we are, within the limits of the server. Gives what it said on stdout.
+    ///
+    /// # Errors
+    /// It cannot be run, or fails: then what it said on stderr is in the error.
+    pub fn run_within(&self, program: &Path, arguments: &[&str]) -> Result<Vec<u8>, InstanceError> {
+        let mut within = command(program, None, self.group())?;
+        within.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let named = program.display().to_string();
+        let child = spawn(within).map_err(|source| InstanceError::Spawn { program: named, source })?;
+        let pid = child.id();
+        let ended = child.wait_with_output();
+        let ended = ended.map_err(|source| InstanceError::Process { action: "wait for", pid, source })?;
+        if ended.status.success() {
+            return Ok(ended.stdout);
+        }
+        let log = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+        Err(InstanceError::Ended { program: "the proof of limits", status: ended.status.to_string(), log })
     }
 
     /// Stops the server in order. No error if it does not run.

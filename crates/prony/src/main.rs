@@ -44,6 +44,8 @@ fn main() -> ExitCode {
         .is_some_and(|name| name.eq_ignore_ascii_case("sqlio"));
     let result = if called_sqlio {
         sqlio::run(&arguments[1..])
+    } else if arguments.get(1).is_some_and(|first| first == runner::PROVES) {
+        commands::prove_limits(arguments.get(2))
     } else {
         match prony(&arguments) {
             Ok(result) => result,

@@ -323,6 +323,9 @@ pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
         run: database::RunId::new()
             .context("cannot draw the identity of this run: the system gives no random numbers")
             .map_err(Failure::runtime)?,
+        program: std::env::current_exe()
+            .context("cannot tell where this program is, which proves the limits of servers")
+            .map_err(Failure::runtime)?,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         labels,
         // As it came to be: what a file of defaults adds is given by it.

@@ -22,6 +22,14 @@ pub enum RunError {
         /// Why.
         source: Box<instance::InstanceError>,
     },
+    /// A limit of a server could not be proved, or does not hold.
+    #[error("the server {name}: {why}")]
+    Unproved {
+        /// Its name in the study.
+        name: String,
+        /// What was found.
+        why: String,
+    },
     /// The user ended it before the first trial.
     #[error("interrupted before the first trial{0}")]
     Interrupted(String),

@@ -95,6 +95,7 @@ mod tests {
     fn told(study: &str) -> Vec<Event> {
         let study = study::Study::from_toml(study).unwrap();
         let context = crate::Context {
+            program: std::path::PathBuf::new(),
             tool_version: "0".to_owned(),
             labels: record::Labels::default(),
             command: Vec::new(),

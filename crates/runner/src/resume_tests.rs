@@ -100,6 +100,7 @@ const SETTLED_BY: usize = 24;
 fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
     let plan = Plan::of(study).unwrap();
     let context = Context {
+        program: std::path::PathBuf::new(),
         tool_version: "0".to_owned(),
         labels: record::Labels::default(),
         command: Vec::new(),
@@ -247,6 +248,7 @@ fn a_study_that_cannot_be_judged_stands_as_far_as_it_came() {
     let text = COMPARED.replace("blocks = 6", "blocks = 9\nstop = \"when settled\"");
     let study = Study::from_toml(&text).unwrap();
     let context = Context {
+        program: std::path::PathBuf::new(),
         tool_version: "0".to_owned(),
         labels: record::Labels::default(),
         command: Vec::new(),

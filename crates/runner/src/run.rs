@@ -33,6 +33,8 @@ pub struct Context {
     pub tool_version: String,
     /// What the user calls it.
     pub labels: Labels,
+    /// This program: limits of servers are proved by another process of it.
+    pub program: PathBuf,
     /// Command line.
     pub command: Vec<String>,
     /// Directory that relative paths are below, if it can be told.
@@ -59,8 +61,11 @@ pub fn run(
     let begun_as = resume.and_then(Resume::run);
     let run = begun_as.as_ref().unwrap_or(&context.run);
     let has_trials = resume.is_none_or(Resume::has_trials);
-    let targets =
-        if has_trials { Targets::open(plan, run, stop, listen)? } else { Targets::left(plan, run, stop)? };
+    let targets = if has_trials {
+        Targets::open(plan, run, &context.program, stop, listen)?
+    } else {
+        Targets::left(plan, run, stop)?
+    };
     let servers: BTreeMap<String, Result<PathBuf, String>> = targets.servers().collect();
     let processes =
         servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();

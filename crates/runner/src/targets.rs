@@ -1,7 +1,7 @@
 //! What the trials of a study are run against: all of it is made ready before the first trial, so that no trial waits for it,
 //! and left as it was found after the last. A database is held once, whoever uses it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use database::{Claim, Error, Existing, Own, RunId};
@@ -60,7 +60,7 @@ pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
 /// # Errors
 /// As when they are taken up, for what may not be, and for a server that cannot be reached or does not let us in.
 pub fn look_at_targets(plan: &Plan, run: &RunId) -> Result<(), RunError> {
-    let targets = Targets::new()?;
+    let targets = Targets::new(Path::new(""))?;
     plan.trials.iter().try_for_each(|trial| targets.servers.look(trial))?;
     for (wanted, trial) in plan.databases() {
         // What is started for the study is made anew.
@@ -82,7 +82,7 @@ pub fn look_again(plan: &Plan, resume: &Resume, run: &RunId) -> Result<(), RunEr
     if resume.has_trials() {
         return look_at_targets(plan, &run);
     }
-    let targets = Targets::new()?;
+    let targets = Targets::new(Path::new(""))?;
     for wanted in of_its_own(plan) {
         match targets.runtime.block_on(database::look_as(
             &wanted.url,
@@ -116,21 +116,27 @@ fn instead(trial: Option<&Trial>) -> Option<Existing> {
 }
 
 impl Targets {
-    fn new() -> Result<Self, RunError> {
+    fn new(program: &Path) -> Result<Self, RunError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
-        Ok(Self { files: Vec::new(), databases: Vec::new(), servers: StartedServers::new(), runtime })
+        Ok(Self {
+            files: Vec::new(),
+            databases: Vec::new(),
+            servers: StartedServers::new(program.to_owned()),
+            runtime,
+        })
     }
 
     /// Makes, loads or takes up the databases of a plan.
     pub(crate) fn open(
         plan: &Plan,
         run: &RunId,
+        program: &Path,
         stop: &AtomicBool,
         listen: &mut Listener<'_>,
     ) -> Result<Self, RunError> {
-        let mut targets = Self::new()?;
+        let mut targets = Self::new(program)?;
         let mut preparing = Preparing::new(listen);
         let mut tell = |at| preparing.tell(at);
         let opened = plan
@@ -150,7 +156,7 @@ impl Targets {
 
     /// What a study that was killed after its last trial had made for itself, so that it is removed with it.
     pub(crate) fn left(plan: &Plan, run: &RunId, stop: &AtomicBool) -> Result<Self, RunError> {
-        let mut targets = Self::new()?;
+        let mut targets = Self::new(Path::new(""))?;
         for wanted in of_its_own(plan) {
             match targets.hold(wanted, run, stop, None, &mut |_| {}) {
                 Ok(()) | Err(RunError::Database(Error::NoDatabase(_))) => {}

@@ -65,8 +65,10 @@ impl Trials<'_, '_> {
     ) -> Result<Result<Vec<StartedServer>, State>, RunError> {
         let reason = match self.targets.ready(trial, self.run, self.stop, self.listen) {
             Ok(servers) => return Ok(Ok(servers)),
-            Err(RunError::Server { .. }) if self.stopped() => return Ok(Err(State::Aborted)),
-            Err(error @ RunError::Server { .. }) => error.to_string(),
+            Err(RunError::Server { .. } | RunError::Unproved { .. }) if self.stopped() => {
+                return Ok(Err(State::Aborted));
+            }
+            Err(error @ (RunError::Server { .. } | RunError::Unproved { .. })) => error.to_string(),
             Err(error) => return Err(error),
         };
         let record = TrialRecord { state: State::Failed, reason: Some(reason), ..planned(trial, number) };

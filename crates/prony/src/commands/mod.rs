@@ -16,6 +16,7 @@ mod orders_run;
 mod orders_store;
 mod plan;
 mod plc;
+mod proof;
 mod report;
 mod study;
 
@@ -25,6 +26,7 @@ use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
+pub(crate) use proof::run as prove_limits;
 
 /// The study of a profile, for places as it names them itself.
 fn profile(name: &str, quick: bool) -> Result<::study::Study, Failure> {

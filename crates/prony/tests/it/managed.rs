@@ -105,9 +105,45 @@ fn a_server_is_limited_in_its_trial() {
     assert_eq!(limits["memory_bytes"], 256 << 20);
     assert_eq!((limits["cpus"].as_f64(), limits["cpu_set"][0].as_u64()), (Some(0.5), Some(0)));
     assert_eq!(setting(server, "chosen", "shared_buffers"), Some("64MB"));
+    let proofs: Vec<(&str, f64, f64)> = (limits["proofs"].as_array().unwrap().iter())
+        .map(|it| {
+            (it["of"].as_str().unwrap(), it["expected"].as_f64().unwrap(), it["achieved"].as_f64().unwrap())
+        })
+        .collect();
+    assert_eq!(proofs[0], ("processors that it runs on", 1.0, 1.0));
+    assert!(proofs[1].0 == "processors" && proofs[1].1 == 0.5, "{proofs:?}");
+    assert!(proofs[1].2 > 0.0 && proofs[1].2 <= 0.525, "{proofs:?}");
+    assert!(steps(server).ends_with(&["started", "limits proved"]), "{server}");
     let used = &server["used"];
     assert!(used["cpu_s"].as_f64().unwrap() > 0.0, "{used}");
     assert_eq!(used["oom_kills"], 0);
+}
+
+/// As root on a file system that has a device; elsewhere the remedy is told before anything runs.
+#[test]
+fn what_goes_to_a_device_is_limited_and_the_limit_is_proved() {
+    let bench = Workbench::new();
+    let data = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::set_permissions(data.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let study = format!(
+        "{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\ndata = {:?}\nread_iops = 150\nwrite_iops = 120\n",
+        data.path()
+    );
+    let outcome = run(&bench, &study);
+    if outcome.code == Some(1) && outcome.stderr.contains("the server pg: ") {
+        // Above all: no root, no device below, or a path that the server's user does not get through.
+        assert!(is_empty(data.path()));
+        return;
+    }
+    assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
+    let limits = servers(&bench)[0][0]["limits"].clone();
+    for (proof, limit) in limits["proofs"].as_array().unwrap().iter().zip([150.0, 120.0]) {
+        let [expected, achieved] = ["expected", "achieved"].map(|key| proof[key].as_f64().unwrap());
+        assert_eq!(expected, limit, "{limits}");
+        // A device that others keep busy may give less.
+        assert!(achieved > 0.0 && achieved <= limit * 1.02, "{limits}");
+    }
+    assert!(is_empty(data.path()));
 }
 
 /// Several servers share databases and are loaded once; each trial finds the stores as they were loaded.

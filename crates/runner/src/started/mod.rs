@@ -2,26 +2,34 @@
 //!
 //! What is loaded before the first trial is loaded without limits. A server that a trial does not use does not run during it.
 
+mod disk_proof;
 mod settings;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use database::Url;
-use instance::{Instance, InstanceError, Usage};
+use instance::{Device, Instance, InstanceError, Usage};
 use load::Tell;
-use record::{Preparation, ServerStep, ServerUse};
+use record::{LimitProof, Preparation, ServerStep, ServerUse};
 use study::{Pristine, StartedServer, Trial};
 
 use crate::error::RunError;
 use crate::placed::volume;
+pub use disk_proof::WithinLimits;
+use disk_proof::{DeviceRate, DeviceWork};
 use settings::{Configuration, Whole, engine};
+
+/// The first argument of this program when it is to prove limits, by what the second says.
+pub const PROVES: &str = "prove-limits";
 
 /// The servers of a study that were started for it.
 pub(crate) struct StartedServers {
     servers: Vec<Running>,
     whole: Whole,
+    /// This program, which proves limits as another process within them.
+    program: PathBuf,
 }
 
 struct Running {
@@ -31,6 +39,8 @@ struct Running {
     configuration: Configuration,
     /// Whether its limits hold: not while it is loaded.
     is_limited: bool,
+    /// What its limits were found to be since they hold.
+    proofs: Vec<LimitProof>,
     /// Whether a trial has run on what it keeps.
     is_used: bool,
     /// What it had used when the trial began.
@@ -57,8 +67,9 @@ fn wanted(trial: &Trial) -> Vec<Wanted> {
 }
 
 impl StartedServers {
-    pub(crate) fn new() -> Self {
-        Self { servers: Vec::new(), whole: Whole::here() }
+    /// None yet. The program is this one: it proves limits as another process within them.
+    pub(crate) fn new(program: PathBuf) -> Self {
+        Self { servers: Vec::new(), whole: Whole::here(), program }
     }
 
     /// Looks whether the servers of a trial could be started, and leaves nothing.
@@ -121,6 +132,7 @@ impl StartedServers {
             instance,
             configuration,
             is_limited,
+            proofs: Vec::new(),
             is_used: false,
             before: Usage::default(),
         });
@@ -177,9 +189,11 @@ impl StartedServers {
         let Some(at) = self.position(server) else {
             unreachable!("servers were made before the first trial")
         };
+        let program = self.program.clone();
         let running = &mut self.servers[at];
         running.of = server.clone();
         let mut steps = Vec::new();
+        let had = (running.is_limited, running.configuration.limits.clone());
         let ready = running.cycle(
             configuration,
             &mut |what| {
@@ -188,6 +202,13 @@ impl StartedServers {
             &mut steps,
         );
         ready.map_err(failed(server))?;
+        if had != (true, running.configuration.limits.clone()) {
+            tell(Preparation::waiting(format!("proving the limits of {}", server.called())));
+            let begin = Instant::now();
+            running.prove(&program)?;
+            steps
+                .push(ServerStep { what: "limits proved".to_owned(), took_s: begin.elapsed().as_secs_f64() });
+        }
         running.is_used = true;
         running.before = running.usage().unwrap_or_default();
         running.recorded(steps)
@@ -272,6 +293,64 @@ impl Running {
         step(tell, "starting", "started", &mut || instance.start_again())
     }
 
+    /// Does within the limits of the server what they allow, and refuses limits that do not hold.
+    fn prove(&mut self, program: &Path) -> Result<(), RunError> {
+        let within = self.within_limits()?;
+        self.proofs.clear();
+        if within.work.is_empty() {
+            return Ok(());
+        }
+        let told = serde_json::to_string(&within.work).unwrap_or_default();
+        let said = self.instance.run_within(program, &[PROVES, &told]).map_err(failed(&self.of))?;
+        let unproved = |why: String| RunError::Unproved { name: self.of.called(), why };
+        let said: Result<Vec<LimitProof>, String> = serde_json::from_slice(&said)
+            .map_err(|error| unproved(format!("the proof said something else: {error}")))?;
+        self.proofs = said.map_err(unproved)?;
+        match self.proofs.iter().find(|proof| !proof.holds()) {
+            None => Ok(()),
+            Some(LimitProof { of, expected, achieved }) => Err(unproved(format!(
+                "its limit of {expected} {of} does not hold here: {achieved:.1} were reached within it"
+            ))),
+        }
+    }
+
+    /// What is to be done within its limits, in directories of our own on the devices that are limited.
+    fn within_limits(&self) -> Result<Within, RunError> {
+        let limits = &self.configuration.limits;
+        let mut within = Within {
+            work: WithinLimits { devices: Vec::new(), cpus: limits.cpus, cpu_set: limits.cpu_set.clone() },
+            _directories: Vec::new(),
+        };
+        let parents = settings::parents(&self.of.server);
+        for limit in &limits.devices {
+            let is_on = |path: &PathBuf| Device::under(path).is_ok_and(|device| device == limit.device);
+            let Some((_, parent)) = parents.iter().find(|(_, path)| is_on(path)) else { continue };
+            let directory = Scratch::make(parent)
+                .map_err(|error| InstanceError::File {
+                    action: "make a directory in",
+                    path: parent.clone(),
+                    source: error,
+                })
+                .map_err(failed(&self.of))?;
+            for (of, expected) in [
+                (DeviceRate::Reads, limit.read_iops),
+                (DeviceRate::Writes, limit.write_iops),
+                (DeviceRate::ReadBytes, limit.read_bytes_per_s),
+                (DeviceRate::WriteBytes, limit.write_bytes_per_s),
+            ] {
+                let Some(expected) = expected else { continue };
+                within.work.devices.push(DeviceWork {
+                    device: limit.device.to_string(),
+                    directory: directory.0.directory().path().to_owned(),
+                    of,
+                    expected: expected as f64,
+                });
+            }
+            within._directories.push(directory);
+        }
+        Ok(within)
+    }
+
     fn usage(&self) -> Option<Usage> {
         self.instance.group()?.usage().ok()
     }
@@ -292,10 +371,34 @@ impl Running {
             places,
             asked: self.configuration.asked.clone(),
             chosen: self.configuration.chosen.clone(),
-            limits: self.configuration.recorded(by, Vec::new()),
+            limits: self.configuration.recorded(by, self.proofs.clone()),
             steps,
             used: None,
         })
+    }
+}
+
+/// What proves limits, and where.
+struct Within {
+    work: WithinLimits,
+    /// They are there as long as the work is done.
+    _directories: Vec<Scratch>,
+}
+
+/// A directory of our own that is gone after its use.
+struct Scratch(ownership::MadeDirectory);
+
+impl Scratch {
+    fn make(parent: &Path) -> std::io::Result<Self> {
+        let parent = ownership::open_trusted(&std::path::absolute(parent)?)?;
+        Ok(Self(parent.make_private("prony-proof-")?))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nobody is left who could be told.
+        let _ = self.0.remove_with_all();
     }
 }
 
