@@ -98,7 +98,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Makes a group of that name with these limits; one that was left with this name by a process that is no more is taken up.
+    /// Makes a group of that name with these limits; one in which nothing runs was left by a process that is no more, and is made
+    /// anew.
     ///
     /// # Errors
     /// Something cannot be limited on this machine or by this user, or a limit does not read back as it was set.
@@ -109,8 +110,14 @@ impl Group {
     /// [`Self::make`] on the machine whose files are below `root`.
     fn make_at(root: &Path, name: &str, limits: &Limits) -> Result<Self, LimitError> {
         let place = Place::find(root, name, &limits.resources())?;
+        // Before it is a group of ours: what is one is emptied when it is dropped, whatever runs in it.
+        place.make()?;
+        Self::limited(place, limits)
+    }
+
+    /// The group that was made there, with its limits.
+    fn limited(place: Place, limits: &Limits) -> Result<Self, LimitError> {
         let group = Self { place, limits: limits.clone() };
-        group.place.make()?;
         match group.place.version {
             Version::One => v1::set_limits(&group.place, limits)?,
             Version::Two => v2::set_limits(&group.place, limits)?,
@@ -183,7 +190,9 @@ impl Group {
         loop {
             let left = self.processes().unwrap_or_default();
             for pid in &left {
-                if let Ok(Some(handle)) = Handle::open(*pid) {
+                let Ok(Some(handle)) = Handle::open(*pid) else { continue };
+                // Its number may have become another's before it was held.
+                if self.processes().is_ok_and(|now| now.contains(pid)) {
                     // It has ended, or is looked at again.
                     let _ = handle.signal(Signal::KILL);
                 }

@@ -1,6 +1,7 @@
 //! Where a group can be made: which version of groups this machine has, where it is mounted, and which group is ours.
 
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::files::read;
@@ -73,13 +74,16 @@ impl Place {
         self.directories.first().map(|(_, directory)| directory.display().to_string()).unwrap_or_default()
     }
 
+    /// Makes all of its directories, or none.
     pub(super) fn make(&self) -> Result<(), LimitError> {
-        for directory in self.paths() {
-            match std::fs::create_dir(directory) {
-                Ok(()) => {}
-                // Left by a process that is no more: the name has the number of its process in it.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && !is_used(directory) => {}
-                Err(error) => return Err(LimitError::file("make", directory)(error)),
+        let paths = self.paths();
+        for (number, directory) in paths.iter().enumerate() {
+            if let Err(error) = make_anew(directory) {
+                for made in &paths[..number] {
+                    // Nobody is in it, and the error is what is to be told.
+                    let _ = fs::remove_dir(made);
+                }
+                return Err(LimitError::file("make", *directory)(error));
             }
         }
         Ok(())
@@ -87,7 +91,7 @@ impl Place {
 
     pub(super) fn remove(&self) -> Result<(), LimitError> {
         for directory in self.paths() {
-            match std::fs::remove_dir(directory) {
+            match fs::remove_dir(directory) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(LimitError::file("remove", directory)(error)),
@@ -102,6 +106,18 @@ impl Place {
             self.directories.iter().map(|(_, directory)| directory.as_path()).collect();
         paths.dedup();
         paths
+    }
+}
+
+/// One that is there and in which nothing runs was left by a process that is no more, since the name has the number of its process
+/// in it. It is not taken up: limits that nobody asked for now would stay, and its counts.
+fn make_anew(directory: &Path) -> io::Result<()> {
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && !is_used(directory) => {
+            fs::remove_dir(directory)?;
+            fs::create_dir(directory)
+        }
+        made => made,
     }
 }
 
@@ -224,7 +240,7 @@ fn enable(
     if not_yet.is_some() {
         let words: Vec<String> =
             wanted.iter().map(|resource| format!("+{}", resource.controller(Version::Two))).collect();
-        std::fs::write(&control, words.join(" ")).map_err(|source| {
+        fs::write(&control, words.join(" ")).map_err(|source| {
             if source.kind() == ErrorKind::ResourceBusy {
                 let why = format!(
                     "{} has processes of its own and so no groups with limits: start prony in a group of its own, such as \

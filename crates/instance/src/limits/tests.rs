@@ -107,6 +107,13 @@ fn machine(controllers: &str, ours: &str, given: &[(&str, &str)]) -> tempfile::T
     root
 }
 
+/// The group `us` without its limits: a kernel would put its files there now.
+fn made(root: &Path, limits: &Limits) -> Place {
+    let place = Place::find(root, "us", &limits.resources()).unwrap();
+    place.make().unwrap();
+    place
+}
+
 const FULL: &str = "cpuset cpu io memory pids";
 
 fn everything() -> Limits {
@@ -126,15 +133,14 @@ fn everything() -> Limits {
 
 #[test]
 fn the_second_version_is_set_as_its_manual_says() {
-    let given = [
-        ("a/cgroup.controllers", FULL),
-        ("a/cgroup.subtree_control", FULL),
-        ("a/us/cpuset.cpus.effective", "0-1\n"),
-        ("a/us/memory.swap.max", "max\n"),
-    ];
+    let given = [("a/cgroup.controllers", FULL), ("a/cgroup.subtree_control", FULL)];
     let root = machine(FULL, "/a", &given);
-    let group = Group::make_at(root.path(), "us", &everything()).unwrap();
     let at = root.path().join("sys/fs/cgroup/a/us");
+    let place = made(root.path(), &everything());
+    for (file, text) in [("cpuset.cpus.effective", "0-1\n"), ("memory.swap.max", "max\n")] {
+        std::fs::write(at.join(file), text).unwrap();
+    }
+    let group = Group::limited(place, &everything()).unwrap();
     let text = |file: &str| std::fs::read_to_string(at.join(file)).unwrap();
     for (file, expected) in [
         ("memory.max", "2147483648"),
@@ -208,11 +214,10 @@ fn what_cannot_be_limited_is_told_with_a_remedy() {
 
 #[test]
 fn a_set_of_processors_that_is_not_in_effect_is_an_error() {
-    let given = [("us/cpuset.cpus.effective", "0\n")];
-    let root = machine(FULL, "/", &given);
+    let root = machine(FULL, "/", &[]);
     let limits = Limits { cpu_set: vec![0, 1], ..Limits::default() };
-    let place = Place::find(root.path(), "us", &limits.resources()).unwrap();
-    place.make().unwrap();
+    let place = made(root.path(), &limits);
+    std::fs::write(root.path().join("sys/fs/cgroup/us/cpuset.cpus.effective"), "0\n").unwrap();
     let error = v2::set_limits(&place, &limits).unwrap_err().to_string();
     assert!(
         error.ends_with("was set to `0,1` and reads `0`: the kernel does not keep this limit"),
@@ -220,11 +225,47 @@ fn a_set_of_processors_that_is_not_in_effect_is_an_error() {
     );
 }
 
+/// A group of that name in which somebody's processes ran was refused, and then emptied as if it were ours.
 #[test]
-fn a_group_that_somebody_uses_is_not_taken() {
-    let given = [("us/cgroup.procs", "17\n")];
-    let root = machine(FULL, "/", &given);
-    let place = Place::find(root.path(), "us", &[Resource::Memory]).unwrap();
-    let error = place.make().unwrap_err().to_string();
+fn a_group_that_somebody_uses_is_refused_and_nothing_in_it_is_killed() {
+    let mut other = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
+    let root = machine(FULL, "/", &[("us/cgroup.procs", &format!("{}\n", other.id()))]);
+    let limits = Limits { memory_bytes: Some(64 * MIB), ..Limits::default() };
+    let error = Group::make_at(root.path(), "us", &limits).unwrap_err().to_string();
     assert!(error.starts_with("cannot make ") && error.contains("exists"), "{error}");
+    drop(other.stdin.take());
+    assert!(other.wait().unwrap().success(), "it ended by itself");
+    assert!(root.path().join("sys/fs/cgroup/us/cgroup.procs").exists());
+}
+
+/// Limits of a group that was left stayed in one of the same name that has none of them.
+#[test]
+fn a_group_that_was_left_is_made_anew() {
+    let limits = Limits { cpus: Some(0.5), ..Limits::default() };
+    let Some(left) = group("left", &limits) else { return };
+    let name = format!("prony-test-{}-left", std::process::id());
+    let limits = Limits { memory_bytes: Some(64 * MIB), ..Limits::default() };
+    let anew = Group::make(&name, &limits).unwrap();
+    let directory = anew.place.directory(Resource::Cpu).unwrap();
+    let file = match anew.place.version {
+        Version::One => "cpu.cfs_quota_us",
+        Version::Two => "cpu.max",
+    };
+    let quota = std::fs::read_to_string(directory.join(file)).unwrap_or_default();
+    assert!(!quota.starts_with("50000"), "{quota}");
+    std::mem::forget(left);
+}
+
+/// Of a machine with a hierarchy for each controller, all directories are made or none.
+#[test]
+fn a_group_of_which_a_part_is_refused_is_not_there() {
+    let root = machine("", "/", &[("memory/us/cgroup.procs", "1\n"), ("cpu/cgroup.procs", "")]);
+    let mounts = ["cpu", "memory"]
+        .map(|one| format!("31 23 0:28 / /sys/fs/cgroup/{one} rw - cgroup cgroup rw,{one}\n"));
+    std::fs::write(root.path().join("proc/self/mountinfo"), mounts.concat()).unwrap();
+    std::fs::write(root.path().join("proc/self/cgroup"), "2:cpu:/\n3:memory:/\n").unwrap();
+    let limits = Limits { cpus: Some(1.0), memory_bytes: Some(64 * MIB), ..Limits::default() };
+    let error = Group::make_at(root.path(), "us", &limits).unwrap_err().to_string();
+    assert!(error.contains("memory/us") && error.contains("exists"), "{error}");
+    assert!(!root.path().join("sys/fs/cgroup/cpu/us").exists());
 }
