@@ -149,9 +149,7 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use record::{FORMAT_VERSION, State, Workload};
+    use record::Workload;
 
     use super::*;
 
@@ -162,30 +160,7 @@ mod tests {
     }
 
     fn record(number: u32) -> TrialRecord {
-        TrialRecord {
-            format: FORMAT_VERSION,
-            workload: Workload::Disk,
-            main: Workload::Disk.main(),
-            number,
-            name: "reads".to_owned(),
-            block: 1,
-            levels: BTreeMap::new(),
-            configuration: String::new(),
-            aa: false,
-            state: State::Complete,
-            reason: None,
-            notes: Vec::new(),
-            started: None,
-            parameters: serde_json::Value::Null,
-            planned_s: None,
-            target: serde_json::Value::Null,
-            placed: Vec::new(),
-            servers: Vec::new(),
-            marks: Vec::new(),
-            setup: None,
-            outcome: None,
-            search: None,
-        }
+        TrialRecord { name: "reads".to_owned(), ..TrialRecord::planned(Workload::Disk, number) }
     }
 
     const DISK: &str = r#"

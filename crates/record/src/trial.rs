@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
+use crate::{FORMAT_VERSION, Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +89,35 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// The first block's trial of this number of a study of one combination, of which nothing more is known yet.
+    #[must_use]
+    pub fn planned(workload: Workload, number: u32) -> Self {
+        Self {
+            format: FORMAT_VERSION,
+            workload,
+            main: workload.main(),
+            number,
+            name: String::new(),
+            block: 1,
+            levels: BTreeMap::new(),
+            configuration: String::new(),
+            aa: false,
+            state: State::Planned,
+            reason: None,
+            notes: Vec::new(),
+            started: None,
+            parameters: serde_json::Value::Null,
+            planned_s: None,
+            target: serde_json::Value::Null,
+            placed: Vec::new(),
+            servers: Vec::new(),
+            setup: None,
+            marks: Vec::new(),
+            outcome: None,
+            search: None,
+        }
+    }
+
     /// Operations that were due and not sent when the window ended; open loop only.
     #[must_use]
     pub fn unsent(&self) -> u64 {

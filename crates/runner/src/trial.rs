@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use database::RunId;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, FORMAT_VERSION, Outcome, Placed, Sample, StartedServer, State, TrialRecord, Window};
+use record::{Event, Outcome, Placed, Sample, StartedServer, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
@@ -230,28 +230,15 @@ fn devices(placed: &[Placed]) -> Vec<String> {
 /// A trial as planned.
 pub(crate) fn planned(trial: &Trial, number: u32) -> TrialRecord {
     TrialRecord {
-        format: FORMAT_VERSION,
-        workload: trial.work.any().workload(),
-        main: trial.work.any().workload().main(),
-        number,
         name: trial.planned.name.clone(),
         block: trial.planned.block,
         levels: trial.planned.levels.clone(),
         configuration: trial.planned.configuration.clone(),
         aa: trial.planned.aa,
-        state: State::Planned,
-        reason: None,
-        notes: Vec::new(),
-        started: None,
         parameters: trial.work.any().parameters(),
         planned_s: Some(planned_s(&trial.work)),
         target: target_of(trial),
-        placed: Vec::new(),
-        servers: Vec::new(),
-        marks: Vec::new(),
-        setup: None,
-        outcome: None,
-        search: None,
+        ..TrialRecord::planned(trial.work.any().workload(), number)
     }
 }
 

@@ -103,28 +103,14 @@ pub(crate) fn setup(pacing: Loop) -> Setup {
 
 pub(crate) fn trial(number: u32, state: State) -> TrialRecord {
     TrialRecord {
-        format: FORMAT_VERSION,
-        workload: Workload::Disk,
-        main: Workload::Disk.main(),
-        number,
         name: format!("RND4K Q{number}T1"),
-        block: 1,
         levels: BTreeMap::from([("outstanding".to_owned(), number.to_string())]),
-        configuration: String::new(),
-        aa: false,
         state,
         reason: (state == State::Skipped).then(|| "latency tolerance passed".to_owned()),
-        notes: Vec::new(),
         started: Some("2026-11-21T07:30:05Z".to_owned()),
         parameters: serde_json::json!({ "block": "4KiB", "outstanding": number }),
-        planned_s: None,
         target: serde_json::json!({ "paths": ["/data"] }),
-        placed: Vec::new(),
-        servers: Vec::new(),
-        marks: Vec::new(),
-        setup: None,
-        outcome: None,
-        search: None,
+        ..TrialRecord::planned(Workload::Disk, number)
     }
 }
 
