@@ -93,11 +93,16 @@ pub(crate) fn read(arguments: &[OsString], command: &Command) -> Result<Config, 
 
 /// The file, and whether somebody asked for it. Read before clap reads the rest, which needs its values.
 fn path(arguments: &[OsString]) -> Option<(PathBuf, bool)> {
-    let mut words = arguments.iter().skip(1).take_while(|word| *word != "--" && *word != "sqlio");
-    let mut named = None;
+    let mut words = arguments.iter().skip(1).take_while(|word| *word != "--");
+    let (mut named, mut command) = (None, None);
     while let Some(word) = words.next() {
         if word == "--no-config" {
             return None;
+        }
+        let is_command = command.is_none() && !word.as_encoded_bytes().starts_with(b"-");
+        if is_command && *command.insert(word) == "sqlio" {
+            // What follows is SQLIO's.
+            break;
         }
         if word == "--config" {
             named = words.next().map(PathBuf::from);

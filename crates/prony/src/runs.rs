@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use record::LATEST;
-use results::Listed;
+use results::{Listed, ReadError};
 
 use crate::arguments::Among;
 use crate::exit::Failure;
@@ -14,8 +14,11 @@ impl Among {
     pub(crate) fn find(&self, given: &Path) -> Result<PathBuf, Failure> {
         let Some(name) = name_in(given) else { return Ok(given.to_owned()) };
         let called = |problem: &str| Failure::usage(anyhow!("{name}: {problem}"));
-        // Where no run was stored yet there is none of that name either.
-        let listed = results::runs(&self.results).unwrap_or_default();
+        let listed = match results::runs(&self.results) {
+            // Where no run was stored yet there is none of that name either.
+            Err(ReadError::Missing { .. }) => Vec::new(),
+            listed => listed.map_err(Failure::usage)?,
+        };
         let meant = if name == LATEST { latest(&listed) } else { called_so(&listed, name) };
         match meant.as_slice() {
             [] if name == LATEST => Err(called(&format!(

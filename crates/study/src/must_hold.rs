@@ -20,7 +20,7 @@ impl Study {
                 Err(error) => errors.push(mistake("thresholds", self.no_threshold(&error))),
             }
         }
-        if accept_single && self.thresholds.is_empty() {
+        if accept_single && texts.is_empty() && self.thresholds.is_empty() {
             errors.push(mistake(
                 "accept_single",
                 "has no meaning without a threshold: give one, or leave it out",

@@ -39,6 +39,9 @@ fn the_file_counts_below_the_environment_and_the_command_line_and_is_told() {
     assert_eq!(size(&[], &["--no-config"]), (None, String::new()));
     bench.write("other.toml", "[disk]\nblock_size = \"64KiB\"\n");
     assert_eq!(size(&[], &["--config", "other.toml"]).0.as_deref(), Some("64KiB"));
+    // A value that is also the name of a command ended the search for the file, and the other one was taken.
+    let after = ["--name", "sqlio", "--config", "other.toml"];
+    assert_eq!(size(&[], &after).0.as_deref(), Some("64KiB"));
     assert_eq!(size(&[("PRONY_CONFIG", "other.toml")], &[]).0.as_deref(), Some("64KiB"));
     run(&bench, &[], &["plan", "disk", ".", "--config", "none.toml"])
         .ended_with(2)

@@ -59,6 +59,9 @@ fn a_threshold_that_nothing_here_measures_is_answered_by_what_is_measured() {
         let told = refused(options);
         assert!(told.contains(problem), "{options:?}: {told}");
     }
+    // A threshold that is none is the mistake, and not what is said of it.
+    let told = refused(&["--threshold", "p99_ms = 20", "--accept-single"]);
+    assert!(!told.contains("without a threshold"), "{told}");
     assert_eq!(bench.results(), None);
 }
 

@@ -67,6 +67,10 @@ fn a_path_wins_over_a_name_and_a_name_of_two_runs_names_both() {
     assert_eq!(by_path["results"]["directory"], json!(bench.path("twice")));
     let none = bench.run(&["report", "latest", "--results", "none"]).ended_with(2).stderr;
     assert!(none.contains("there is no run in none yet"), "{none}");
+    // What cannot be read was said to hold no run yet.
+    bench.write("file", "");
+    let told = bench.run(&["report", "latest", "--results", "file"]).ended_with(2).stderr;
+    assert!(told.contains("file") && told.contains("directory") && !told.contains("yet"), "{told}");
 }
 
 #[test]
