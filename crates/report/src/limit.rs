@@ -1,4 +1,4 @@
-//! What set the figures, as far as the record tells: other programs, the hypervisor, the processors, SQLite's own thread, locks, a
+//! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, the processors, SQLite's own thread, locks, a
 //! device, commits. Each with the figure that says so; what none of them explains is not known.
 
 use crate::format;
@@ -30,7 +30,7 @@ impl Limit {
 /// The first that holds: what takes the machine away, then the processors, then what operations waited for.
 fn of(trial: &Trial) -> Option<Limit> {
     let machine = &trial.machine;
-    Limit::of("other programs", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
+    Limit::of("other work", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
         .or_else(|| {
             let says = [", which gave ", " of the CPU time to others"];
             Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
@@ -121,10 +121,7 @@ mod tests {
         check(vec![read().trial(1)], None);
         check(vec![on_device(read().trial(1), 0.97)], Some("perhaps the device vda, busy 97 % of the time"));
         check(vec![on_device(read().trial(1), 0.89)], None);
-        check(
-            vec![read().others(0.9).trial(1)],
-            Some("perhaps other programs, which took 52 % of all cores"),
-        );
+        check(vec![read().others(0.9).trial(1)], Some("perhaps other work, which took 52 % of all cores"));
         check(
             vec![read().steal(0.07).trial(1)],
             Some("perhaps the hypervisor, which gave 7.0 % of the CPU time to others"),

@@ -187,6 +187,10 @@ fn trust(report: &Report) -> (Trust, Vec<String>) {
         && report.searches.is_empty();
     let mut because: Vec<String> =
         doubts.iter().take(REASONS_MOST).map(|doubt| gist(&doubt.sentence)).collect();
+    if report.quick && !report.searches.is_empty() {
+        // Of other runs it is the first doubt.
+        because.insert(0, "a quick look, whose times are shortened".to_owned());
+    }
     match doubts.len().saturating_sub(REASONS_MOST) {
         0 => {}
         1 => because.push("one more warning".to_owned()),

@@ -91,8 +91,8 @@ struct Found {
     lowest: usize,
 }
 
-const NOT_REACHED: &str =
-    "sweet spot not reached: below the largest level every loss against the best may be 5 % or more";
+const NOT_REACHED: &str = "sweet spot not reached: each level below the largest may lose 5 % or more against the best, and larger \
+                           ones were not measured";
 
 impl Curve<'_> {
     fn fill(&self, series: &mut AxisSeries, seed: u64) {
@@ -161,6 +161,10 @@ impl Curve<'_> {
         match stats::sweet_spot(&candidates, direction(self.metric.better)) {
             SweetSpot::AtMost { level, lowest } => {
                 Ok(Found { at_most: Some(present[level].0), lowest: present[lowest].0 })
+            }
+            // That the larger of two is better is said already.
+            SweetSpot::NotReached { .. } if candidates.len() < 3 => {
+                Err("no sweet spot between two levels: a third one would show whether still more gains".to_owned())
             }
             SweetSpot::NotReached { lowest } => Ok(Found { at_most: None, lowest: present[lowest].0 }),
             SweetSpot::Unknown => Err("no sweet spot: a level has a figure of zero, or none in six blocks that the best level shares".to_owned()),

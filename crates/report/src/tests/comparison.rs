@@ -130,6 +130,17 @@ fn a_jump_between_two_levels_is_a_finding_of_its_own() {
     assert!(told.contains("would place it") && !told.contains("no_knee"), "{told}");
 }
 
+/// Of two levels the larger was better, and the first screen went on that a sweet spot was not reached.
+#[test]
+fn two_levels_have_no_news_of_a_sweet_spot() {
+    let study = Designed::blocks(7).axis("flush_rows", &["40", "400"], "40").study(|at| {
+        let rate = if at.level("flush_rows") == "40" { 126_000.0 } else { 161_000.0 };
+        Some(at.records(rate * at.noise(0.02)))
+    });
+    let told = verdicts(&study);
+    assert!(told.contains(": better") && !told.contains("finding sweet_spot"), "{told}");
+}
+
 #[test]
 fn verdicts_of_two_axes() {
     insta::assert_snapshot!(verdicts(&memory_and_cpus()));

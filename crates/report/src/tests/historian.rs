@@ -128,6 +128,15 @@ fn first_screen_of_a_search() {
     insta::assert_snapshot!(Report::of(&search()).brief(Some(80), str::to_owned));
 }
 
+/// A quick search was of poor trust, and nothing said why.
+#[test]
+fn a_quick_search_says_why_it_is_of_poor_trust() {
+    let mut study = search();
+    study.manifest.quick = true;
+    let brief = Report::of(&study).brief(Some(80), str::to_owned).to_string();
+    assert!(brief.contains("trust    poor: a quick look, whose times are shortened"), "{brief}");
+}
+
 #[test]
 fn text_of_a_search() {
     insta::assert_snapshot!(Report::of(&search()).text(Some(120)));
