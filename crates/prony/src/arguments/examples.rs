@@ -269,7 +269,7 @@ mod tests {
     use crate::arguments::Arguments;
     use crate::config::Config;
 
-    /// Words of a line as a shell would hand them on, up to where it goes to another program or file.
+    /// Words of a line as a shell would hand them on, up to a remark and to where it goes to another program or file.
     fn words(line: &str) -> Vec<String> {
         let mut words = Vec::new();
         let mut quoted = None;
@@ -282,15 +282,19 @@ mod tests {
                 (_, c) => word.push(c),
             }
         }
-        words.into_iter().take_while(|word| word != "|" && word != ">").collect()
+        words.into_iter().take_while(|word| !["|", ">", "#"].contains(&word.as_str())).collect()
+    }
+
+    fn is_taken(line: &str) {
+        let parsed = crate::parse(words(line).into_iter().map(Into::into).collect(), &Config::default());
+        assert!(parsed.is_ok(), "{line}\n{}", parsed.unwrap_err());
     }
 
     fn check(command: &clap::Command, path: &[&str]) {
         let examples = of(path);
         assert!(path.is_empty() || !examples.is_empty(), "prony {} has no example", path.join(" "));
         for (_, line) in examples.iter().filter(|(_, line)| line.starts_with("prony ")) {
-            let parsed = crate::parse(words(line).into_iter().map(Into::into).collect(), &Config::default());
-            assert!(parsed.is_ok(), "{line}\n{}", parsed.unwrap_err());
+            is_taken(line);
         }
         for inner in command.get_subcommands() {
             let path: Vec<&str> = path.iter().copied().chain([inner.get_name()]).collect();
@@ -301,6 +305,23 @@ mod tests {
     #[test]
     fn every_command_has_examples_and_takes_them() {
         check(&Arguments::command(), &[]);
+    }
+
+    #[test]
+    fn every_command_line_of_the_pages_is_taken() {
+        let readme = include_str!("../../../../README.md");
+        let first = include_str!("../../../../docs/first-questions.md");
+        let is_command = |text: &&str| text.starts_with("prony ");
+        let of =
+            |page: &'static str| page.lines().filter_map(|line| line.strip_prefix("    ")).filter(is_command);
+        // README's words between lines leave parts out.
+        let between = first.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).filter(is_command);
+        for (commands, least) in
+            [(of(readme).collect::<Vec<&str>>(), 20), (of(first).collect(), 4), (between.collect(), 5)]
+        {
+            assert!(commands.len() >= least, "{commands:?}");
+            commands.into_iter().for_each(is_taken);
+        }
     }
 
     #[test]

@@ -177,13 +177,15 @@ fn a_layer_says_more_of_a_database() {
 }
 
 #[test]
-fn the_examples_of_the_manual_are_studies() {
+fn the_examples_of_the_pages_are_studies() {
     let manual = include_str!("../../../../docs/study-file.md");
-    let examples: Vec<&str> =
-        manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 3);
-    for example in examples {
-        file(example).study().unwrap();
+    for (page, number) in [(manual, 3), (include_str!("../../../../docs/first-questions.md"), 1)] {
+        let examples: Vec<&str> =
+            page.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert_eq!(examples.len(), number);
+        for example in examples {
+            file(example).study().unwrap();
+        }
     }
     for metric in record::METRICS {
         assert!(manual.contains(&format!("`{}`", metric.name)), "{} is not in the manual", metric.name);
