@@ -5,6 +5,7 @@
 //! the same record gives the same report, today and with next year's build.
 
 mod bins;
+mod budget;
 mod change;
 mod chart;
 mod compare;
@@ -42,6 +43,7 @@ mod unit;
 mod verdict;
 mod workloads;
 
+pub use budget::{Budget, Class, Spent};
 pub use compare::{
     Against, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
     MetricAgainst, MixedWorkload, NotCompared, RunDifferences,

@@ -1,6 +1,9 @@
-//! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, the processors, SQLite's own thread, locks, a
-//! device, commits. Each with the figure that says so; what none of them explains is not known.
+//! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, what sessions waited for, the processors,
+//! SQLite's own thread, locks, a device, commits. Each with the figure that says so; what none of them explains is not known.
 
+use std::collections::BTreeMap;
+
+use crate::budget::{self, Class};
 use crate::format;
 use crate::machine::{devices_of, during};
 use crate::trial::Trial;
@@ -17,32 +20,60 @@ pub(crate) struct Limit {
     share: f64,
     /// What stands around the share.
     says: [&'static str; 2],
+    evidence: Option<Evidence>,
+}
+
+/// What speaks for a limit besides its share.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Evidence {
+    pub(crate) class: Class,
+    /// What the server called it.
+    pub(crate) names: String,
+    /// What the device below did.
+    pub(crate) device: Option<String>,
 }
 
 impl Limit {
     /// None of less than the least share. The words stand around it.
     pub(crate) fn of(who: &str, share: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Self> {
         let share = share.filter(|&share| share >= least)?.min(1.0);
-        Some(Self { who: who.to_owned(), share, says })
+        Some(Self { who: who.to_owned(), share, says, evidence: None })
+    }
+
+    pub(crate) fn with(self, evidence: Evidence) -> Self {
+        Self { evidence: Some(evidence), ..self }
     }
 }
 
-/// The first that holds: what takes the machine away, then the processors, then what operations waited for.
-fn of(trial: &Trial) -> Option<Limit> {
+/// What takes the machine away, and what sessions waited for where servers told that; else the first that holds of the processors
+/// and of what operations waited for.
+fn of(trial: &Trial) -> Vec<Limit> {
     let machine = &trial.machine;
-    Limit::of("other work", machine.others_share, OTHERS_SHARE_MAX, [", which took ", " of all cores"])
-        .or_else(|| {
-            let says = [", which gave ", " of the CPU time to others"];
-            Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
-        })
-        .or_else(|| {
-            Limit::of("the processors", machine.busy_share, BUSY_SHARE, [", of which ", " were busy"])
-        })
+    let says = [", which took ", " of all cores"];
+    let taken = Limit::of("other work", machine.others_share, OTHERS_SHARE_MAX, says).or_else(|| {
+        let says = [", which gave ", " of the CPU time to others"];
+        Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
+    });
+    let waits = trial.budget.as_ref().filter(|_| !holds_its_rate(trial)).and_then(budget::limit);
+    match (taken, waits) {
+        (None, None) => first_of(trial).into_iter().collect(),
+        (taken, waits) => taken.into_iter().chain(waits).collect(),
+    }
+}
+
+fn first_of(trial: &Trial) -> Option<Limit> {
+    Limit::of("the processors", trial.machine.busy_share, BUSY_SHARE, [", of which ", " were busy"])
         .or_else(|| {
             Limit::of("SQLite's one writer", sqlite_cores(trial), BUSY_SHARE, [", which used ", " of a core"])
         })
         .or_else(|| device(trial))
         .or_else(|| trial.shown().waits(trial))
+}
+
+/// A rate that was held was limited by nothing that its sessions waited for.
+fn holds_its_rate(trial: &Trial) -> bool {
+    let judged = trial.shown().judged(trial).and_then(|judged| judged.held);
+    judged.or(trial.offered_rate.map(|rate| rate.held)).unwrap_or(false)
 }
 
 /// Cores that SQLite used in threads of this program; none of other databases.
@@ -63,18 +94,47 @@ fn device(trial: &Trial) -> Option<Limit> {
     Limit::of(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])
 }
 
+/// Levels of the load over which the share of what limits is to rise.
+const LEVELS_LEAST: usize = 3;
+
+/// Whether sessions spent more of their time on it the more was asked of the server: over three levels of the load or more, in trials
+/// that differ in nothing else that was varied.
+fn rises(trials: &[&Trial], limit: &Limit) -> bool {
+    let Some(class) = limit.evidence.as_ref().map(|evidence| evidence.class) else { return false };
+    let mut keys = trials.iter().flat_map(|trial| trial.levels.keys()).collect::<Vec<_>>();
+    keys.sort_unstable();
+    keys.dedup();
+    let varies =
+        |key: &&String| trials.iter().any(|trial| trial.levels.get(*key) != trials[0].levels.get(*key));
+    if keys.into_iter().filter(varies).count() > 1 {
+        return false;
+    }
+    let mut levels: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (trial, budget) in trials.iter().filter_map(|trial| Some((trial, trial.budget.as_ref()?))) {
+        // Clients that wait for answers are as many as are accounted for.
+        let load = trial.offered_per_s.unwrap_or(budget.sessions).round() as u64;
+        levels.entry(load).or_default().push(budget.share(class));
+    }
+    let shares: Vec<f64> = levels.values().filter_map(|shares| stats::mean(shares)).collect();
+    shares.len() >= LEVELS_LEAST && shares.is_sorted_by(|less, more| less < more)
+}
+
 /// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
+///
+/// What rises with the load over several of its levels is *likely*, all else is *perhaps*. Only a study that gives more of it and
+/// shows the gain confirms it, and says so itself.
 pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
     let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let found: Vec<Vec<Limit>> = trials.iter().map(|trial| of(trial)).collect();
+    let known = found.iter().filter(|limits| !limits.is_empty()).count();
     let mut groups: Vec<(Limit, Vec<f64>)> = Vec::new();
-    for found in trials.iter().filter_map(|trial| of(trial)) {
-        match groups.iter_mut().find(|(other, _)| other.who == found.who) {
-            Some((_, shares)) => shares.push(found.share),
-            None => groups.push((found.clone(), vec![found.share])),
+    for limit in found.into_iter().flatten() {
+        match groups.iter_mut().find(|(other, _)| other.who == limit.who) {
+            Some((_, shares)) => shares.push(limit.share),
+            None => groups.push((limit.clone(), vec![limit.share])),
         }
     }
     groups.sort_by_key(|(_, shares)| std::cmp::Reverse(shares.len()));
-    let known: usize = groups.iter().map(|(_, shares)| shares.len()).sum();
     let one = |(limit, shares): &(Limit, Vec<f64>)| {
         let [low, high] = [f64::min, f64::max].map(|end| shares.iter().copied().fold(limit.share, end));
         let (low, high) = (format::per_cent(low), format::per_cent(high));
@@ -86,9 +146,18 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
         };
         format!("{}{}{share}{}{of}", limit.who, limit.says[0], limit.says[1])
     };
-    let parts: Vec<String> = groups.iter().take(2).map(one).collect();
+    let evidence = |limit: &Limit| {
+        let evidence = limit.evidence.as_ref()?;
+        let device = evidence.device.as_ref().map(|device| format!("; {device}")).unwrap_or_default();
+        Some(format!(" ({}{device})", evidence.names))
+    };
+    // Of several trials it would be that of one.
+    let evidence = |limit| evidence(limit).filter(|_| trials.len() == 1).unwrap_or_default();
+    let parts: Vec<String> = groups.iter().take(2).map(|group| one(group) + &evidence(&group.0)).collect();
     let rest = if known < trials.len() { "; of the others it is not known" } else { "" };
-    (known > 0).then(|| format!("perhaps {}{rest}", parts.join("; ")))
+    let word =
+        if groups.first().is_some_and(|(first, _)| rises(&trials, first)) { "likely" } else { "perhaps" };
+    (known > 0).then(|| format!("{word} {}{rest}", parts.join("; ")))
 }
 
 #[cfg(test)]

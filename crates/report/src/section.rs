@@ -1,5 +1,6 @@
 //! Tables with what stands around them, as a list that the text report and the page both print.
 
+use crate::budget;
 use crate::percentile;
 use crate::report::Report;
 use crate::table::Table;
@@ -96,6 +97,7 @@ pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
     let of = |(workload, shown): (Workload, &'static dyn Shown)| {
         let mut sections = shown.sections(report);
         if let Some(figures) = sections.iter_mut().find(|section| section.place == Place::Figures) {
+            figures.blocks.extend(budget::blocks(report, workload));
             figures.blocks.extend(percentile::blocks(report, workload));
         }
         sections.into_iter().map(move |section| (workload, section))

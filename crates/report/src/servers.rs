@@ -39,7 +39,7 @@ impl Servers {
         // Readings of before hold the servers of all trials of a study.
         let is_used = |name: &str| {
             let mut rest = databases.iter().filter_map(|database| name.strip_prefix(database.name));
-            rest.any(|rest| rest.is_empty() || rest.starts_with(" at "))
+            rest.any(|rest| rest.is_empty() || [" at ", " ("].iter().any(|next| rest.starts_with(next)))
         };
         let seen = servers_of(during);
         let cores: Vec<f64> =
@@ -75,6 +75,7 @@ mod tests {
         let one = Sold::at("O", &[50.0]).trial(1);
         assert_eq!(servers(&one, &[("store_1", 1.5)]), Servers::Seen { cores: 1.5 });
         assert_eq!(servers(&one, &[("store_1 at db-1", 1.5)]), Servers::Seen { cores: 1.5 });
+        assert_eq!(servers(&one, &[("store_1 (postgres) at db-1", 1.5)]), Servers::Seen { cores: 1.5 });
         assert_eq!(servers(&one, &[("store_12", 1.5)]), Servers::Unseen, "of another trial");
         assert_eq!(servers(&one, &[]), Servers::Unseen);
     }

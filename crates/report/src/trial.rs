@@ -10,6 +10,7 @@ use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
+use crate::budget::Budget;
 use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::PercentileIntervals;
 use crate::rate::OfferedRate;
@@ -109,6 +110,9 @@ pub struct Trial {
     pub generator: Generator,
     /// The machine.
     pub machine: Machine,
+    /// Where the time of its sessions went; none where no server told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// What else was loaded, and what else went on.
     #[serde(flatten)]
     pub beside: Beside,
@@ -177,10 +181,10 @@ impl Trial {
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
         let operations = worked(&record.main, &kinds);
-        let generator = generator_of(&window, operations, setup.as_ref(), cores);
-        let generator = generator.beside(per_s, whole.pauses());
-        let (disk_bytes, cpu_us_per_operation) = (manifest.disk_bytes, generator.cpu_us_per_operation);
+        let generator =
+            generator_of(&window, operations, setup.as_ref(), cores).beside(per_s, whole.pauses());
         let during = during(&measured.resources, &window);
+        let machine = machine_of(&during, operations, generator, setup.as_ref());
         Self {
             number: record.number,
             name: record.name.clone(),
@@ -198,7 +202,8 @@ impl Trial {
             stability: Stability::of(&rates, shown.cuts_warm_up()),
             longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
             generator,
-            machine: machine_of(&during, operations, generator, setup.as_ref()),
+            budget: Budget::of(record, &during, &machine, per_s),
+            machine,
             beside: Beside::of(measured, &during),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent(),
@@ -209,8 +214,7 @@ impl Trial {
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
-            worked: shown
-                .worked(measured, &Common { kinds: &kinds, rate_per_s, cpu_us_per_operation, disk_bytes }),
+            worked: shown.worked(measured, &Common::of(&kinds, rate_per_s, &generator, manifest)),
             search: record.search,
             workload: record.workload,
             about: record.main.clone(),

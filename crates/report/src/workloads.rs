@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use record::{Calibration, Main, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Workload};
+use record::{
+    Calibration, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Workload,
+};
 use serde::Serialize;
 use stats::{Chance, Estimate};
 
@@ -19,7 +21,7 @@ use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
 use crate::report::Report;
 use crate::section::Section;
-use crate::trial::{Figures, Trial};
+use crate::trial::{Figures, Generator, Trial};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
 
@@ -229,6 +231,18 @@ pub(crate) struct Common<'a> {
     pub(crate) cpu_us_per_operation: Option<f64>,
     /// Size of the disk that is to hold what grows, if it was given.
     pub(crate) disk_bytes: Option<u64>,
+}
+
+impl<'a> Common<'a> {
+    pub(crate) fn of(
+        kinds: &'a BTreeMap<String, OperationInterval>,
+        rate_per_s: Option<Estimate>,
+        generator: &Generator,
+        manifest: &Manifest,
+    ) -> Self {
+        let (cpu_us_per_operation, disk_bytes) = (generator.cpu_us_per_operation, manifest.disk_bytes);
+        Self { kinds, rate_per_s, cpu_us_per_operation, disk_bytes }
+    }
 }
 
 /// What a workload is called, and what its rate is.

@@ -11,6 +11,7 @@ pub(crate) mod machine;
 pub(crate) mod over_time;
 pub(crate) mod reduce;
 pub(crate) mod scale;
+pub(crate) mod stack;
 pub(crate) mod strip;
 
 pub(crate) use histogram::histogram;

@@ -271,7 +271,7 @@ fn draw_line(canvas: &mut Canvas<'_>, line: &Line, x: &Scale, y: &Scale) {
 }
 
 /// A ground under each span, wide enough to be seen.
-fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
+pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
     for span in spans {
         let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
         canvas.rectangle(span.ink, 0.2, (left, frame.top), (right.max(left + 2.0), frame.bottom));
@@ -279,7 +279,7 @@ fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
 }
 
 /// The name of each span above the data, where it has room.
-fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
+pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
     let mut free = frame.left;
     let mut by_begin: Vec<&Span> = spans.iter().collect();
     by_begin.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s));
@@ -295,7 +295,7 @@ fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
 }
 
 /// A ground under the seconds that make no figures.
-fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &Scale) {
+pub(super) fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &Scale) {
     let end =
         |phase: Phase| trial.samples.iter().filter(|s| s.phase == phase).map(|s| s.end_s).reduce(f64::max);
     if let Some(warm_s) = end(Phase::WarmUp) {
@@ -328,7 +328,7 @@ fn caption(drawn: &[Line], remark: &str) -> String {
     }
 }
 
-fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
+pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
     let mut columns = vec![Column::number("second")];
     columns.extend(
         drawn.iter().map(|line| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),

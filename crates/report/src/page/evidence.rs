@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use record::{DeviceLoad, ServerLoad, State};
 
 use super::parts;
+use crate::budget;
 use crate::chart::{self, Chart};
 use crate::format;
 use crate::machine::Part;
@@ -67,6 +68,7 @@ pub(crate) fn trials(report: &Report) -> Markup {
                 @if let Some(reason) = &trial.reason { p { (reason) } }
                 @for remark in remarks(trial) { p { (remark) } }
                 (parts::small_charts(&charts(trial)))
+                @if let Some(budget) = budget::table(trial) { (parts::table(&budget)) }
                 @if let Some(devices) = chart::machine::device_table(trial) { (parts::table(&devices)) }
             }
         }
@@ -88,9 +90,10 @@ fn remarks(trial: &Trial) -> Vec<String> {
     not_held.into_iter().chain(trial.shown().remarks(trial)).collect()
 }
 
-/// Those of its workload, and of the machine's devices where there are several.
+/// Those of its workload, of what its sessions did, and of the machine's devices where there are several.
 fn charts(trial: &Trial) -> Vec<Chart> {
     let mut charts = trial.shown().course(trial);
+    charts.extend(chart::stack::sessions(trial));
     charts.extend(chart::machine::devices(trial));
     charts
 }

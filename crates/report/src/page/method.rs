@@ -10,6 +10,14 @@ use crate::workloads;
 pub(crate) const INSIDE: &str =
     "how figures, intervals and percentiles were computed, and what is called steady";
 
+/// How the budget of time came to be.
+const BUDGET: &str = "What sessions do was asked of their server about ten times a second, over a session that is no part of the load. \
+    Counts over all looks of the measured window are mean numbers of sessions, and divided by the rate the time of an operation \
+    (Little's law). A session without a statement is the client's if it had one a tenth of a second ago and clients have no time \
+    to think; else it is left out. What a server only calls work is the server's CPU up to what its processes used; more than that \
+    waited for a CPU where 80 % of all cores were busy, or for reads where the server counts them and the device tells their \
+    time, and is otherwise not known. MariaDB and MySQL count sessions that wait for a row; in their states these are at work.";
+
 pub(crate) fn method(report: &Report) -> Markup {
     html! { div.prose {
         @for (workload, shown) in workloads::all() {
@@ -32,6 +40,7 @@ fn both(report: &Report) -> Markup {
         p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates with the number of independent seconds that would tell as much, since neighbouring seconds resemble each other (an autoregression of first order, with the correlation freed of its bias). It speaks of this run, not of the next one, and never of the machine: repeats do. Of runs whose seconds are worth fewer than three independent ones, fewer than 90 of 100 have an interval that holds, and a note says so; a stall that comes once a minute is in no interval of a shorter run. Fewer than eight seconds have none." }
         p { "The interval of a percentile of a single trial is Woodruff's: that of the share of operations beyond it, by the order of the operations. Seconds are clusters of operations; by how much their shares scatter and resemble each other shortens the number of operations (Korn and Graubard), of which the interval is that of Clopper and Pearson. It speaks of this run as well, and of a burst that the run did not see it knows nothing." }
         p { "Steadiness is the rule of SNIA's Performance Test Specification, on five equal parts of the window: max − min within 20 % of the mean, the fitted line within 10 %. In flight is the rate times the mean service time (Little's law)." }
+        @if report.trials.iter().any(|trial| trial.budget.is_some()) { p { (BUDGET) } }
         p { "Counts of independent events scatter by chance: orders, I/Os of Poisson arrivals, and commits, each of which carries all rows of a flush. What is no more than that raises no doubt. A drift is the least-squares line through the seconds, told from 5 % over the run where chance makes it in fewer than one of 100 runs (Santer et al. 2000). The longest time without an answer is what neighbouring seconds lack together, where an operation waited as long." }
         @if comparison::along_numbers(report) { p { (comparison::KNEE) } }
     }

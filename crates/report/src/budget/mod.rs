@@ -1,0 +1,273 @@
+//! The budget of time: what sessions of the load did while the measured window lasted, in classes that mean the same on every
+//! engine.
+//!
+//! A look tells what each session does at a moment, so that counts over many looks are mean numbers of sessions; divided by the
+//! rate they are times of an operation (Little's law). What a server cannot tell apart is split by what its processes used.
+
+mod class;
+mod limit;
+mod table;
+
+use std::collections::BTreeMap;
+
+use record::{DeviceLoad, Loop, Placed, Resources, Setup, TrialRecord, Volume, doing};
+use serde::Serialize;
+
+use crate::machine::{Machine, Part, devices_of};
+use crate::servers::Servers;
+use crate::trial::Trial;
+
+pub use class::Class;
+pub(crate) use limit::limit;
+pub(crate) use table::{blocks, table};
+
+/// Looks that say nothing yet.
+const LOOKS_LEAST: u64 = 20;
+/// Share of all cores from which on work that is on no CPU waits for one.
+const CPUS_BUSY_SHARE: f64 = 0.8;
+/// What a session of the load does is told by name if it took this share of its class.
+const TOLD_SHARE: f64 = 0.1;
+
+/// Where the time of a trial's sessions went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    /// How often was looked.
+    pub looks: u64,
+    /// Mean number of sessions that are accounted for.
+    pub sessions: f64,
+    /// Mean number of sessions of others of which the login does not see what they do; they are not accounted for.
+    #[serde(skip_serializing_if = "is_none")]
+    pub hidden: f64,
+    /// What they did, without what none did.
+    pub parts: Vec<Spent>,
+    /// The device below the log, or else below the data, which the evidence is of.
+    #[serde(skip)]
+    pub(crate) devices: Devices,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(sessions: &f64) -> bool {
+    *sessions == 0.0
+}
+
+/// A class of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spent {
+    /// What it went to.
+    pub class: Class,
+    /// Share (0–1) of the time of all sessions.
+    pub share: f64,
+    /// Mean number of sessions.
+    pub sessions: f64,
+    /// Time of an operation, in microseconds.
+    pub us_per_operation: Option<f64>,
+    /// What the server called it, with the share (0–1) of this class, the greatest first.
+    pub of: Vec<(String, f64)>,
+}
+
+/// What lay below a trial's log and data, with the means of the devices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Devices {
+    pub(crate) log: Option<Part<DeviceLoad>>,
+    pub(crate) data: Option<Part<DeviceLoad>>,
+}
+
+impl Devices {
+    fn of(placed: &[Placed], during: &[&Resources]) -> Self {
+        let means = devices_of(during);
+        let mean = |volume: &Volume| {
+            let name = volume.device.known()?;
+            means.iter().find(|device| device.name == *name).cloned()
+        };
+        let mut databases = placed.iter().filter_map(|placed| match placed {
+            Placed::Database { data, log, .. } => Some((data, log)),
+            Placed::Path { .. } => None,
+        });
+        // Evidence of one device is that of none if databases lie on several.
+        let (Some((data, log)), None) = (databases.next(), databases.next()) else { return Self::default() };
+        Self { log: log.known().and_then(mean), data: data.known().and_then(mean) }
+    }
+}
+
+/// Sessions by class and by what they did.
+type Sessions = BTreeMap<Class, BTreeMap<String, f64>>;
+
+impl Budget {
+    /// That of a measured window; none where servers told nothing, or too little.
+    pub(crate) fn of(
+        record: &TrialRecord,
+        during: &[&Resources],
+        machine: &Machine,
+        per_s: Option<f64>,
+    ) -> Option<Self> {
+        let setup = record.setup.as_ref()?;
+        let devices = Devices::of(&record.placed, during);
+        let Looked { looks, mut sessions, hidden } = Looked::of(setup, during);
+        if looks < LOOKS_LEAST {
+            return None;
+        }
+        if let Servers::Seen { cores } = Servers::of(setup, during) {
+            work_apart(&mut sessions, cores, machine, reads(devices.data.as_ref(), during));
+        }
+        Self::parts(sessions, per_s).map(|(sessions, parts)| Self { looks, sessions, hidden, parts, devices })
+    }
+
+    fn parts(sessions: Sessions, per_s: Option<f64>) -> Option<(f64, Vec<Spent>)> {
+        let sum = |of: &BTreeMap<String, f64>| of.values().sum::<f64>();
+        let all: f64 = sessions.values().map(sum).sum();
+        let part = |(class, of): (Class, BTreeMap<String, f64>)| {
+            let mean = sum(&of);
+            let mut of: Vec<(String, f64)> = of.into_iter().map(|(what, one)| (what, one / mean)).collect();
+            of.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            Spent {
+                class,
+                share: mean / all,
+                sessions: mean,
+                us_per_operation: per_s.filter(|&per_s| per_s > 0.0).map(|per_s| mean / per_s * 1e6),
+                of,
+            }
+        };
+        let parts: Vec<Spent> = sessions.into_iter().map(part).filter(|part| part.sessions > 0.0).collect();
+        (all > 0.0).then_some((all, parts))
+    }
+
+    /// What most of the time went to.
+    pub(crate) fn most(&self) -> Option<&Spent> {
+        self.parts.iter().max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    pub(crate) fn share(&self, class: Class) -> f64 {
+        self.parts.iter().find(|part| part.class == class).map_or(0.0, |part| part.share)
+    }
+}
+
+impl Spent {
+    /// `IO:WALSync 80 %, LWLock:WALWrite 20 %`: what the server called it, as far as it is more than a little.
+    pub(crate) fn names(&self) -> String {
+        let told = self.of.iter().filter(|(_, share)| *share >= TOLD_SHARE);
+        let told: Vec<String> = match self.of.as_slice() {
+            [(only, _)] => vec![only.clone()],
+            _ => told.map(|(what, share)| format!("{what} {}", crate::format::per_cent(*share))).collect(),
+        };
+        told.join(", ")
+    }
+}
+
+/// A client without think time that has no statement is at work; any other may wait for its time.
+fn counts_idle(setup: &Setup) -> bool {
+    matches!(setup.pacing(), Loop::Closed { think_time_us } if think_time_us <= 0.0)
+}
+
+/// The engine of the database that a reading is named by.
+fn engine_of(setup: &Setup, name: &str) -> String {
+    let databases = setup.databases();
+    let of = databases.iter().find(|database| {
+        let rest = name.strip_prefix(database.name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    });
+    of.map_or_else(String::new, |database| database.engine.to_owned())
+}
+
+/// What was seen of the load's sessions.
+struct Looked {
+    /// The fewest looks at any server.
+    looks: u64,
+    sessions: Sessions,
+    /// Mean number of sessions of others.
+    hidden: f64,
+}
+
+impl Looked {
+    fn of(setup: &Setup, during: &[&Resources]) -> Self {
+        let mut looks: BTreeMap<&String, u64> = BTreeMap::new();
+        let mut counts: BTreeMap<(&String, &String), u64> = BTreeMap::new();
+        for (server, told) in during.iter().flat_map(|read| &read.told) {
+            *looks.entry(server).or_default() += u64::from(told.looks);
+            for (what, sessions) in &told.sessions {
+                *counts.entry((server, what)).or_default() += sessions;
+            }
+        }
+        let (mut sessions, mut hidden) = (Sessions::new(), 0.0);
+        for ((server, what), count) in counts {
+            let mean = count as f64 / looks[server].max(1) as f64;
+            match what.as_str() {
+                doing::HIDDEN => hidden += mean,
+                doing::IDLE if !counts_idle(setup) => {}
+                _ => {
+                    let of = sessions.entry(Class::of(&engine_of(setup, server), what)).or_default();
+                    *of.entry(what.clone()).or_default() += mean;
+                }
+            }
+        }
+        without_row_locks(&mut sessions);
+        Self { looks: looks.into_values().min().unwrap_or(0), sessions, hidden }
+    }
+}
+
+/// Takes out of what is work for a server those that wait for locks on rows, where it counts them as both.
+fn without_row_locks(sessions: &mut Sessions) {
+    let locks = sessions.get(&Class::Locks).and_then(|locks| locks.get(doing::ROW_LOCK)).copied();
+    if let (Some(locks), Some(work)) = (locks, sessions.get_mut(&Class::Cpu)) {
+        let all: f64 = work.values().sum();
+        scale(work, (all - locks).max(0.0));
+    }
+}
+
+/// What sessions of a trial did in each second in which a server was looked at, warm-up and all. What is work for the server is not
+/// split further.
+pub(crate) fn seconds(trial: &Trial) -> Vec<(f64, BTreeMap<Class, f64>)> {
+    let Some(setup) = &trial.setup else { return Vec::new() };
+    // Servers are looked at in the same second and not at the same moment.
+    let mut seconds: BTreeMap<u64, Vec<&Resources>> = BTreeMap::new();
+    for read in trial.beside.resources.iter().filter(|read| !read.told.is_empty()) {
+        seconds.entry(read.end_s.round() as u64).or_default().push(read);
+    }
+    let sum = |of: BTreeMap<String, f64>| of.into_values().sum();
+    let second = |read: Vec<&Resources>| {
+        let end_s = read.iter().map(|read| read.end_s).fold(0.0, f64::max);
+        let sessions = Looked::of(setup, &read).sessions;
+        (end_s, sessions.into_iter().map(|(class, of)| (class, sum(of))).collect())
+    };
+    seconds.into_values().map(second).collect()
+}
+
+/// Splits what servers only call work: what their processes really used of CPUs, reads that are counted and not named, and the
+/// rest.
+fn work_apart(sessions: &mut Sessions, cores: f64, machine: &Machine, reads: f64) {
+    let Some(work) = sessions.get_mut(&Class::Cpu) else { return };
+    let all: f64 = work.values().sum();
+    let off_cpu = (all - cores).max(0.0);
+    scale(work, all - off_cpu);
+    let reads = reads.min(off_cpu);
+    let mut put = |class: Class, what: &str, mean: f64| {
+        if mean > 0.0 {
+            *sessions.entry(class).or_default().entry(what.to_owned()).or_default() += mean;
+        }
+    };
+    put(Class::Reads, "reads by the server's count", reads);
+    let is_crowded = machine.busy_share.is_some_and(|share| share >= CPUS_BUSY_SHARE);
+    let rest = if is_crowded { Class::CpuWait } else { Class::Unknown };
+    put(rest, "executing, on no CPU", off_cpu - reads);
+}
+
+/// Scales parts to a sum.
+fn scale(parts: &mut BTreeMap<String, f64>, to: f64) {
+    let sum: f64 = parts.values().sum();
+    if sum > 0.0 {
+        parts.values_mut().for_each(|part| *part *= to / sum);
+    }
+}
+
+/// Mean number of sessions that read data where the server counts reads and names no wait for them: reads a second times the time
+/// that one takes below.
+fn reads(data: Option<&Part<DeviceLoad>>, during: &[&Resources]) -> f64 {
+    let Some(read_us) = data.and_then(|device| device.mean.read_latency_us) else { return 0.0 };
+    let read = during.iter().flat_map(|read| read.told.values().map(move |told| (told, read.length_s)));
+    let read =
+        read.map(|(told, s)| (told.counters_per_s.get("Innodb_data_reads").copied().unwrap_or(0.0), s));
+    stats::weighted_mean(read).unwrap_or(0.0) * read_us / 1e6
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

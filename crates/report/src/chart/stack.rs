@@ -1,0 +1,101 @@
+//! What sessions did over the seconds of a trial, a layer a class, one upon the other: the whole is how many there were.
+
+use super::canvas::{Canvas, Ink, SERIES, svg};
+use super::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero, time_tick};
+use super::over_time::{Line, Span, mark, name, shade, table};
+use super::reduce::spans;
+use super::scale::Scale;
+use super::{Chart, Key, legend};
+use crate::budget;
+use crate::format;
+use crate::trial::Trial;
+
+/// Columns that layers are reduced to.
+const COLUMNS: usize = 240;
+
+/// The layers of a trial whose servers told what their sessions did; none of a single second.
+pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
+    let (ends_s, layers) = layers(trial);
+    if ends_s.len() < 2 || layers.is_empty() {
+        return None;
+    }
+    let upper = |index: usize| layers.iter().map(|(_, values)| values[index]).sum::<f64>();
+    let most = (0..ends_s.len()).map(upper).fold(0.0, f64::max);
+    let inked = || layers.iter().enumerate().map(|(index, layer)| (Ink::Series(index), layer));
+    let line = |(ink, (name, values)): (Ink, &Layer)| {
+        Line::through(ink, name, ends_s.iter().copied().zip(values.iter().copied()))
+    };
+    let lines: Vec<Line> = inked().map(line).collect();
+    let mean = |values: &[f64]| stats::mean(values).unwrap_or(0.0);
+    let description: Vec<String> = layers
+        .iter()
+        .map(|(name, values)| format!("{name}: {} sessions on average", format::figure(mean(values))))
+        .collect();
+    let heading = "What sessions did over time";
+    let y = from_zero(most, "sessions");
+    let title = format!("{heading}, {}", trial.name);
+    let svg = svg((WIDTH, HEIGHT), &title, &description.join("; "), |canvas| {
+        draw(canvas, trial, &y, &ends_s, &layers);
+    });
+    Some(Chart {
+        heading: heading.to_owned(),
+        svg,
+        legend: legend(inked().map(|(ink, (name, _))| Key::new(ink, name.clone()))),
+        caption: "Layers from below, each a mean of ten looks a second at the server; shaded seconds make no figures. \
+                  Compare it with the throughput of the same seconds."
+            .to_owned(),
+        table: table(&lines, "", format::figure),
+    })
+}
+
+/// A name, and a value for each second.
+type Layer = (String, Vec<f64>);
+
+/// The classes of a trial that its colours suffice for; the smallest are one layer.
+fn layers(trial: &Trial) -> (Vec<f64>, Vec<Layer>) {
+    let seconds = budget::seconds(trial);
+    let ends_s = seconds.iter().map(|(end_s, _)| *end_s).collect();
+    let values = |class| -> Vec<f64> {
+        seconds.iter().map(|(_, of)| of.get(&class).copied().unwrap_or(0.0)).collect()
+    };
+    let all = budget::Class::ALL.map(|class| (class.words().to_owned(), values(class)));
+    let mut all: Vec<Layer> = all.into_iter().filter(|(_, values)| values.iter().any(|v| *v > 0.0)).collect();
+    if all.len() > SERIES {
+        let sum = |(_, values): &Layer| values.iter().sum::<f64>();
+        all.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
+        let rest = all.split_off(SERIES - 1);
+        let summed = (0..seconds.len()).map(|index| rest.iter().map(|(_, values)| values[index]).sum());
+        all.push(("others".to_owned(), summed.collect()));
+    }
+    (ends_s, all)
+}
+
+fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], layers: &[Layer]) {
+    let frame = Frame::new(HEIGHT, y, []);
+    let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
+    let x = Axis {
+        scale: Scale::time(0.0, end_s, frame.left, frame.right),
+        title: "since the load began",
+        print: time_tick,
+    };
+    let marks = Span::of(trial);
+    shade(canvas, trial, &frame, &x.scale);
+    mark(canvas, &marks, &frame, &x.scale);
+    frame.draw(canvas, &x, y);
+    let columns = spans(ends_s.len(), COLUMNS);
+    let mean = |values: &[f64]| stats::mean(values).unwrap_or(0.0);
+    let at: Vec<f64> = columns.iter().map(|span| x.scale.at(ends_s[span.end - 1])).collect();
+    let mut below = vec![0.0; columns.len()];
+    for (index, (_, values)) in layers.iter().enumerate() {
+        let heights = columns.iter().map(|span| mean(&values[span.clone()]));
+        let above: Vec<f64> = below.iter().zip(heights).map(|(below, height)| below + height).collect();
+        let edge = |values: &[f64]| -> Vec<(f64, f64)> {
+            at.iter().zip(values).map(|(&x, &value)| (x, y.scale.at(value))).collect()
+        };
+        let outline: Vec<(f64, f64)> =
+            edge(&above).into_iter().chain(edge(&below).into_iter().rev()).collect();
+        canvas.area(Ink::Series(index), 0.8, &outline);
+        below = above;
+    }
+    name(canvas, &marks, &frame, &x.scale);
+}
