@@ -53,3 +53,30 @@ fn servers_on_this_machine_are_read_beside_its_processors() {
         );
     }
 }
+
+/// As fast as it goes, sessions are never all idle.
+#[test]
+fn a_report_tells_where_the_time_of_a_servers_sessions_went() {
+    for (url, engine) in [(postgres().url(), "postgres"), (mariadb().url(), "mysql")] {
+        let bench = Workbench::new();
+        let load = ["--rate", "max", "--warm-up", "0s", "--duration", "5s", "--screens", "0"];
+        let place = ["historian", "--target", &url, "--database", "prony_budget"];
+        bench.run(&[&place[..], &load].concat());
+        let report = bench.run(&["report", "latest", "--json"]).ended_with(0).json();
+        let budget = &report["trials"][0]["budget"];
+        assert!(budget["looks"].as_u64() >= Some(20), "{engine} {budget:#}");
+        let parts = budget["parts"].as_array().unwrap();
+        let share = |part: &Value| part["share"].as_f64().unwrap();
+        let sum: f64 = parts.iter().map(share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{engine} {budget:#}");
+        let unknown = parts.iter().filter(|part| part["class"] == "unknown");
+        let named =
+            unknown.flat_map(|part| part["of"].as_array().unwrap().iter().map(|of| (share(part), of)));
+        let much = |(of_all, of): &(f64, &Value)| of_all * of[1].as_f64().unwrap() > 0.1;
+        let is_known = |(_, of): &(f64, &Value)| of[0] == "executing, on no CPU";
+        let mut missing = named.filter(|one| much(one) && !is_known(one));
+        assert_eq!(missing.next(), None, "what {engine} says here is in no table of names");
+        let details = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+        assert!(details.contains("Where the time of sessions went"), "{details}");
+    }
+}
