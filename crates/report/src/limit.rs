@@ -1,5 +1,6 @@
-//! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, what sessions waited for, the processors,
-//! SQLite's own thread, locks, a device, commits. Each with the figure that says so; what none of them explains is not known.
+//! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, what sessions waited
+//! for, the processors, SQLite's own thread, locks, a device, commits. Each with the figure that says so; what none of them explains
+//! is not known.
 
 use std::collections::BTreeMap;
 
