@@ -1,5 +1,5 @@
-//! What is written beside what is printed: Markdown for a comment on a change, and JUnit XML for continuous integration. Where they
-//! go is looked at before anything is measured or read, and nothing is overwritten.
+//! What is written beside what is printed: Markdown for a comment on a change, JUnit XML for continuous integration, and
+//! the page of a comparison. Where they go is looked at before anything is measured or read, and nothing is overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,34 @@ const STDOUT: &str = "-";
 /// Documents that are to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
-    markdown: Option<Place>,
-    junit: Option<Place>,
+    asked: Vec<(Form, Place)>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Markdown,
+    Junit,
+    /// The page of a comparison; a run has its own in its results directory.
+    Page,
+}
+
+impl Form {
+    fn option(self) -> &'static str {
+        match self {
+            Self::Markdown => "--markdown",
+            Self::Junit => "--junit",
+            Self::Page => "--html",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "Markdown",
+            Self::Junit => "JUnit XML",
+            Self::Page => "page",
+        }
+    }
 }
 
 /// Where a document goes.
@@ -32,52 +58,69 @@ enum Place {
 
 impl Documents {
     /// What is asked for, where it can be written; `prints` is the option by which something else is printed.
-    pub(crate) fn of(asked: &AskedDocuments, prints: Option<&str>) -> Result<Self, Failure> {
-        let [markdown, junit] =
-            [&asked.markdown, &asked.junit].map(|file| file.as_deref().map(place).transpose());
-        let documents = Self { markdown: markdown?, junit: junit? };
-        let stdout = Some(&Place::Stdout);
-        let both = documents.markdown.is_some() && documents.markdown == documents.junit;
-        let refused = match (documents.markdown.as_ref(), documents.junit.as_ref(), prints) {
-            _ if both => "--markdown and --junit name the same: give each a file of its own".to_owned(),
-            (printed, _, Some(prints)) if printed == stdout => {
-                format!("--markdown - and {prints} both print to stdout: name a file for one of them")
+    pub(crate) fn of(
+        asked: &AskedDocuments,
+        page: Option<&Path>,
+        prints: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let all = [
+            (Form::Markdown, asked.markdown.as_deref()),
+            (Form::Junit, asked.junit.as_deref()),
+            (Form::Page, page),
+        ];
+        let mut documents = Self::default();
+        for (form, file) in all.into_iter().filter_map(|(form, file)| Some((form, file?))) {
+            let (option, place) = (form.option(), place(file)?);
+            if let Some((other, _)) = documents.asked.iter().find(|(_, other)| *other == place) {
+                let other = other.option();
+                return Err(Failure::usage(anyhow!(
+                    "{other} and {option} name the same: give each a file of its own"
+                )));
             }
-            (_, printed, Some(prints)) if printed == stdout => {
-                format!("--junit - and {prints} both print to stdout: name a file for one of them")
+            if let (Place::Stdout, Some(prints)) = (&place, prints) {
+                return Err(Failure::usage(anyhow!(
+                    "{option} - and {prints} both print to stdout: name a file for one of them"
+                )));
             }
-            _ => return Ok(documents),
-        };
-        Err(Failure::usage(anyhow!(refused)))
+            documents.asked.push((form, place));
+        }
+        Ok(documents)
     }
 
     /// Whether one of them is printed in place of the text.
     pub(crate) fn is_printed(&self) -> bool {
-        [&self.markdown, &self.junit].iter().any(|place| **place == Some(Place::Stdout))
+        self.asked.iter().any(|(_, place)| *place == Place::Stdout)
     }
 
     /// Writes those of a run.
     pub(crate) fn of_run(&self, report: &Report) -> Result<(), Failure> {
-        self.write(|| report.markdown(|text| spelled(text).into_owned()), || report.junit())
+        self.write(|form| match form {
+            Form::Markdown => report.markdown(|text| spelled(text).into_owned()),
+            Form::Junit => report.junit(),
+            Form::Page => report.html(),
+        })
     }
 
     /// Writes those of a comparison.
     pub(crate) fn of_comparison(&self, compared: &Compare) -> Result<(), Failure> {
-        self.write(|| compared.markdown(), || compared.junit())
+        self.write(|form| match form {
+            Form::Markdown => compared.markdown(),
+            Form::Junit => compared.junit(),
+            Form::Page => compared.html(),
+        })
     }
 
     /// Writes each of them, also where another one cannot be.
-    fn write(
-        &self,
-        markdown: impl FnOnce() -> String,
-        junit: impl FnOnce() -> String,
-    ) -> Result<(), Failure> {
-        let written = self.markdown.as_ref().map_or(Ok(()), |place| place.write("Markdown", &markdown()));
-        let junit = self.junit.as_ref().map_or(Ok(()), |place| place.write("JUnit XML", &junit()));
-        match written {
-            Ok(()) => junit,
-            Err(failure) => Err(failure.and(junit)),
+    fn write(&self, text: impl Fn(Form) -> String) -> Result<(), Failure> {
+        let mut all = Ok(());
+        for (form, place) in &self.asked {
+            let written = place.write(form.name(), &text(*form));
+            all = match all {
+                Ok(()) => written,
+                Err(failure) => Err(failure.and(written)),
+            };
         }
+        all
     }
 }
 

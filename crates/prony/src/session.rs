@@ -33,7 +33,7 @@ pub(crate) fn run_with(
 ) -> Result<Exit, Failure> {
     let labels = output.called.labels()?;
     let prints = if tells { output.format.prints() } else { Some("--compat") };
-    let documents = &Documents::of(&output.documents, prints)?;
+    let documents = &Documents::of(&output.documents, None, prints)?;
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;

@@ -59,14 +59,15 @@ impl Change {
     }
 
     /// How many times as good: 2 of a throughput that doubles, and of a latency that halves.
-    fn times(&self, gain_pct: f64) -> f64 {
+    pub(crate) fn times(&self, gain_pct: f64) -> f64 {
         match self.sense {
             Sense::More => (1.0 + gain_pct / 100.0).max(0.0),
             Sense::Less | Sense::Time => 1.0 / (1.0 - gain_pct / 100.0).max(0.0),
         }
     }
 
-    fn is_factor(&self) -> bool {
+    /// Whether it is told as a factor.
+    pub(crate) fn is_factor(&self) -> bool {
         let beyond = |pct: f64, most: f64| {
             let times = self.times(pct);
             !(1.0 / most < times && times < most)

@@ -33,7 +33,7 @@ pub(crate) struct Summary {
 }
 
 /// How far figures can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trust {
     /// Repeated, and nothing speaks against them.
     Good,

@@ -166,6 +166,10 @@ pub(crate) struct Compare {
 
     #[command(flatten)]
     pub(crate) documents: AskedDocuments,
+
+    /// Write one HTML page with charts, which makes no request to anywhere, to a new file; - prints it in place of the tables
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -19,7 +19,7 @@ const FAIL_IF: &str = "--fail-if";
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     let prints = [(compare.json, "--json"), (compare.details, ALL)];
     let prints = prints.iter().find(|(is_asked, _)| *is_asked).map(|(_, option)| *option);
-    let documents = Documents::of(&compare.documents, prints)?;
+    let documents = Documents::of(&compare.documents, compare.html.as_deref(), prints)?;
     let (first, with) = sides(compare)?;
     check(&first, &with).map_err(Failure::usage)?;
     let (first, with) = (read(&first)?, read(&with)?);

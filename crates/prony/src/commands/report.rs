@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::{arguments, session};
 
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
-    let documents = Documents::of(&arguments.documents, arguments.format.prints())?;
+    let documents = Documents::of(&arguments.documents, None, arguments.format.prints())?;
     let archive = Archive::open(&arguments.among.find(&arguments.directory)?).map_err(Failure::usage)?;
     let report = session::read_report(&archive)?;
     // Printed first: an archive that cannot be written can still be read.

@@ -25,7 +25,7 @@ pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
-    let documents = Documents::of(&resume.documents, resume.format.prints())?;
+    let documents = Documents::of(&resume.documents, None, resume.format.prints())?;
     session::resume(&resume.among.find(&resume.directory)?, resume.format, &documents)
 }
 

@@ -369,6 +369,31 @@ fn results_are_compared_with_the_first() {
 }
 
 #[test]
+fn a_comparison_is_written_as_a_page_that_overwrites_nothing() {
+    let bench = Workbench::new();
+    let measure = |name: &str| {
+        let null =
+            ["--engine", "null", "--duration", "1s", "--warm-up", "0s", "--repeats", "2", "--name", name];
+        bench.run(&[&["disk", "x"][..], &null].concat());
+    };
+    ["before", "after"].into_iter().for_each(measure);
+    let compare = |page: &str| bench.run(&["compare", "before", "after", "--html", page]);
+    let told = compare("page.html").ended_with(4).says("/page.html");
+    assert!(told.stdout.contains("against"), "the text is printed all the same: {}", told.stdout);
+    let page = fs::read_to_string(bench.path("page.html")).unwrap();
+    for part in ["after against before", "<svg", "Trust", "id=\"machines\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    let again = compare("page.html").ended_with(2).says("page.html exists");
+    assert_eq!(again.stdout, "", "known before anything is read");
+    assert!(compare("-").ended_with(4).stdout.starts_with("<!DOCTYPE html>"));
+    bench
+        .run(&["compare", "before", "after", "--html", "-", "--json"])
+        .ended_with(2)
+        .says("--html - and --json both print");
+}
+
+#[test]
 fn runs_of_two_sides_are_compared_by_how_much_they_differ_themselves() {
     let bench = Workbench::new();
     let mut directories = Vec::new();

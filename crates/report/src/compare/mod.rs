@@ -5,12 +5,14 @@
 //! workload itself differs, between the sides or within one; the figures are shown all the same. For each metric all combinations
 //! of two sides are one family, for which the p-values are corrected (Holm).
 
+mod chart;
 pub(crate) mod gate;
 #[cfg(test)]
 mod gate_tests;
 mod junit;
 mod markdown;
 mod metric;
+mod page;
 mod side;
 
 pub(crate) mod difference;
@@ -19,7 +21,7 @@ pub(crate) mod run;
 mod tests;
 mod text;
 
-use record::{Share, StudyRecord, Workload, shown_json};
+use record::{Environment, Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
 
 pub use difference::Difference;
@@ -30,6 +32,7 @@ pub use text::CompareRows;
 
 use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
 use crate::page::machine;
+use crate::summary::Trust;
 use crate::trial::Trial;
 use metric::{Rules, Spread, by_metric};
 use run::Run;
@@ -92,6 +95,18 @@ pub struct ComparedStudy {
     pub(crate) host: Option<String>,
     /// What of it is damaged or counts for nothing, a sentence each.
     pub not_used: Vec<String>,
+    /// How far its figures can be trusted by themselves, and why.
+    #[serde(skip)]
+    pub(crate) trust: (Trust, String),
+    /// Its results directory as it was given.
+    #[serde(skip)]
+    pub(crate) place: String,
+    /// Name that the user gave it.
+    #[serde(skip)]
+    pub(crate) own_name: Option<String>,
+    /// The machine, as far as it was recorded.
+    #[serde(skip)]
+    pub(crate) environment: Option<Environment>,
 }
 
 /// A study against the first, or a side of several runs against the other.
@@ -195,6 +210,10 @@ impl Compare {
             host: run.report.environment.as_ref().map(|environment| environment.host.clone()),
             started: run.report.started.clone(),
             not_used: run.not_used(),
+            trust: run.trust(),
+            place: run.name.to_owned(),
+            own_name: run.report.labels.name.clone(),
+            environment: run.report.environment.clone(),
         };
         let against = match sides.split_first() {
             Some((first, others)) => {

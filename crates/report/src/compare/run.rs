@@ -8,6 +8,7 @@ use super::CombinationKey;
 use crate::comparison::{Cell, axis_words};
 use crate::metrics::of_study;
 use crate::report::Report;
+use crate::summary::{Summary, Trust};
 use crate::trial::Trial;
 
 /// What was measured, by combination.
@@ -23,6 +24,12 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(crate) fn of(name: &'a str, study: &'a StudyRecord) -> Self {
         Self { name, study, report: Report::of(study) }
+    }
+
+    /// How far its figures can be trusted by themselves, and why.
+    pub(crate) fn trust(&self) -> (Trust, String) {
+        let summary = Summary::of(&self.report);
+        (summary.trust, summary.trust_words())
     }
 
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the

@@ -444,3 +444,80 @@ fn the_rates_that_two_searches_found_are_no_difference_of_the_workload() {
     };
     assert_eq!(compare(&asked(500.0), &asked(900.0)).outcome(), CompareOutcome::Refused);
 }
+
+/// The text of a page without its marks.
+fn read_aloud(page: &str) -> String {
+    let mut text = String::new();
+    for piece in page.split('<').skip(1) {
+        text.push_str(piece.split_once('>').map_or("", |(_, text)| text));
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_page_says_the_answer_how_far_to_trust_it_what_changed_and_what_differs() {
+    let mut this = study(7, 1.25, 100);
+    if let Some(environment) = &mut this.environment {
+        environment.kernel = "6.13.1".to_owned();
+    }
+    let page = compare(&study(7, 1.0, 0), &this).html();
+    let text = read_aloud(&page);
+    for said in [
+        "RAID10: ",
+        "differs.",
+        "Trust fair: ",
+        "Not interleaved",
+        "Gain: ",
+        "right of the line, at 0 %",
+        "95 % intervals",
+        "Differences of the machines",
+        "kernel",
+        "6.13.1",
+        "All other figures",
+    ] {
+        assert!(text.contains(said), "{said} is not in {text}");
+    }
+    let (summary, _) = page.split_once("<nav").unwrap();
+    assert!(summary.contains("class=\"answer\"") && summary.contains("class=\"trust fair\""), "{summary}");
+    for outside in ["http://", "https://", "<script", "src=", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert_eq!(page.matches("<details class=\"more\"><summary>").count(), 2, "two machines");
+    let one = compare(&study(7, 1.0, 0), &study(7, 1.0, 100)).html();
+    assert!(read_aloud(&one).contains("first, this: "), "one machine is told once");
+}
+
+/// On an axis of per cent a tenth of the rate and a fifth of it look alike.
+#[test]
+fn a_page_draws_large_changes_as_factors_and_says_so() {
+    let page = compare(&study(7, 1.0, 0), &study(7, 0.125, 100)).html();
+    let text = read_aloud(&page);
+    assert!(
+        text.contains("right of the line, at 1 ×") && text.contains("gain as a factor (logarithmic)"),
+        "{text}"
+    );
+    assert!(text.contains(" × less"), "{text}");
+}
+
+#[test]
+fn a_page_of_what_has_no_verdict_trusts_nothing_and_says_why() {
+    let mut other = study(7, 1.0, 100);
+    for trial in &mut other.trials {
+        trial.trial.parameters["outstanding"] = 64.into();
+    }
+    let text = read_aloud(&compare(&study(7, 1.0, 0), &other).html());
+    assert!(text.contains("2 combinations have no verdict, since the workload differs."), "{text}");
+    assert!(text.contains("Trust poor: "), "{text}");
+    other.trials.clear();
+    let nothing = read_aloud(&compare(&study(7, 1.0, 0), &other).html());
+    assert!(nothing.contains("nothing is compared") && nothing.contains("Trust poor"), "{nothing}");
+}
+
+/// A name that is none of ours stands as text.
+#[test]
+fn a_page_escapes_what_others_wrote() {
+    let evil = "<script>alert(1)</script>\u{1b}[2J";
+    let (first, this) = (study(3, 1.0, 0), study(3, 1.1, 100));
+    let page = Compare::of(&[(evil.to_owned(), &first), ("this".to_owned(), &this)], None, None).html();
+    assert!(!page.contains("<script") && !page.contains('\u{1b}') && page.contains("&lt;script"));
+}

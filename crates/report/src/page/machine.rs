@@ -8,7 +8,12 @@ use crate::format;
 use crate::report::Report;
 
 pub(crate) fn environment(report: &Report) -> Markup {
-    let Some(environment) = &report.environment else {
+    facts(report.environment.as_ref())
+}
+
+/// All that is recorded of a machine.
+pub(crate) fn facts(environment: Option<&Environment>) -> Markup {
+    let Some(environment) = environment else {
         return html! { p { "The machine was not recorded." } };
     };
     html! { div.columns {

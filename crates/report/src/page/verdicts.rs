@@ -162,7 +162,8 @@ fn sentence(verdict: &Verdict) -> Markup {
     }
 }
 
-pub(super) fn ended(sentence: &str) -> String {
+/// A sentence with its full stop.
+pub(crate) fn ended(sentence: &str) -> String {
     format!("{}.", kept(sentence.trim_end_matches('.')))
 }
 
