@@ -53,10 +53,14 @@ impl Directory {
         Ok(made)
     }
 
+    /// All that was made for the server, the home first.
+    pub(crate) fn made(&self) -> Vec<&MadeDirectory> {
+        std::iter::once(&self.made).chain(self.placement.outer()).collect()
+    }
+
     /// Leaves it when this is dropped.
     pub(crate) fn keep(&mut self) {
         self.is_kept = true;
-        self.placement.keep();
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -113,11 +117,22 @@ pub(crate) fn give_to(user: Option<User>, what: impl AsFd, path: &Path) -> Resul
         .map_err(InstanceError::file("change the owner of", path))
 }
 
+impl Directory {
+    /// Removes everything, unless it is kept.
+    ///
+    /// # Errors
+    /// Those of the system. What could not be removed is left.
+    pub(crate) fn clear(&self) -> std::io::Result<()> {
+        if self.is_kept {
+            return Ok(());
+        }
+        self.placement.outer().chain([&self.made]).try_for_each(|made| made.remove_with_all().map(drop))
+    }
+}
+
 impl Drop for Directory {
     fn drop(&mut self) {
-        if !self.is_kept {
-            // Nobody is left who could be told.
-            let _ = self.made.remove_with_all();
-        }
+        // Nobody is left who could be told.
+        let _ = self.clear();
     }
 }

@@ -59,6 +59,30 @@ pub enum InstanceError {
         /// The directory.
         path: PathBuf,
     },
+    /// A server belongs to a program that runs.
+    #[error(
+        "{name} belongs to the prony with the process {pid}, which removes it at its end: end that one, with Ctrl-C or kill {pid}"
+    )]
+    HeldByAnother {
+        /// Its name.
+        name: String,
+        /// The program.
+        pid: u32,
+    },
+    /// There is a server of that name.
+    #[error("there is a server called {name} already: give another name, or remove that one")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A server cannot be called so.
+    #[error(
+        "`{name}` cannot be the name of a server: give letters, digits, -, _ and ., and begin with a letter or digit"
+    )]
+    NoName {
+        /// The name.
+        name: String,
+    },
     /// An engine has no such thing.
     #[error("{engine} has no tablespaces by name: leave out `{name}`, or take PostgreSQL")]
     NoTablespaces {

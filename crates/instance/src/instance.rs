@@ -185,8 +185,8 @@ impl Instance {
         all.map(|(what, path)| (what.to_owned(), Path::to_owned(path))).collect()
     }
 
-    /// Leaves its directories where they are when this is dropped; the server itself ends.
-    pub fn keep(&mut self) {
-        self.server().directory.keep();
+    /// Leaves it running with all that it has, for [`crate::Known`] to find: it was to live on.
+    pub fn leave(mut self) {
+        self.server().leave();
     }
 }

@@ -17,6 +17,7 @@ mod postgres;
 mod process;
 mod program;
 mod proxy;
+mod register;
 mod server;
 mod user;
 
@@ -27,3 +28,4 @@ pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
+pub use register::{Known, Standing};

@@ -51,6 +51,7 @@ impl MariaDb {
             options: options.clone(),
             server: Server::new("mariadbd", Directory::make(options, user)?),
         };
+        mariadb.server.register(options, "mariadb")?;
         mariadb.make_system_tables()?;
         mariadb.server.limit(options.limited())?;
         let (program, options) = (&mariadb.program, &mariadb.options);
@@ -172,7 +173,8 @@ fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), Ins
     }
     command.stdin(Stdio::null());
     let mut connection = None;
-    server.run(command, |_| is_greeted(&socket, &mut connection))
+    let url = url("mysql", server.port, "mysql");
+    server.run(command, &url, |_| is_greeted(&socket, &mut connection))
 }
 
 /// Whether the server greets whoever connects. It listens before it recovers and greets afterwards, so that one

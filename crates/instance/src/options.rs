@@ -13,6 +13,15 @@ pub struct Options {
     log_parent: Option<PathBuf>,
     tablespaces: BTreeMap<String, PathBuf>,
     limits: Limits,
+    registered: Option<Registered>,
+}
+
+/// How a server is known to the other programs of prony on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Registered {
+    pub(crate) name: String,
+    /// Whether it does not end with this program.
+    pub(crate) lives_on: bool,
 }
 
 impl Options {
@@ -43,6 +52,18 @@ impl Options {
     pub fn tablespace(mut self, name: impl Into<String>, directory: impl Into<PathBuf>) -> Self {
         self.tablespaces.insert(name.into(), directory.into());
         self
+    }
+
+    /// Stores what there is of the server under a name, so that [`crate::Known`] finds it also after this program was killed. One that
+    /// lives on is left running with everything it has when its handle is dropped.
+    #[must_use]
+    pub fn registered(mut self, name: impl Into<String>, lives_on: bool) -> Self {
+        self.registered = Some(Registered { name: name.into(), lives_on });
+        self
+    }
+
+    pub(crate) fn register(&self) -> Option<&Registered> {
+        self.registered.as_ref()
     }
 
     /// Limits what the server may use. What is prepared before it starts (its empty database) is not limited.

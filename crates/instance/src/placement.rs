@@ -16,12 +16,11 @@ const PREFIX: &str = "prony-";
 const LOG: &str = "log";
 const TEMPLATE: &str = "template";
 
-/// The places of one server. They are removed when this is dropped.
+/// The places of one server. Whoever holds them removes them.
 #[derive(Debug, Default)]
 pub(crate) struct Placement {
     places: Vec<Place>,
     user: Option<User>,
-    is_kept: bool,
 }
 
 /// A directory of a server, and what it was once, beside it on the same volume.
@@ -44,7 +43,7 @@ impl Placement {
         user: Option<User>,
         options: &Options,
     ) -> Result<Self, InstanceError> {
-        let mut placement = Self { places: Vec::new(), user, is_kept: false };
+        let mut placement = Self { places: Vec::new(), user };
         placement.places.push(Place::make(DATA, home.clone(), None, user)?);
         if let Some(log) = options.log_place() {
             placement.places.push(Place::make_in(log, LOG, user)?);
@@ -55,11 +54,6 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Leaves everything when this is dropped.
-    pub(crate) fn keep(&mut self) {
-        self.is_kept = true;
-    }
-
     /// The directory of the log, where it is apart.
     pub(crate) fn log(&self) -> Option<&Path> {
         self.places.iter().find(|place| place.outer.is_some() && place.what == LOG).map(Place::path)
@@ -68,6 +62,11 @@ impl Placement {
     /// What is kept where.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Path)> {
         self.places.iter().map(|place| (place.what.as_str(), place.path()))
+    }
+
+    /// The directories in those of the user.
+    pub(crate) fn outer(&self) -> impl Iterator<Item = &MadeDirectory> {
+        self.places.iter().filter_map(|place| place.outer.as_ref())
     }
 
     /// Keeps what is there now as what [`Self::restore`] makes of it again. The server does not run.
@@ -144,17 +143,6 @@ impl Place {
 
     fn path(&self) -> &Path {
         self.content.directory().path()
-    }
-}
-
-impl Drop for Placement {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            for outer in self.places.iter().filter_map(|place| place.outer.as_ref()) {
-                // Nobody is left who could be told.
-                let _ = outer.remove_with_all();
-            }
-        }
     }
 }
 

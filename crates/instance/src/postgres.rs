@@ -34,6 +34,7 @@ impl Postgres {
             options: options.clone(),
             server: Server::new("postgres", Directory::make(options, user)?),
         };
+        postgres.server.register(options, "postgres")?;
         postgres.make_cluster()?;
         postgres.server.limit(options.limited())?;
         let (program, options) = (&postgres.program, &postgres.options);
@@ -197,7 +198,8 @@ fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), Ins
     command.args(["-c", "listen_addresses=127.0.0.1", "-p", &server.port.to_string()]);
     command.arg("-k").arg(directory.path());
     let file = directory.data().join("postmaster.pid");
-    server.run(command, |pid| {
+    let url = url("postgres", server.port, "postgres");
+    server.run(command, &url, |pid| {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         PidFile::of(&text).is_some_and(|file| file.pid == pid && file.is_ready)
     })

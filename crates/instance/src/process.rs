@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{LazyLock, mpsc};
@@ -22,6 +23,16 @@ pub(crate) fn command(
     user: Option<User>,
     group: Option<&Group>,
 ) -> Result<Command, InstanceError> {
+    command_of(program, user, group, true)
+}
+
+/// The same of a command that may outlive us.
+pub(crate) fn command_of(
+    program: &Path,
+    user: Option<User>,
+    group: Option<&Group>,
+    dies_with_us: bool,
+) -> Result<Command, InstanceError> {
     let setpriv = program::setpriv()?;
     let mut command = match group {
         Some(group) => {
@@ -32,7 +43,12 @@ pub(crate) fn command(
         }
         None => Command::new(setpriv),
     };
-    command.args(["--pdeathsig", "KILL"]);
+    if dies_with_us {
+        command.args(["--pdeathsig", "KILL"]);
+    } else {
+        // What ends the terminal or its job is none of its business.
+        command.process_group(0);
+    }
     if let Some(user) = user {
         command.args([&format!("--reuid={}", user.uid), &format!("--regid={}", user.gid)]);
         command.arg("--clear-groups");

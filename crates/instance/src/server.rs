@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::directory::Directory;
-use crate::process::{Handle, command, spawn};
-use crate::{Group, InstanceError, Limits, port};
+use crate::options::Registered;
+use crate::process::{Handle, command_of, spawn};
+use crate::register::Entry;
+use crate::{Group, InstanceError, Limits, Options, port};
 
 /// The one user of a throwaway server, who may do everything, and the password without which it may do nothing.
 pub(crate) const USER: &str = "prony";
@@ -28,12 +30,35 @@ pub(crate) struct Server {
     /// Dropped before the directory: nothing of the server is left when that is removed.
     pub(crate) group: Option<Group>,
     pub(crate) directory: Directory,
+    /// How others find it; removed after the directory.
+    entry: Option<Entry>,
+    lives_on: bool,
 }
 
 impl Server {
     /// None yet: a directory and no process.
     pub(crate) fn new(program: &'static str, directory: Directory) -> Self {
-        Self { program, process: None, port: 0, group: None, directory }
+        Self { program, process: None, port: 0, group: None, directory, entry: None, lives_on: false }
+    }
+
+    /// Has others know of it, if that is asked for.
+    pub(crate) fn register(&mut self, options: &Options, engine: &str) -> Result<(), InstanceError> {
+        if let Some(Registered { name, lives_on }) = options.register() {
+            let (log, made) = (self.directory.log(), self.directory.made());
+            self.entry = Some(Entry::make(name, engine, *lives_on, log, &made)?);
+            self.lives_on = *lives_on;
+        }
+        Ok(())
+    }
+
+    /// Leaves it running with all that it has: others know of it.
+    pub(crate) fn leave(&mut self) {
+        self.directory.keep();
+        self.process = None;
+        if let Some(group) = self.group.take() {
+            group.leave();
+        }
+        self.entry = None;
     }
 
     /// Makes the group in which the server is to run, if anything of it is limited; one that it had is gone.
@@ -51,7 +76,7 @@ impl Server {
 
     /// A command that runs a program of the server within its limits, as its user.
     pub(crate) fn command(&self, program: &Path) -> Result<Command, InstanceError> {
-        command(program, self.directory.user(), self.group.as_ref())
+        command_of(program, self.directory.user(), self.group.as_ref(), !self.lives_on)
     }
 
     /// Finds a free port and starts the server on it. Another process may take the port first: then the next one.
@@ -74,11 +99,16 @@ impl Server {
     pub(crate) fn run(
         &mut self,
         mut command: Command,
+        url: &str,
         mut is_ready: impl FnMut(u32) -> bool,
     ) -> Result<(), InstanceError> {
         self.refuse_if_running()?;
         self.log_output_of(&mut command)?;
         let process = self.process.insert(spawned(self.program, command)?);
+        if let Some(entry) = &mut self.entry {
+            let group = self.group.as_ref().map(Group::directories).unwrap_or_default();
+            entry.update(Some(process.id()), url.to_owned(), group)?;
+        }
         let deadline = Instant::now() + LIMIT;
         loop {
             let pid = process.id();
@@ -165,6 +195,11 @@ impl Drop for Server {
     fn drop(&mut self) {
         // Nobody is left who could be told.
         let _ = self.end_process();
+        self.group = None;
+        let is_gone = self.directory.clear().is_ok();
+        if let Some(entry) = self.entry.as_ref().filter(|_| is_gone) {
+            let _ = entry.remove();
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use instance::{InstanceError, Limits, MariaDb, Options, Postgres};
+use instance::{Engine, Instance, InstanceError, Known, Limits, MariaDb, Options, Postgres, Standing};
 
 /// First bytes that the server on `port` says: to PostgreSQL a client speaks first (protocol 3.0, user `prony`).
 fn answer(port: u16, greeting: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -203,4 +203,49 @@ fn postgres_setting(server: &Postgres, name: &str) -> String {
 fn open_to_all(directory: &Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// What a killed program leaves is known and can be removed; what lives on does, until it is removed by its name.
+#[test]
+fn a_server_that_lives_on_is_found_by_its_name_and_removed_with_all_that_it_has() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let name = format!("test-{}", std::process::id());
+    for (engine, scheme) in [(Engine::Postgres, "postgres"), (Engine::MariaDb, "mysql")] {
+        let options = Options::default().parent_directory(place.path()).log_parent(place.path());
+        let options = options.registered(&name, true);
+        let instance = Instance::start(engine, &options).unwrap();
+        let again = Instance::start(engine, &options).unwrap_err().to_string();
+        assert!(again.starts_with(&format!("there is a server called {name} already")), "{again}");
+        instance.leave();
+        let known = Known::all().unwrap().into_iter().find(|known| known.name == name).unwrap();
+        assert_eq!(known.standing(), Standing::Running);
+        assert!(known.url.starts_with(scheme) && known.pid().is_some());
+        assert!(!known.log_text().unwrap().is_empty());
+        assert!(known.home().unwrap().starts_with(place.path()));
+        let port: u16 = known.url.rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap();
+        let greeting = if engine == Engine::Postgres { POSTGRES_GREETING } else { b"".as_slice() };
+        assert!(answer(port, greeting).is_ok());
+
+        known.remove().unwrap();
+        assert_eq!((known.pid(), known.standing()), (None, Standing::Stopped));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+        assert!(Known::all().unwrap().iter().all(|known| known.name != name));
+    }
+}
+
+#[test]
+fn a_server_that_is_held_is_left_to_its_program_and_one_without_a_name_is_refused() {
+    let name = format!("held-{}", std::process::id());
+    let instance = Instance::start(Engine::Postgres, &Options::default().registered(&name, false)).unwrap();
+    let known = Known::all().unwrap().into_iter().find(|known| known.name == name).unwrap();
+    assert_eq!(known.standing(), Standing::Held(std::process::id()));
+    let refused = known.remove().unwrap_err().to_string();
+    assert!(refused.starts_with(&format!("{name} belongs to the prony with the process")), "{refused}");
+    let home = known.home().unwrap().to_owned();
+    drop(instance);
+    assert!(!home.exists() && Known::all().unwrap().iter().all(|known| known.name != name));
+
+    let error = Instance::start(Engine::Postgres, &Options::default().registered("../a", false)).unwrap_err();
+    assert!(error.to_string().starts_with("`../a` cannot be the name of a server"), "{error}");
 }

@@ -46,6 +46,22 @@ impl Directory {
         self.make(&secret_name("new")?)
     }
 
+    /// A directory in it that this program made before, if what has its name now is that one, by device and inode.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn made_before(&self, name: &OsStr, device: u64, inode: u64) -> io::Result<Option<MadeDirectory>> {
+        let Some(seen) = self.look(name)? else { return Ok(None) };
+        if seen.kind() != Kind::Directory || (seen.device(), seen.inode()) != (device, inode) {
+            return Ok(None);
+        }
+        let directory = self.below(name)?;
+        let identity = Identity::of(rustix::fd::AsFd::as_fd(&directory))?;
+        // It may have got its name after it was looked at.
+        let is_it = identity == seen;
+        Ok(is_it.then(|| MadeDirectory { parent: self.clone(), name: name.to_owned(), directory, identity }))
+    }
+
     fn make_with(&self, name: &OsStr, mode: Mode) -> io::Result<MadeDirectory> {
         if self.look(name)?.is_some() {
             return Err(io::ErrorKind::AlreadyExists.into());

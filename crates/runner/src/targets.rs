@@ -137,6 +137,9 @@ impl Targets {
         listen: &mut Listener<'_>,
     ) -> Result<Self, RunError> {
         let mut targets = Self::new(program)?;
+        if plan.databases().iter().any(|(wanted, _)| wanted.server.is_some()) {
+            targets.servers = targets.servers.of_run(run)?;
+        }
         let mut preparing = Preparing::new(listen);
         let mut tell = |at| preparing.tell(at);
         let opened = plan

@@ -86,6 +86,14 @@ impl Limits {
     }
 }
 
+/// Removes the directories of a group in which nothing is any more, and which a program left that is no more.
+pub(crate) fn remove_left(directories: &[PathBuf]) -> Result<(), LimitError> {
+    for directory in directories {
+        place::remove(directory)?;
+    }
+    Ok(())
+}
+
 /// Time in which the processes of a group end that are killed with it.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -175,6 +183,17 @@ impl Group {
         all.sort_unstable();
         all.dedup();
         Ok(all)
+    }
+
+    /// Its directories, to be removed once nothing is in it any more.
+    #[must_use]
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        self.place.paths().into_iter().map(Path::to_owned).collect()
+    }
+
+    /// Leaves it, with what runs in it.
+    pub(crate) fn leave(self) {
+        std::mem::forget(self);
     }
 
     /// Kills what runs in it and removes it.

@@ -90,18 +90,11 @@ impl Place {
     }
 
     pub(super) fn remove(&self) -> Result<(), LimitError> {
-        for directory in self.paths() {
-            match fs::remove_dir(directory) {
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(LimitError::file("remove", directory)(error)),
-            }
-        }
-        Ok(())
+        self.paths().into_iter().try_for_each(remove)
     }
 
     /// Each once: controllers can share a hierarchy.
-    fn paths(&self) -> Vec<&Path> {
+    pub(super) fn paths(&self) -> Vec<&Path> {
         let mut paths: Vec<&Path> =
             self.directories.iter().map(|(_, directory)| directory.as_path()).collect();
         paths.dedup();
@@ -118,6 +111,16 @@ fn make_anew(directory: &Path) -> io::Result<()> {
             fs::create_dir(directory)
         }
         made => made,
+    }
+}
+
+/// Removes one directory of a group in which nothing is, if it is there.
+pub(super) fn remove(directory: &Path) -> Result<(), LimitError> {
+    match std::fs::remove_dir(directory) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(LimitError::file("remove", directory)(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

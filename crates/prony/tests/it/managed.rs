@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::workbench::{Outcome, Workbench, json_file};
+use crate::running::Running;
+use crate::workbench::{Outcome, PRONY, Workbench, json_file};
 
 /// A directory that every user may pass through, for the data of a server.
 fn place() -> TempDir {
@@ -162,6 +164,36 @@ fn stores_are_spread_over_servers_and_recreated() {
     let data = |trial: usize| servers[trial][0]["places"]["data"]["path"].clone();
     assert_ne!(data(0), data(1), "made anew");
     assert_ne!(servers[0][0]["address"], servers[0][1]["address"]);
+}
+
+/// A kill that nothing can answer: the server ends with prony, what it leaves is known, and who takes the study up again removes it.
+#[test]
+fn what_a_killed_prony_leaves_is_removed_when_the_study_is_taken_up_again() {
+    let (bench, data) = (Workbench::new(), place());
+    let study = format!(
+        "blocks = 2\n[workload.historian]\nrate = 200\nwarm_up = \"1s\"\nduration = \"2s\"\nscreens = 0\n\
+         [target.server.pg]\nengine = \"postgres\"\ndata = {:?}\n",
+        data.path()
+    );
+    bench.write("study.toml", study);
+    let state = bench.path("state");
+    let mut command = bench.command(PRONY);
+    command.args(["study", "run", "study.toml"]).env("XDG_STATE_HOME", &state);
+    let mut running = Running::start_command(&bench, command);
+    running.wait_for_line("2/2");
+    running.send(Signal::KILL);
+    running.ended();
+    assert!(!is_empty(data.path()), "nobody could remove it");
+    let known = state.join("prony/servers");
+    assert!(!is_empty(&known));
+
+    let results = bench.results().unwrap();
+    let resumed = bench.run_with(
+        &[("XDG_STATE_HOME", state.to_str().unwrap())],
+        &["study", "resume", results.to_str().unwrap()],
+    );
+    assert!(matches!(resumed.code, Some(0 | 4)), "{}", resumed.stderr);
+    assert!(is_empty(data.path()) && is_empty(&known), "{:?}", fs::read_dir(&known).unwrap().next());
 }
 
 #[test]

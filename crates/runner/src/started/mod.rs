@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use database::Url;
-use instance::{Device, Instance, InstanceError, Usage};
+use database::{RunId, Url};
+use instance::{Device, Instance, InstanceError, Known, Standing, Usage};
 use load::Tell;
 use record::{LimitProof, Preparation, ServerStep, ServerUse};
 use study::{Pristine, StartedServer, Trial};
@@ -24,10 +24,15 @@ use settings::{Configuration, Whole, engine};
 /// The first argument of this program when it is to prove limits, by what the second says.
 pub const PROVES: &str = "prove-limits";
 
+/// So many signs of a run's identity tell its servers from those of others.
+const RUN_SIGNS: usize = 8;
+
 /// The servers of a study that were started for it.
 pub(crate) struct StartedServers {
     servers: Vec<Running>,
     whole: Whole,
+    /// What tells the servers of this run from those of others.
+    run: String,
     /// This program, which proves limits as another process within them.
     program: PathBuf,
 }
@@ -69,7 +74,20 @@ fn wanted(trial: &Trial) -> Vec<Wanted> {
 impl StartedServers {
     /// None yet. The program is this one: it proves limits as another process within them.
     pub(crate) fn new(program: PathBuf) -> Self {
-        Self { servers: Vec::new(), whole: Whole::here(), program }
+        Self { servers: Vec::new(), whole: Whole::here(), run: String::new(), program }
+    }
+
+    /// The same for a run, by whose identity its servers are known: what a killed prony left of the same run is removed first.
+    pub(crate) fn of_run(mut self, run: &RunId) -> Result<Self, RunError> {
+        self.run = run.as_str().chars().take(RUN_SIGNS).collect();
+        let of_run = format!("-{}", self.run);
+        let known = Known::all().map_err(|source| of_register("that are known", source))?;
+        let left =
+            known.iter().filter(|known| known.name.ends_with(&of_run) && known.standing() == Standing::Left);
+        for known in left {
+            known.remove().map_err(|source| of_register(&known.name, source))?;
+        }
+        Ok(self)
     }
 
     /// Looks whether the servers of a trial could be started, and leaves nothing.
@@ -124,8 +142,10 @@ impl StartedServers {
             unreachable!("the plan has no server of an engine that is not started")
         };
         tell(Preparation::waiting(format!("making the server {}", server.called())));
-        let instance =
-            Instance::start(engine, &configuration.options(server, false)).map_err(failed(server))?;
+        let options = configuration
+            .options(server, false)
+            .registered(format!("{}-{}", server.called(), self.run), false);
+        let instance = Instance::start(engine, &options).map_err(failed(server))?;
         let is_limited = configuration.limits.is_empty();
         self.servers.push(Running {
             of: server.clone(),
@@ -407,6 +427,10 @@ fn address(instance: &Instance) -> Result<Url, RunError> {
     parsed.map_err(|error: database::UrlError| {
         RunError::Database(database::Error::Unreachable(error.to_string()))
     })
+}
+
+fn of_register(name: &str, source: InstanceError) -> RunError {
+    RunError::Server { name: name.to_owned(), source: Box::new(source) }
 }
 
 /// The error of a server of the study.

@@ -1,0 +1,333 @@
+//! Which servers of ours there are on this machine: a file for each, from before its directories are filled until they are gone, so
+//! that a kill at any moment leaves nothing that nobody knows.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ownership::{Directory, Draft, MadeDirectory};
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+
+use crate::process::Handle;
+use crate::{InstanceError, limits};
+
+/// Version of what is stored.
+const FORMAT: u32 = 1;
+const STOPS_WITHIN: Duration = Duration::from_secs(60);
+const DIES_WITHIN: Duration = Duration::from_secs(10);
+const LOG_BYTES_MAX: u64 = 1 << 20;
+
+/// A server of ours as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    format: u32,
+    /// What it is called; no other has the name.
+    pub name: String,
+    /// What it is: `postgres`, `mariadb`.
+    pub engine: String,
+    /// Where clients connect to, with the user and password of a server of loopback.
+    pub url: String,
+    /// Seconds since 1970 when it was made.
+    pub made_s: u64,
+    /// The server's first process, once it was started.
+    process: Option<Process>,
+    /// The program that it belongs to and dies with; none of one that was started to live on.
+    owner: Option<Process>,
+    /// What it says.
+    pub log: PathBuf,
+    /// Its directories, each with all that is in it.
+    directories: Vec<Place>,
+    /// The directories of its control group.
+    group: Vec<PathBuf>,
+}
+
+/// A directory that we made, by more than its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// A process, by more than its number, which may be another's by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Process {
+    pid: u32,
+    /// Clock ticks from the start of the machine to its own.
+    began: u64,
+}
+
+/// How a server stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It runs and lives on.
+    Running,
+    /// It runs, and ends with the program of this number that it belongs to.
+    Held(u32),
+    /// It was kept, and does not run.
+    Stopped,
+    /// It was to end with a program that was killed: what there is of it is to be removed.
+    Left,
+}
+
+impl Process {
+    /// One that runs now.
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name, in brackets, may have anything in it; the 22nd field is the 20th after it (proc(5)).
+        let fields = stat.rsplit_once(") ")?.1;
+        let has_ended = fields.starts_with(['Z', 'X']);
+        let began = fields.split(' ').nth(19)?.parse().ok()?;
+        (!has_ended).then_some(Self { pid, began })
+    }
+
+    fn lives(self) -> bool {
+        Self::of(self.pid) == Some(self)
+    }
+}
+
+/// The directory with a file for each server.
+fn directory() -> Result<Directory, InstanceError> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    let own = || std::env::temp_dir().join(format!("prony-servers-{}", rustix::process::getuid().as_raw()));
+    let path = state.map_or_else(own, |state| state.join("prony/servers"));
+    let opened = std::path::absolute(&path).and_then(|path| ownership::make_path(&path));
+    let (directory, _) = opened.map_err(InstanceError::file("make", &path))?;
+    directory.refuse_if_shared().map_err(InstanceError::file("use", &path))?;
+    Ok(directory)
+}
+
+impl Known {
+    /// All servers of ours, by their names. A file that cannot be read is an error that names it.
+    ///
+    /// # Errors
+    /// Those of the system, and what is no such file.
+    pub fn all() -> Result<Vec<Self>, InstanceError> {
+        let directory = directory()?;
+        let names = directory.names().map_err(InstanceError::file("list", directory.path()))?;
+        let files = names.into_iter().filter(|name| Path::new(name).extension() == Some(OsStr::new("json")));
+        let mut all: Vec<Self> = files.map(|name| Self::read(&directory, &name)).collect::<Result<_, _>>()?;
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
+    }
+
+    fn read(directory: &Directory, name: &OsStr) -> Result<Self, InstanceError> {
+        let path = directory.path().join(name);
+        let text = directory.read(name).map_err(InstanceError::file("read", &path))?;
+        let known: Self = serde_json::from_slice(&text)
+            .map_err(|error| InstanceError::file("read", &path)(std::io::Error::other(error)))?;
+        if known.format != FORMAT {
+            let newer = format!("its format is {}, and this prony reads {FORMAT}", known.format);
+            return Err(InstanceError::file("read", path)(std::io::Error::other(newer)));
+        }
+        Ok(known)
+    }
+
+    /// How it stands now.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let runs = self.process.is_some_and(Process::lives);
+        match self.owner {
+            Some(owner) if owner.lives() => Standing::Held(owner.pid),
+            // Its process may be about to end, too.
+            Some(_) => Standing::Left,
+            None if runs => Standing::Running,
+            None => Standing::Stopped,
+        }
+    }
+
+    /// Its first process, if it runs.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.process.filter(|process| process.lives()).map(|process| process.pid)
+    }
+
+    /// Where its data are.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.directories.first().map(|place| place.path.as_path())
+    }
+
+    /// The end of what it said.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn log_text(&self) -> Result<String, InstanceError> {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let fault = |error| InstanceError::file("read", &self.log)(error);
+        let mut file = ownership::open_plain(&self.log).map_err(fault)?;
+        let length = file.metadata().map_err(fault)?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES_MAX))).map_err(fault)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(fault)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Ends it in order and removes all that it has. One that another prony holds is refused.
+    ///
+    /// # Errors
+    /// It is held, it does not end, or something cannot be removed: then that is still there, and known.
+    pub fn remove(&self) -> Result<(), InstanceError> {
+        if let Standing::Held(pid) = self.standing() {
+            return Err(InstanceError::HeldByAnother { name: self.name.clone(), pid });
+        }
+        self.end()?;
+        limits::remove_left(&self.group)?;
+        // The data last: what has failed before can be tried again.
+        for place in self.directories.iter().rev() {
+            place.remove()?;
+        }
+        forget(&directory()?, &file_of(&self.name))
+    }
+
+    fn end(&self) -> Result<(), InstanceError> {
+        let Some(process) = self.process.filter(|process| process.lives()) else { return Ok(()) };
+        let Some(handle) = Handle::open(process.pid)? else { return Ok(()) };
+        // What has its number now may have taken it between the look and the handle.
+        if !process.lives() {
+            return Ok(());
+        }
+        let in_order = if self.engine == "postgres" { Signal::INT } else { Signal::TERM };
+        handle.signal(in_order)?;
+        if handle.wait(STOPS_WITHIN)? {
+            return Ok(());
+        }
+        handle.signal(Signal::KILL)?;
+        handle.wait(DIES_WITHIN).map(drop)
+    }
+}
+
+impl Place {
+    fn of(made: &MadeDirectory) -> std::io::Result<Self> {
+        let stat = rustix::fs::fstat(made.directory())?;
+        let path = made.directory().path().to_owned();
+        Ok(Self { path, device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    /// Removes it if it still is the directory that we made.
+    fn remove(&self) -> Result<(), InstanceError> {
+        let fault = |error| InstanceError::file("remove", &self.path)(error);
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        let name = self.path.file_name().unwrap_or_default();
+        let parent = match ownership::open_trusted(parent) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(fault)?,
+        };
+        match parent.made_before(name, self.device, self.inode).map_err(fault)? {
+            Some(made) => made.remove_with_all().map(drop).map_err(fault),
+            None => Ok(()),
+        }
+    }
+}
+
+fn file_of(name: &str) -> OsString {
+    format!("{name}.json").into()
+}
+
+fn forget(directory: &Directory, file: &OsStr) -> Result<(), InstanceError> {
+    let fault = |error| InstanceError::file("remove", directory.path().join(file))(error);
+    match directory.look(file).map_err(fault)? {
+        Some(seen) => directory.remove(file, &seen).map(drop).map_err(fault),
+        None => Ok(()),
+    }
+}
+
+/// A server's own file, held by whoever started it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    directory: Directory,
+    known: Known,
+}
+
+impl Entry {
+    /// Makes it for a server that has directories and no process yet. One that lives on belongs to nobody.
+    pub(crate) fn make(
+        name: &str,
+        engine: &str,
+        lives_on: bool,
+        log: PathBuf,
+        directories: &[&MadeDirectory],
+    ) -> Result<Self, InstanceError> {
+        let directory = directory()?;
+        if !name.starts_with(|sign: char| sign.is_ascii_alphanumeric())
+            || !name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.'))
+        {
+            return Err(InstanceError::NoName { name: name.to_owned() });
+        }
+        let places = directories.iter().map(|made| Place::of(made)).collect::<std::io::Result<_>>();
+        let known = Known {
+            format: FORMAT,
+            name: name.to_owned(),
+            engine: engine.to_owned(),
+            url: String::new(),
+            made_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            process: None,
+            owner: (!lives_on).then(|| Process::of(std::process::id())).flatten(),
+            log,
+            directories: places.map_err(InstanceError::file("look at", directory.path()))?,
+            group: Vec::new(),
+        };
+        let text = serde_json::to_vec_pretty(&known).unwrap_or_default();
+        match directory.create_whole(&file_of(name), &text) {
+            Ok(_) => Ok(Self { directory, known }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(InstanceError::NameTaken { name: name.to_owned() })
+            }
+            Err(error) => Err(InstanceError::file("make", directory.path().join(file_of(name)))(error)),
+        }
+    }
+
+    /// Says what process it has, where it listens, and in what group it is.
+    pub(crate) fn update(
+        &mut self,
+        pid: Option<u32>,
+        url: String,
+        group: Vec<PathBuf>,
+    ) -> Result<(), InstanceError> {
+        self.known.process = pid.and_then(Process::of);
+        (self.known.url, self.known.group) = (url, group);
+        let file = file_of(&self.known.name);
+        let text = serde_json::to_vec_pretty(&self.known).unwrap_or_default();
+        let written = Draft::begin(&self.directory).and_then(|mut draft| {
+            draft.file().write_all(&text)?;
+            draft.replace(&file).map(drop)
+        });
+        written.map_err(InstanceError::file("write", self.directory.path().join(&file)))
+    }
+
+    /// Removes it: its server is gone.
+    pub(crate) fn remove(&self) -> Result<(), InstanceError> {
+        forget(&self.directory, &file_of(&self.known.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_when_it_began() {
+        let own = Process::of(std::process::id()).unwrap();
+        assert!(own.lives());
+        assert!(!Process { began: own.began + 1, ..own }.lives(), "another has its number");
+        assert_eq!(Process::of(0), None);
+    }
+
+    #[test]
+    fn only_the_directory_that_was_made_is_removed() {
+        let here = tempfile::tempdir().unwrap();
+        let parent = ownership::open_trusted(here.path()).unwrap();
+        let made = parent.make_private("prony-").unwrap();
+        std::fs::write(made.directory().path().join("data"), "x").unwrap();
+        let place = Place::of(&made).unwrap();
+        let other = Place { inode: place.inode + 1, ..place.clone() };
+        other.remove().unwrap();
+        assert!(place.path.join("data").exists(), "another is left");
+        place.remove().unwrap();
+        assert!(!place.path.exists());
+        place.remove().unwrap();
+    }
+}
