@@ -224,22 +224,39 @@ fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
     parts
 }
 
+/// Columns of the names of trials, and of those that are longer, which are broken at words.
+const NAME_COLUMNS: usize = 28;
+const NAME_COLUMNS_MOST: usize = 44;
+
+/// Columns in which all names have room: the longest one's, or those of the longest word where that is broken.
+fn name_width<'a>(names: impl Iterator<Item = &'a str> + Clone) -> usize {
+    let widest = |lines: Vec<String>| lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let needed = |columns: usize| {
+        names.clone().map(|name| widest(report::wrapped(&record::shown(name), columns))).max().unwrap_or(0)
+    };
+    needed(NAME_COLUMNS_MOST).max(NAME_COLUMNS)
+}
+
 /// A line a trial. Blocks are alike but for their order, so only the first one is listed.
 fn trials(study: &Study, plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     let rounds = study.order != Order::Repeats && study.blocks > 1;
-    for trial in plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1) {
+    let listed = || plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1);
+    let width = name_width(listed().map(|trial| trial.planned.name.as_str()));
+    for trial in listed() {
         let levels: Vec<String> =
             trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
         let line = trial.work.any().line();
+        let name = report::wrapped(&record::shown(&trial.planned.name), width);
+        let (first, rest) = name.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         lines.push(format!(
-            "{:>5}  {:<28} {line} {:>6} {}{}",
+            "{:>5}  {first:<width$} {line} {:>6} {}{}",
             trial.planned.number,
-            trial.planned.name,
             trial.work.any().phases().measure.to_string(),
             levels.join(" "),
             if trial.planned.aa { "  the reference once more" } else { "" }
         ));
+        lines.extend(rest.iter().map(|more| format!("{:>5}  {more}", "")));
     }
     if rounds {
         let order = match study.order {

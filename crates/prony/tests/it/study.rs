@@ -141,6 +141,41 @@ fn a_plan_tells_trials_time_and_bytes_and_touches_nothing() {
     assert_eq!(bench.names("."), ["study.toml"]);
 }
 
+/// A name of more than 28 characters moved all that stands behind it, and no column could be read down.
+#[test]
+fn names_of_any_length_leave_the_columns_of_a_plan_in_line() {
+    let bench = Workbench::new();
+    let names = [
+        "short",
+        "the second shelf with a battery",
+        "a-name-without-a-blank-that-is-longer-than-any-column",
+        "every controller with its cache switched off and all of the disks behind one port",
+    ];
+    let configurations: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            format!(
+                "[[configuration]]\nname = \"{name}\"\n[configuration.workload.disk]\noutstanding = {}\n",
+                at + 1
+            )
+        })
+        .collect();
+    let head = "blocks = 1\n[workload.disk]\nengine = \"simulated\"\nsimulated = { service = \"10ms\", parallel = 4 }\n\
+                duration = \"60s\"\n[target]\npaths = [\"nowhere\"]\n";
+    bench.write("study.toml", format!("{head}{}", configurations.concat()));
+    let plan = bench.run(&["study", "plan", "study.toml"]).ended_with(0).stdout;
+    let trials: Vec<&str> = plan.lines().filter(|line| line.contains("100 % reads")).collect();
+    let columns: Vec<usize> =
+        trials.iter().map(|line| line[..line.find("100 % reads").unwrap()].chars().count()).collect();
+    assert_eq!(columns.len(), names.len(), "{plan}");
+    assert!(columns.iter().all(|&column| column == columns[0]), "{columns:?} in\n{plan}");
+    let words: Vec<&str> = plan.split_whitespace().collect();
+    for word in names.iter().flat_map(|name| name.split(' ')) {
+        assert!(words.contains(&word), "{word} in\n{plan}");
+    }
+}
+
 /// Two depths of a simulated disk, the second of which gains 300 % by as much in each block.
 fn stopping(blocks: u32) -> String {
     let one_axis = SIMULATED.rsplit_once("[[axis]]").unwrap().0;
