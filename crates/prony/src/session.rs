@@ -367,11 +367,19 @@ pub(crate) fn show(report: &Report, format: Format, documents: &Documents) -> Re
         _ if documents.is_printed() => Ok(()),
         Format { json: true, .. } => terminal::print_json(&report.json()),
         Format { csv: true, .. } => terminal::print_file(report.csv().as_bytes()),
-        _ if format.wants_details() => terminal::print(&report.text(terminal::width())),
+        _ if format.wants_details() => show_details(report),
         Format { .. } => {
             terminal::print(&report.brief(terminal::width(), |text| spelling::spelled(text).into_owned()))
         }
     }
+}
+
+/// All tables and sentences, and charts where somebody looks at them: what is kept has a page beside it.
+fn show_details(report: &Report) -> Result<(), Failure> {
+    let width = terminal::width();
+    terminal::print(&report.text(width))?;
+    let courses = width.and_then(|width| report.courses(width, terminal::letters()));
+    courses.map_or(Ok(()), |courses| terminal::print(&courses))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::anyhow;
 use clap::ArgMatches;
 use record::{Lines, shown, shown_json};
+use report::Letters;
 use report::format::wrapped;
 
 use crate::exit::{Exit, Failure};
@@ -107,6 +108,18 @@ pub(crate) fn width() -> Option<u16> {
     columns(io::stdout())
 }
 
+/// What the locale of this terminal can show.
+pub(crate) fn letters() -> Letters {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    letters_of(["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).as_deref())
+}
+
+/// Those of the value of the first variable that is set, as the C library heeds them.
+fn letters_of(locale: Option<&str>) -> Letters {
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    if locale.contains("utf-8") || locale.contains("utf8") { Letters::Blocks } else { Letters::Ascii }
+}
+
 fn columns(stream: impl IsTerminal + AsFd) -> Option<u16> {
     if !stream.is_terminal() {
         return None;
@@ -134,4 +147,19 @@ pub(crate) fn end_with<T>(
     }
     let _ = io::stderr().write_all(harmless.as_bytes());
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_for_locales_that_have_them() {
+        for locale in ["en_GB.UTF-8", "de_DE.utf8", "C.UTF-8"] {
+            assert_eq!(letters_of(Some(locale)), Letters::Blocks, "{locale}");
+        }
+        for locale in [None, Some("C"), Some("POSIX"), Some("de_DE@euro"), Some("en_US.ISO-8859-1")] {
+            assert_eq!(letters_of(locale), Letters::Ascii, "{locale:?}");
+        }
+    }
 }

@@ -38,6 +38,7 @@ mod stability;
 mod summary;
 mod table;
 mod text;
+mod text_chart;
 mod trial;
 mod unit;
 mod verdict;
@@ -79,6 +80,7 @@ pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
+pub use text_chart::{COLUMNS_LEAST, Letters};
 pub use trial::{Figures, Generator, Trial};
 pub use verdict::{Level, Verdict};
 pub use workloads::{Worked, rate_text};

@@ -272,7 +272,8 @@ pub(crate) struct Format {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub(crate) json: bool,
 
-    /// Print every table and sentence, not only the answer; always with PRONY_DETAILS=true
+    /// Print every table and sentence, not only the answer, and on a terminal of 80 columns or more rate and 99th percentile over time;
+    /// always with PRONY_DETAILS=true
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 

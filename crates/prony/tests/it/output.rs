@@ -339,6 +339,39 @@ fn cells_that_a_spreadsheet_would_run_are_read_back_as_they_were() {
     assert!(table.as_os_str().as_bytes().ends_with(b"parquet"));
 }
 
+/// What is printed on a terminal of so many columns; none where no program makes one.
+fn on_a_terminal(bench: &Workbench, columns: u16, locale: &str, words: &str) -> Option<String> {
+    let mut script = bench.command("script");
+    script.args(["-qec", &format!("stty cols {columns} rows 50; {PRONY} {words}"), "/dev/null"]);
+    script.env("LC_ALL", locale).env("SHELL", "/bin/sh").env("PRONY_DETAILS", "false");
+    if script.output().is_err() {
+        eprintln!("not tried: a terminal, for there is no `script`");
+        return None;
+    }
+    Some(finish(script).stdout.replace('\r', ""))
+}
+
+/// Charts of letters stand where there is room for them and somebody asks for details: the first screen stays one.
+#[test]
+fn a_wide_terminal_has_charts_over_time_with_details_alone() {
+    let bench = Workbench::new();
+    bench.run(&["disk", "x", "--engine", "simulated", "--duration", "5s", "--warm-up", "1s"]).ended_with(0);
+    let shown = |columns, locale, words| on_a_terminal(&bench, columns, locale, words);
+    let Some(blocks) = shown(100, "C.UTF-8", "report latest --details") else { return };
+    assert!(blocks.contains("over time: I/Os a second") && blocks.contains("│██"), "{blocks}");
+    assert!(blocks.contains("w: warm-up") && blocks.contains("99th percentile"), "{blocks}");
+    let ascii = shown(100, "C", "report latest --details").unwrap();
+    assert!(ascii.contains("|##") && !ascii.contains('█'), "{ascii}");
+    for (columns, words) in [(79, "report latest --details"), (100, "report latest"), (200, "report latest")]
+    {
+        let text = shown(columns, "C.UTF-8", words).unwrap();
+        assert!(!text.contains("over time") && !text.contains('█'), "{columns} {words}: {text}");
+    }
+    let first = shown(200, "C.UTF-8", "report latest").unwrap();
+    assert!(first.lines().count() <= 15, "{first}");
+    assert!(!bench.run(&["report", "latest", "--details"]).stdout.contains("over time"), "a file has none");
+}
+
 /// Without being asked for details, a run ends with its answer on one screen, and the report's path below it.
 #[test]
 fn a_run_ends_with_its_answer_on_one_screen() {
