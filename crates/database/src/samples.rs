@@ -18,6 +18,9 @@ const COLUMNS: &[Column] = &[
 /// The table.
 pub(crate) const SAMPLES: Table = Table { name: "samples", columns: COLUMNS };
 
+/// Its columns of numbers.
+pub(crate) const NUMBERS: Table = Table { name: "samples", columns: COLUMNS.split_at(4).0 };
+
 /// Its rows in the order of time.
 pub(crate) const READ: &str = "SELECT tag, time, value, quality, note FROM samples ORDER BY time";
 

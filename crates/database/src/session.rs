@@ -8,11 +8,11 @@ use tokio::time::timeout;
 use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
 use crate::mysql::MysqlSession;
-use crate::postgres::PostgresSession;
+use crate::postgres::{Numbers, PostgresSession};
 use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::url::Address;
-use crate::{Cell, Dialect, Error, Rows, Table, Transaction, Url, Value};
+use crate::{Dialect, Error, NumberRow, Rows, Table, Transaction, Url, Value};
 
 /// One connection.
 #[derive(Debug)]
@@ -273,26 +273,26 @@ impl Session {
         }
     }
 
-    /// As [`Self::append`], of rows that are read where they lie: an engine that can encodes them from there, any other has them
-    /// copied into `room`.
+    /// As [`Self::append`], of rows of numbers that are read where they lie: an engine that can encodes them from there, any
+    /// other has them copied into `room`.
     ///
     /// # Errors
     /// As `append`.
-    pub async fn append_from<const WIDTH: usize>(
+    pub async fn append_numbers(
         &mut self,
         table: &'static Table,
-        rows: impl ExactSizeIterator<Item = [Cell<'_>; WIDTH]>,
+        rows: impl ExactSizeIterator<Item = impl NumberRow>,
         room: &mut Rows,
         method: WriteMethod,
     ) -> Result<(), Error> {
         match (&mut self.opened, method) {
             (Opened::Postgres(session), WriteMethod::Bulk) => {
-                let rows = rows.map(IntoIterator::into_iter);
+                let rows = rows.map(Numbers);
                 watched!(self, Doing::Append(table.name), session.copy(table, rows))
             }
             _ => {
                 room.clear();
-                rows.for_each(|row| room.push_cells(row));
+                rows.for_each(|row| row.push_to(room));
                 self.append(table, room, method).await
             }
         }

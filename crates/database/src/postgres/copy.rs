@@ -3,10 +3,13 @@
 
 use bytes::Bytes;
 
-use crate::rows::Cell;
-use crate::{Column, Kind, Table};
+use crate::rows::{Cell, Cells};
+use crate::{Column, Kind, Number, NumberRow, NumberTaker, Table};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+
+/// A row of which each number's type is known.
+pub(crate) struct Numbers<R>(pub(crate) R);
 
 /// Rows on their way to bytes, in pieces.
 pub(super) struct Encoder<I> {
@@ -16,7 +19,22 @@ pub(super) struct Encoder<I> {
     is_ended: bool,
 }
 
-impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<I> {
+/// A row that can be encoded.
+pub(crate) trait Encode {
+    /// Whether rows like this are rows of these columns, as far as that is known of all of them.
+    ///
+    /// # Errors
+    /// In words, when a column is of another kind.
+    fn check(columns: &[Column]) -> Result<(), String>;
+
+    /// Appends it to a piece: how many values it has, and each with its length before it.
+    ///
+    /// # Errors
+    /// In words, when a value is not of its column's kind.
+    fn put(self, columns: &[Column], piece: &mut Vec<u8>) -> Result<(), String>;
+}
+
+impl<I: Iterator<Item = R>, R: Encode> Encoder<I> {
     pub(super) fn new(table: &'static Table, rows: I) -> Self {
         Self { table, rows, is_begun: false, is_ended: false }
     }
@@ -37,17 +55,14 @@ impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<I> {
             piece.extend_from_slice(&[0; 8]);
         }
         let columns = self.table.columns;
-        let width = i16::try_from(columns.len()).map_err(|_| "too many columns".to_owned())?.to_be_bytes();
+        R::check(columns)?;
         loop {
             let Some(row) = self.rows.next() else {
                 self.is_ended = true;
                 piece.extend_from_slice(&(-1i16).to_be_bytes());
                 break;
             };
-            piece.extend_from_slice(&width);
-            for (column, cell) in columns.iter().zip(row) {
-                put(column, cell, &mut piece)?;
-            }
+            row.put(columns, &mut piece)?;
             if piece.len() + columns.len() * WIDEST >= bytes {
                 break;
             }
@@ -58,6 +73,57 @@ impl<'r, I: Iterator<Item = R>, R: Iterator<Item = Cell<'r>>> Encoder<I> {
 
 /// Bytes of the widest number with its length before it.
 const WIDEST: usize = 12;
+
+impl Encode for Cells<'_> {
+    fn check(_: &[Column]) -> Result<(), String> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(self, columns: &[Column], piece: &mut Vec<u8>) -> Result<(), String> {
+        let width = i16::try_from(columns.len()).map_err(|_| "too many columns".to_owned())?;
+        piece.extend_from_slice(&width.to_be_bytes());
+        columns.iter().zip(self).try_for_each(|(column, cell)| put(column, cell, piece))
+    }
+}
+
+impl<R: NumberRow> Encode for Numbers<R> {
+    fn check(columns: &[Column]) -> Result<(), String> {
+        if columns.iter().map(|column| column.kind).eq(R::KINDS.iter().copied()) {
+            return Ok(());
+        }
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        Err(format!("the columns `{}` do not take {:?}", names.join("`, `"), R::KINDS))
+    }
+
+    /// All rows have the same bytes, so each gets its room at once, and where each number goes is known beforehand.
+    #[inline]
+    fn put(self, _: &[Column], piece: &mut Vec<u8>) -> Result<(), String> {
+        let begin = piece.len();
+        piece.resize(begin + 2 + R::KINDS.len() * 4 + R::BYTES, 0);
+        let mut row = Filled { room: &mut piece[begin..], end: 2 };
+        row.room[..2].copy_from_slice(&(R::KINDS.len() as i16).to_be_bytes());
+        self.0.each(&mut row);
+        Ok(())
+    }
+}
+
+/// A row that is filled from its begin on.
+struct Filled<'p> {
+    room: &'p mut [u8],
+    end: usize,
+}
+
+impl NumberTaker for Filled<'_> {
+    #[inline]
+    fn take<N: Number>(&mut self, number: N) {
+        let (begin, end) = (self.end + 4, self.end + 4 + N::BYTES);
+        // The only lengths are 2, 4 and 8.
+        self.room[self.end..begin].copy_from_slice(&(N::BYTES as u32).to_be_bytes());
+        number.put(&mut self.room[begin..end]);
+        self.end = end;
+    }
+}
 
 #[expect(clippy::inline_always, reason = "a call for each value costs as much as the value")]
 #[inline(always)]
@@ -95,6 +161,8 @@ fn not_of_kind(column: &Column, cell: Cell<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::{Rows, Value};
 
@@ -161,5 +229,53 @@ mod tests {
         let mut rows = Rows::with_capacity(5, 1);
         rows.push([Value::Null, Value::I64(1), Value::Null, Value::Null, Value::Null]);
         assert_eq!(encoded(&rows, 1_000).unwrap_err(), "the column `b` takes I32, and no I64(1)");
+    }
+
+    type Row = (i32, i64, f64, i16);
+
+    static NUMBERS: Table = Table { name: "n", columns: TABLE.columns.split_at(1).1.split_at(3).0 };
+    static ROW: Table = Table {
+        name: "r",
+        columns: &[
+            Column { name: "a", kind: Kind::I32 },
+            Column { name: "b", kind: Kind::I64 },
+            Column { name: "c", kind: Kind::F64 },
+            Column { name: "d", kind: Kind::I16 },
+        ],
+    };
+
+    fn pieces<R: Encode>(
+        table: &'static Table,
+        rows: impl Iterator<Item = R>,
+        bytes: usize,
+    ) -> Result<Vec<Bytes>, String> {
+        let mut encoder = Encoder::new(table, rows);
+        let mut pieces = Vec::new();
+        while let Some(piece) = encoder.piece(bytes)? {
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_have_the_bytes_of_any_values(
+            rows in prop::collection::vec(any::<Row>(), 0..40), piece_bytes in 100usize..400,
+        ) {
+            let mut any_values = Rows::with_capacity(4, rows.len());
+            rows.iter().for_each(|row| row.push_to(&mut any_values));
+            prop_assert_eq!(
+                pieces(&ROW, rows.iter().copied().map(Numbers), piece_bytes),
+                pieces(&ROW, any_values.rows(), piece_bytes)
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_of_other_kinds_or_too_many_are_refused_by_the_columns_names() {
+        let refused =
+            pieces(&NUMBERS, [(1i32, 2i64, 0.5f64, 3i16)].into_iter().map(Numbers), 1_000).unwrap_err();
+        assert_eq!(refused, "the columns `b`, `c`, `d` do not take [I32, I64, F64, I16]");
+        assert!(pieces(&ROW, [(1i64, 2i64, 0.5f64, 3i16)].into_iter().map(Numbers), 1_000).is_err());
     }
 }

@@ -22,12 +22,13 @@ use crate::error::{Attempt, Doing};
 use crate::resolve;
 use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
-use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
 
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
+pub(crate) use copy::{Encode, Numbers};
 
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;
@@ -201,10 +202,10 @@ impl PostgresSession {
     }
 
     /// One COPY, which is a transaction of its own.
-    pub(crate) async fn copy<'r>(
+    pub(crate) async fn copy(
         &mut self,
         table: &'static Table,
-        rows: impl ExactSizeIterator<Item = impl Iterator<Item = Cell<'r>>>,
+        rows: impl ExactSizeIterator<Item = impl Encode>,
     ) -> Result<(), Error> {
         if rows.len() == 0 {
             return Ok(());

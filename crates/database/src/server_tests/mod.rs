@@ -33,9 +33,10 @@ use transactions::{
 };
 
 use crate::rows::Cell;
-use crate::samples::{READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
+use crate::samples::{NUMBERS, READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
 use crate::{
-    Claim, Dialect, Engine, Error, Existing, Held, Own, Rows, RunId, Session, Url, Value, WriteMethod,
+    Claim, Dialect, Engine, Error, Existing, Held, NumberRow as _, Own, Rows, RunId, Session, Url, Value,
+    WriteMethod,
 };
 
 const METHODS: [WriteMethod; 3] = [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk];
@@ -173,17 +174,8 @@ async fn statements_do_what_they_say(engine: Engine) {
         assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&rows), "{method:?}");
         let all = u64::try_from(rows.len()).unwrap();
         assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
-        // The same from where they lie, after others in the same memory.
-        let (cells, mut room) = (cells_of(&rows), plain_rows(3));
-        session.append_from(&SAMPLES, cells.into_iter(), &mut room, method).await.unwrap();
-        assert_eq!(session.query(READ, &[]).await.unwrap(), as_stored(&rows), "{method:?}");
-        assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
-        session
-            .append_from(&SAMPLES, Vec::<[Cell<'_>; 5]>::new().into_iter(), &mut room, method)
-            .await
-            .unwrap();
-        assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]], "{method:?}");
     }
+    numbers_are_read_where_they_lie(&own).await;
     for method in METHODS {
         // More than one statement has parameters for, and of different sizes.
         for count in [15_000, 1, 40] {
@@ -206,9 +198,37 @@ async fn statements_do_what_they_say(engine: Engine) {
     own.remove().await.unwrap();
 }
 
-/// Rows as somebody has them who keeps no [`Rows`].
-fn cells_of(rows: &Rows) -> Vec<[Cell<'_>; 5]> {
-    rows.rows().map(|cells| cells.collect::<Vec<_>>().try_into().unwrap()).collect()
+/// After others in the same memory. In a session of its own: statements are kept by the name of their table.
+async fn numbers_are_read_where_they_lie(own: &Own) {
+    let mut session = own.session().await.unwrap();
+    let numbers = numbers_of(&odd_rows());
+    let stored: Vec<Vec<Value>> = numbers.iter().map(stored_numbers).collect();
+    for method in METHODS {
+        let mut room = Rows::with_capacity(4, 3);
+        (7i32, 7i64, 7.0, 7i16).push_to(&mut room);
+        session.append_numbers(&NUMBERS, numbers.iter().copied(), &mut room, method).await.unwrap();
+        assert_eq!(session.query(READ, &[]).await.unwrap(), stored, "{method:?}");
+        assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(stored.len() as u64), "{method:?}");
+        let none = std::iter::empty::<(i32, i64, f64, i16)>();
+        session.append_numbers(&NUMBERS, none, &mut room, method).await.unwrap();
+        assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]], "{method:?}");
+    }
+}
+
+/// The numbers of the rows that have all of them, as somebody has them who keeps no [`Rows`].
+fn numbers_of(rows: &Rows) -> Vec<(i32, i64, f64, i16)> {
+    let numbers = |cells: Vec<Cell<'_>>| match cells[..] {
+        [Cell::I32(tag), Cell::I64(time), Cell::F64(value), Cell::I16(quality), _] => {
+            Some((tag, time, value, quality))
+        }
+        _ => None,
+    };
+    rows.rows().filter_map(|cells| numbers(cells.collect())).collect()
+}
+
+/// A row of them as [`READ`] gives it.
+fn stored_numbers(&(tag, time, value, quality): &(i32, i64, f64, i16)) -> Vec<Value> {
+    vec![Value::I64(tag.into()), Value::I64(time), Value::F64(value), Value::I64(quality.into()), Value::Null]
 }
 
 /// Rows of which one is refused: none of them is stored, and the session goes on.

@@ -298,9 +298,10 @@ impl Limits {
         (event.due_ns + self.sorting_ns).max(now_ns + RIPENING_NS)
     }
 
-    /// A source that is woken for each flush makes many small batches; one that is woken too late lets writers wait.
+    /// A source that is woken for each flush makes many small batches, each after others had its caches; one that is woken too
+    /// late lets writers wait.
     fn room_worth_telling(&self) -> usize {
-        (self.max_events / 4).min(self.flush_rows.max(4_096)).max(1)
+        (self.max_events / 2).min(self.flush_rows.max(8_192)).max(1)
     }
 }
 

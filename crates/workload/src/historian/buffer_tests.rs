@@ -163,7 +163,7 @@ fn a_source_waits_for_room_and_gets_it() {
         writer.await.unwrap();
         (room, waited_ms)
     });
-    assert_eq!((room, waited_ms), (30, 15), "a quarter of the buffer is worth telling");
+    assert_eq!((room, waited_ms), (50, 25), "half of the buffer is worth telling");
 }
 
 /// What happens to a buffer.

@@ -3,13 +3,13 @@
 
 use std::hint::black_box;
 
-use database::Rows;
+use database::{NumberRow as _, Rows};
 use load::{Arrivals, Clock as _, Completed, MonotonicClock, Recorder};
 use record::Calibration;
 
 use super::buffer::{Buffer, Event, Take};
 use super::job::Job;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Sums};
 use super::running::{COMMIT, RECORD, counted};
 use super::settings::{Rate, Settings};
 use super::setup;
@@ -80,6 +80,7 @@ struct Pipeline {
     buffer: Buffer,
     recorder: Recorder,
     ledger: Ledger,
+    sums: Sums,
     offered: Vec<Event>,
     batch: Vec<Event>,
     rows: Rows,
@@ -95,6 +96,7 @@ impl Pipeline {
             buffer: Buffer::new(limits, job.phases),
             recorder: Recorder::new(counted(!job.is_closed()), job.phases),
             ledger: Ledger::new(0),
+            sums: Sums::new(0),
             offered: Vec::with_capacity(BATCH_EVENTS),
             batch: Vec::with_capacity(job.flush_rows as usize),
             rows: Rows::with_capacity(SAMPLES.columns.len(), job.flush_rows as usize),
@@ -126,11 +128,11 @@ impl Pipeline {
     fn offer(&mut self, clock: &MonotonicClock) {
         let now_ns = clock.now_ns();
         self.offered.clear();
-        for _ in 0..BATCH_EVENTS {
-            // Due times are made as in a trial, but nothing is waited for: what is due later is due now.
-            let due_ns = self.arrivals.as_mut().map_or(now_ns, |arrivals| arrivals.take().min(now_ns));
-            self.offered.push(self.generator.event(due_ns, 0));
-        }
+        // Due times are made as in a trial, but nothing is waited for: what is due later is due now.
+        let arrivals = &mut self.arrivals;
+        let due_ns = (0..BATCH_EVENTS)
+            .map(|_| arrivals.as_mut().map_or(now_ns, |arrivals| arrivals.take().min(now_ns)));
+        self.generator.fill(&mut self.offered, 0, due_ns);
         let accepted = self.buffer.offer(&self.offered, now_ns);
         let lags_ns = self.offered[..accepted].iter().map(|event| now_ns - event.due_ns);
         self.recorder.at(now_ns).lags(RECORD, lags_ns);
@@ -148,10 +150,14 @@ impl Pipeline {
                 return events;
             }
             self.rows.clear();
-            self.batch.iter().for_each(|event| self.rows.push_cells(store::row(event)));
+            self.sums.clear();
+            for event in &self.batch {
+                self.sums.add(event);
+                store::row(event).push_to(&mut self.rows);
+            }
             black_box(&self.rows);
             let now_ns = clock.now_ns();
-            self.ledger.acknowledged(&self.batch, Some(now_ns));
+            self.ledger.acknowledged(&self.sums, Some(now_ns));
             let mut recording = self.recorder.at(now_ns);
             recording.complete(now_ns, Completed { kind: COMMIT, due_ns: None, sent_ns, bytes: 0 });
             let due_ns = self.batch.iter().map(|event| event.due_ns);

@@ -171,7 +171,8 @@ async fn settle_unfinished(running: &Running, session: &mut Session) -> Result<(
         let Some(unfinished) = running.measured().unfinished.pop() else { return Ok(()) };
         match writer::settle(running, session, &unfinished.connection, &unfinished.batch).await {
             Ok(true) => {
-                running.ledger.acknowledged(&unfinished.batch, None);
+                let sums = running.ledger.sums_of(&unfinished.batch);
+                running.ledger.acknowledged(&sums, None);
                 running.ledger.lock().found_after_outage += unfinished.batch.len() as u64;
             }
             Ok(false) => {}

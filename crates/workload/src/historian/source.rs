@@ -3,6 +3,9 @@
 //! In an open loop due times depend on nothing that the database does: what is due is offered, and refused if the buffer
 //! is full. Everything that fell due meanwhile is offered as one batch, so that the source is never what limits.
 
+use std::hint::black_box;
+use std::pin::pin;
+
 use load::{Arrivals, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,6 +22,14 @@ use crate::clock::Clock;
 
 /// Most events that are offered at once: as many as fit into a processor's cache of the second level.
 pub(crate) const BATCH_EVENTS: usize = 4_096;
+/// Most events of one round in a closed loop, after which a source looks whether it is to go on.
+const ROUND_EVENTS: usize = 2 * BATCH_EVENTS;
+/// Most of them that are offered at once: as many as fit into half a cache of the first level, so that they are copied from there.
+const CHUNK_EVENTS: usize = 512;
+/// Values of tags in a cache line.
+const LINE_VALUES: usize = 8;
+/// Steps of a random change from one end to the other.
+const STEPS: f64 = (1u64 << 32) as f64;
 /// Quality of a value that is good, as OPC spells it.
 pub(crate) const GOOD: u8 = 192;
 /// Most events of one moment in a closed loop. Real time always goes on between two batches; simulated time does not,
@@ -141,6 +152,16 @@ impl Source {
 }
 
 impl Generator {
+    /// Has the state of all tags come into the caches before so many events, where they ask for most of it: in its order, which a
+    /// processor reads ahead of, and not tag by tag. While a source waits, whatever else ran has pushed it out.
+    fn warm(&self, events: usize) {
+        if let Self::Random { values, .. } = self
+            && values.len() <= events
+        {
+            black_box(values.iter().step_by(LINE_VALUES).sum::<f64>());
+        }
+    }
+
     pub(crate) fn of(job: &Job) -> Self {
         match job.source {
             job::Source::Random(_) => Self::Random {
@@ -153,30 +174,40 @@ impl Generator {
         }
     }
 
-    /// The next event, due at `due_ns`.
+    /// Adds the next events, one for each moment at which one is due.
     #[inline]
-    pub(crate) fn event(&mut self, due_ns: u64, epoch_us: i64) -> Event {
-        let (tag, value) = match self {
-            Self::Counters { tags, tag, step } => {
-                let event = (*tag, *step);
+    pub(crate) fn fill(&mut self, events: &mut Vec<Event>, epoch_us: i64, due_ns: impl Iterator<Item = u64>) {
+        let event = |due_ns: u64, tag: u32, value: f64| Event {
+            time_us: epoch_us + (due_ns / 1_000) as i64,
+            due_ns,
+            value,
+            tag,
+            quality: GOOD,
+        };
+        match self {
+            Self::Counters { tags, tag, step } => events.extend(due_ns.map(|due_ns| {
+                let event = event(due_ns, *tag, *step);
                 *tag += 1;
                 if *tag == *tags {
                     *tag = 0;
                     *step += 1.0;
                 }
                 event
-            }
+            })),
             Self::Random { random, values } => {
-                let bits = random.next_u64();
-                // The upper half chooses the tag, the lower one the step, both with 32 bits.
-                let tag = ((bits >> 32) * values.len() as u64) >> 32;
-                let step = (bits & 0xffff_ffff) as f64 / f64::from(u32::MAX) - 0.5;
-                let value = &mut values[tag as usize];
-                *value += step;
-                (tag as u32, *value)
+                // A copy that nothing else can reach stays in registers.
+                let (mut drawn, values) = (random.clone(), values.as_mut_slice());
+                events.extend(due_ns.map(|due_ns| {
+                    let bits = drawn.next_u64();
+                    // The upper half chooses the tag, the lower one the step, both with 32 bits.
+                    let tag = ((bits >> 32) * values.len() as u64) >> 32;
+                    let value = &mut values[tag as usize];
+                    *value += (bits & 0xffff_ffff) as f64 / STEPS - 0.5;
+                    event(due_ns, tag as u32, *value)
+                }));
+                *random = drawn;
             }
-        };
-        Event { time_us: epoch_us + (due_ns / 1_000) as i64, due_ns, value, tag, quality: GOOD }
+        }
     }
 }
 
@@ -203,9 +234,8 @@ impl MadeUp {
                 return;
             }
             let until_ns = end_ns.min(now_ns + 1);
-            while arrivals.next_ns() < until_ns && batch.len() < BATCH_EVENTS {
-                batch.push(self.generator.event(arrivals.take(), running.epoch_us));
-            }
+            let due_ns = std::iter::from_fn(|| (arrivals.next_ns() < until_ns).then(|| arrivals.take()));
+            self.generator.fill(&mut batch, running.epoch_us, due_ns.take(BATCH_EVENTS));
             if !batch.is_empty() {
                 running.offer(&batch, clock.now_ns());
             }
@@ -220,14 +250,15 @@ impl MadeUp {
 
     async fn closed(&mut self, running: &Running, clock: Clock) {
         let end_ns = running.phases.end_ns();
-        let mut batch = Vec::with_capacity(BATCH_EVENTS);
+        let mut chunk = Vec::with_capacity(CHUNK_EVENTS);
         let (mut moment_ns, mut in_moment, mut last_ns) = (0, 0, 0);
         // What is offered is due when it is: no interval need wait for it.
         running.buffer.passed(u64::MAX);
+        let mut end = pin!(clock.until(end_ns));
         loop {
             let room = tokio::select! {
                 room = running.buffer.room() => room,
-                () = clock.until(end_ns) => return,
+                () = &mut end => return,
             };
             let now_ns = clock.now_ns();
             if now_ns >= end_ns || running.stopped.is_set() {
@@ -235,13 +266,15 @@ impl MadeUp {
             }
             in_moment = if now_ns == moment_ns { in_moment } else { 0 };
             moment_ns = now_ns;
-            batch.clear();
-            let events = room.min(BATCH_EVENTS);
-            let times_ns = spread(last_ns, now_ns, events);
-            batch.extend(times_ns.map(|time_ns| self.generator.event(time_ns, running.epoch_us)));
+            let mut times_ns = spread(last_ns, now_ns, room.min(ROUND_EVENTS));
             last_ns = now_ns;
-            running.offer(&batch, now_ns);
-            in_moment += events;
+            in_moment += times_ns.len();
+            self.generator.warm(times_ns.len());
+            while times_ns.len() > 0 {
+                chunk.clear();
+                self.generator.fill(&mut chunk, running.epoch_us, times_ns.by_ref().take(CHUNK_EVENTS));
+                running.offer(&chunk, clock.now_ns());
+            }
             if in_moment >= MOMENT_EVENTS_MAX {
                 clock.until(now_ns + 1).await;
             }
@@ -250,12 +283,13 @@ impl MadeUp {
 }
 
 /// So many moments, evenly from after one to another: a flush is known by its tags and times. In fractions of 2^-20 ns, so that
-/// all of them need one division.
+/// all of them need one division, and each an addition.
 fn spread(after_ns: u64, until_ns: u64, moments: usize) -> impl ExactSizeIterator<Item = u64> {
     let step = (u128::from(until_ns - after_ns) << 20) / moments.max(1) as u128;
-    (0..moments).map(move |before| {
-        let moment = before + 1;
-        if moment == moments { until_ns } else { after_ns + ((step * moment as u128) >> 20) as u64 }
+    let mut at = u128::from(after_ns) << 20;
+    (1..moments + 1).map(move |moment| {
+        at += step;
+        if moment == moments { until_ns } else { (at >> 20) as u64 }
     })
 }
 
@@ -290,8 +324,9 @@ mod tests {
     }
 
     fn made(job: &Job, count: u64) -> Vec<Event> {
-        let mut generator = Generator::of(job);
-        (0..count).map(|number| generator.event(number * 1_500, 7_000_000)).collect()
+        let mut events = Vec::new();
+        Generator::of(job).fill(&mut events, 7_000_000, (0..count).map(|number| number * 1_500));
+        events
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! SQL stands in files, one a dialect. Nobody else knows which dialect a database speaks; another one is one more file and
 //! what it lacks.
 
-use database::{Cell, Column, Dialect, Error, Kind, Rows, Session, Table, Value};
+use database::{Column, Dialect, Error, Kind, Rows, Session, Table, Value};
 
 use super::buffer::Event;
 use crate::named_sql::{has, named, named_unless};
@@ -409,13 +409,8 @@ impl std::fmt::Display for Layout {
 
 /// An event's row, in the order of [`SAMPLES`].
 #[inline]
-pub(crate) fn row(event: &Event) -> [Cell<'static>; 4] {
-    [
-        Cell::I32(event.tag as i32),
-        Cell::I64(event.time_us),
-        Cell::F64(event.value),
-        Cell::I16(i16::from(event.quality)),
-    ]
+pub(crate) fn row(event: &Event) -> (i32, i64, f64, i16) {
+    (event.tag as i32, event.time_us, event.value, i16::from(event.quality))
 }
 
 /// Times and tags of some rows spread over a batch, and how often each is in it; none of an empty batch.

@@ -9,6 +9,7 @@ use database::{Connection, Error, Held, Rows, Session};
 use load::Completed;
 
 use super::buffer::Event;
+use super::ledger::Sums;
 use super::running::{COMMIT, RECORD, Running};
 use super::settings::WriteMethod;
 use super::store::{self, SAMPLES};
@@ -27,6 +28,8 @@ pub(crate) struct Writer {
     /// What the server knows the last session by in which something was written.
     connection: Connection,
     batch: Vec<Event>,
+    /// What the rows of the batch come to that were handed to the session.
+    sums: Sums,
     /// For an engine that has to have rows of its own.
     room: Rows,
 }
@@ -57,6 +60,7 @@ impl Writer {
             connection: session.connection().clone(),
             session,
             batch: Vec::with_capacity(flush_rows),
+            sums: Sums::new(running.epoch_us),
             room: Rows::with_capacity(SAMPLES.columns.len(), flush_rows),
             running,
         }
@@ -91,9 +95,15 @@ impl Writer {
         let mut again = false;
         loop {
             let sent_ns = self.clock.now_ns();
-            let rows = self.batch.iter().map(store::row);
-            let error = match self.session.append_from(&SAMPLES, rows, &mut self.room, method).await {
+            self.sums.clear();
+            let sums = &mut self.sums;
+            let rows = self.batch.iter().map(|event| {
+                sums.add(event);
+                store::row(event)
+            });
+            let error = match self.session.append_numbers(&SAMPLES, rows, &mut self.room, method).await {
                 Ok(()) => {
+                    assert_eq!(self.sums.rows(), self.batch.len() as u64, "what is acknowledged was sent");
                     let rewritten = if again { self.batch.len() as u64 } else { 0 };
                     self.running.ledger.lock().written_again += rewritten;
                     return self.committed(sent_ns);
@@ -106,6 +116,8 @@ impl Writer {
                 backoff.pause().await;
             } else if self.find_again(&mut backoff).await {
                 self.running.ledger.lock().found_after_outage += self.batch.len() as u64;
+                // Of what was sent over a connection that was lost some may never have been asked for.
+                self.sums = self.running.ledger.sums_of(&self.batch);
                 return self.committed(sent_ns);
             } else {
                 again = true;
@@ -117,7 +129,7 @@ impl Writer {
     fn committed(&self, sent_ns: u64) {
         let Running { recorder, ledger, buffer, .. } = &*self.running;
         let now_ns = self.clock.now_ns();
-        ledger.acknowledged(&self.batch, Some(now_ns));
+        ledger.acknowledged(&self.sums, Some(now_ns));
         {
             let mut recording = recorder.at(now_ns);
             recording.complete(now_ns, Completed { kind: COMMIT, due_ns: None, sent_ns, bytes: 0 });
