@@ -4,6 +4,7 @@
 use record::{Lines, Mark, MarkKind, OperationSample, Phase, Sample, shown};
 
 use crate::chart::frame::time_tick;
+use crate::chart::scale::Scale;
 use crate::format;
 use crate::report::Report;
 use crate::trial::Trial;
@@ -92,9 +93,12 @@ fn chart(report: &Report, trial: &Trial, columns: usize, letters: Letters) -> Op
     };
     let mut lines = vec![format!("{} over time: {}", shown(&name), unit.long)];
     lines.extend(panel(&rates, RATE_LINES, letters, |per_s| format::figure(unit.of(per_s)))?);
-    if let Some(panel) = panel(&p99s, P99_LINES, letters, |us| letters.of(format::latency(us))) {
-        lines.push("99th percentile of the latency".to_owned());
-        lines.extend(panel);
+    match panel(&p99s, P99_LINES, letters, |us| letters.of(format::latency(us))) {
+        Some(panel) => {
+            lines.push("99th percentile of the latency".to_owned());
+            lines.extend(panel);
+        }
+        None => lines.push("No second has operations enough for a 99th percentile of its own.".to_owned()),
     }
     let (marks, legend) = course.marks();
     if !legend.is_empty() {
@@ -174,13 +178,18 @@ impl Course<'_> {
         (line, legend)
     }
 
-    /// The beginning, the middle and the end under the chart.
+    /// Round times under the columns in which they begin.
     fn times(&self) -> String {
-        let [middle, end] = [self.end_s / 2.0, self.end_s].map(|at| time_tick(at.round()));
-        let half = self.columns / 2;
-        let line = format!("{:<half$}{middle}", "0 s");
-        let room = self.columns.saturating_sub(line.chars().count());
-        format!("{:LABEL$} {line}{end:>room$}", "")
+        let scale = Scale::time(0.0, self.end_s, 0.0, self.columns as f64);
+        let mut line = String::new();
+        for tick in scale.ticks() {
+            let (text, at, taken) = (time_tick(tick), scale.at(tick) as usize, line.chars().count());
+            if (taken == 0 || at > taken) && at + text.chars().count() <= self.columns {
+                line.extend(std::iter::repeat_n(' ', at - taken));
+                line.push_str(&text);
+            }
+        }
+        format!("{:LABEL$} {line}", "")
     }
 }
 

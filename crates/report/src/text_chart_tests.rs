@@ -49,6 +49,31 @@ fn a_chart_is_as_wide_as_the_terminal_at_most_and_not_drawn_where_that_is_narrow
     }
 }
 
+/// A run of 20.5 s had `11 s` under its middle.
+#[test]
+fn times_stand_under_the_columns_in_which_they_begin() {
+    let mut study = marked();
+    let samples = &mut study.trials[0].samples;
+    samples.retain(|sample| sample.end_s <= 20.5);
+    let end_s = samples.last().unwrap().end_s;
+    let text = Report::of(&study).courses(112, Letters::Blocks).unwrap().to_string();
+    let line = text.lines().find(|line| line.trim_start().starts_with("0 s")).unwrap();
+    let column = line.find("10 s").unwrap() - (LABEL + 1);
+    let columns = 110 - LABEL - 1;
+    assert_eq!(column, (10.0 / end_s * columns as f64) as usize, "{text}");
+}
+
+/// What is not drawn is told.
+#[test]
+fn a_percentile_that_no_second_supports_is_told() {
+    let mut study = marked();
+    for operation in study.trials[0].samples.iter_mut().flat_map(|sample| sample.operations.values_mut()) {
+        operation.latency.p99_us = None;
+    }
+    let text = Report::of(&study).courses(100, Letters::Blocks).unwrap().to_string();
+    assert!(text.contains("No second has operations enough for a 99th percentile of its own."), "{text}");
+}
+
 /// A second without an answer is blank, one with a single answer is not.
 #[test]
 fn heights_follow_values_from_zero() {
