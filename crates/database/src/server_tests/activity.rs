@@ -57,6 +57,9 @@ pub(super) async fn a_session_that_waits_for_a_row_is_seen_to(engine: Engine) {
     let others = found.keys().map(String::as_str).filter(|key| *key != lock && !idle.contains(key));
     assert_eq!(others.collect::<Vec<_>>(), Vec::from_iter(as_work), "who looks is not seen: {found:?}");
     holder.rollback().await.unwrap();
+    // Whoever keeps the lock of the database, and sessions that do nothing, are idle for longer than a tenth of a second.
+    let nobody = seen(&mut activity, BTreeMap::is_empty, std::future::pending()).await;
+    assert_eq!(nobody, BTreeMap::new());
     drop((one, other, activity));
     own.remove().await.unwrap();
 }

@@ -223,12 +223,11 @@ pub(crate) fn seconds(trial: &Trial) -> Vec<(f64, BTreeMap<Class, f64>)> {
         seconds.entry(read.end_s.round() as u64).or_default().push(read);
     }
     let sum = |of: BTreeMap<String, f64>| of.into_values().sum();
-    let second = |read: Vec<&Resources>| {
-        let end_s = read.iter().map(|read| read.end_s).fold(0.0, f64::max);
+    let second = |(end_s, read): (u64, Vec<&Resources>)| {
         let sessions = Looked::of(setup, &read).sessions;
-        (end_s, sessions.into_iter().map(|(class, of)| (class, sum(of))).collect())
+        (end_s as f64, sessions.into_iter().map(|(class, of)| (class, sum(of))).collect())
     };
-    seconds.into_values().map(second).collect()
+    seconds.into_iter().map(second).collect()
 }
 
 /// Splits what servers only call work: what their processes really used of CPUs, reads that are counted and not named, and the
