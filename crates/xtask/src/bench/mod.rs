@@ -18,7 +18,6 @@ mod program;
 mod ratio;
 mod read_limit;
 mod report;
-mod sampling;
 mod statistics;
 mod study;
 mod tool;
@@ -32,8 +31,6 @@ pub(crate) enum Bench {
     Historian(HistorianOptions),
     /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
     Orders(OrdersOptions),
-    /// What looking at a server's sessions costs: CPU, and the rate with it and without
-    Sampling(SamplingOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
     /// Time that the plan and the report of a study of 500 trials take
@@ -87,28 +84,15 @@ pub(crate) struct OrdersOptions {
     /// Runs of each kind
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Pairs of loads; psql and prony take turns
+    /// Pairs of loads, in which psql and prony take turns, and of runs with and without sampling
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
     /// Size of the store that is loaded
     #[arg(long, default_value = "1GB")]
     size: String,
-    /// Only benchmarks whose name contains this: rows, load, clients
+    /// Only benchmarks whose name contains this: rows, load, clients, sampling
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-}
-
-#[derive(Args)]
-pub(crate) struct SamplingOptions {
-    /// Pairs of runs; with and without take turns
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: u32,
-    /// Seconds of one run, after two that do not count
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..))]
-    seconds: u32,
-    /// Clients, a session each
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
-    clients: u32,
 }
 
 #[derive(Args)]
@@ -141,7 +125,6 @@ impl Bench {
             Self::Disk(options) => disk::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
-            Self::Sampling(options) => sampling::run(options, workspace)?,
             Self::Report => report::run(workspace)?,
             Self::Study => study::run(workspace)?,
             Self::Statistics(options) => statistics::run(options, workspace)?,

@@ -1,4 +1,5 @@
-//! `cargo xtask bench orders`: rows of the order store on one core, a load against `\copy`, and what clients cost.
+//! `cargo xtask bench orders`: rows of the order store on one core, a load against `\copy`, what clients cost, and
+//! what it costs to look at their sessions.
 
 use anyhow::Result;
 
@@ -8,6 +9,7 @@ use crate::workspace::Workspace;
 mod clients;
 mod copy;
 mod rows;
+mod sampling;
 
 pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> {
     let wanted = |name: &str| name.contains(&options.only);
@@ -19,6 +21,9 @@ pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> 
     }
     if wanted("clients") {
         clients::run(options, workspace)?;
+    }
+    if wanted("sampling") {
+        sampling::run(options, workspace)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench sampling`: what looking at a server's sessions ten times a second costs, on a throwaway PostgreSQL.
+//! What looking at a server's sessions ten times a second costs, on a throwaway PostgreSQL.
 //!
 //! Runs with and without take turns. Without: the login of the load loses the right to a function that the look needs, so that its
 //! first look is refused and there is no other; nothing else of the load asks for that right. CPU is that of prony's sampling
@@ -14,19 +14,24 @@ use instance::{Options, Postgres};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::SamplingOptions;
-use super::program::output;
-use super::ratio;
+use super::super::OrdersOptions;
+use super::super::program::output;
+use super::super::ratio;
 use crate::workspace::{Workspace, line_of};
 
 /// Most that sampling may take of a core.
 const CPU_GOAL: f64 = 0.01;
 /// Least rate with sampling, as a share of that without.
 const RATE_GOAL: f64 = 0.99;
+/// Clients, a session each.
+const CLIENTS: &str = "8";
+/// Seconds of one run, after some that do not count.
+const SECONDS: u32 = 10;
+const WARM_UP_SECONDS: u32 = 2;
 /// What a load logs in as.
 const LOGIN: &str = "bench";
 
-pub(super) fn run(options: &SamplingOptions, workspace: &Workspace) -> Result<()> {
+pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> {
     let prony = workspace.build_prony()?;
     let place = tempfile::Builder::new().prefix("bench-").tempdir_in(workspace.target_directory())?;
     let server = Postgres::start(&Options::default().setting("max_connections", "300"))?;
@@ -40,8 +45,7 @@ pub(super) fn run(options: &SamplingOptions, workspace: &Workspace) -> Result<()
     };
     bench.sql(&format!("CREATE ROLE {LOGIN} LOGIN CREATEDB PASSWORD '{LOGIN}'"))?;
     output(Command::new(&bench.prony).args(["orders", "load", "--size", "10MB", "--target", &bench.target]))?;
-    let clients = options.clients.to_string();
-    println!("PostgreSQL, order store, {clients} clients that do not think: with sampling, and without");
+    println!("\nPostgreSQL, order store, {CLIENTS} clients that do not think: with sampling, and without");
     let (mut rates, mut cores) = (Vec::new(), Vec::new());
     for pair in 0..options.pairs {
         let mut both = [None, None];
@@ -52,7 +56,7 @@ pub(super) fn run(options: &SamplingOptions, workspace: &Workspace) -> Result<()
                 if sampled { "GRANT" } else { "REVOKE" },
                 if sampled { "TO" } else { "FROM" }
             ))?;
-            both[usize::from(sampled)] = Some(bench.measured(&clients, options.seconds, sampled)?);
+            both[usize::from(sampled)] = Some(bench.measured(sampled)?);
         }
         let [Some(without), Some(with)] = both else { bail!("a run of a pair is missing") };
         let per_core = with.sampler_s / with.length_s;
@@ -96,14 +100,14 @@ impl Bench {
         Ok(())
     }
 
-    fn measured(&self, clients: &str, seconds: u32, sampled: bool) -> Result<Measured> {
+    fn measured(&self, sampled: bool) -> Result<Measured> {
         let results = self.place.path().join("prony-results");
         if results.exists() {
             fs::remove_dir_all(&results)?;
         }
         let mut command = Command::new(&self.prony);
-        command.args(["orders", "run", "--target", &self.target, "--clients", clients, "--json"]);
-        command.args(["--warm-up", "2s", "--duration", &format!("{seconds}s")]);
+        command.args(["orders", "run", "--target", &self.target, "--clients", CLIENTS, "--json"]);
+        command.args(["--warm-up", &format!("{WARM_UP_SECONDS}s"), "--duration", &format!("{SECONDS}s")]);
         command.current_dir(self.place.path()).stdin(Stdio::null()).stderr(Stdio::null());
         let text = self.place.path().join("report.json");
         let mut child = command.stdout(fs::File::create(&text)?).spawn().context("cannot start prony")?;
@@ -117,7 +121,7 @@ impl Bench {
             if sampled { "" } else { "not " },
             trial["notes"]
         );
-        let length_s = f64::from(seconds) + 2.0;
+        let length_s = f64::from(WARM_UP_SECONDS + SECONDS);
         Ok(Measured { per_s, sampler_s: used[0], backend_s: used[1], length_s })
     }
 }
