@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, Labels, Lines, Manifest, State, without_password};
+use record::{Event, Labels, Lines, Manifest, Percentiles, State, without_password};
 use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError, Settled};
@@ -34,6 +34,9 @@ pub(crate) fn run_with(
     let labels = output.called.labels()?;
     let prints = if tells { output.format.prints() } else { Some("--compat") };
     let documents = &Documents::of(&output.documents, None, prints)?;
+    let mut study = study.clone();
+    study.percentiles = output.percentiles.clone().or(study.percentiles);
+    let study = &study;
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
@@ -191,7 +194,7 @@ fn conduct(
     }
     // Another program may go on with it from here.
     drop(results);
-    let report = read_report(&archive)?;
+    let report = read_report(&archive, None)?;
     // A disk that is full keeps nobody from seeing the figures.
     let shown = printed.and_then(|()| if tells { show(&report, format, documents) } else { Ok(()) });
     let exit = write_shown(&report, &archive, documents, shown, stop.load(Ordering::Relaxed));
@@ -341,14 +344,14 @@ fn stored(argument: std::ffi::OsString) -> String {
 
 /// Reads a results directory, judges it, and writes its report.
 pub(crate) fn make_report(archive: &Archive) -> Result<Report, Failure> {
-    let report = read_report(archive)?;
+    let report = read_report(archive, None)?;
     write_report(archive, &report)?;
     Ok(report)
 }
 
-/// Reads a results directory and judges it.
-pub(crate) fn read_report(archive: &Archive) -> Result<Report, Failure> {
-    let report = Report::of(&archive.read().map_err(Failure::usage)?);
+/// Reads a results directory and judges it, with these percentiles in place of those that the study shows.
+pub(crate) fn read_report(archive: &Archive, percentiles: Option<&Percentiles>) -> Result<Report, Failure> {
+    let report = Report::of(&archive.read_with(percentiles, &[]).map_err(Failure::usage)?);
     // Whoever reads of it is perhaps elsewhere.
     let directory = std::path::absolute(archive.path()).map_err(Failure::runtime)?;
     Ok(report.stored_in(&directory))

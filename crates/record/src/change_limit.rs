@@ -116,9 +116,7 @@ mod tests {
             assert!(refused(text).contains("is no limit of a change"), "{text}: {}", refused(text));
         }
         assert!(refused("p99_ms > 20 %").contains("has no sign: the change is limited"));
-        assert!(
-            refused("p98_ms > +20 %").contains("there is no metric `p98_ms`; metrics are iops, mb_per_s")
-        );
+        assert!(refused("p98 > +20 %").contains("there is no metric `p98`; metrics are iops, mb_per_s"));
         assert!(refused("gain > +20 %").contains("there is no metric `gain`"));
         assert!(
             refused("p99_ms > +20 s").contains("`s` is not the unit of p99_ms: give the change in ms, in %")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::search::{Rules, Search, Steps};
 
-use crate::{Cycle, Design, Labels, Prices, State};
+use crate::{Cycle, Design, Labels, Metric, Percentile, Percentiles, Prices, State};
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,9 @@ pub struct Manifest {
     /// What the measured system costs, if that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
+    /// Percentiles that are shown, where others were asked for than usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
     /// What is compared with what, if the study compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
@@ -92,6 +95,25 @@ impl Manifest {
     #[must_use]
     pub fn compared(&self) -> Option<&Design> {
         self.design.as_ref().filter(|design| !design.thresholds_only)
+    }
+
+    /// Percentiles that are shown.
+    #[must_use]
+    pub fn shown_percentiles(&self) -> Percentiles {
+        self.percentiles.clone().unwrap_or_default()
+    }
+
+    /// Percentiles that are asked for beside those of every summary: shown ones, and those of the metric and of thresholds.
+    #[must_use]
+    pub fn own_percentiles(&self) -> Vec<Percentile> {
+        let of_design = |design: &Design| {
+            let thresholds = design.thresholds.iter().map(|threshold| threshold.metric.clone());
+            design.metric.iter().cloned().chain(thresholds).collect::<Vec<String>>()
+        };
+        let named = self.design.iter().flat_map(of_design);
+        let named = named.filter_map(|name| Metric::named(&name)?.percentile());
+        let all = self.shown_percentiles().and(named);
+        all.iter().filter(|percentile| !percentile.is_common()).collect()
     }
 }
 

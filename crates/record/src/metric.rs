@@ -1,8 +1,12 @@
 //! The metrics of a trial: what verdicts, thresholds and exports are about. How each is computed from a record is the
 //! report's affair.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 
+use crate::Percentile;
 use crate::Workload::{self, Disk, Historian, Orders};
 
 /// A figure of a trial that can be compared with the same of another.
@@ -68,9 +72,49 @@ impl Metric {
         self.of.is_none_or(|of| of == workload)
     }
 
-    /// The metric of a name.
+    /// The metric of a name; those of percentiles, `p99.99_ms`, are as many as there are percentiles.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
-        METRICS.iter().find(|metric| metric.name == name)
+        let is_common = METRICS.iter().find(|metric| metric.name == name);
+        is_common.or_else(|| {
+            let percentile = name.strip_prefix('p')?.strip_suffix("_ms")?;
+            let is_number = percentile.starts_with(|c: char| c.is_ascii_digit());
+            Some(Self::of_percentile(percentile.parse().ok().filter(|_| is_number)?))
+        })
     }
+
+    /// The percentile of all operations that it is; none of other metrics.
+    #[must_use]
+    pub fn percentile(&self) -> Option<Percentile> {
+        let name = if self.name == "p999_ms" { "p99.9_ms" } else { self.name };
+        name.strip_prefix('p')?.strip_suffix("_ms")?.parse().ok()
+    }
+
+    /// The metric of a percentile. Whoever asks for it again gets the same one: metrics live as long as the program, and there is
+    /// no more than one for each percentile that a user names.
+    pub(crate) fn of_percentile(percentile: Percentile) -> &'static Self {
+        static OWN: Mutex<BTreeMap<String, &'static Metric>> = Mutex::new(BTreeMap::new());
+        if let Some(common) = METRICS.iter().find(|metric| metric.percentile() == Some(percentile)) {
+            return common;
+        }
+        let name = format!("{}_ms", percentile.name());
+        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        own.entry(name.clone()).or_insert_with(|| {
+            let says = format!("{} percentile of the latency", ordinal(percentile.per_cent()));
+            Box::leak(Box::new(lower(None, name.leak(), "ms", says.leak())))
+        })
+    }
+}
+
+/// `91st`, `99.99th`.
+fn ordinal(number: f64) -> String {
+    let tens = (number / 10.0).floor() * 10.0;
+    let suffix = match number - tens {
+        _ if tens == 10.0 => "th",
+        1.0 => "st",
+        2.0 => "nd",
+        3.0 => "rd",
+        _ => "th",
+    };
+    format!("{number}{suffix}")
 }

@@ -71,7 +71,8 @@ fn names() -> String {
 
 /// `iops, mb_per_s, …`.
 pub(crate) fn names_of_metrics() -> String {
-    METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
+    let names = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ");
+    format!("{names}, and any percentile, such as p99.99_ms")
 }
 
 impl Bound {
@@ -250,7 +251,7 @@ mod tests {
                 "{text}: {told}"
             );
         }
-        assert!(refused("p98_ms < 20").contains("there is no metric `p98_ms`; metrics are gain, iops"));
+        assert!(refused("p98 < 20").contains("there is no metric `p98`; metrics are gain, iops"));
         assert!(refused("p99_ms < 20 s").contains("`s` is not the unit of p99_ms: give the limit in ms"));
     }
 

@@ -183,7 +183,13 @@ fn merged(study: &StudyRecord, trials: &[Trial], chosen: &[usize]) -> Vec<Figure
     }
     let first = &trials[chosen[0]];
     let measured_s = chosen.iter().map(|&index| trials[index].measured_s).sum();
-    figures_of(first.shown(), &first.about, &kinds, measured_s, &Tails::default())
+    figures_of(
+        first.shown(),
+        &first.about,
+        &kinds,
+        measured_s,
+        (&Tails::default(), &study.manifest.own_percentiles()),
+    )
 }
 
 fn mean_of(trials: &[Trial], chosen: &[usize], figure: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {

@@ -2,7 +2,7 @@
 //! the workloads that a study holds follow after those that every study has. How a text is written so that no spreadsheet
 //! runs it is said in `record::csv_field`.
 
-use record::{Summary, csv_field};
+use record::{Percentile, Summary, csv_field};
 
 use crate::format;
 use crate::report::Report;
@@ -95,17 +95,35 @@ impl Report {
     pub fn csv(&self) -> String {
         let there = workloads::all().filter(|(workload, _)| self.trials_of(*workload).next().is_some());
         let own: Vec<&Field> = there.flat_map(|(_, shown)| shown.columns()).collect();
+        let mut percentiles = Vec::new();
+        for asked in self.trials.iter().flat_map(|trial| &trial.figures).flat_map(|of| &of.own_percentiles) {
+            if !percentiles.contains(&asked.percentile) {
+                percentiles.push(asked.percentile);
+            }
+        }
         let names = COLUMNS.iter().map(|(name, _)| *name).chain(own.iter().map(|(name, _)| *name));
-        let mut text = names.collect::<Vec<&str>>().join(",") + "\r\n";
+        let names =
+            names.map(str::to_owned).chain(percentiles.iter().flat_map(|asked| {
+                ["", "_low", "_high"].map(|end| format!("latency_{}_us{end}", asked.name()))
+            }));
+        let mut text = names.collect::<Vec<String>>().join(",") + "\r\n";
         for line in self.trials.iter().flat_map(lines) {
             let common = COLUMNS.iter().map(|(_, value)| value(&line));
             let fields = common.chain(own.iter().map(|(_, value)| value(line.whole()?)));
+            let fields = fields.chain(percentiles.iter().flat_map(|&asked| percentile(&line, asked)));
             let fields: Vec<String> = fields.map(|field| csv_field(&field.unwrap_or_default())).collect();
             text.push_str(&fields.join(","));
             text.push_str("\r\n");
         }
         text
     }
+}
+
+/// A percentile that was asked for, and the ends of its interval.
+fn percentile(line: &Line<'_>, asked: Percentile) -> [Option<String>; 3] {
+    let (us, interval) = line.figures.map_or((None, None), |figures| figures.percentile(asked));
+    let low = interval.map(|interval| interval.low_us);
+    [us, low, interval.and_then(|interval| interval.high_us)].map(|us| number(us?))
 }
 
 /// A line a kind of operation; of a trial without figures, one.

@@ -73,7 +73,7 @@ pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,
     OrdersTarget, Reconciliation,
 };
-pub use percentile::{PercentileInterval, PercentileIntervals};
+pub use percentile::{OwnPercentile, PercentileInterval, PercentileIntervals};
 pub use rate::{OfferedRate, RateHeld};
 pub use report::{Report, Stored};
 pub use search::{RateRange, Search, SearchedStep};

@@ -33,8 +33,22 @@ const COMMON: [MetricOf; 7] = [
 /// support it, or it is of a search ([`SUSTAINED`]).
 pub(crate) fn value(trial: &Trial, metric: &Metric) -> Option<f64> {
     let mut known = COMMON.iter().chain(trial.shown().metrics());
-    let (_, value) = known.find(|(name, _)| *name == metric.name)?;
-    value(trial).filter(|value| value.is_finite())
+    match known.find(|(name, _)| *name == metric.name) {
+        Some((_, value)) => value(trial).filter(|value| value.is_finite()),
+        None => ms(trial.main()?.percentile(metric.percentile()?).0),
+    }
+}
+
+/// All metrics, and those of percentiles that were asked for of these trials.
+pub(crate) fn all<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Vec<&'static Metric> {
+    let mut all: Vec<&'static Metric> = METRICS.iter().collect();
+    for own in trials.into_iter().filter_map(Trial::main).flat_map(|main| &main.own_percentiles) {
+        let metric = own.percentile.metric();
+        if !all.contains(&metric) {
+            all.push(metric);
+        }
+    }
+    all
 }
 
 /// Microseconds in milliseconds.
@@ -107,7 +121,7 @@ impl Report {
             };
         let begun = |trial: &&Trial| !matches!(trial.state, State::Skipped | State::Planned);
         let of_trial = |trial: &Trial| {
-            let own = METRICS.iter().filter_map(|metric| {
+            let own = all([trial]).into_iter().filter_map(|metric| {
                 let value = value(trial, metric)?;
                 Some(line(trial, metric, value, interval_ms(trial, metric), trial.is_complete()))
             });

@@ -1,13 +1,13 @@
 //! Percentiles of one run with their intervals: what the tails of a record support, as latencies.
 
-use record::{Latency, Metric, Tail, Workload};
+use record::{Latency, Metric, Percentile, Percentiles, Tail, Workload};
 use serde::Serialize;
 use stats::percentile_ranks;
 
 use crate::format::{self, UNKNOWN};
 use crate::report::Report;
 use crate::section::Block;
-use crate::table::{Row, Table, column, words};
+use crate::table::{Column, Row, Table, column, words};
 use crate::trial::{Figures, Trial};
 
 /// Rows of percentiles that a terminal shows.
@@ -41,35 +41,68 @@ pub struct PercentileIntervals {
     pub p999_us: Option<PercentileInterval>,
 }
 
+/// A percentile that was asked for besides those of every summary.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OwnPercentile {
+    /// Which one, in per cent.
+    pub percentile: Percentile,
+    /// Its value in microseconds; none where too few operations lie beyond it.
+    pub us: Option<f64>,
+    /// Its interval of this run; none where a [`PercentileIntervals`] has none, and of several trials together.
+    pub interval: Option<PercentileInterval>,
+}
+
+impl PercentileInterval {
+    fn of(latency: &Latency, tail: Option<&Tail>, per_cent: f64) -> Option<Self> {
+        let percentile = latency.percentile_us(per_cent)?;
+        let ranks = percentile_ranks(&tail?.seconds(per_cent)?, per_cent / 100.0)?;
+        Some(Self {
+            low_us: latency.quantile_us(ranks.low).min(percentile),
+            high_us: ranks.high.map(|high| latency.quantile_us(high).max(percentile)),
+        })
+    }
+}
+
 impl PercentileIntervals {
     pub(crate) fn of(latency: &Latency, tail: Option<&Tail>) -> Self {
-        let all = record::PERCENTILES.iter().enumerate().map(|(place, &per_cent)| {
-            let percentile = latency.percentile_us(per_cent)?;
-            let ranks = percentile_ranks(&tail?.seconds(place), per_cent / 100.0)?;
-            Some(PercentileInterval {
-                low_us: latency.quantile_us(ranks.low).min(percentile),
-                high_us: ranks.high.map(|high| latency.quantile_us(high).max(percentile)),
-            })
-        });
-        let mut all = all.collect::<Vec<_>>().into_iter();
-        let mut next = || all.next().flatten();
-        Self { p50_us: next(), p95_us: next(), p99_us: next(), p999_us: next() }
+        let [p50_us, p95_us, p99_us, p999_us] =
+            record::PERCENTILES.map(|per_cent| PercentileInterval::of(latency, tail, per_cent));
+        Self { p50_us, p95_us, p99_us, p999_us }
     }
+}
 
-    fn all(&self) -> [Option<PercentileInterval>; record::PERCENTILES.len()] {
-        [self.p50_us, self.p95_us, self.p99_us, self.p999_us]
+impl OwnPercentile {
+    pub(crate) fn of(latency: &Latency, tail: Option<&Tail>, percentile: Percentile) -> Self {
+        let per_cent = percentile.per_cent();
+        let us = latency.percentile_us(per_cent);
+        Self { percentile, us, interval: PercentileInterval::of(latency, tail, per_cent) }
+    }
+}
+
+impl Figures {
+    /// A percentile with its interval, as far as they are known; nothing of one that nobody asked for.
+    pub(crate) fn percentile(&self, wanted: Percentile) -> (Option<f64>, Option<PercentileInterval>) {
+        let (latency, intervals) = (&self.latency, &self.intervals);
+        let common = [
+            (latency.p50_us, intervals.p50_us),
+            (latency.p95_us, intervals.p95_us),
+            (latency.p99_us, intervals.p99_us),
+            (latency.p999_us, intervals.p999_us),
+        ];
+        let place = record::PERCENTILES.iter().position(|per_cent| *per_cent == wanted.per_cent());
+        let own = || self.own_percentiles.iter().find(|own| own.percentile == wanted);
+        match place {
+            Some(place) => common[place],
+            None => own().map_or((None, None), |own| (own.us, own.interval)),
+        }
     }
 }
 
 /// The interval of a metric that is a percentile of one run, in milliseconds, the upper end infinite where it is open.
 pub(crate) fn interval_ms(trial: &Trial, metric: &Metric) -> Option<(f64, f64)> {
-    let main = || Some(trial.main()?.intervals);
-    let interval = match metric.name {
-        "p50_ms" => main()?.p50_us,
-        "p95_ms" => main()?.p95_us,
-        "p99_ms" => main()?.p99_us,
-        "p999_ms" => main()?.p999_us,
-        name => trial.shown().percentile_interval(trial, name),
+    let interval = match metric.percentile() {
+        Some(percentile) => trial.main()?.percentile(percentile).1,
+        None => trial.shown().percentile_interval(trial, metric.name),
     }?;
     Some((interval.low_us / 1e3, interval.high_us.map_or(f64::INFINITY, |high| high / 1e3)))
 }
@@ -80,7 +113,8 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     let trials: Vec<&Trial> = report.trials_of(workload).filter(|trial| has_any(trial)).collect();
     let is_repeated = report.configurations_of(workload).any(|configuration| configuration.trials.len() > 1);
     let is_searched = trials.iter().any(|trial| trial.search.is_some());
-    let (all, mains) = (table(&trials, usize::MAX), table(&trials, 1));
+    let shown = &report.percentiles;
+    let (all, mains) = (table(&trials, usize::MAX, shown), table(&trials, 1, shown));
     let fits = |table: &Table| !is_repeated && !is_searched && table.rows.len() <= ROWS_MOST;
     let on_page = |table: Table| Block::OnPage { summary: table.title.clone(), table };
     let remark = || Block::Remark(format!("{SIGNS}."));
@@ -92,33 +126,46 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
 }
 
 /// A table of so many rows of each trial at most; none without any.
-fn table(trials: &[&Trial], rows_most: usize) -> Option<Table> {
-    let columns = vec![
+fn table(trials: &[&Trial], rows_most: usize, percentiles: &Percentiles) -> Option<Table> {
+    let mut columns = vec![
         column("#", "number of the trial", 4),
         words("trial", "name of the configuration", 0),
         words("operation", "kind of operation", 0),
-        column("p50", "half of the operations were as fast", 2),
-        column("p95", "95 % of the operations were as fast", 3),
-        column("p99", "99 % of the operations were as fast", 0),
-        column("p99.9", "99.9 % of the operations were as fast", 1),
     ];
+    columns.extend(percentile_columns(percentiles, [2, 3, 0, 1]));
     let rows = trials.iter().flat_map(|trial| {
         let figures = trial.figures.iter().take(rows_most).enumerate();
-        figures.map(|(index, figures)| row(trial, figures, index > 0))
+        figures.map(|(index, figures)| row(trial, figures, index > 0, percentiles))
     });
-    let percentiles = ["p50", "p95", "p99", "p99.9"];
+    let names: Vec<String> = percentiles.iter().map(Percentile::name).collect();
     let table = Table::of("Percentiles of each trial with their 95 % intervals of that run", columns, rows)?;
-    Some(table.without_empty_columns(&percentiles))
+    // What was asked for is told, also where no run was long enough for it.
+    let names = if *percentiles == Percentiles::default() { names } else { Vec::new() };
+    Some(table.without_empty_columns(&names.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+/// A column for each percentile; `spare` says how much each of the usual ones is needed.
+pub(crate) fn percentile_columns(
+    percentiles: &Percentiles,
+    spare: [u8; record::PERCENTILES.len()],
+) -> impl Iterator<Item = Column> {
+    percentiles.iter().map(move |percentile| {
+        let place = record::PERCENTILES.iter().position(|per_cent| *per_cent == percentile.per_cent());
+        Column {
+            head: percentile.name().into(),
+            // What was asked for is left out last.
+            spare: place.map_or(1, |place| spare[place]),
+            ..column("", percentile.metric().says, 0)
+        }
+    })
 }
 
 fn has_any(trial: &Trial) -> bool {
     trial.figures.iter().any(|figures| figures.latency.p50_us.is_some())
 }
 
-fn row(trial: &Trial, figures: &Figures, part: bool) -> Row {
-    let latency = &figures.latency;
-    let percentiles = [latency.p50_us, latency.p95_us, latency.p99_us, latency.p999_us];
-    let cells = percentiles.into_iter().zip(figures.intervals.all());
+fn row(trial: &Trial, figures: &Figures, part: bool, percentiles: &Percentiles) -> Row {
+    let cells = percentiles.iter().map(|percentile| figures.percentile(percentile));
     let lead =
         if part { [String::new(), String::new()] } else { [trial.number.to_string(), trial.name.clone()] };
     let cells =

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Environment, Labels, Manifest, Resumption, State, StudyRecord, shown_json};
+use record::{Environment, Labels, Manifest, Percentiles, Resumption, State, StudyRecord, shown_json};
 use serde::Serialize;
 
 use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
@@ -41,6 +41,9 @@ pub struct Report {
     pub tool_version: String,
     /// Whether times were shortened: a quick look and no measurement to rely on.
     pub quick: bool,
+    /// Percentiles that tables and charts show, where others were asked for than usual.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub percentiles: Percentiles,
     /// Seed of all random choices, intervals included.
     pub seed: u64,
     /// Begin, RFC 3339 in UTC.
@@ -99,6 +102,10 @@ pub struct Stored {
     pub report: PathBuf,
 }
 
+fn is_usual(percentiles: &Percentiles) -> bool {
+    *percentiles == Percentiles::default()
+}
+
 /// A path as text; what is not UTF-8 of it is replaced, for a document has nothing else.
 fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
@@ -134,6 +141,7 @@ impl Report {
             command: manifest.command.clone(),
             tool_version: manifest.tool_version.clone(),
             quick: manifest.quick,
+            percentiles: manifest.shown_percentiles(),
             seed: manifest.seed,
             started: manifest.started.clone(),
             finished: manifest.finished.clone(),

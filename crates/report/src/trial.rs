@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Phase, Placed, Sample, SearchStep, Setup,
-    State, Summary, Tail, Tails, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase, Placed, Sample,
+    SearchStep, Setup, State, Summary, Tail, Tails, Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
@@ -12,7 +12,7 @@ use stats::{Dependence, Estimate, Gap};
 use crate::bins::Bins;
 use crate::budget::Budget;
 use crate::machine::{Beside, Machine, during, machine_of};
-use crate::percentile::PercentileIntervals;
+use crate::percentile::{OwnPercentile, PercentileIntervals};
 use crate::rate::OfferedRate;
 use crate::search::RateRange;
 use crate::stability::Stability;
@@ -41,6 +41,9 @@ pub struct Figures {
     pub latency: Summary,
     /// The intervals of its percentiles, of this run; none of several trials together.
     pub intervals: PercentileIntervals,
+    /// Percentiles that were asked for besides, in rising order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own_percentiles: Vec<OwnPercentile>,
     /// Completion − sending; open loop only, elsewhere it is the latency.
     pub service: Option<Summary>,
     /// Sending − due time; open loop only.
@@ -171,12 +174,12 @@ impl Generator {
 impl Trial {
     /// The model of a trial on a machine of so many usable cores, if their number is known.
     pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
-        let (record, setup) = (&measured.trial, measured.trial.setup.clone());
-        let (shown, whole) = (workloads::of(record.workload), measured.window());
+        let (record, shown) = (&measured.trial, workloads::of(measured.trial.workload));
+        let (setup, whole, own) = (record.setup.clone(), measured.window(), manifest.own_percentiles());
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
-        let figures = figures_of(shown, &record.main, &kinds, measured_s, &measured.tails);
+        let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
         let rates = rates_of(&window, &record.main);
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
@@ -288,9 +291,10 @@ pub(crate) fn figures_of(
     main: &Main,
     kinds: &BTreeMap<String, OperationInterval>,
     measured_s: f64,
-    tails: &Tails,
+    (tails, own): (&Tails, &[Percentile]),
 ) -> Vec<Figures> {
-    let of_kind = |(kind, o): (&String, &OperationInterval)| row(kind, o, measured_s, tails.kinds.get(kind));
+    let row = |kind: &str, operation: &OperationInterval, tail| row(kind, operation, measured_s, (tail, own));
+    let of_kind = |(kind, o): (&String, &OperationInterval)| row(kind, o, tails.kinds.get(kind));
     let mut rows: Vec<Figures> = kinds.iter().map(of_kind).collect();
     if !shown.moves_bytes() {
         // Values in memory are no throughput.
@@ -299,12 +303,12 @@ pub(crate) fn figures_of(
     rows.sort_by_key(|row| (!main.has(&row.kind), rank(shown.kinds(), &row.kind)));
     match main {
         Main::Kind(kind) if !kinds.is_empty() && !kinds.contains_key(kind) => {
-            rows.insert(0, row(kind, &OperationInterval::default(), measured_s, None));
+            rows.insert(0, row(kind, &OperationInterval::default(), None));
         }
         Main::AllBut(_) if main.among(kinds).count() > 1 => {
             let mut all = OperationInterval::default();
             main.among(kinds).for_each(|(_, operation)| all.merge(operation));
-            rows.insert(0, row(ALL, &all, measured_s, tails.main.as_ref()));
+            rows.insert(0, row(ALL, &all, tails.main.as_ref()));
         }
         Main::Kind(_) | Main::AllBut(_) => {}
     }
@@ -316,7 +320,12 @@ fn rank(known: &[&str], kind: &str) -> usize {
     known.iter().position(|other| *other == kind).unwrap_or(known.len())
 }
 
-fn row(kind: &str, operation: &OperationInterval, measured_s: f64, tail: Option<&Tail>) -> Figures {
+fn row(
+    kind: &str,
+    operation: &OperationInterval,
+    measured_s: f64,
+    (tail, own): (Option<&Tail>, &[Percentile]),
+) -> Figures {
     let per_s = (measured_s > 0.0).then(|| operation.count as f64 / measured_s);
     let open = operation.response.is_some();
     let mean_service_us = operation.service.mean_us();
@@ -329,6 +338,7 @@ fn row(kind: &str, operation: &OperationInterval, measured_s: f64, tail: Option<
             .then(|| operation.bytes as f64 / 1e6 / measured_s),
         latency: Summary::of(operation.latency()),
         intervals: PercentileIntervals::of(operation.latency(), tail),
+        own_percentiles: own.iter().map(|&own| OwnPercentile::of(operation.latency(), tail, own)).collect(),
         service: open.then(|| Summary::of(&operation.service)),
         lag: operation.lag.as_ref().map(Summary::of),
         in_flight: per_s.zip(mean_service_us).map(|(rate, mean)| stats::mean_in_flight(rate, mean)),

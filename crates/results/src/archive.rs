@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use ownership::Directory;
-use record::StudyRecord;
+use record::{Percentile, Percentiles, StudyRecord};
 
 use crate::durable::{WriteError, failed, replace};
 use crate::read::{self, ReadError};
@@ -46,7 +46,19 @@ impl Archive {
     /// # Errors
     /// Those of [`crate::read`].
     pub fn read(&self) -> Result<StudyRecord, ReadError> {
-        read::study(&self.directory)
+        self.read_with(None, &[])
+    }
+
+    /// The same with these percentiles in place of those that the study shows, and with these besides.
+    ///
+    /// # Errors
+    /// Those of [`crate::read`].
+    pub fn read_with(
+        &self,
+        shown: Option<&Percentiles>,
+        besides: &[Percentile],
+    ) -> Result<StudyRecord, ReadError> {
+        read::study(&self.directory, shown, besides)
     }
 
     /// Stores verdicts, a JSON document; older ones are replaced.

@@ -29,7 +29,7 @@ mod write;
 pub use archive::Archive;
 pub use durable::WriteError;
 pub(crate) use lock::Lock;
-pub use read::{Listed, ReadError, Run, read, runs};
+pub use read::{Listed, ReadError, Run, read, read_with, runs};
 pub use write::Writer;
 
 /// Names within a results directory.

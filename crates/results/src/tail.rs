@@ -3,7 +3,7 @@
 //! A percentile is known only when all histograms are summed, and decoding each of them a second time would take as long as the
 //! first. So the filled cells of each interval are kept meanwhile, a few bytes each: an hour has some megabytes a kind.
 
-use record::{PERCENTILES, Tail};
+use record::Tail;
 
 /// The filled cells of the histograms of one kind of operation, an interval each.
 #[derive(Debug, Default)]
@@ -50,18 +50,18 @@ impl Cells {
     }
 }
 
-/// The tail of kinds together, of so many seconds, with the cells of each kind's sum.
-pub(crate) fn tail(kinds: &[(&Cells, &[u64])], seconds: usize) -> Tail {
+/// The tail of kinds together beyond these percentiles (in per cent, rising), of so many seconds, with the cells of each kind's sum.
+pub(crate) fn tail(kinds: &[(&Cells, &[u64])], percentiles: &[f64], seconds: usize) -> Tail {
     let longest = kinds.iter().map(|(_, sum)| sum.len()).max().unwrap_or(0);
     let together = |cell: usize| kinds.iter().filter_map(|(_, sum)| sum.get(cell)).map(|&n| n as f64).sum();
-    let places = places(&(0..longest).map(together).collect::<Vec<f64>>());
-    let mut tail =
-        Tail { operations: vec![0.0; seconds], beyond: std::array::from_fn(|_| vec![0.0; seconds]) };
+    let places = places(&(0..longest).map(together).collect::<Vec<f64>>(), percentiles);
+    let beyond = percentiles.iter().map(|&per_cent| (per_cent, vec![0.0; seconds])).collect();
+    let mut tail = Tail { operations: vec![0.0; seconds], beyond };
     for (kind, _) in kinds {
         kind.each_interval(|second, cells| {
             let (operations, beyond) = counted(&places, cells);
             tail.operations[second] += operations;
-            for (all, beyond) in tail.beyond.iter_mut().zip(beyond) {
+            for ((_, all), beyond) in tail.beyond.iter_mut().zip(beyond) {
                 all[second] += beyond;
             }
         });
@@ -70,11 +70,11 @@ pub(crate) fn tail(kinds: &[(&Cells, &[u64])], seconds: usize) -> Tail {
 }
 
 /// The percentiles among the cells of a sum.
-fn places(sum: &[f64]) -> [Place; PERCENTILES.len()] {
+fn places(sum: &[f64], percentiles: &[f64]) -> Vec<Place> {
     let all: f64 = sum.iter().sum();
     let mut cells = sum.iter().copied().enumerate();
     let (mut place, mut at_or_below) = ((0, 0.0), 0.0);
-    PERCENTILES.map(|per_cent| {
+    let place_of = |per_cent: &f64| {
         let rank = all * (per_cent / 100.0);
         while at_or_below < rank {
             let Some(next) = cells.next() else { break };
@@ -84,17 +84,15 @@ fn places(sum: &[f64]) -> [Place; PERCENTILES.len()] {
         let (cell, count) = place;
         let share = if count > 0.0 { (at_or_below - rank) / count } else { 0.0 };
         Place { cell, share: share.clamp(0.0, 1.0) }
-    })
+    };
+    percentiles.iter().map(place_of).collect()
 }
 
 /// All operations of an interval, and those beyond each percentile.
-fn counted(
-    places: &[Place; PERCENTILES.len()],
-    cells: &mut dyn Iterator<Item = (usize, u64)>,
-) -> (f64, [f64; PERCENTILES.len()]) {
+fn counted(places: &[Place], cells: &mut dyn Iterator<Item = (usize, u64)>) -> (f64, Vec<f64>) {
     // Operations past the cells of as many percentiles as the index says.
-    let mut past = [0.0; PERCENTILES.len() + 1];
-    let mut within = [0.0; PERCENTILES.len()];
+    let mut past = vec![0.0; places.len() + 1];
+    let mut within = vec![0.0; places.len()];
     let mut passed = 0;
     for (cell, count) in cells {
         while passed < places.len() && places[passed].cell < cell {
@@ -108,7 +106,7 @@ fn counted(
         let further: f64 = past[index + 1..].iter().sum();
         further + places[index].share * within[index]
     };
-    (past.iter().sum(), std::array::from_fn(beyond))
+    (past.iter().sum(), (0..places.len()).map(beyond).collect())
 }
 
 /// Seven bits a byte, lowest first, while the eighth is set.
@@ -141,6 +139,9 @@ mod tests {
     use super::*;
     use crate::sum::{Adder, Sum};
 
+    /// The usual ones, and some that somebody may ask for.
+    const PERCENTILES: [f64; 7] = [50.0, 95.0, 97.5, 99.0, 99.9, 99.99, 99.9999];
+
     fn of(latencies_ns: &[u64]) -> Latency {
         let mut latency = Latency::new();
         latencies_ns.iter().for_each(|&ns| latency.record_ns(ns));
@@ -163,7 +164,7 @@ mod tests {
             .collect();
         let kinds: Vec<(&Cells, &[u64])> =
             sums.iter().map(|(cells, sum)| (cells, sum.cells().unwrap())).collect();
-        tail(&kinds, 3)
+        tail(&kinds, &PERCENTILES, 3)
     }
 
     #[test]
@@ -172,7 +173,7 @@ mod tests {
         let seconds = [[vec![1_000; 40], vec![2_000; 8]].concat(), vec![2_000; 32], vec![3_000; 20]];
         let tail = read(&[&seconds]);
         assert_eq!(tail.operations, [48.0, 32.0, 20.0]);
-        assert_eq!(tail.beyond[0], [6.0, 24.0, 20.0]);
+        assert_eq!(tail.beyond[0].1, [6.0, 24.0, 20.0]);
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod tests {
         let slow = [vec![9_000; 10], vec![9_000; 10], vec![9_000; 20]];
         let tail = read(&[&fast, &slow]);
         assert_eq!(tail.operations, [40.0, 40.0, 20.0]);
-        let rounded: Vec<f64> = tail.beyond[1].iter().map(|beyond| (beyond * 1e6).round() / 1e6).collect();
+        let rounded: Vec<f64> = tail.beyond[1].1.iter().map(|beyond| (beyond * 1e6).round() / 1e6).collect();
         assert_eq!(rounded, [1.25, 1.25, 2.5], "p95 lies among the slow ones, an eighth of which is beyond");
     }
 
@@ -193,10 +194,10 @@ mod tests {
             let tail = read(&[&seconds]);
             let (all, count) = (of(&seconds.concat()), seconds.concat().len() as f64);
             for (place, per_cent) in PERCENTILES.into_iter().enumerate() {
-                let beyond: f64 = tail.beyond[place].iter().sum();
+                let beyond: f64 = tail.beyond[place].1.iter().sum();
                 prop_assert!((beyond - count * (1.0 - per_cent / 100.0)).abs() < 1e-6, "{per_cent}: {beyond}");
                 let value = all.quantile_us(per_cent / 100.0);
-                for (latencies, beyond) in seconds.iter().zip(&tail.beyond[place]) {
+                for (latencies, beyond) in seconds.iter().zip(&tail.beyond[place].1) {
                     let cells: Vec<(f64, f64, u64)> = of(latencies).cells().collect();
                     let above: u64 = cells.iter().filter(|(low, ..)| *low > value).map(|cell| cell.2).sum();
                     let within: u64 = cells

@@ -129,6 +129,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context, search: Option<Search
         quick: study.quick,
         disk_bytes: study.disk_size.map(|size| size.0),
         prices: study.prices.clone(),
+        percentiles: study.percentiles.clone(),
         design: plan.design.clone(),
         resumed: Vec::new(),
         // How many steps a search takes is known at its end.

@@ -265,7 +265,10 @@ pub(crate) fn not_measured(name: &str, study: &Study, points: &[Point]) -> Optio
     }
     let measured: Vec<&str> =
         METRICS.iter().filter(|metric| is_measured(metric)).map(|metric| metric.name).collect();
-    Some(format!("`{name}` is no metric that this study measures; it measures {}", measured.join(", ")))
+    Some(format!(
+        "`{name}` is no metric that this study measures; it measures {}, and any percentile, such as p99.99_ms",
+        measured.join(", ")
+    ))
 }
 
 /// Published figures of levels and configurations that the study does not have.

@@ -26,6 +26,7 @@ impl Study {
             reference: None,
             noise_floor: false,
             metric: None,
+            percentiles: None,
             smallest: None,
             noise: None,
             thresholds: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use load::{Size, Span};
 pub use record::Order;
-use record::{Prices, Published, Share, StoppingRule, Threshold};
+use record::{Percentiles, Prices, Published, Share, StoppingRule, Threshold};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -52,6 +52,9 @@ pub struct Study {
     /// Metric that verdicts are about; the workload's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// Percentiles that the report shows, such as `[50, 99, 99.99]`; prony's own if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
     /// Smallest effect that matters, such as `3 %`; prony's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest: Option<Share>,

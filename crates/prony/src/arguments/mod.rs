@@ -183,6 +183,11 @@ pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) format: Format,
 
+    /// Percentiles of the latency that tables show, such as 50,99,99.99, each between 0 and 100 and eight at most; JSON, CSV and exports
+    /// have them besides the usual ones [default: those of the study, or 50,95,99,99.9]
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    pub(crate) percentiles: Option<record::Percentiles>,
+
     #[command(flatten)]
     pub(crate) documents: AskedDocuments,
 }
@@ -246,6 +251,11 @@ pub(crate) struct Output {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    /// Percentiles of the latency that tables show, such as 50,99,99.99, each between 0 and 100 and eight at most; JSON, CSV and exports
+    /// have them besides the usual ones [default: those of the study, or 50,95,99,99.9]
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    pub(crate) percentiles: Option<record::Percentiles>,
 
     #[command(flatten)]
     pub(crate) documents: AskedDocuments,

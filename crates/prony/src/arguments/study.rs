@@ -156,6 +156,11 @@ pub(crate) struct Compare {
     #[arg(long, requires = "fail_if", help_heading = "What must hold")]
     pub(crate) accept_single: bool,
 
+    /// Percentiles of the latency that are compared besides, such as 99.99, each between 0 and 100 and eight at most; those of limits are
+    /// in any case
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    pub(crate) percentiles: Option<record::Percentiles>,
+
     /// Print all figures, those too that are alike or cannot be told apart
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) details: bool,

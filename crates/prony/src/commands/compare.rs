@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{anyhow, ensure};
-use record::StudyRecord;
+use record::{Percentile, Percentiles, StudyRecord};
 use report::{Compare, CompareOutcome, CompareRows, Gates, Outcome};
 
 use crate::arguments;
@@ -22,7 +22,7 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     let documents = Documents::of(&compare.documents, compare.html.as_deref(), prints)?;
     let (first, with) = sides(compare)?;
     check(&first, &with).map_err(Failure::usage)?;
-    let (first, with) = (read(&first)?, read(&with)?);
+    let (first, with) = (read(&first, compare)?, read(&with, compare)?);
     let (first, with) = (named(&first), named(&with));
     let compared = match with.as_slice() {
         [] => Compare::of(&first, compare.smallest, compare.between),
@@ -104,9 +104,16 @@ fn check(first: &[PathBuf], with: &[PathBuf]) -> anyhow::Result<()> {
 }
 
 /// Studies by the names of their directories, as they were given.
-fn read(directories: &[PathBuf]) -> Result<Vec<(String, StudyRecord)>, Failure> {
+fn read(
+    directories: &[PathBuf],
+    compare: &arguments::Compare,
+) -> Result<Vec<(String, StudyRecord)>, Failure> {
+    let limited = compare.fail_if.iter().filter_map(|limit| limit.metric.percentile());
+    let asked: Vec<Percentile> =
+        compare.percentiles.iter().flat_map(Percentiles::iter).chain(limited).collect();
     let one = |directory: &PathBuf| {
-        Ok((directory.display().to_string(), results::read(directory).map_err(Failure::usage)?))
+        let study = results::read_with(directory, None, &asked).map_err(Failure::usage)?;
+        Ok((directory.display().to_string(), study))
     };
     directories.iter().map(one).collect()
 }

@@ -9,7 +9,7 @@ use crate::{arguments, session};
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
     let documents = Documents::of(&arguments.documents, None, arguments.format.prints())?;
     let archive = Archive::open(&arguments.among.find(&arguments.directory)?).map_err(Failure::usage)?;
-    let report = session::read_report(&archive)?;
+    let report = session::read_report(&archive, arguments.percentiles.as_ref())?;
     // Printed first: an archive that cannot be written can still be read.
     let shown = session::show(&report, arguments.format, &documents);
     session::write_shown(&report, &archive, &documents, shown, false)

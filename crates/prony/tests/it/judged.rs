@@ -44,8 +44,8 @@ fn a_threshold_that_nothing_here_measures_is_answered_by_what_is_measured() {
     let refused = |options: &[&str]| bench.run(&[&RUN, options].concat()).ended_with(2).stderr;
     for (options, problem) in [
         (
-            &["--threshold", "p98_ms < 20"][..],
-            "--threshold: `p98_ms` is no metric that this study measures; it measures iops, ",
+            &["--threshold", "p98 < 20"][..],
+            "--threshold: `p98` is no metric that this study measures; it measures iops, ",
         ),
         (
             &["--threshold", "records_per_s > 20"],
@@ -147,7 +147,7 @@ fn a_limit_that_is_none_is_answered_by_what_there_is() {
     served(&bench, "one", "1ms", 1);
     served(&bench, "two", "1ms", 1);
     for (options, problem) in [
-        (&["--fail-if", "p98_ms > +10 %"][..], "there is no metric `p98_ms`; metrics are iops, "),
+        (&["--fail-if", "p98 > +10 %"][..], "there is no metric `p98`; metrics are iops, "),
         (&["--fail-if", "p99_ms > 10 %"], "has no sign: the change is limited"),
         (
             &["--fail-if", "records_per_s < -5 %"],

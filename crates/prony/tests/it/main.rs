@@ -31,6 +31,7 @@ mod orders;
 mod orders_run;
 mod output;
 mod pauses;
+mod percentiles;
 mod profiles;
 mod refused;
 mod report;

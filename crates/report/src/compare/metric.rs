@@ -1,13 +1,13 @@
 //! A metric of a combination on two sides: its values, what it gains, and what that supports.
 
-use record::{METRICS, Metric};
+use record::Metric;
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Estimate, Judged};
 
 use super::{RunCells, Shared};
 use crate::change::{Change, Sense};
 use crate::comparison::{Cell, ComparedMetric, direction, gain_pct, words};
-use crate::metrics::SUSTAINED;
+use crate::metrics::{self, SUSTAINED};
 use crate::search::RateRange;
 
 /// A metric of a combination on two sides.
@@ -76,7 +76,9 @@ pub(super) enum Spread {
 /// All metrics of each shared combination; `may` says of which a verdict may be given.
 pub(super) fn by_metric(shared: &[Shared<'_>], may: &[bool], rules: Rules) -> Vec<Vec<MetricAgainst>> {
     let mut all: Vec<Vec<MetricAgainst>> = shared.iter().map(|_| Vec::new()).collect();
-    for metric in &METRICS {
+    let trials = shared.iter().flat_map(|of| of.first.iter().chain(of.this));
+    let trials = trials.flat_map(|(_, cells)| cells).map(|cell| cell.trial);
+    for metric in metrics::all(trials) {
         let mut family: Vec<(usize, MetricAgainst)> = shared
             .iter()
             .enumerate()

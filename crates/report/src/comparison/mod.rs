@@ -28,7 +28,7 @@ mod threshold;
 
 use std::collections::BTreeMap;
 
-use record::{Design, Direction, METRICS, Manifest, Metric, Order, Resumption};
+use record::{Design, Direction, Manifest, Metric, Order, Percentiles, Resumption};
 use serde::Serialize;
 use stats::{Better, Estimate, Jump, Knee, Looks, Scalability};
 
@@ -76,6 +76,9 @@ pub struct StudyComparison {
     pub axes: Vec<ComparedAxis>,
     /// The same points by the other metrics of the workload.
     pub others: Vec<OtherMetric>,
+    /// Percentiles that are shown of each level.
+    #[serde(skip)]
+    pub(crate) percentiles: Percentiles,
     /// What had to hold.
     pub thresholds: Vec<ThresholdResult>,
     /// Where the published figures come from.
@@ -261,7 +264,7 @@ impl ComparedMetric {
 
 /// `p99` of `commit_p99_ms`.
 pub(crate) fn percentile(metric: &'static str) -> Option<&'static str> {
-    let is_rank = |part: &&str| part.strip_prefix('p').is_some_and(|rank| rank.parse::<u32>().is_ok());
+    let is_rank = |part: &&str| part.strip_prefix('p').is_some_and(|rank| rank.parse::<f64>().is_ok());
     metric.split('_').find(is_rank)
 }
 
@@ -406,8 +409,7 @@ pub(crate) fn of(
         .zip(values)
         .map(|(row, values)| {
             // A figure without a metric is of the one that the study is about.
-            let is_main = |name: Option<&str>| name.is_none_or(|name| name == metric.name);
-            let published = published(design, &row.key, is_main);
+            let published = published(design, &row.key, |name| name.is_none_or(|name| name == metric.name));
             Point { values: PointValues { published, ..values }, ..point(row, &axes) }
         })
         .collect();
@@ -422,6 +424,7 @@ pub(crate) fn of(
         axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
         points,
         others: others(design, &grid, metric, measured),
+        percentiles: manifest.shown_percentiles(),
         thresholds: Vec::new(),
         published: design.published.as_ref().map(source),
         not_used: grid.not_used(),
@@ -447,7 +450,8 @@ fn others(
         let any = points.iter().any(|point| point.mean.is_some());
         any.then(|| OtherMetric { metric: metric.into(), noise, points })
     };
-    METRICS.iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
+    let trials = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.trial);
+    metrics::all(trials).into_iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
 }
 
 const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \

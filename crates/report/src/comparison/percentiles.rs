@@ -13,11 +13,13 @@ use crate::chart::frame::{Axis, Frame, WIDTH};
 use crate::chart::scale::{Scale, Spread};
 use crate::chart::{Chart, legend};
 use crate::format::UNKNOWN;
+use crate::percentile::percentile_columns;
 use crate::table::{Column, Row, Table, words};
 
-/// The percentiles, with what a reader calls them.
-const PERCENTILES: [(&str, &str); 4] =
-    [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99"), ("p999_ms", "p99.9")];
+/// The percentiles that a study shows, with what a reader calls them.
+fn percentiles(comparison: &StudyComparison) -> Vec<(&'static str, String)> {
+    comparison.percentiles.iter().map(|percentile| (percentile.metric().name, percentile.name())).collect()
+}
 
 /// Height of one percentile, and of the level above its percentiles.
 const ROW: f64 = 22.0;
@@ -30,7 +32,7 @@ const LEVELS_MOST: usize = 8;
 struct Level<'a> {
     /// With the axis, unless that is the configurations.
     name: String,
-    gains: Vec<(&'static str, &'a Gain)>,
+    gains: Vec<(String, &'a Gain)>,
 }
 
 /// The values of a percentile of all points, where the study measured it.
@@ -47,13 +49,14 @@ fn levels<'a>(
     axis: &'a ComparedAxis,
     series: &AxisSeries,
 ) -> Vec<Level<'a>> {
+    let shown = percentiles(comparison);
     let level = |(place, point): (usize, &Option<usize>)| {
-        let gain = |metric| {
+        let gain = |metric: &str| {
             let gain = gain_of(axis, values(comparison, metric, (*point)?)?)?;
             gain.gain_pct.map(|_| gain)
         };
-        let gains: Vec<(&str, &Gain)> =
-            PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, gain(metric)?))).collect();
+        let gains: Vec<(String, &Gain)> =
+            shown.iter().filter_map(|(metric, name)| Some((name.clone(), gain(metric)?))).collect();
         (!gains.is_empty()).then(|| Level { name: name(axis, &axis.levels[place]), gains })
     };
     series.points.iter().enumerate().filter_map(level).collect()
@@ -69,7 +72,8 @@ pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &
     let (levels, more) = all.split_at(all.len().min(LEVELS_MOST));
     let (low, high) = extent(levels)?;
     let height = levels.iter().map(|level| HEADING + level.gains.len() as f64 * ROW).sum::<f64>() + 60.0;
-    let left = PERCENTILES.map(|(_, name)| text_width(name)).into_iter().fold(0.0, f64::max) + 16.0;
+    let names = percentiles(comparison);
+    let left = names.iter().map(|(_, name)| text_width(name)).fold(0.0, f64::max) + 16.0;
     let frame = Frame { left, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
     let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
     let x = Axis { scale, title: "gain", print: signed_per_cent };
@@ -128,7 +132,7 @@ fn mark(canvas: &mut Canvas<'_>, x: &Scale, name: &str, gain: &Gain, y: f64) {
 }
 
 fn describe(levels: &[Level<'_>]) -> String {
-    let gain = |(name, gain): &(&str, &Gain)| format!("{name} {}, {}", change(gain), gain.words);
+    let gain = |(name, gain): &(String, &Gain)| format!("{name} {}, {}", change(gain), gain.words);
     let level = |level: &Level<'_>| {
         format!("{}: {}", level.name, level.gains.iter().map(gain).collect::<Vec<_>>().join(", "))
     };
@@ -153,7 +157,7 @@ fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
     let columns = columns.map(Column::words).into();
     let rows = levels.iter().flat_map(|level| {
         level.gains.iter().map(|(name, gain)| {
-            Row::of(vec![level.name.clone(), (*name).to_owned(), change(gain), gain.words.clone()])
+            Row::of(vec![level.name.clone(), name.clone(), change(gain), gain.words.clone()])
         })
     });
     Table { title: axis_words(&axis.name), columns, rows: rows.collect() }
@@ -164,26 +168,25 @@ fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
 pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     let mut columns =
         vec![words("against", "the reference of the axis", 3), words("level", "level of the axis", 0)];
-    columns.extend(PERCENTILES.iter().zip([1, 2, 0, 0]).map(|((_, name), spare)| Column {
-        spare,
-        meaning: "change against the reference with its interval; positive is better",
-        ..Column::number(*name)
-    }));
+    let meaning = "change against the reference with its interval; positive is better";
+    let shown = percentile_columns(&comparison.percentiles, [1, 2, 0, 0]);
+    columns.extend(shown.map(|column| Column { meaning, ..column }));
+    let names = percentiles(comparison);
     let of_axis = |axis: &'_ ComparedAxis| {
         let of_series = |series: &AxisSeries| {
-            let rows = levels(comparison, axis, series).into_iter().map(|level| row(series, &level));
+            let rows = levels(comparison, axis, series).into_iter().map(|level| row(series, &level, &names));
             rows.collect::<Vec<Row>>()
         };
         axis.series.iter().filter(|series| series.at_reference).flat_map(of_series).collect::<Vec<Row>>()
     };
     let rows: Vec<Row> = comparison.axes.iter().flat_map(of_axis).collect();
-    let heads: Vec<&str> = PERCENTILES.iter().map(|(_, name)| *name).collect();
+    let heads: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
     let title = "Gain in each percentile of the latency (less is a gain; * better or worse)";
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&heads))
 }
 
-fn row(series: &AxisSeries, level: &Level<'_>) -> Row {
-    let cell = |(_, wanted): &(&str, &str)| {
+fn row(series: &AxisSeries, level: &Level<'_>, names: &[(&'static str, String)]) -> Row {
+    let cell = |(_, wanted): &(&'static str, String)| {
         let gain = level.gains.iter().find(|(name, _)| name == wanted).map(|(_, gain)| gain);
         let is_shown = |gain: &&&Gain| {
             gain.judged
@@ -193,5 +196,5 @@ fn row(series: &AxisSeries, level: &Level<'_>) -> Row {
         gain.map_or_else(|| UNKNOWN.to_owned(), |gain| change(gain) + mark)
     };
     let lead = [series.reference.clone(), format!("{}{}", level.name, setting(series))];
-    Row::of(lead.into_iter().chain(PERCENTILES.iter().map(cell)).collect())
+    Row::of(lead.into_iter().chain(names.iter().map(cell)).collect())
 }

@@ -127,11 +127,19 @@ fn values(threshold: &Threshold, comparison: &StudyComparison, accept_single: bo
                             + if is_judged { "" } else { UNDECIDED },
                     )
                 }
-                None => (Outcome::Inconclusive, "no block has this figure".to_owned()),
+                None => (Outcome::Inconclusive, lacking(&threshold.metric).to_owned()),
             };
             Figure { of: point.label.clone(), outcome, says }
         })
         .collect()
+}
+
+/// Why no block has a figure.
+fn lacking(metric: &str) -> &'static str {
+    match Metric::named(metric).and_then(Metric::percentile) {
+        Some(_) => "in no block enough operations lie beyond it: measure longer, or bound a lower percentile",
+        None => "no block has this figure",
+    }
 }
 
 fn gains(threshold: &Threshold, comparison: &StudyComparison) -> Vec<Figure> {

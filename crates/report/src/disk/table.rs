@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use record::{Summary, Workload};
+use record::{Percentiles, Summary, Workload};
 
 use super::SteadyState;
 use super::published::Comparison;
 use crate::configuration::Configuration;
 use crate::format::{self, figure_or_dash, latency_or_dash};
 use crate::machine::Machine;
-use crate::percentile::PercentileIntervals;
+use crate::percentile::{PercentileIntervals, percentile_columns};
 use crate::report::Report;
 use crate::table::{
     Column, Row, Table, column, dash, level_cells, level_columns, level_keys, number_column, words,
@@ -29,17 +29,17 @@ pub(crate) fn trials(report: &Report) -> Table {
     ];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
-    columns.extend(figure_columns(OF_THIS_RUN));
+    columns.extend(figure_columns(OF_THIS_RUN, &report.percentiles));
     columns.push(words("state", "how it ended, unless complete", 0));
     let rows = report
         .disks()
         .filter(|trial| !trial.is_skipped())
-        .flat_map(|trial| trial_rows(trial, &keys))
+        .flat_map(|trial| trial_rows(trial, &keys, &report.percentiles))
         .collect();
     Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
 }
 
-fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
+fn trial_rows(trial: &Trial, keys: &[String], percentiles: &Percentiles) -> Vec<Row> {
     let state = if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() };
     let empty = Figures {
         kind: String::new(),
@@ -49,6 +49,7 @@ fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
         mb_per_s: None,
         latency: Summary::default(),
         intervals: PercentileIntervals::default(),
+        own_percentiles: Vec::new(),
         service: None,
         lag: None,
         in_flight: None,
@@ -60,7 +61,8 @@ fn trial_rows(trial: &Trial, keys: &[String]) -> Vec<Row> {
         let mut cells = lead(main, trial.number.to_string(), &trial.name, &figures.kind);
         cells.extend(level_cells(main, &trial.levels, keys));
         let interval = trial.rate_per_s.filter(|_| main).map(|e| (e.low, e.high));
-        cells.extend(figure_cells(figures, interval, main.then_some((&trial.generator, &trial.machine))));
+        let cost = main.then_some((&trial.generator, &trial.machine));
+        cells.extend(figure_cells(figures, interval, cost, percentiles));
         cells.push(if main { state.clone() } else { String::new() });
         Row { cells, part: !main }
     };
@@ -78,13 +80,13 @@ fn configurations(report: &Report) -> Table {
         vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
-    columns.extend(figure_columns(OVER_REPEATS));
+    columns.extend(figure_columns(OVER_REPEATS, &report.percentiles));
     columns.push(column("best", "I/Os a second of the best repeat", 1));
     columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
     columns.push(words("not complete", "trials that do not count, unless none does", 0));
     let rows = report
         .configurations_of(Workload::Disk)
-        .flat_map(|configuration| configuration_rows(configuration, &keys))
+        .flat_map(|configuration| configuration_rows(configuration, &keys, &report.percentiles))
         .collect();
     let title = match report.disk.steady_state.as_ref().and_then(|state| state.window) {
         Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
@@ -93,7 +95,7 @@ fn configurations(report: &Report) -> Table {
     Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"])
 }
 
-fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row> {
+fn configuration_rows(configuration: &Configuration, keys: &[String], percentiles: &Percentiles) -> Vec<Row> {
     let row = |(index, figures): (usize, &Figures)| {
         let main = index == 0;
         let runs = configuration.trials.len().to_string();
@@ -104,6 +106,7 @@ fn configuration_rows(configuration: &Configuration, keys: &[String]) -> Vec<Row
             figures,
             interval,
             main.then_some((&configuration.generator, &configuration.machine)),
+            percentiles,
         ));
         let best = |value: Option<f64>| if main { figure_or_dash(value) } else { String::new() };
         cells.extend([best(configuration.best_per_s), best(configuration.best_mb_per_s)]);
@@ -120,44 +123,44 @@ const OF_THIS_RUN: &str = "interval of the operations a second of this one run";
 const OVER_REPEATS: &str =
     "interval of the operations a second: over the repeats, of a single one of that run";
 
-fn figure_columns(interval: &'static str) -> Vec<Column> {
-    vec![
+fn figure_columns(interval: &'static str, percentiles: &Percentiles) -> Vec<Column> {
+    let mut columns = vec![
         column("IOPS", "operations a second", 0),
         column("95 %", interval, 5),
         column("MB/s", "10^6 bytes a second", 0),
         column("mean", "mean latency", 0),
-        column("p50", "half of the operations were as fast", 2),
-        column("p95", "95 % of the operations were as fast", 4),
-        column("p99", "99 % of the operations were as fast", 0),
-        column("p99.9", "99.9 % of the operations were as fast", 3),
+    ];
+    columns.extend(percentile_columns(percentiles, [2, 4, 0, 3]));
+    columns.extend([
         column("max", "longest latency", 1),
         column("in flight", "mean number of operations in flight, by Little's law", 2),
         column("CPU µs", "CPU time of the load generator an operation, in microseconds", 2),
         column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 6),
-    ]
+    ]);
+    columns
 }
 
 fn figure_cells(
     figures: &Figures,
     interval: Option<(f64, f64)>,
     cost: Option<(&Generator, &Machine)>,
+    percentiles: &Percentiles,
 ) -> Vec<String> {
-    let latency = &figures.latency;
     let cpu = |value: Option<f64>| if cost.is_some() { figure_or_dash(value) } else { String::new() };
-    vec![
+    let mut cells = vec![
         figure_or_dash(figures.per_s),
         dash(interval.map(|(low, high)| format!("{}–{}", format::figure(low), format::figure(high)))),
         figure_or_dash(figures.mb_per_s),
-        latency_or_dash(latency.mean_us),
-        latency_or_dash(latency.p50_us),
-        latency_or_dash(latency.p95_us),
-        latency_or_dash(latency.p99_us),
-        latency_or_dash(latency.p999_us),
-        latency_or_dash(latency.max_us),
+        latency_or_dash(figures.latency.mean_us),
+    ];
+    cells.extend(percentiles.iter().map(|percentile| latency_or_dash(figures.percentile(percentile).0)));
+    cells.extend([
+        latency_or_dash(figures.latency.max_us),
         figure_or_dash(figures.in_flight),
         cpu(cost.and_then(|(generator, _)| generator.cpu_us_per_operation)),
         cpu(cost.and_then(|(_, machine)| machine.cpu_us_per_operation)),
-    ]
+    ]);
+    cells
 }
 
 /// Open loops: what was offered and what came, with the three times apart. None where all loops were closed.

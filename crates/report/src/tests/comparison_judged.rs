@@ -158,7 +158,7 @@ fn a_percentile_whose_interval_is_open_is_held_to_its_lower_end_alone() {
         let study = study.study(|at| {
             let mut trial = fixture::Made::read("read").seconds(30).rate(60.0, 2_000.0).trial(at.number);
             // All slow operations came in one second.
-            for beyond in trial.tails.kinds.values_mut().flat_map(|tail| &mut tail.beyond) {
+            for (_, beyond) in trial.tails.kinds.values_mut().flat_map(|tail| &mut tail.beyond) {
                 let all = beyond.iter().sum();
                 beyond.fill(0.0);
                 beyond[7] = all;

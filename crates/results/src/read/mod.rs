@@ -11,7 +11,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use ownership::Directory;
-use record::{Environment, FORMAT_VERSION, Manifest, MeasuredTrial, State, StudyRecord};
+use record::{
+    Environment, FORMAT_VERSION, Manifest, MeasuredTrial, Percentile, Percentiles, State, StudyRecord,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -81,6 +83,18 @@ pub fn read(directory: &Path) -> Result<StudyRecord, ReadError> {
     Archive::open(directory)?.read()
 }
 
+/// The same with these percentiles in place of those that the study shows, and with these besides.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(
+    directory: &Path,
+    shown: Option<&Percentiles>,
+    besides: &[Percentile],
+) -> Result<StudyRecord, ReadError> {
+    Archive::open(directory)?.read_with(shown, besides)
+}
+
 /// Opens a directory.
 pub(crate) fn opened(path: &Path) -> Result<Directory, ReadError> {
     ownership::open_trusted(path).map_err(|source| {
@@ -93,13 +107,21 @@ pub(crate) fn opened(path: &Path) -> Result<Directory, ReadError> {
     })
 }
 
-/// Reads a study from a directory that is held open.
-pub(crate) fn study(directory: &Directory) -> Result<StudyRecord, ReadError> {
-    let manifest = read_manifest(directory)?;
+/// Reads a study from a directory that is held open, with these percentiles in place of those that it shows.
+pub(crate) fn study(
+    directory: &Directory,
+    shown: Option<&Percentiles>,
+    besides: &[Percentile],
+) -> Result<StudyRecord, ReadError> {
+    let mut manifest = read_manifest(directory)?;
+    manifest.percentiles = shown.cloned().or(manifest.percentiles);
+    if !besides.is_empty() {
+        manifest.percentiles = Some(manifest.shown_percentiles().and(besides.iter().copied()));
+    }
     let mut damage = Vec::new();
     let environment: Option<Environment> = noted(&mut damage, read_json(directory, name::ENVIRONMENT));
     let study_toml = noted(&mut damage, read_text(directory, name::STUDY));
-    let trials = read_trials(directory, &mut damage);
+    let trials = read_trials(directory, &counted(&manifest), &mut damage);
     if let Some(sentence) = unfinished(&manifest, &trials) {
         damage.push(sentence);
     }
@@ -147,7 +169,12 @@ fn remedy_for(directory: &Directory) -> String {
     }
 }
 
-fn read_trials(directory: &Directory, damage: &mut Vec<String>) -> Vec<MeasuredTrial> {
+/// Percentiles whose tails are counted, in rising order.
+fn counted(manifest: &Manifest) -> Vec<f64> {
+    Percentiles::default().and(manifest.own_percentiles()).iter().map(Percentile::per_cent).collect()
+}
+
+fn read_trials(directory: &Directory, percentiles: &[f64], damage: &mut Vec<String>) -> Vec<MeasuredTrial> {
     let trials = directory.below(OsStr::new(name::TRIALS));
     let trials = trials.and_then(|trials| Ok((trials.names()?, trials)));
     let Some((names, trials)) = noted(damage, trials.map_err(|error| unreadable(name::TRIALS, &error)))
@@ -158,7 +185,8 @@ fn read_trials(directory: &Directory, damage: &mut Vec<String>) -> Vec<MeasuredT
     let mut numbers: Vec<(u32, &OsStr)> =
         names.iter().filter_map(|name| Some((name.to_str()?.parse().ok()?, name.as_os_str()))).collect();
     numbers.sort();
-    numbers.into_iter().filter_map(|(number, name)| trial::read(number, &trials, name, damage)).collect()
+    let read = |(number, name)| trial::read(number, &trials, name, percentiles, damage);
+    numbers.into_iter().filter_map(read).collect()
 }
 
 fn unfinished(manifest: &Manifest, trials: &[MeasuredTrial]) -> Option<String> {

@@ -25,6 +25,7 @@ pub(super) fn read(
     number: u32,
     trials: &Directory,
     name: &OsStr,
+    percentiles: &[f64],
     damage: &mut Vec<String>,
 ) -> Option<MeasuredTrial> {
     let mut notes = Vec::new();
@@ -35,7 +36,7 @@ pub(super) fn read(
             notes.push(format!("{} is that of trial {}: it is left out", name::TRIAL, record.number));
             return None;
         }
-        let measured = read_measured(record, &directory, &mut notes);
+        let measured = read_measured(record, &directory, percentiles, &mut notes);
         noted(&mut notes, is_about_its_samples(&measured)).map(|()| measured)
     });
     damage.extend(notes.into_iter().map(|note| format!("trial {number}: {note}")));
@@ -46,7 +47,12 @@ pub(super) fn read(
     Some(measured)
 }
 
-fn read_measured(mut record: TrialRecord, directory: &Directory, notes: &mut Vec<String>) -> MeasuredTrial {
+fn read_measured(
+    mut record: TrialRecord,
+    directory: &Directory,
+    percentiles: &[f64],
+    notes: &mut Vec<String>,
+) -> MeasuredTrial {
     // A trial that was skipped, or failed before its load was set up, left its record alone.
     if record.setup.is_none() && !matches!(directory.look(OsStr::new(name::SAMPLES)), Ok(Some(_))) {
         return MeasuredTrial::new(record);
@@ -60,7 +66,7 @@ fn read_measured(mut record: TrialRecord, directory: &Directory, notes: &mut Vec
     }
     let samples: Vec<Sample> = read_lines(directory, name::SAMPLES, notes);
     let resources = read_lines(directory, name::RESOURCES, notes);
-    let (latencies, tails) = read_log(directory, &samples, &record.main, notes);
+    let (latencies, tails) = read_log(directory, &samples, &record.main, percentiles, notes);
     MeasuredTrial::stored(record, samples, resources, latencies, tails)
 }
 
@@ -152,6 +158,7 @@ fn read_log(
     directory: &Directory,
     samples: &[Sample],
     main: &Main,
+    percentiles: &[f64],
     notes: &mut Vec<String>,
 ) -> (BTreeMap<String, OperationInterval>, Tails) {
     let intervals = Intervals::of(samples);
@@ -179,7 +186,8 @@ fn read_log(
         notes.push(format!("{} lacks {} of {wanted} histograms", name::LATENCY, wanted - found));
     }
     // Where histograms are missing, seconds would look as if nothing had been slow in them.
-    let tails = if found < wanted { Tails::default() } else { tails(&read, main, intervals.seconds) };
+    let tails =
+        if found < wanted { Tails::default() } else { tails(&read, main, percentiles, intervals.seconds) };
     let total = |(kind, (summed, _)): (String, (Summed, Cells))| {
         let operation =
             summed.operation(&adder).map_err(|error| format!("{kind} in {}: {error}", name::LATENCY));
@@ -189,14 +197,19 @@ fn read_log(
 }
 
 /// The tails of each kind, and of those together that a trial is about.
-fn tails(read: &BTreeMap<String, (Summed, Cells)>, main: &Main, seconds: usize) -> Tails {
+fn tails(
+    read: &BTreeMap<String, (Summed, Cells)>,
+    main: &Main,
+    percentiles: &[f64],
+    seconds: usize,
+) -> Tails {
     if seconds == 0 {
         return Tails::default();
     }
     let of = |kinds: Vec<&(Summed, Cells)>| {
         let counted: Option<Vec<(&Cells, &[u64])>> =
             kinds.into_iter().map(|(summed, cells)| Some((cells, summed.cells()?))).collect();
-        counted.map(|kinds| tail::tail(&kinds, seconds))
+        counted.map(|kinds| tail::tail(&kinds, percentiles, seconds))
     };
     let kinds = read.iter().filter_map(|(kind, one)| Some((kind.clone(), of(vec![one])?))).collect();
     let together: Vec<&(Summed, Cells)> = main.among(read).map(|(_, one)| one).collect();

@@ -42,6 +42,7 @@ pub(crate) fn manifest(state: State) -> Manifest {
         quick: false,
         disk_bytes: None,
         prices: None,
+        percentiles: None,
         design: None,
         resumed: Vec::new(),
         plan: (1..=3).map(planned).collect(),
