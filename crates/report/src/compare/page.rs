@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{Against, Combination, Compare, ComparedStudy, MetricAgainst, chart, gate, label, text};
 use crate::change::told_or_dash;
-use crate::comparison::Outcome;
+use crate::comparison::{Outcome, ThresholdResult};
 use crate::format::{self, figure_or_dash};
 use crate::page::{document, machine, parts, verdicts};
 use crate::summary::Trust;
@@ -116,12 +116,15 @@ impl Compare {
 
     /// What failed of what must not be; then of each combination what it is judged by.
     fn answers(&self) -> Vec<String> {
-        let gates = self.against.iter().flat_map(|against| &against.gates);
-        let gates = gates.filter(|gate| gate.outcome != Outcome::Held);
-        let gates = gates.map(|gate| format!("{}: {}, {}", gate.text, gate::word(gate.outcome), gate.why));
         let several = self.against.len() > 1;
+        let whose = |against: &Against| if several { format!("{}: ", against.name) } else { String::new() };
+        let gates = self.against.iter().flat_map(|against| {
+            let broken = against.gates.iter().filter(|gate| gate.outcome != Outcome::Held);
+            let told =
+                |gate: &ThresholdResult| format!("{}: {}, {}", gate.text, gate::word(gate.outcome), gate.why);
+            broken.map(told).map(|told| format!("{}{told}", whose(against))).collect::<Vec<String>>()
+        });
         let changes = self.against.iter().flat_map(|against| {
-            let whose = if several { format!("{}: ", against.name) } else { String::new() };
             let (refused, judged): (Vec<&Combination>, Vec<&Combination>) =
                 against.combinations.iter().partition(|combination| combination.is_refused());
             let mains = judged.into_iter().map(answer).chain(without_verdict(&refused));
@@ -130,7 +133,7 @@ impl Compare {
             mains
                 .into_iter()
                 .chain(nothing)
-                .map(move |told| format!("{whose}{told}"))
+                .map(|told| format!("{}{told}", whose(against)))
                 .collect::<Vec<String>>()
         });
         let answers: Vec<String> = gates.chain(changes).collect();

@@ -513,6 +513,22 @@ fn a_page_of_what_has_no_verdict_trusts_nothing_and_says_why() {
     assert!(nothing.contains("nothing is compared") && nothing.contains("Trust poor"), "{nothing}");
 }
 
+/// Of two sides it was not told which one broke a limit.
+#[test]
+fn a_page_of_several_sides_says_of_each_answer_whose_it_is() {
+    let (first, second, third) = (study(7, 1.0, 0), study(7, 1.0, 100), study(7, 0.5, 200));
+    let named = [("first", &first), ("second", &second), ("third", &third)];
+    let named = named.map(|(name, study)| (name.to_owned(), study));
+    let limits = ["iops < -5 %".parse().unwrap()];
+    let gates = super::Gates { fail_if: &limits, ..super::Gates::default() };
+    let compared = Compare::of(&named, None, None).judged_by(&gates).unwrap();
+    let page = compared.html();
+    let (summary, _) = page.split_once("<nav").unwrap();
+    let (_, summary) = summary.split_once("class=\"summary\"").unwrap();
+    assert!(summary.contains("third: iops &lt; -5") && summary.contains(": failed, "), "{summary}");
+    assert!(summary.contains("second: ") && !summary.contains("second: iops"), "{summary}");
+}
+
 /// A name that is none of ours stands as text.
 #[test]
 fn a_page_escapes_what_others_wrote() {
