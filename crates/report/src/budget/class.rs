@@ -118,8 +118,9 @@ fn of_postgres_io(name: &str) -> Class {
 }
 
 /// States of sessions that work, in which the server does not tell when they wait for storage.
-const MYSQL_WORKS: [&str; 27] = [
+const MYSQL_WORKS: [&str; 31] = [
     "after create",
+    "after opening tables",
     "checking permissions",
     "closing tables",
     "copying to tmp table",
@@ -130,6 +131,7 @@ const MYSQL_WORKS: [&str; 27] = [
     "execute",
     "filling schema table",
     "freeing items",
+    "fulltext initialization",
     "init",
     "init for update",
     "opening tables",
@@ -137,6 +139,7 @@ const MYSQL_WORKS: [&str; 27] = [
     "preparing",
     "query end",
     "reset for next command",
+    "rollback",
     "searching rows for update",
     "sending data",
     "sorting result",
@@ -145,6 +148,7 @@ const MYSQL_WORKS: [&str; 27] = [
     "unlocking tables",
     "update",
     "updating",
+    "updating status",
     "writing to tmp table",
 ];
 
@@ -155,6 +159,9 @@ fn of_mysql(state: &str) -> Class {
     match state.as_str() {
         _ if waits_for(&["semi-sync", "semisync"]) => Class::Replicas,
         "commit" | "commit_implicit" | "committing" | "waiting for handler commit" => Class::Log,
+        // It takes a microsecond but in MariaDB from 10.6 on, where the answer of a procedure that committed is held in it until
+        // the log is flushed.
+        "starting cleanup" => Class::Log,
         _ if waits_for(&["group commit", "prior transaction to commit", "binlog commit"]) => Class::Log,
         "system lock" | "table lock" | "user lock" | "locked" => Class::Locks,
         _ if state.starts_with("waiting for") && waits_for(&["lock", "table flush"]) => Class::Locks,
@@ -195,7 +202,9 @@ mod tests {
             ("mysql", "Commit", Class::Log),
             ("mysql", "waiting for handler commit", Class::Log),
             ("mysql", "Waiting for table metadata lock", Class::Locks),
+            ("mysql", "Starting cleanup", Class::Log),
             ("mysql", "Updating", Class::Cpu),
+            ("mysql", "Fulltext initialization", Class::Cpu),
             ("mysql", "Sending data", Class::Cpu),
             ("mysql", "Writing to net", Class::Client),
             ("mysql", "Waiting for semi-sync ACK from slave", Class::Replicas),
