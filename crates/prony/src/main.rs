@@ -19,6 +19,7 @@ mod lacks;
 mod left;
 mod log;
 mod memory;
+mod placement;
 mod progress;
 mod runs;
 mod session;
@@ -92,7 +93,7 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
 
 fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Arguments, clap::Error> {
     let arguments = arguments::completed(arguments);
-    let mut command = config.laid_under(arguments::program());
+    let mut command = arguments::decided(config.laid_under(arguments::program()), &arguments);
     let matches = command.try_get_matches_from_mut(&arguments);
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;

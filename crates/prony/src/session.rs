@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, Labels, Lines, Manifest, Percentiles, State, without_password};
+use record::{Event, Labels, Lines, Manifest, Percentiles, StartedServer, State, without_password};
 use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError, Settled};
@@ -257,6 +257,8 @@ pub(crate) fn write_shown(
 #[derive(Debug, Default)]
 pub(crate) struct Surveyed {
     surveys: Vec<(Survey, Vec<disk::Job>)>,
+    /// Servers that would be started, each once.
+    pub(crate) servers: Vec<StartedServer>,
 }
 
 impl Surveyed {
@@ -280,7 +282,7 @@ impl Surveyed {
 /// recordings are.
 pub(crate) fn survey(plan: &mut Plan) -> Result<Surveyed, Failure> {
     runner::check(plan).map_err(Failure::usage)?;
-    let mut surveyed = Surveyed::default();
+    let mut surveyed = Surveyed { servers: runner::planned_servers(plan)?, ..Surveyed::default() };
     for (paths, jobs) in plan.disk_tests() {
         surveyed.surveys.push((Survey::of(paths, &jobs)?, jobs));
     }

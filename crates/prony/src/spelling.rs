@@ -108,6 +108,9 @@ impl Spelling {
 /// As the command line has it: by its name, and where two flags stand for the values of one key, by the value.
 fn flag(parameter: &Parameter<'_>) -> String {
     let (name, value) = match (parameter.key.as_ref(), parameter.value.as_deref()) {
+        ("target.server.managed.engine", value) => ("managed", value),
+        ("target.server.managed.settings", value) => ("setting", value),
+        ("target.server.managed.tablespaces", value) => ("tablespace", value),
         ("target.database.existing", Some(existing)) => (existing, None),
         ("target.database.name", value) => ("database", value),
         ("target.database", value) => ("target", value),
@@ -130,6 +133,7 @@ fn flag(parameter: &Parameter<'_>) -> String {
 fn flag_of(key: &str) -> String {
     let is_flag = key.starts_with("workload.")
         || key.starts_with("target.database")
+        || key.starts_with("target.server.managed.")
         || ["latency_tolerance", "expect", "disk_size", "prices", "search"].contains(&key);
     match key {
         "blocks" => "--repeats".to_owned(),
@@ -213,6 +217,11 @@ mod tests {
             (key("target.paths"), "PATH", "target.paths"),
             (key("target.database"), "--target", "target.database"),
             (key("target.database.name"), "--database", "target.database.name"),
+            (key("target.server.managed.memory"), "--memory", "target.server.managed.memory"),
+            (key("target.server.managed.cpu_set"), "--cpu-set", "target.server.managed.cpu_set"),
+            (key("target.server.managed.tablespaces"), "--tablespace", "target.server.managed.tablespaces"),
+            (key("target.server.managed.settings"), "--setting", "target.server.managed.settings"),
+            (key("target.server.managed.engine"), "--managed", "target.server.managed.engine"),
             (key("target.database.existing"), "--reuse", "target.database.existing"),
             (key("search.start_per_s"), "--start-rate", "search.start_per_s"),
             (key("disk_size"), "--disk-size", "disk_size"),

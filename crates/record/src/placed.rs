@@ -41,4 +41,7 @@ pub struct Volume {
     pub mount: Reading<String>,
     /// Kernel name of the device that it lies on.
     pub device: Reading<String>,
+    /// Type of its file system, such as `ext4`, where that is known; records of before do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
 }

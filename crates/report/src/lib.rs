@@ -35,6 +35,7 @@ mod seconds;
 mod section;
 mod servers;
 mod stability;
+mod started;
 mod summary;
 mod table;
 mod text;
@@ -78,6 +79,7 @@ pub use rate::{OfferedRate, RateHeld};
 pub use report::{Report, Stored};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};
+pub use started::{lines as started_servers, on_one_device};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
 pub use text_chart::{COLUMNS_LEAST, Letters};

@@ -29,5 +29,5 @@ pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
 pub use started::{PROVES, WithinLimits};
-pub use targets::{look_again, look_at_databases, look_at_targets};
+pub use targets::{look_again, look_at_databases, look_at_targets, planned_servers};
 pub use workloads::check;

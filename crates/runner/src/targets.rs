@@ -109,6 +109,24 @@ fn claim(wanted: &WantedDatabase, run: &RunId, trial: Option<&Trial>) -> Claim {
     Claim { is_transient: !wanted.keep, instead: instead(trial), ..Claim::new(run.clone(), wanted.existing) }
 }
 
+/// The servers that a plan would start, each as it would stand in a trial and each once, with the directories in which theirs would be
+/// made. Nothing is started, and nobody is asked.
+///
+/// # Errors
+/// Where limits of devices are asked for, and something lies on none that the kernel counts.
+pub fn planned_servers(plan: &Plan) -> Result<Vec<StartedServer>, RunError> {
+    let servers = StartedServers::new(PathBuf::new());
+    let mut all: Vec<StartedServer> = Vec::new();
+    for trial in &plan.trials {
+        for server in servers.planned(trial)? {
+            if !all.contains(&server) {
+                all.push(server);
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// How what is there could be taken up instead: a store that is there is driven, and whatever else is there is gone on in.
 fn instead(trial: Option<&Trial>) -> Option<Existing> {
     let is_driven = trial.is_some_and(|trial| trial.work.any().needs().are_loaded());

@@ -182,6 +182,13 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
     for key in ["engine", "memory", "cpus", "read_iops", "pair"] {
         assert!(little.contains(&format!("target.server.pg.{key}: ")), "{key} in {little}");
     }
+    let idle = target(
+        "[target]\ndatabase = { at = \"pg\", count = 2 }\n[target.server.pg]\nengine = \"postgres\"\ninstances = 3",
+    );
+    assert!(
+        idle.contains("target.server.pg.instances: are 3 servers, and databases are on 2 of them"),
+        "{idle}"
+    );
     let cluster = target(
         "[target.cluster.prod]\npatroni = \"http://pg1:8008\"\nswitchover = \"patronictl switchover\"",
     );

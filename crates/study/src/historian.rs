@@ -12,11 +12,11 @@ use crate::work::Given;
 impl Study {
     /// A study of one historian with default parameters.
     #[must_use]
-    pub fn of_historian(url: Url) -> Self {
+    pub fn of_historian(target: impl Into<Target>) -> Self {
         let mut study = Self::of_disk(Vec::new());
         study.title = "Historian".to_owned();
         study.slug = "historian".to_owned();
-        study.target = Target::of_databases(vec![Database::at(url)]);
+        study.target = target.into();
         study.workload.historian = Some(Settings::default());
         study
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_password_is_not_written_to_the_study_file() {
-        let study = Study::of_historian("postgres://prony:secret@localhost/postgres".parse().unwrap());
+        let study = Study::of_historian("postgres://prony:secret@localhost/postgres".parse::<Url>().unwrap());
         let text = study.to_toml().unwrap();
         assert!(!text.contains("secret") && text.contains("localhost"), "{text}");
     }

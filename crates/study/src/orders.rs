@@ -11,11 +11,11 @@ use crate::work::Given;
 impl Study {
     /// A study of one load on these stores with default parameters.
     #[must_use]
-    pub fn of_orders(stores: Vec<Database>) -> Self {
+    pub fn of_orders(target: impl Into<Target>) -> Self {
         let mut study = Self::of_disk(Vec::new());
         study.title = "Order store".to_owned();
         study.slug = "orders".to_owned();
-        study.target = Target::of_databases(stores);
+        study.target = target.into();
         study.workload.orders = Some(Settings::default());
         study
     }

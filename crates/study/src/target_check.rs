@@ -1,5 +1,7 @@
 //! What is wrong with targets: what a workload needs and has not, or has too much of, and servers that this version cannot start.
 
+use std::collections::BTreeSet;
+
 use database::{Existing, is_name};
 use load::TargetNeeds;
 
@@ -100,6 +102,9 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     if errors.is_empty() {
         errors.extend(wanted.iter().find_map(unnameable));
     }
+    if errors.is_empty() {
+        errors.extend(idle_servers(target, &wanted));
+    }
     if let Some(database) = wanted.iter().find(|database| !fake && database.url.fake().is_some()) {
         let problem =
             format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", database.url);
@@ -127,6 +132,22 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         ));
     }
     errors
+}
+
+/// Servers that no database is on, while they have their share of the limits.
+fn idle_servers(target: &Target, wanted: &[WantedDatabase]) -> Vec<StudyError> {
+    let idle = |(name, server): (&String, &Server)| {
+        let instances = server.instances.filter(|&instances| instances > 1)?;
+        let of_it =
+            wanted.iter().filter_map(|database| database.server.as_ref()).filter(|of| of.name == *name);
+        let used = of_it.filter_map(|server| server.number).collect::<BTreeSet<u32>>().len() as u32;
+        let problem = format!(
+            "are {instances} servers, and databases are on {used} of them: give target.database a count of {instances}, or fewer \
+             instances"
+        );
+        (used < instances).then(|| mistake(format!("target.server.{name}.instances"), problem))
+    };
+    target.server.iter().filter_map(idle).collect()
 }
 
 fn check_one(target: &Target, database: &Database) -> Option<StudyError> {

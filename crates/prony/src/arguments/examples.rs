@@ -45,6 +45,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "prony historian --target postgres://me@localhost/postgres --find-max --quick",
             ),
             (
+                "The same on a server that is started for it, within 2 GiB and one and a half processors",
+                "prony historian --managed postgres --data /data --log /log --memory 2GiB --cpus 1.5 --find-max --quick",
+            ),
+            (
                 "A recording, ten times as fast as it was made",
                 "prony historian --target mysql://me@localhost/mysql --source csv:plant.csv --speed 10",
             ),
@@ -84,6 +88,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             (
                 "Does it hold 60,000 orders a minute? Ends with 3 if not",
                 "prony orders run --target postgres://me@localhost/postgres --clients 64 --rate 60000/min",
+            ),
+            (
+                "Four small servers, as they were loaded before each of seven runs",
+                "prony orders run --managed mariadb --instances 4 --memory 4GiB --size 100MB --repeats 7 --between-trials restore",
             ),
             (
                 "DVD Store's own words and lines",

@@ -4,15 +4,15 @@ use clap::Args;
 use load::{Size, Span};
 use workload::historian::Settings;
 
-use super::{MustHold, profile_names};
+use super::{Managed, MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Historian {
     /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (MariaDB too). On a server the
     /// database named here is only logged in to; a new one is made for the test. A password can be in the address, in
-    /// PGPASSWORD or in MYSQL_PWD
+    /// PGPASSWORD or in MYSQL_PWD. --managed starts a server instead
     #[arg(long, value_name = "URL", help_heading = "Target")]
-    pub(crate) target: String,
+    pub(crate) target: Option<String>,
 
     /// Name of the database that is made on the server [default: prony_historian]
     #[arg(long, value_name = "NAME", help_heading = "Target")]
@@ -29,6 +29,9 @@ pub(crate) struct Historian {
     /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) managed: Managed,
 
     /// Look for the highest rate that is held, and confirm it. Takes one to three hours; with --quick some minutes
     #[arg(long, help_heading = "Study", conflicts_with = "profile")]

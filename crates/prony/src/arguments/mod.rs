@@ -3,6 +3,7 @@
 mod disk;
 mod examples;
 mod historian;
+mod managed;
 mod orders;
 mod planned_orders;
 mod runs;
@@ -17,6 +18,7 @@ use load::{Size, Span};
 pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
+pub(crate) use managed::{Managed, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};

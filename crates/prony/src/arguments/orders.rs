@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use load::Span;
 use workload::orders::{Settings, StoreData, StoreSize};
 
-use super::{Measured, MustHold, Told};
+use super::{Managed, Measured, MustHold, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Orders {
@@ -24,13 +24,16 @@ pub(crate) enum Orders {
 pub(crate) struct RunOrders {
     /// Servers or files with stores that were loaded by `prony orders load`, several separated by commas, each driven by
     /// clients of its own: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE. A password can be in
-    /// the address, in PGPASSWORD or in MYSQL_PWD
+    /// the address, in PGPASSWORD or in MYSQL_PWD. --managed starts a server instead, into which stores of --size are loaded
     #[arg(long, value_name = "URL[,URL…]", help_heading = "Target")]
-    pub(crate) target: String,
+    pub(crate) target: Option<String>,
 
     /// Name of the store's database: one for all servers, one for each, or several on one server [default: prony_orders]
     #[arg(long, value_name = "NAME[,NAME…]", help_heading = "Target")]
     pub(crate) database: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) managed: Managed,
 
     /// Times that the load is measured; what a run added is removed before the next [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -5,36 +5,16 @@ use database::{Existing, Url};
 use study::{Database, Plan, Study, Target, Trial, WantedDatabase};
 use workload::historian::{Job, Rate, Settings, SourceChoice};
 
-use super::measuring::{Asks, fate};
+use super::managed::{self, Given};
+use super::measuring::{Asks, Written, fate};
 use crate::arguments::Historian;
 use crate::exit::Failure;
 
 impl Asks for Historian {
     fn study(&self) -> Result<Study, Failure> {
-        // Read here and not by clap, whose message would show a password.
-        let target: Url = self.target.parse().map_err(Failure::usage)?;
         let mut study = match &self.profile {
-            Some(name) => {
-                let mut study = super::profile(name, self.quick)?;
-                study.target = Target::of_databases(vec![Database::at(target.clone())]);
-                study
-            }
-            None => one(self, target.clone()),
-        };
-        if let Some(name) = &self.database {
-            if target.file().is_some() {
-                return Err(Failure::usage(anyhow!(
-                    "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
-                )));
-            }
-            study.target.database_mut().name = Some(name.clone());
-        }
-        let database = study.target.database_mut();
-        database.keep = self.keep.then_some(true);
-        database.existing = match (self.reuse, self.replace) {
-            (true, _) => Some(Existing::Reuse),
-            (false, true) => Some(Existing::Replace),
-            (false, false) => None,
+            Some(name) => Study { target: target(self)?, ..super::profile(name, self.quick)? },
+            None => one(self, target(self)?),
         };
         study.blocks = self.repeats.unwrap_or(study.blocks);
         study.cool_down = self.pause.unwrap_or(study.cool_down);
@@ -45,7 +25,36 @@ impl Asks for Historian {
     }
 }
 
-fn one(historian: &Historian, target: Url) -> Study {
+/// What is loaded: a database at an address, or on a server that is started.
+fn target(historian: &Historian) -> Result<Target, Failure> {
+    let Historian { keep, reuse, replace, .. } = *historian;
+    let idle = [("--keep", keep), ("--reuse", reuse), ("--replace", replace)];
+    let url: Url = match managed::given(historian.target.as_deref(), &historian.managed, &idle)? {
+        Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
+            return Err(Failure::usage(anyhow!(
+                "--instances has no meaning for a historian, which has one database: leave it out"
+            )));
+        }
+        Given::Started(server) => return managed::started(*server, historian.database.as_deref()),
+        // Read here and not by clap, whose message would show a password.
+        Given::At(address) => address.parse().map_err(Failure::usage)?,
+    };
+    if let (Some(name), Some(_)) = (&historian.database, url.file()) {
+        return Err(Failure::usage(anyhow!(
+            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+        )));
+    }
+    let existing = match (reuse, replace) {
+        (true, _) => Some(Existing::Reuse),
+        (false, true) => Some(Existing::Replace),
+        (false, false) => None,
+    };
+    let mut database = Database::at(url).named(historian.database.as_deref());
+    (database.existing, database.keep) = (existing, keep.then_some(true));
+    Ok(Target::of_databases(vec![database]))
+}
+
+fn one(historian: &Historian, target: Target) -> Study {
     let mut study = Study::of_historian(target);
     if historian.find_max {
         study.search_rate(historian.quick);
@@ -78,18 +87,38 @@ fn title(historian: &Historian) -> Option<String> {
     })
 }
 
+/// What a row takes at least, its header included.
+const ROW_BYTES_LEAST: f64 = 40.0;
+
+/// The least that historians write to a database; none where nobody knows the rate.
+fn least_bytes(plan: &Plan, database: &WantedDatabase) -> Option<u64> {
+    // Tables are emptied before each trial, so that the largest counts.
+    let rows = jobs(plan, database).map(rows_at_most).reduce(|a, b| Some(a?.max(b?)))??;
+    let is_known = jobs(plan, database).all(|job| job.rate_per_s().is_some());
+    is_known.then_some((rows * ROW_BYTES_LEAST) as u64)
+}
+
+fn jobs<'a>(plan: &'a Plan, database: &'a WantedDatabase) -> impl Iterator<Item = &'a Job> + Clone {
+    let uses = move |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
+    plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<Settings>())
+}
+
+/// Rows of a job, where its rate has a bound.
+fn rows_at_most(job: &Job) -> Option<f64> {
+    Some(job.rate_per_s_max()? * job.phases.end_ns() as f64 / 1e9)
+}
+
 /// What historians write, as rows: how many bytes that is depends on the engine.
-pub(super) fn written(study: &Study, plan: &Plan, database: &WantedDatabase) -> String {
-    let uses = |trial: &&Trial| trial.databases().iter().any(|other| other.is_same(database));
-    let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<Settings>());
-    let rows = |job: &Job| Some(job.rate_per_s_max()? * job.phases.end_ns() as f64 / 1e9);
+pub(super) fn written(study: &Study, plan: &Plan, database: &WantedDatabase) -> Written {
+    let jobs = jobs(plan, database);
     let is_most = jobs.clone().any(|job| job.rate_per_s().is_none());
-    let known: Option<f64> = jobs.map(rows).sum();
+    let known: Option<f64> = jobs.map(rows_at_most).sum();
     let at_most = if is_most { "at most " } else { "" };
     let amount = match known.filter(|_| study.search.is_none()) {
         Some(rows) => format!("{at_most}{} rows", report::format::grouped(rows.round() as u64)),
         None => "rows as fast as they are taken".to_owned(),
     };
     let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());
-    format!("{amount} into {name}, {}", fate(database))
+    let least_bytes = least_bytes(plan, database).filter(|_| study.search.is_none());
+    Written { words: format!("{amount} into {name}, {}", fate(database)), least_bytes }
 }

@@ -47,18 +47,33 @@ impl<W: Asks + Args> Measured<W> {
     }
 }
 
-/// What a plan writes to one of its databases for this work, for whoever reads the plan.
+/// What a plan writes to one of its databases.
+pub(super) struct Written {
+    /// For whoever reads the plan.
+    pub(super) words: String,
+    /// The least that it comes to; none where nobody knows.
+    pub(super) least_bytes: Option<u64>,
+}
+
+/// What a plan writes to one of its databases for this work.
 pub(super) fn written_by(
     work: &Work,
     study: &Study,
     plan: &Plan,
     database: &WantedDatabase,
-) -> Option<String> {
+) -> Option<Written> {
     match work {
         Work::Disk(_) => None,
         Work::Historian(_) => Some(historian::written(study, plan, database)),
         Work::Orders(asked) => Some(orders::written(database, &asked.job)),
     }
+}
+
+/// The least that a plan writes to a server that is started for it, by its name, as far as that is known.
+pub(crate) fn least_written(study: &Study, plan: &Plan, server: &str) -> Option<u64> {
+    let databases = plan.databases().into_iter();
+    let on_it = databases.filter(|(it, _)| it.server.as_ref().is_some_and(|of| of.called() == server));
+    on_it.map(|(it, trial)| written_by(&trial.work, study, plan, &it)?.least_bytes).sum()
 }
 
 /// What becomes of a database that is made.

@@ -7,6 +7,7 @@ mod export;
 mod historian;
 mod history;
 mod list;
+mod managed;
 mod manual;
 mod measuring;
 mod orders;
@@ -25,6 +26,7 @@ use anyhow::anyhow;
 use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
+pub(crate) use measuring::least_written;
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
 pub(crate) use proof::run as prove_limits;
 

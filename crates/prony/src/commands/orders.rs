@@ -2,8 +2,9 @@
 
 use database::Existing;
 use study::WantedDatabase;
-use workload::orders::Job;
+use workload::orders::{Job, StoreData, StoreTable};
 
+use super::measuring::Written;
 use super::{measuring, orders_generate, orders_store};
 use crate::arguments::{Orders, PlannedOrders};
 use crate::exit::{Exit, Failure};
@@ -24,12 +25,24 @@ pub(crate) fn plan(command: &PlannedOrders) -> Result<Exit, Failure> {
     }
 }
 
+/// What a row takes at least, its header included.
+const ROW_BYTES_LEAST: u64 = 40;
+
+/// The least that a store takes that is loaded.
+fn least_bytes(job: &Job) -> u64 {
+    let data = StoreData::new(job.size.unwrap_or_default(), StoreData::SEED);
+    StoreTable::ALL.into_iter().map(|table| data.expected_rows(table)).sum::<u64>() * ROW_BYTES_LEAST
+}
+
 /// What is loaded into a store, or what its clients write.
-pub(super) fn written(database: &WantedDatabase, job: &Job) -> String {
+pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     if database.existing == Existing::Use {
-        return "orders into the stores, which the next run removes".to_owned();
+        let words = "orders into the stores, which the next run removes".to_owned();
+        return Written { words, least_bytes: None };
     }
     let size = database.load.clone().unwrap_or_else(|| job.size.unwrap_or_default().to_string());
     let seed = job.store_seed.map_or_else(String::new, |seed| format!(", seed {seed},"));
-    format!("an order store of {size}{seed} to {}, {}", database.place(), measuring::fate(database))
+    let words =
+        format!("an order store of {size}{seed} to {}, {}", database.place(), measuring::fate(database));
+    Written { words, least_bytes: Some(least_bytes(job)) }
 }

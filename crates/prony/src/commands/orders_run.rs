@@ -6,9 +6,10 @@ use anyhow::anyhow;
 use database::Url;
 use load::Size;
 use record::Prices;
-use study::{Database, Study};
+use study::{Database, Study, Target};
 use workload::given_file;
 
+use super::managed::{self, Given};
 use super::measuring::Asks;
 use super::orders_compat::{self, Compat};
 use crate::arguments::{Output, RunOrders};
@@ -17,7 +18,11 @@ use crate::session;
 
 impl Asks for RunOrders {
     fn study(&self) -> Result<Study, Failure> {
-        let mut study = Study::of_orders(stores(&self.target, self.database.as_deref())?);
+        let names = self.database.as_deref();
+        let mut study = Study::of_orders(match managed::given(self.target.as_deref(), &self.managed, &[])? {
+            Given::At(targets) => Target::of_databases(stores(targets, names)?),
+            Given::Started(server) => managed::started(*server, names)?,
+        });
         study.blocks = self.repeats.unwrap_or(study.blocks);
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.prices = self.prices.as_deref().map(read_prices).transpose()?;

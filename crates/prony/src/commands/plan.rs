@@ -11,6 +11,7 @@ use super::measuring::written_by;
 use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
 use crate::lacks::lacks;
+use crate::placement;
 use crate::session::{self, Surveyed};
 use crate::terminal;
 
@@ -67,7 +68,13 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "blocks_for_gain": gain.and_then(|gain| findable(study, plan)?.blocks_for(gain.value())),
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
-        "warnings": survey.warnings().cloned().chain(lacks(study, plan)).collect::<Vec<_>>(),
+        "servers": survey.servers,
+        "warnings": survey
+            .warnings()
+            .cloned()
+            .chain(lacks(study, plan))
+            .chain(placement::remarks(study, plan, &survey.servers))
+            .collect::<Vec<_>>(),
         "trials": trials,
     })
 }
@@ -93,12 +100,14 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     }
     lines.extend(looks(study, plan));
     lines.push(format!("writes {}", written(study, plan, survey)));
+    lines.extend(report::started_servers(&survey.servers));
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
     }
     lines.extend(commands(study));
     lines.extend(survey.warnings().cloned());
     lines.extend(lacks(study, plan));
+    lines.extend(placement::remarks(study, plan, &survey.servers));
     lines
 }
 
@@ -183,7 +192,8 @@ fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
 fn written_to_databases(study: &Study, plan: &Plan) -> Vec<String> {
     let mut seen = HashSet::new();
     let databases = plan.databases().into_iter();
-    let parts = databases.filter_map(|(database, trial)| written_by(&trial.work, study, plan, &database));
+    let parts = databases
+        .filter_map(|(database, trial)| Some(written_by(&trial.work, study, plan, &database)?.words));
     parts.filter(|part| seen.insert(part.clone())).collect()
 }
 

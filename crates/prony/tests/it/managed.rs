@@ -222,3 +222,123 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
     run(&bench, &nowhere).ended_with(1).says("the server pg: cannot make a directory in /nowhere/at/all");
     assert_eq!(bench.results(), None, "nothing was begun");
 }
+
+/// A short historian on a server of its own, with data and log in these directories.
+fn historian<'a>(data: &'a str, log: &'a str) -> Vec<&'a str> {
+    let mut arguments = vec!["historian", "--managed", "postgres", "--data", data, "--log", log];
+    arguments
+        .extend("--setting work_mem=3MB --cold --rate 200 --warm-up 1s --duration 1s --screens 0".split(' '));
+    arguments.extend("--repeats 2 --between-trials restore".split(' '));
+    arguments
+}
+
+#[test]
+fn a_plan_shows_what_would_be_started_and_where_that_is_not_what_it_seems() {
+    let (bench, data, log) = (Workbench::new(), place(), place());
+    let (on, apart) = (data.path().to_str().unwrap(), log.path().to_str().unwrap());
+    let plan = bench.run(&[vec!["plan"], historian(on, apart)].concat()).ended_with(0);
+    for part in [
+        &format!("starts PostgreSQL managed: data in {on} on "),
+        &format!("log in {apart} on "),
+        "without limits",
+        "settings asked for: work_mem = 3MB",
+        "settings that follow from what it may use: shared_buffers = ",
+        "data and log of the server managed were asked to be apart, and are on one device",
+    ] {
+        assert!(plan.stdout.contains(part), "{part}: {}", plan.stdout);
+    }
+    assert!(is_empty(data.path()) && is_empty(log.path()), "a plan makes nothing");
+}
+
+/// The command line says what a study file says, and the study that is stored has it.
+#[test]
+fn a_command_starts_a_server_of_its_own() {
+    let (bench, data, log) = (Workbench::new(), place(), place());
+    let arguments = historian(data.path().to_str().unwrap(), log.path().to_str().unwrap());
+    // An address that stands in the environment for every day is no second target.
+    let outcome = bench.run_with(&[("PRONY_TARGET", "sqlite:every-day.db")], &arguments);
+    assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
+    outcome.says("were asked to be apart, and are on one device");
+    let servers = servers(&bench);
+    assert_eq!(setting(&servers[0][0], "asked", "work_mem"), Some("3MB"));
+    let steps = steps(&servers[1][0]);
+    assert!(steps.ends_with(&["stopped", "restored", "caches dropped", "started"]), "{steps:?}");
+    let stored = fs::read_to_string(bench.results().unwrap().join("study.toml")).unwrap();
+    assert!(
+        stored.contains("[target.server.managed]") && stored.contains("engine = \"postgres\""),
+        "{stored}"
+    );
+    assert!(is_empty(data.path()) && is_empty(log.path()), "nothing is left");
+}
+
+#[test]
+fn orders_load_what_they_drive_on_servers_that_are_started() {
+    let bench = Workbench::new();
+    let arguments = [
+        "orders",
+        "run",
+        "--managed",
+        "mariadb",
+        "--instances",
+        "2",
+        "--size",
+        "1MB",
+        "--clients",
+        "2",
+        "--warm-up",
+        "1s",
+        "--duration",
+        "1s",
+        "--setting",
+        "innodb_buffer_pool_size=64M",
+        "--setting",
+        "innodb_log_file_size=8M",
+    ];
+    let outcome = bench.run(&arguments);
+    assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
+    let servers = servers(&bench);
+    let names: Vec<&str> =
+        servers[0].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["managed-1", "managed-2"]);
+    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    assert_eq!(trial["setup"]["targets"].as_array().map(Vec::len), Some(2), "{}", trial["setup"]);
+}
+
+#[test]
+fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
+    let bench = Workbench::new();
+    for (arguments, told) in [
+        (
+            &["historian"][..],
+            "give the address of a database with --target, or have a server started with --managed",
+        ),
+        (&["orders", "run", "--clients", "2"], "or have a server started with --managed postgres"),
+        (&["historian", "--memory", "2GiB"], "--memory is of a server that is started: give --managed"),
+        (&["historian", "--target", "sqlite:x", "--cpus", "1", "--cold"], "--cpus, --cold are of a server"),
+        (
+            &["historian", "--target", "sqlite:x", "--managed", "postgres"],
+            "are both given: leave out --managed",
+        ),
+        (&["historian", "--managed", "postgres", "--keep"], "--keep has no meaning with --managed"),
+        (&["historian", "--managed", "postgres", "--reuse"], "--reuse has no meaning with --managed"),
+        (&["historian", "--managed", "postgres", "--replace"], "--replace has no meaning with --managed"),
+        (
+            &["historian", "--managed", "postgres", "--instances", "2"],
+            "--instances has no meaning for a historian",
+        ),
+        (&["historian", "--managed", "mysql"], "possible values: postgres, mariadb"),
+        (&["historian", "--managed", "mariadb", "--tablespace", "a=/tmp"], "--tablespace: are PostgreSQL's"),
+        (&["historian", "--managed", "postgres", "--memory", "1MiB"], "--memory: is too little for a server"),
+        (&["historian", "--managed", "postgres", "--setting", "work_mem"], "has no name and value"),
+        (
+            &["orders", "run", "--managed", "postgres", "--instances", "2", "--database", "a,b"],
+            "--database a,b names 2 databases, and --instances 2 has one on each server",
+        ),
+    ] {
+        bench.run(arguments).ended_with(2).says(told);
+    }
+    assert_eq!(bench.results(), None);
+    // What the environment says of servers for every day is nothing to who names an address.
+    let address = ["plan", "historian", "--target", "sqlite:x.db"];
+    bench.run_with(&[("PRONY_MANAGED", "postgres"), ("PRONY_MEMORY", "2GiB")], &address).ended_with(0);
+}

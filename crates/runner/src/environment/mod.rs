@@ -61,10 +61,10 @@ fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timest
     }
 }
 
-/// Where the file system of a path is mounted, and the kernel name of the device that it lies on.
-pub(crate) fn below(path: &Path) -> (Reading<String>, Reading<String>) {
+/// The file system of a path, and the kernel name of the device that it lies on.
+pub(crate) fn below(path: &Path) -> (Reading<MountPoint>, Reading<String>) {
     let (mount, device) = below_target(Path::new("/"), path);
-    (reading(mount.map(|mount| mount.path)), reading(device.map(|device| device.name)))
+    (reading(mount), reading(device.map(|device| device.name)))
 }
 
 /// Memory of this machine, in bytes.

@@ -100,6 +100,19 @@ impl StartedServers {
         Ok(())
     }
 
+    /// The servers of a trial as they would be started, with the directories in which theirs would be made.
+    pub(crate) fn planned(&self, trial: &Trial) -> Result<Vec<record::StartedServer>, RunError> {
+        let planned = |Wanted { server, sessions }: Wanted| {
+            let configuration = self.configuration(&server, sessions)?;
+            let places = settings::parents(&server.server).into_iter();
+            Ok(record::StartedServer {
+                places: places.map(|(what, path)| (what, volume(&path))).collect(),
+                ..described(&server, &configuration)
+            })
+        };
+        wanted(trial).into_iter().map(planned).collect()
+    }
+
     fn configuration(&self, server: &StartedServer, sessions: u32) -> Result<Configuration, RunError> {
         let configuration = Configuration::of(&server.server, sessions, self.whole);
         configuration.on(&server.server, &settings::parents(&server.server)).map_err(failed(server))
@@ -384,16 +397,13 @@ impl Running {
             .map(|(what, path): (String, PathBuf)| (what, volume(&path)))
             .collect();
         let by = self.instance.group().map(instance::Group::described).unwrap_or_default();
+        let limits = self.configuration.recorded(by, self.proofs.clone());
         Ok(record::StartedServer {
-            name: self.of.called(),
-            engine: self.of.server.engine.map(study::Engine::called).unwrap_or_default().to_owned(),
             address,
             places,
-            asked: self.configuration.asked.clone(),
-            chosen: self.configuration.chosen.clone(),
-            limits: self.configuration.recorded(by, self.proofs.clone()),
+            limits,
             steps,
-            used: None,
+            ..described(&self.of, &self.configuration)
         })
     }
 }
@@ -419,6 +429,18 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Nobody is left who could be told.
         let _ = self.0.remove_with_all();
+    }
+}
+
+/// What is known of a server before it is started.
+fn described(server: &StartedServer, configuration: &Configuration) -> record::StartedServer {
+    record::StartedServer {
+        name: server.called(),
+        engine: server.server.engine.map(study::Engine::called).unwrap_or_default().to_owned(),
+        asked: configuration.asked.clone(),
+        chosen: configuration.chosen.clone(),
+        limits: configuration.recorded(String::new(), Vec::new()),
+        ..record::StartedServer::default()
     }
 }
 

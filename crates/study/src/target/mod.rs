@@ -40,6 +40,18 @@ pub struct Target {
     older: Vec<&'static str>,
 }
 
+impl From<::database::Url> for Target {
+    fn from(url: ::database::Url) -> Self {
+        Self::of_databases(vec![Database::at(url)])
+    }
+}
+
+impl From<Vec<Database>> for Target {
+    fn from(databases: Vec<Database>) -> Self {
+        Self::of_databases(databases)
+    }
+}
+
 impl Target {
     /// Directories, files or devices.
     #[must_use]

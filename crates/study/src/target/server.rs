@@ -326,7 +326,7 @@ impl Server {
             (
                 "tablespaces",
                 !self.tablespaces.is_empty() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
-                "are PostgreSQL's: leave them out, or take engine = \"postgres\"",
+                "are PostgreSQL's: leave them out, or start PostgreSQL",
             ),
             (
                 "instances",

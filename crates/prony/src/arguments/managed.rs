@@ -1,0 +1,161 @@
+//! Arguments of a server that is started for a run, in place of the address of one.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use ::study::{Engine, Pristine};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command};
+use load::Size;
+
+/// Where this stands in a help.
+const HEADING: &str = "Server that is started";
+/// The option that asks for a server, and the one that gives the address of one.
+const MANAGED: &str = "managed";
+const TARGET: &str = "target";
+
+/// A server that is started for a run, on this machine; without an engine there is none, and nothing else is given.
+#[derive(Clone, Debug, Args)]
+#[group(id = "started_server")]
+pub(crate) struct Managed {
+    /// Start a server for this run instead, on a free port of this machine, with directories, settings and limits as given below. It is
+    /// loaded without limits, and removed at the end with all that it has
+    #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
+    pub(crate) managed: Option<Engine>,
+
+    /// Directory in which one is made for its data [default: that of temporary files]
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Directory in which one is made for its log (WAL, redo log, binary log), apart from the data
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Directory in which one is made for a tablespace of this name; PostgreSQL's alone. Can be repeated
+    #[arg(long, value_name = "NAME=DIR", help_heading = HEADING, value_parser = super::study::pair)]
+    pub(crate) tablespace: Vec<(String, String)>,
+
+    /// Memory that it may use, its part of the page cache included. Its caches follow from that unless they are set
+    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    pub(crate) memory: Option<Size>,
+
+    /// Processors' worth of time that it may use; parts count
+    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
+    pub(crate) cpus: Option<f64>,
+
+    /// Processors that it runs on, such as 0-3,8
+    #[arg(long, value_name = "LIST", help_heading = HEADING)]
+    pub(crate) cpu_set: Option<String>,
+
+    /// Reads a second from each device that its directories lie on
+    #[arg(long, value_name = "PER_SECOND", help_heading = HEADING)]
+    pub(crate) read_iops: Option<u64>,
+
+    /// Writes a second to each of them
+    #[arg(long, value_name = "PER_SECOND", help_heading = HEADING)]
+    pub(crate) write_iops: Option<u64>,
+
+    /// Bytes a second read from each of them, such as 100MiB
+    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    pub(crate) read_rate: Option<Size>,
+
+    /// Bytes a second written to each of them
+    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    pub(crate) write_rate: Option<Size>,
+
+    /// Setting by the server's own name, such as max_wal_size=8GB. Can be repeated
+    #[arg(long, value_name = "NAME=VALUE", help_heading = HEADING, value_parser = super::study::pair)]
+    pub(crate) setting: Vec<(String, String)>,
+
+    /// Servers that are started, which share the limits; each has a database of its own [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
+    pub(crate) instances: Option<u32>,
+
+    /// What becomes of it between two trials [default: keep]
+    #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
+    pub(crate) between_trials: Option<Pristine>,
+
+    /// Have the kernel forget its files before each trial, for which it is started again
+    #[arg(long, help_heading = HEADING)]
+    pub(crate) cold: bool,
+}
+
+impl Managed {
+    /// Options that say something of a server, as they were given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--data", self.data.is_some()),
+            ("--log", self.log.is_some()),
+            ("--tablespace", !self.tablespace.is_empty()),
+            ("--memory", self.memory.is_some()),
+            ("--cpus", self.cpus.is_some()),
+            ("--cpu-set", self.cpu_set.is_some()),
+            ("--read-iops", self.read_iops.is_some()),
+            ("--write-iops", self.write_iops.is_some()),
+            ("--read-rate", self.read_rate.is_some()),
+            ("--write-rate", self.write_rate.is_some()),
+            ("--setting", !self.setting.is_empty()),
+            ("--instances", self.instances.is_some()),
+            ("--between-trials", self.between_trials.is_some()),
+            ("--cold", self.cold),
+        ];
+        all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
+    }
+}
+
+fn engines() -> impl TypedValueParser<Value = Engine> {
+    PossibleValuesParser::new(["postgres", "mariadb"]).map(|name| match name.as_str() {
+        "postgres" => Engine::Postgres,
+        _ => Engine::Mariadb,
+    })
+}
+
+fn pristine() -> impl TypedValueParser<Value = Pristine> {
+    let values = [
+        ("keep", "It goes on as it is"),
+        ("restart", "It is started again, on the same data"),
+        ("restore", "Its files become what they were after loading, and it is started again"),
+        ("recreate", "It is made and loaded anew"),
+    ];
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "restart" => Pristine::Restart,
+        "restore" => Pristine::Restore,
+        "recreate" => Pristine::Recreate,
+        _ => Pristine::Keep,
+    })
+}
+
+/// What the command line decides is not decided once more by the environment or by a file of defaults: who asks for a server has no
+/// use for an address that stands there for every day, and the other way round.
+pub(crate) fn decided(command: Command, arguments: &[OsString]) -> Command {
+    let has = |option: &str| arguments.iter().take_while(|word| *word != "--").any(|word| is(word, option));
+    match (has(MANAGED), has(TARGET)) {
+        (true, false) => without_defaults(command, &|id| id == TARGET),
+        (false, true) => {
+            let own = Managed::augment_args(Command::new(""));
+            let own: Vec<String> = own.get_arguments().map(|own| own.get_id().to_string()).collect();
+            without_defaults(command, &|id| own.iter().any(|own| own == id))
+        }
+        (true, true) | (false, false) => command,
+    }
+}
+
+/// Whether a word gives an option.
+fn is(word: &OsStr, option: &str) -> bool {
+    let rest = word.to_str().and_then(|word| word.strip_prefix("--")?.strip_prefix(option));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+}
+
+/// The commands that can start a server, without what the environment or a file says of these arguments.
+fn without_defaults(command: Command, is_meant: &dyn Fn(&str) -> bool) -> Command {
+    let starts = command.get_arguments().any(|argument| argument.get_id() == MANAGED);
+    let command = match starts {
+        true => command.mut_args(|argument| match is_meant(argument.get_id().as_str()) {
+            true => argument.env(None::<&str>).default_values(Vec::<String>::new()),
+            false => argument,
+        }),
+        false => command,
+    };
+    command.mut_subcommands(|inner| without_defaults(inner, is_meant))
+}

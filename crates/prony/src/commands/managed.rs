@@ -1,0 +1,115 @@
+//! Where a database workload gets its database: at an address, or on a server that is started for it.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use study::{At, Database, Server, Target};
+use toml::Value;
+
+use crate::arguments::Managed;
+use crate::exit::Failure;
+
+/// What a server of the command line is called in its study.
+const NAME: &str = "managed";
+
+/// Where a command is to find its databases.
+pub(super) enum Given<'a> {
+    /// At an address, or several.
+    At(&'a str),
+    /// On a server that is started.
+    Started(Box<Server>),
+}
+
+/// Reads what a command was given. Exactly one of both ways is.
+///
+/// # Errors
+/// Both, neither, options of a server that is not started, and what has no meaning for one that is: each with what to do.
+pub(super) fn given<'a>(
+    target: Option<&'a str>,
+    managed: &Managed,
+    idle: &[(&str, bool)],
+) -> Result<Given<'a>, Failure> {
+    let refused = |sentence: String| Err(Failure::usage(anyhow!(sentence)));
+    let own = managed.given();
+    match (target, managed.managed) {
+        (Some(_), Some(_)) => refused(
+            "--target and --managed are both given: leave out --managed to load the server at the address, or --target to have one \
+             started"
+                .to_owned(),
+        ),
+        (None, None) if own.is_empty() => refused(
+            "nothing to load: give the address of a database with --target, or have a server started with --managed postgres or \
+             --managed mariadb"
+                .to_owned(),
+        ),
+        (_, None) if !own.is_empty() => refused(format!(
+            "{} {} of a server that is started: give --managed postgres or --managed mariadb too, or leave {} out",
+            own.join(", "),
+            if own.len() == 1 { "is" } else { "are" },
+            if own.len() == 1 { "it" } else { "them" },
+        )),
+        (Some(target), None) => Ok(Given::At(target)),
+        (None, None) => unreachable!("both cases of no target and no server stand above"),
+        (None, Some(_)) => match idle.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => refused(format!(
+                "{option} has no meaning with --managed: the server is started empty, and removed at the end with all that it has"
+            )),
+            None => Ok(Given::Started(Box::new(server(managed)))),
+        },
+    }
+}
+
+fn server(managed: &Managed) -> Server {
+    let places = managed.tablespace.iter();
+    Server {
+        engine: managed.managed,
+        data: managed.data.clone(),
+        log: managed.log.clone(),
+        tablespaces: places.map(|(name, place)| (name.clone(), PathBuf::from(place))).collect(),
+        memory: managed.memory,
+        cpus: managed.cpus,
+        cpu_set: managed.cpu_set.clone(),
+        read_iops: managed.read_iops,
+        write_iops: managed.write_iops,
+        read_rate: managed.read_rate,
+        write_rate: managed.write_rate,
+        settings: managed
+            .setting
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::String(value.clone())))
+            .collect(),
+        instances: managed.instances,
+        pair: None,
+        between_trials: managed.between_trials,
+        cold: managed.cold.then_some(true),
+    }
+}
+
+/// A target of databases on a server that is started: one of each name, or with several servers one on each.
+///
+/// # Errors
+/// Several names and several servers.
+pub(super) fn started(server: Server, names: Option<&str>) -> Result<Target, Failure> {
+    let names: Vec<&str> = names.map(|names| names.split(',').collect()).unwrap_or_default();
+    let count = server.instances.filter(|&instances| instances > 1);
+    if let (Some(count), [_, _, ..]) = (count, names.as_slice()) {
+        return Err(Failure::usage(anyhow!(
+            "--database {} names {} databases, and --instances {count} has one on each server: give one name, to which the number is \
+             added",
+            names.join(","),
+            names.len()
+        )));
+    }
+    let one = |name: Option<&str>| {
+        let mut database = Database::default().named(name);
+        (database.at, database.count) = (Some(At::Named(NAME.to_owned())), count);
+        database
+    };
+    let databases = match names.as_slice() {
+        [] => vec![one(None)],
+        names => names.iter().copied().map(Some).map(one).collect(),
+    };
+    let mut target = Target::of_databases(databases);
+    target.server.insert(NAME.to_owned(), server);
+    Ok(target)
+}

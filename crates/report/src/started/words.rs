@@ -1,0 +1,141 @@
+//! A started server in words: for a plan before it is started, and for a report of what it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{DeviceLimits, ServerLimits, ServerSetting, StartedServer, Volume};
+
+use crate::format;
+
+/// What is called first in the directories that are made in a user's.
+const MADE: &str = "prony-";
+/// Servers that are told one by one.
+const LISTED_MOST: usize = 4;
+
+/// What a plan would start, a few lines for each server that differs from the others in more than its name.
+#[must_use]
+pub fn lines(servers: &[StartedServer]) -> Vec<String> {
+    let mut kinds: Vec<(Vec<&str>, &StartedServer)> = Vec::new();
+    for server in servers {
+        let nameless = |server: &StartedServer| StartedServer { name: String::new(), ..server.clone() };
+        match kinds.iter_mut().find(|(_, other)| nameless(other) == nameless(server)) {
+            Some((names, _)) => names.push(&server.name),
+            None => kinds.push((vec![&server.name], server)),
+        }
+    }
+    let more = kinds.len().saturating_sub(LISTED_MOST);
+    let told = kinds.iter().take(LISTED_MOST).flat_map(|(names, server)| of_kind(names, server));
+    let rest = format!(
+        "and {} with other places, limits or settings",
+        format::counted(more, "more server", "more servers")
+    );
+    told.chain((more > 0).then_some(rest)).collect()
+}
+
+fn of_kind(names: &[&str], server: &StartedServer) -> Vec<String> {
+    let who = match names {
+        [name] => format!("{} {name}", server.engine),
+        [first, .., last] => format!("{} {} servers, {first} to {last}", names.len(), server.engine),
+        [] => server.engine.clone(),
+    };
+    let places: Vec<String> =
+        server.places.iter().map(|(what, volume)| format!("{what} in {}", place(volume))).collect();
+    let limits: Vec<String> = limits(server).into_iter().map(|(of, limit)| format!("{of} {limit}")).collect();
+    let limited = match (limits.is_empty(), names.len()) {
+        (true, _) => "  without limits".to_owned(),
+        (false, 1) => format!("  limited in its trials: {}", limits.join(", ")),
+        (false, _) => format!("  each limited in its trials: {}", limits.join(", ")),
+    };
+    let set = |what: &str, settings: &[ServerSetting]| {
+        let all: Vec<String> =
+            settings.iter().map(|setting| format!("{} = {}", setting.name, setting.value)).collect();
+        (!all.is_empty()).then(|| format!("  settings {what}: {}", all.join(", ")))
+    };
+    let first = format!("starts {who}: {}", places.join(", "));
+    let asked = set("asked for", &server.asked);
+    let chosen = set("that follow from what it may use", &server.chosen);
+    [first, limited].into_iter().chain(asked).chain(chosen).collect()
+}
+
+/// The user's directory in which ours is, and what it lies on: `/data on vda (ext4)`.
+pub(crate) fn place(volume: &Volume) -> String {
+    let made = volume.path.split('/').position(|part| part.starts_with(MADE));
+    let path = match made {
+        Some(at) => volume.path.split('/').take(at).collect::<Vec<&str>>().join("/"),
+        None => volume.path.clone(),
+    };
+    match (volume.device.known(), &volume.file_system) {
+        (Some(device), Some(file_system)) => format!("{path} on {device} ({file_system})"),
+        (Some(device), None) => format!("{path} on {device}"),
+        (None, Some(file_system)) => format!("{path} ({file_system}, on no device that is known)"),
+        (None, None) => path,
+    }
+}
+
+/// What it could use at most, by what is limited.
+pub(crate) fn limits(server: &StartedServer) -> Vec<(String, String)> {
+    let Some(ServerLimits { memory_bytes, cpus, cpu_set, devices, .. }) = &server.limits else {
+        return Vec::new();
+    };
+    let mut all: Vec<(String, String)> = Vec::new();
+    all.extend(memory_bytes.map(|bytes| ("memory".to_owned(), format::bytes(bytes))));
+    all.extend(cpus.map(|cpus| ("processors' worth of time".to_owned(), format::plain(cpus))));
+    if !cpu_set.is_empty() {
+        all.push(("processors".to_owned(), ranges(cpu_set)));
+    }
+    for (number, limits) in devices {
+        let device = device_name(server, number);
+        all.extend(of_device(limits).into_iter().map(|(what, limit)| (format!("{what} {device}"), limit)));
+    }
+    all
+}
+
+fn of_device(limits: &DeviceLimits) -> Vec<(&'static str, String)> {
+    let count = |count: u64| format!("{}/s", format::grouped(count));
+    let bytes = |bytes: u64| format!("{}/s", format::bytes(bytes));
+    let all = [
+        ("reads of", limits.reads_per_s.map(count)),
+        ("writes to", limits.writes_per_s.map(count)),
+        ("bytes read of", limits.read_bytes_per_s.map(bytes)),
+        ("bytes written to", limits.write_bytes_per_s.map(bytes)),
+    ];
+    all.into_iter().filter_map(|(what, limit)| Some((what, limit?))).collect()
+}
+
+/// The kernel's name of a device that is known by its numbers, where it can be but one.
+pub(crate) fn device_name(server: &StartedServer, number: &str) -> String {
+    let known: BTreeSet<&String> =
+        server.places.values().filter_map(|volume| volume.device.known()).collect();
+    let limited = server.limits.as_ref().map_or(0, |limits| limits.devices.len());
+    match known.iter().next() {
+        Some(name) if known.len() == 1 && limited == 1 => (*name).clone(),
+        _ => number.to_owned(),
+    }
+}
+
+/// `0-3, 8`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let text = |&(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    ranges.iter().map(text).collect::<Vec<String>>().join(", ")
+}
+
+/// Places of a server that were asked to be apart and are on one device: `data and log`, and the device.
+#[must_use]
+pub fn on_one_device(server: &StartedServer) -> Vec<(String, String)> {
+    let mut by_device: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+    for (what, volume) in &server.places {
+        if let Some(device) = volume.device.known() {
+            by_device.entry(device).or_default().push(what);
+        }
+    }
+    let together = by_device.into_iter().filter(|(_, places)| places.len() > 1);
+    together.map(|(device, places)| (places.join(" and "), device.clone())).collect()
+}
