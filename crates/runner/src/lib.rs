@@ -28,6 +28,6 @@ pub use command::CommandError;
 pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
-pub use started::{PROVES, WithinLimits};
+pub use started::{PROVES, Staying, WithinLimits, start_to_stay};
 pub use targets::{look_again, look_at_databases, look_at_targets, planned_servers};
 pub use workloads::check;

@@ -207,6 +207,18 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("prony report", &[("Again from the records, with every table", "prony report latest --details")]),
     ("prony list", &[("All runs, and those of one disk", "prony list"), ("", "prony list --tag disk=nvme")]),
     (
+        "prony instance",
+        &[
+            (
+                "A PostgreSQL within 2 GiB, to look at; and its end",
+                "prony instance start postgres --name lab --memory 2GiB --setting work_mem=64MB",
+            ),
+            ("", "prony instance shell lab"),
+            ("", "prony instance stop lab"),
+            ("What a prony that was killed left", "prony instance list"),
+        ],
+    ),
+    (
         "prony export",
         &[
             ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),

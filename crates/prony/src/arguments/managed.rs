@@ -23,6 +23,25 @@ pub(crate) struct Managed {
     #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
     pub(crate) managed: Option<Engine>,
 
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+
+    /// Servers that are started, which share the limits; each has a database of its own [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
+    pub(crate) instances: Option<u32>,
+
+    /// What becomes of it between two trials [default: keep]
+    #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
+    pub(crate) between_trials: Option<Pristine>,
+
+    /// Have the kernel forget its files before each trial, for which it is started again
+    #[arg(long, help_heading = HEADING)]
+    pub(crate) cold: bool,
+}
+
+/// Where a server is placed, what it may use, and how it is set.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServerArguments {
     /// Directory in which one is made for its data [default: that of temporary files]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data: Option<PathBuf>,
@@ -66,35 +85,24 @@ pub(crate) struct Managed {
     /// Setting by the server's own name, such as max_wal_size=8GB. Can be repeated
     #[arg(long, value_name = "NAME=VALUE", help_heading = HEADING, value_parser = super::study::pair)]
     pub(crate) setting: Vec<(String, String)>,
-
-    /// Servers that are started, which share the limits; each has a database of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
-    pub(crate) instances: Option<u32>,
-
-    /// What becomes of it between two trials [default: keep]
-    #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
-    pub(crate) between_trials: Option<Pristine>,
-
-    /// Have the kernel forget its files before each trial, for which it is started again
-    #[arg(long, help_heading = HEADING)]
-    pub(crate) cold: bool,
 }
 
 impl Managed {
     /// Options that say something of a server, as they were given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
+        let server = &self.server;
         let all = [
-            ("--data", self.data.is_some()),
-            ("--log", self.log.is_some()),
-            ("--tablespace", !self.tablespace.is_empty()),
-            ("--memory", self.memory.is_some()),
-            ("--cpus", self.cpus.is_some()),
-            ("--cpu-set", self.cpu_set.is_some()),
-            ("--read-iops", self.read_iops.is_some()),
-            ("--write-iops", self.write_iops.is_some()),
-            ("--read-rate", self.read_rate.is_some()),
-            ("--write-rate", self.write_rate.is_some()),
-            ("--setting", !self.setting.is_empty()),
+            ("--data", server.data.is_some()),
+            ("--log", server.log.is_some()),
+            ("--tablespace", !server.tablespace.is_empty()),
+            ("--memory", server.memory.is_some()),
+            ("--cpus", server.cpus.is_some()),
+            ("--cpu-set", server.cpu_set.is_some()),
+            ("--read-iops", server.read_iops.is_some()),
+            ("--write-iops", server.write_iops.is_some()),
+            ("--read-rate", server.read_rate.is_some()),
+            ("--write-rate", server.write_rate.is_some()),
+            ("--setting", !server.setting.is_empty()),
             ("--instances", self.instances.is_some()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
@@ -103,7 +111,7 @@ impl Managed {
     }
 }
 
-fn engines() -> impl TypedValueParser<Value = Engine> {
+pub(crate) fn engines() -> impl TypedValueParser<Value = Engine> {
     PossibleValuesParser::new(["postgres", "mariadb"]).map(|name| match name.as_str() {
         "postgres" => Engine::Postgres,
         _ => Engine::Mariadb,

@@ -3,6 +3,7 @@
 mod disk;
 mod examples;
 mod historian;
+mod instance;
 mod managed;
 mod orders;
 mod planned_orders;
@@ -18,7 +19,8 @@ use load::{Size, Span};
 pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
-pub(crate) use managed::{Managed, decided};
+pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
+pub(crate) use managed::{Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
@@ -69,6 +71,9 @@ pub(crate) enum Command {
     History(History),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
+    /// Start, list and end servers of prony's own, for hand work; and those that a killed prony left
+    #[command(subcommand)]
+    Instance(Instance),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
     #[command(disable_help_flag = true)]
     Sqlio {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use study::{At, Database, Server, Target};
+use study::{At, Database, Engine, Server, Target};
 use toml::Value;
 
-use crate::arguments::Managed;
+use crate::arguments::{Managed, ServerArguments};
 use crate::exit::Failure;
 
 /// What a server of the command line is called in its study.
@@ -60,28 +60,32 @@ pub(super) fn given<'a>(
 }
 
 fn server(managed: &Managed) -> Server {
-    let places = managed.tablespace.iter();
     Server {
-        engine: managed.managed,
-        data: managed.data.clone(),
-        log: managed.log.clone(),
-        tablespaces: places.map(|(name, place)| (name.clone(), PathBuf::from(place))).collect(),
-        memory: managed.memory,
-        cpus: managed.cpus,
-        cpu_set: managed.cpu_set.clone(),
-        read_iops: managed.read_iops,
-        write_iops: managed.write_iops,
-        read_rate: managed.read_rate,
-        write_rate: managed.write_rate,
-        settings: managed
-            .setting
-            .iter()
-            .map(|(name, value)| (name.clone(), Value::String(value.clone())))
-            .collect(),
         instances: managed.instances,
-        pair: None,
         between_trials: managed.between_trials,
         cold: managed.cold.then_some(true),
+        ..server_of(managed.managed, &managed.server)
+    }
+}
+
+/// A server as its own arguments describe it.
+pub(super) fn server_of(engine: Option<Engine>, asked: &ServerArguments) -> Server {
+    let places = asked.tablespace.iter();
+    let settings = asked.setting.iter();
+    Server {
+        engine,
+        data: asked.data.clone(),
+        log: asked.log.clone(),
+        tablespaces: places.map(|(name, place)| (name.clone(), PathBuf::from(place))).collect(),
+        memory: asked.memory,
+        cpus: asked.cpus,
+        cpu_set: asked.cpu_set.clone(),
+        read_iops: asked.read_iops,
+        write_iops: asked.write_iops,
+        read_rate: asked.read_rate,
+        write_rate: asked.write_rate,
+        settings: settings.map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect(),
+        ..Server::default()
     }
 }
 

@@ -6,6 +6,7 @@ mod disk;
 mod export;
 mod historian;
 mod history;
+mod instance;
 mod list;
 mod managed;
 mod manual;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Compare(compare) => compare::run(&compare),
         Command::History(history) => history::run(&history),
         Command::Plc(plc) => plc::run(&plc),
+        Command::Instance(instance) => instance::run(&instance),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),
         Command::Plan(Planned::Orders(command)) => orders::plan(&command),

@@ -196,6 +196,39 @@ fn what_a_killed_prony_leaves_is_removed_when_the_study_is_taken_up_again() {
     assert!(is_empty(data.path()) && is_empty(&known), "{:?}", fs::read_dir(&known).unwrap().next());
 }
 
+/// For hand work: a server that lives on after the command, is listed, asked, read, and gone once it is stopped.
+#[test]
+fn an_instance_is_started_listed_asked_and_stopped() {
+    let (bench, data) = (Workbench::new(), place());
+    let state = bench.path("state");
+    let run = |arguments: &[&str]| bench.run_with(&[("XDG_STATE_HOME", state.to_str().unwrap())], arguments);
+    let at = data.path().to_str().unwrap();
+    run(&["instance", "start", "postgres", "--cpus", "0.01"]).ended_with(2).says("--cpus: must be a number");
+    let started = run(&["instance", "start", "mariadb", "--name", "my", "--data", at]).ended_with(0);
+    assert!(started.stdout.starts_with("mysql://prony:secret@127.0.0.1:"), "{}", started.stdout);
+    assert!(started.stderr.contains("prony instance stop my"), "{}", started.stderr);
+    let url = started.stdout.trim();
+
+    let listed = run(&["instance", "list"]).ended_with(0).stdout;
+    assert!(listed.starts_with("my  mariadb  ") && listed.contains("  runs\n"), "{listed}");
+    assert!(!listed.contains("secret"), "{listed}");
+    let document = run(&["instance", "list", "--json"]).ended_with(0).json();
+    assert_eq!(document["instances"][0]["standing"], "running");
+    assert!(run(&["instance", "log", "my", "--lines", "3"]).ended_with(0).stdout.lines().count() == 3);
+    run(&["instance", "log", "you"]).ended_with(2).says("no server called you: there are my");
+    run(&["instance", "start", "mariadb", "--name", "my"])
+        .ended_with(1)
+        .says("there is a server called my already");
+
+    let more = ["--rate", "200", "--warm-up", "1s", "--duration", "1s", "--screens", "0"];
+    let measured = run(&[&["historian", "--target", url], more.as_slice()].concat());
+    assert!(matches!(measured.code, Some(0 | 4)), "{}", measured.stderr);
+
+    run(&["instance", "stop", "my"]).ended_with(0).says("my is gone");
+    assert!(is_empty(data.path()) && is_empty(&state.join("prony/servers")));
+    run(&["instance", "shell", "my"]).ended_with(2).says("there is none");
+}
+
 #[test]
 fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
     let bench = Workbench::new();

@@ -12,8 +12,8 @@ use std::time::Instant;
 use database::{RunId, Url};
 use instance::{Device, Instance, InstanceError, Known, Standing, Usage};
 use load::Tell;
-use record::{LimitProof, Preparation, ServerStep, ServerUse};
-use study::{Pristine, StartedServer, Trial};
+use record::{LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
+use study::{Pristine, Server, StartedServer, Trial};
 
 use crate::error::RunError;
 use crate::placed::volume;
@@ -263,6 +263,35 @@ impl StartedServers {
         }
         killed
     }
+}
+
+/// A server that was started to live on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Staying {
+    /// Where clients connect to, with the password of a server of loopback.
+    pub url: String,
+    /// Settings that follow from what it may use.
+    pub chosen: Vec<ServerSetting>,
+    /// What holds its limits, if it has any.
+    pub limited_by: Option<String>,
+}
+
+/// Starts a server that lives on after this program under a name, and that [`Known`] finds.
+///
+/// # Errors
+/// As of the servers of a study, and when the name is taken.
+pub fn start_to_stay(server: &Server, name: &str) -> Result<Staying, RunError> {
+    let server = StartedServer::alone(name, server);
+    let configuration = StartedServers::new(PathBuf::new()).configuration(&server, 0)?;
+    let Some(engine) = engine(&server.server) else {
+        unreachable!("nobody asks for a server of an engine that is not started")
+    };
+    let options = configuration.options(&server, true).registered(name, true);
+    let instance = Instance::start(engine, &options).map_err(failed(&server))?;
+    let url = instance.url();
+    let limited_by = instance.group().map(instance::Group::described);
+    instance.leave();
+    Ok(Staying { url, chosen: configuration.chosen, limited_by })
 }
 
 fn out_of_memory(name: &str, used: &ServerUse) -> String {

@@ -75,6 +75,12 @@ pub struct StartedServer {
 }
 
 impl StartedServer {
+    /// One that is started by itself, and not for a study.
+    #[must_use]
+    pub fn alone(name: &str, server: &Server) -> Self {
+        Self { name: name.to_owned(), number: None, server: server.clone() }
+    }
+
     /// The server of a database, the first of which has number 1: databases are spread over the servers in turn.
     pub(super) fn of(name: &str, server: &Server, database: u32) -> Self {
         let instances = server.instances.unwrap_or(1).max(1);
@@ -287,7 +293,8 @@ impl Server {
     }
 
     /// What of it cannot be, by the keys below its own.
-    pub(crate) fn impossible(&self) -> Vec<(&'static str, &'static str)> {
+    #[must_use]
+    pub fn impossible(&self) -> Vec<(&'static str, &'static str)> {
         let wrong = self.wrong_limits().into_iter().chain(self.wrong_others());
         wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
     }
