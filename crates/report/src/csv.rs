@@ -2,7 +2,7 @@
 //! the workloads that a study holds follow after those that every study has. How a text is written so that no spreadsheet
 //! runs it is said in `record::csv_field`.
 
-use record::{Percentile, Summary, csv_field};
+use record::{Percentile, ServerUse, Summary, csv_field};
 
 use crate::format;
 use crate::report::Report;
@@ -25,7 +25,7 @@ struct Line<'a> {
 
 /// Columns of every study, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is
 /// unknown. `_low` and `_high` are the ends of the 95 % interval of this run; a lower one alone has an open upper end.
-const COLUMNS: [(&str, Text); 50] = [
+const COLUMNS: [(&str, Text); 54] = [
     ("trial", |line| Some(line.trial.number.to_string())),
     ("block", |line| Some(line.trial.block.to_string())),
     ("name", |line| Some(line.trial.name.clone())),
@@ -75,12 +75,26 @@ const COLUMNS: [(&str, Text); 50] = [
     ("longest_gap_at_s", |line| number(line.whole()?.longest_gap?.at_s)),
     ("offered_per_s", |line| number(line.whole()?.offered_per_s?)),
     ("unsent", |line| Some(line.whole()?.unsent.to_string())),
+    ("server_cpu_s", |line| number(used(line)?.map(|used| used.cpu_s).sum())),
+    ("server_throttled_s", |line| number(used(line)?.map(|used| used.throttled_s).sum())),
+    ("server_memory_most_bytes", |line| {
+        let most: Option<u64> = used(line)?.map(|used| used.memory_most_bytes).sum();
+        Some(most?.to_string())
+    }),
+    ("server_oom_kills", |line| Some(used(line)?.map(|used| used.oom_kills).sum::<u64>().to_string())),
     ("reason", |line| line.whole()?.reason.clone()),
 ];
 
-impl Line<'_> {
+/// What the servers used that were started for a trial; none where there are none, or nothing counts it.
+fn used<'a>(line: &Line<'a>) -> Option<impl Iterator<Item = &'a ServerUse>> {
+    let servers = &line.whole()?.started_servers;
+    let all = || servers.iter().filter_map(|server| server.used.as_ref());
+    all().next().map(|_| all())
+}
+
+impl<'a> Line<'a> {
     /// The trial in its first line.
-    fn whole(&self) -> Option<&Trial> {
+    fn whole(&self) -> Option<&'a Trial> {
         self.first.then_some(self.trial)
     }
 

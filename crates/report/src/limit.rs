@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::budget::{self, Class};
 use crate::format;
-use crate::machine::{devices_of, during};
+use crate::machine::devices_of;
+use crate::started;
 use crate::trial::Trial;
 use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::stability::STEAL_SHARE_MAX;
@@ -56,9 +57,12 @@ fn of(trial: &Trial) -> Vec<Limit> {
         Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
     });
     let waits = trial.budget.as_ref().filter(|_| !holds_its_rate(trial)).and_then(budget::limit);
-    match (taken, waits) {
-        (None, None) => first_of(trial).into_iter().collect(),
-        (taken, waits) => taken.into_iter().chain(waits).collect(),
+    // Whatever else sessions waited for, they waited for a server that could do no more.
+    let says = [", of which its server used ", ""];
+    let processors = Limit::of("the limit of processors", started::processors_share(trial), BUSY_SHARE, says);
+    match (taken, processors, waits) {
+        (None, None, None) => first_of(trial).into_iter().collect(),
+        (taken, processors, waits) => taken.into_iter().chain(processors).chain(waits).collect(),
     }
 }
 
@@ -87,9 +91,7 @@ fn sqlite_cores(trial: &Trial) -> Option<f64> {
 
 /// The busiest device that the target lies on.
 fn device(trial: &Trial) -> Option<Limit> {
-    let window: Vec<&record::Sample> =
-        trial.samples.iter().filter(|sample| sample.phase == record::Phase::Measure).collect();
-    let read = devices_of(&during(&trial.beside.resources, &window));
+    let read = devices_of(&trial.during());
     let busy = read.iter().filter_map(|device| Some((&device.name, device.mean.busy_share?)));
     let (name, share) = busy.max_by(|a, b| a.1.total_cmp(&b.1))?;
     Limit::of(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])

@@ -3,6 +3,7 @@
 use crate::budget;
 use crate::percentile;
 use crate::report::Report;
+use crate::started;
 use crate::table::Table;
 use crate::workloads::{self, Shown};
 use record::Workload;
@@ -99,6 +100,7 @@ pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
         if let Some(figures) = sections.iter_mut().find(|section| section.place == Place::Figures) {
             figures.blocks.extend(budget::blocks(report, workload));
             figures.blocks.extend(percentile::blocks(report, workload));
+            figures.blocks.extend(started::blocks(report, workload));
         }
         sections.into_iter().map(move |section| (workload, section))
     };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase, Placed, Sample,
-    SearchStep, Setup, State, Summary, Tail, Tails, Workload,
+    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase, Placed, Resources,
+    Sample, SearchStep, Setup, StartedServer, State, Summary, Tail, Tails, Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
@@ -134,6 +134,9 @@ pub struct Trial {
     /// Where that was found to be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placed: Vec<Placed>,
+    /// Servers that were started for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_servers: Vec<StartedServer>,
     /// What was really set up.
     pub setup: Option<Setup>,
     /// What only trials of its workload have, by the workload's name.
@@ -180,10 +183,9 @@ impl Trial {
         let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
         kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
         let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
-        let rates = rates_of(&window, &record.main);
+        let (rates, operations) = (rates_of(&window, &record.main), worked(&record.main, &kinds));
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
-        let operations = worked(&record.main, &kinds);
         let generator =
             generator_of(&window, operations, setup.as_ref(), cores).beside(per_s, whole.pauses());
         let during = during(&measured.resources, &window);
@@ -214,6 +216,7 @@ impl Trial {
             parameters: record.parameters.clone(),
             target: record.target.clone(),
             placed: record.placed.clone(),
+            started_servers: record.servers.clone(),
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
@@ -224,6 +227,12 @@ impl Trial {
             figures,
             setup,
         }
+    }
+
+    /// What was read of the machine in the measured window.
+    pub(crate) fn during(&self) -> Vec<&Resources> {
+        let window: Vec<&Sample> = self.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+        during(&self.beside.resources, &window)
     }
 
     /// The row the trial is about.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use database::RunId;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, Outcome, Placed, Sample, StartedServer, State, TrialRecord, Window};
+use record::{Event, Outcome, Placed, Reading, Sample, StartedServer, State, TrialRecord, Window};
 use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
@@ -175,7 +175,7 @@ impl<'a> Course<'a> {
                 self.record.notes.extend(workloads::remark(&setup));
                 self.record.setup = Some(setup.clone());
                 self.record.placed = placed(self.target, &setup);
-                self.sampling = (!setup.is_simulated()).then(|| sampled(&self.record.placed, self.servers));
+                self.sampling = (!setup.is_simulated()).then(|| sampled(&self.record, self.servers));
                 vec![Event::TrialSetUp { number, setup, placed: self.record.placed.clone() }]
             }
             Progress::Parts(parts) => vec![Event::Parts { number, parts }],
@@ -199,9 +199,9 @@ impl<'a> Course<'a> {
 }
 
 /// Begins to read the machine, the devices that a target lies on, the processes of servers on this machine, and what servers tell.
-fn sampled(placed: &[Placed], servers: &Servers) -> Sampling {
+fn sampled(record: &TrialRecord, servers: &Servers) -> Sampling {
     let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Machine::new())];
-    let devices = devices(placed);
+    let devices = devices(&record.placed, &record.servers);
     if !devices.is_empty() {
         samplers.push(Box::new(Devices::new(devices)));
     }
@@ -215,13 +215,15 @@ fn sampled(placed: &[Placed], servers: &Servers) -> Sampling {
 }
 
 /// The kernel's names of the devices that a target lies on.
-fn devices(placed: &[Placed]) -> Vec<String> {
+fn devices(placed: &[Placed], started: &[StartedServer]) -> Vec<String> {
     let volumes = placed.iter().flat_map(|placed| match placed {
         Placed::Path { on, .. } => vec![on],
         Placed::Database { data, log, .. } => vec![data, log],
     });
-    let mut devices: Vec<String> =
-        volumes.filter_map(|volume| volume.known()?.device.known().cloned()).collect();
+    // Tablespaces of a started server are told of nowhere else.
+    let started = started.iter().flat_map(|server| server.places.values());
+    let volumes = volumes.filter_map(Reading::known).chain(started);
+    let mut devices: Vec<String> = volumes.filter_map(|volume| volume.device.known().cloned()).collect();
     devices.sort();
     devices.dedup();
     devices

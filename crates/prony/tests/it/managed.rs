@@ -291,7 +291,14 @@ fn a_command_starts_a_server_of_its_own() {
     // An address that stands in the environment for every day is no second target.
     let outcome = bench.run_with(&[("PRONY_TARGET", "sqlite:every-day.db")], &arguments);
     assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
-    outcome.says("were asked to be apart, and are on one device");
+    let outcome = outcome.says("were asked to be apart, and are on one device");
+    for part in
+        ["Servers that were started", "work_mem (asked for)", "What went to the devices of started servers"]
+    {
+        assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
+    }
+    let page = fs::read_to_string(bench.results().unwrap().join("report.html")).unwrap();
+    assert!(page.contains("Servers that were started") && page.contains("are on one device"), "on the page");
     let servers = servers(&bench);
     assert_eq!(setting(&servers[0][0], "asked", "work_mem"), Some("3MB"));
     let steps = steps(&servers[1][0]);

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
 use crate::report::Report;
+use crate::started;
 use crate::workloads;
 
 /// How grave a verdict is, the gravest first.
@@ -84,6 +85,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
     verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));
     verdicts.extend(server::not_durable(&report.trials));
+    verdicts.extend(started::doubts(report));
     verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(generator::all(report));

@@ -1,0 +1,63 @@
+//! What speaks against figures of a started server: places that are not apart, and limits that did not hold or limit nothing.
+
+use record::{LimitProof, StartedServer};
+
+use super::table::proved;
+use super::words::on_one_device;
+use crate::format;
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::doubt::Doubt;
+use crate::verdict::{Level, Verdict};
+
+pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
+    let trials = &report.trials;
+    let passed = limits(
+        trials,
+        Level::Warning,
+        "limit_passed",
+        |proof| !proof.holds(),
+        |which| {
+            format!(
+                "a limit of its server did not hold ({which}): the figures are of a larger one; see what the kernel counts of this device, \
+             or choose a directory on another"
+            )
+        },
+    );
+    let idle = |proof: &LimitProof| proof.holds() && !proof.is_reached();
+    let loose = limits(trials, Level::Note, "limit_not_reached", idle, |which| {
+        format!("a limit of its server is more than was reached within it ({which}): something else limits")
+    });
+    together(trials).into_iter().chain(passed).chain(loose).collect()
+}
+
+fn together(trials: &[Trial]) -> Option<Verdict> {
+    let of = |trial: &Trial| trial.started_servers.iter().flat_map(on_one_device).next();
+    let (places, device) = trials.iter().find_map(of)?;
+    Doubt::plain(Level::Warning, "servers_on_one_device", trials, |trial| of(trial).is_some()).verdict(
+        format::per_cent,
+        |_| {
+            format!(
+                "{places} of its server were asked to be apart and are on one device, {device}: what keeping them apart gains cannot be \
+                 seen; give directories on different devices"
+            )
+        },
+    )
+}
+
+fn limits(
+    trials: &[Trial],
+    level: Level,
+    rule: &'static str,
+    is_meant: impl Fn(&LimitProof) -> bool,
+    sentence: impl Fn(&str) -> String,
+) -> Option<Verdict> {
+    let of_server = |server: &StartedServer| {
+        let mut proofs = server.limits.iter().flat_map(|limits| &limits.proofs);
+        proofs.find(|proof| is_meant(proof)).map(|proof| proved(server, proof))
+    };
+    let of = |trial: &Trial| trial.started_servers.iter().find_map(of_server);
+    let which = trials.iter().find_map(of)?;
+    Doubt::plain(level, rule, trials, |trial| of(trial).is_some())
+        .verdict(format::per_cent, |_| sentence(&which))
+}
