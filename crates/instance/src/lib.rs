@@ -23,7 +23,7 @@ mod user;
 
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
-pub use limits::{Device, DeviceLimit, DeviceUsage, Group, LimitError, Limits, Usage};
+pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, LimitError, Limits, Usage};
 pub use mariadb::MariaDb;
 pub use options::Options;
 pub use postgres::Postgres;

@@ -30,6 +30,9 @@ pub struct Resources {
     /// What servers, wherever they are, told of themselves, by the names of their databases.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub told: BTreeMap<String, ServerTold>,
+    /// Servers that were started for the trial, by their names, as their control groups count.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, GroupLoad>,
 }
 
 /// Processors and what waited for them.
@@ -93,6 +96,17 @@ pub struct ServerLoad {
     pub write_bytes_per_s: Option<f64>,
 }
 
+/// What a control group used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupLoad {
+    /// Cores that it used: 2.0 is two whole ones.
+    pub cpu_cores: f64,
+    /// Cores that it could have used and was not let: time in which it was throttled, a second.
+    pub throttled_cores: f64,
+    /// Memory, page cache included.
+    pub memory_bytes: u64,
+}
+
 /// What a server told of itself over a session that is no part of the load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTold {
@@ -134,6 +148,8 @@ struct Stored {
     servers: BTreeMap<String, ServerLoad>,
     #[serde(default)]
     told: BTreeMap<String, ServerTold>,
+    #[serde(default)]
+    groups: BTreeMap<String, GroupLoad>,
     device_reads_per_s: Option<f64>,
     device_writes_per_s: Option<f64>,
     device_read_bytes_per_s: Option<f64>,
@@ -174,12 +190,15 @@ impl TryFrom<Stored> for Resources {
             false => None,
         };
         let devices: BTreeMap<_, _> = stored.devices.into_iter().chain(only).collect();
-        let is_empty = devices.is_empty() && stored.servers.is_empty() && stored.told.is_empty();
+        let is_empty = devices.is_empty()
+            && stored.servers.is_empty()
+            && stored.told.is_empty()
+            && stored.groups.is_empty();
         if machine.is_none() && is_empty && !is_of_later {
             return Err("it holds no reading".to_owned());
         }
-        let Stored { end_s, length_s, servers, told, .. } = stored;
-        Ok(Self { end_s, length_s, machine, devices, servers, told })
+        let Stored { end_s, length_s, servers, told, groups, .. } = stored;
+        Ok(Self { end_s, length_s, machine, devices, servers, told, groups })
     }
 }
 
@@ -228,6 +247,14 @@ mod tests {
         let old = r#"{"end_s":1.0,"length_s":1.0,"servers":{"x":{"cpu_cores":1.0,"memory_bytes":5,"processes":2}}}"#;
         let old: Resources = serde_json::from_str(old).unwrap();
         assert_eq!((old.servers["x"].read_bytes_per_s, old.told.len()), (None, 0));
+    }
+
+    #[test]
+    fn what_a_group_used_is_read_back_and_absent_where_there_is_none() {
+        let load = GroupLoad { cpu_cores: 0.5, throttled_cores: 0.25, memory_bytes: 1 << 20 };
+        let groups = BTreeMap::from([("pg".to_owned(), load)]);
+        let line = read_back(&Resources { end_s: 2.0, length_s: 1.0, groups, ..Resources::default() });
+        assert!(line.contains("throttled_cores") && !line.contains("servers"), "{line}");
     }
 
     /// A line of a sampler that this version does not know was damage.

@@ -2,11 +2,11 @@
 //!
 //! What a second does not have is absent. Nothing is filled in, and no second is reckoned from its neighbours.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{
-    DeviceLoad, FigureOf, MachineLoad, OperationSample, Phase, Resources, Sample, Second, SecondFigure,
-    Series, ServerLoad,
+    DeviceLoad, FigureOf, GroupLoad, MachineLoad, OperationSample, Phase, Resources, Sample, Second,
+    SecondFigure, Series, ServerLoad,
 };
 use stats::weighted_mean;
 
@@ -154,6 +154,7 @@ fn of_machine(read: &[&Resources]) -> Vec<Told> {
         .into_iter()
         .chain(devices.iter().flat_map(of_device))
         .chain(servers.iter().flat_map(of_server))
+        .chain(groups_of(read))
         .collect()
 }
 
@@ -169,6 +170,23 @@ fn of_device(Part { name: device, mean }: &Part<DeviceLoad>) -> Vec<Told> {
         ("write_latency_ms", ms(mean.write_latency_us)),
     ];
     figures.map(|(name, value)| told(FigureOf::Device, format!("device_{device}_{name}"), value)).into()
+}
+
+/// What started servers used as their groups count, in means over the second.
+fn groups_of(read: &[&Resources]) -> Vec<Told> {
+    let names: BTreeSet<&String> = read.iter().flat_map(|r| r.groups.keys()).collect();
+    let figures = |name: &String| {
+        let mean = |of: fn(&GroupLoad) -> f64| {
+            weighted_mean(read.iter().filter_map(|r| Some((of(r.groups.get(name)?), r.length_s))))
+        };
+        let figures = [
+            ("cpu_cores", mean(|load| load.cpu_cores)),
+            ("throttled_cores", mean(|load| load.throttled_cores)),
+            ("memory_bytes", mean(|load| load.memory_bytes as f64)),
+        ];
+        figures.map(|(figure, value)| told(FigureOf::Server, format!("started_{name}_{figure}"), value))
+    };
+    names.into_iter().flat_map(figures).collect()
 }
 
 fn of_server(Part { name: server, mean }: &Part<ServerLoad>) -> Vec<Told> {

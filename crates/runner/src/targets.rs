@@ -17,7 +17,7 @@ use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::server::{self, Lies};
-use crate::started::StartedServers;
+use crate::started::{Groups, StartedServers};
 use crate::workloads;
 
 /// Files and databases of a study.
@@ -260,6 +260,11 @@ impl Targets {
             }
         }
         Ok(servers)
+    }
+
+    /// What reads each second what started servers use; none where none of them has a group.
+    pub(crate) fn sampler(&self, servers: &[StartedServer]) -> Option<Groups> {
+        self.servers.sampler(servers)
     }
 
     /// Completes what is recorded of started servers once their trial has ended. Tells of one that ran out of memory.

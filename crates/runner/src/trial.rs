@@ -1,5 +1,6 @@
 //! One trial: runs the workload, tells what it measures, and says how it ended.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
 use crate::sampling::{Sampler, Sampling};
 use crate::server;
+use crate::started::Groups;
 use crate::targets::Targets;
 use crate::workloads;
 
@@ -87,7 +89,11 @@ impl Trials<'_, '_> {
         record.parameters = work.any().parameters();
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let servers = Servers { processes: self.servers_of(trial), looked_at: self.targets.looked_at(trial) };
+        let servers = Servers {
+            processes: self.servers_of(trial),
+            looked_at: self.targets.looked_at(trial),
+            groups: Cell::new(self.targets.sampler(&record.servers)),
+        };
         let mut course = Course::new(record, &trial.target, &servers);
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
@@ -124,6 +130,8 @@ struct Servers {
     /// See [`Trials::servers_of`].
     processes: BTreeMap<String, PathBuf>,
     looked_at: Vec<Looked>,
+    /// Reads what those use that were started; taken when that begins.
+    groups: Cell<Option<Groups>>,
 }
 
 /// A trial while it runs.
@@ -211,6 +219,7 @@ fn sampled(record: &TrialRecord, servers: &Servers) -> Sampling {
     let looks =
         servers.looked_at.iter().map(|server| Box::new(Looks::new(server.clone())) as Box<dyn Sampler>);
     samplers.extend(looks);
+    samplers.extend(servers.groups.take().map(|groups| Box::new(groups) as Box<dyn Sampler>));
     Sampling::begin(samplers)
 }
 

@@ -105,6 +105,29 @@ pub struct Group {
     limits: Limits,
 }
 
+/// Reads what a group uses, and holds nothing of it.
+#[derive(Clone, Debug)]
+pub struct GroupUse {
+    place: Place,
+}
+
+impl GroupUse {
+    /// As [`Group::usage`].
+    ///
+    /// # Errors
+    /// The group is gone, or a file of it cannot be read.
+    pub fn usage(&self) -> Result<Usage, LimitError> {
+        usage_of(&self.place)
+    }
+}
+
+fn usage_of(place: &Place) -> Result<Usage, LimitError> {
+    match place.version {
+        Version::One => v1::usage(place),
+        Version::Two => v2::usage(place),
+    }
+}
+
 impl Group {
     /// Makes a group of that name with these limits; one in which nothing runs was left by a process that is no more, and is made
     /// anew.
@@ -165,10 +188,13 @@ impl Group {
     /// # Errors
     /// A file of the group cannot be read.
     pub fn usage(&self) -> Result<Usage, LimitError> {
-        match self.place.version {
-            Version::One => v1::usage(&self.place),
-            Version::Two => v2::usage(&self.place),
-        }
+        usage_of(&self.place)
+    }
+
+    /// What reads the use of the group as long as that is there, from any thread.
+    #[must_use]
+    pub fn in_use(&self) -> GroupUse {
+        GroupUse { place: self.place.clone() }
     }
 
     /// Numbers of the processes in it.

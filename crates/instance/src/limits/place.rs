@@ -17,7 +17,7 @@ pub(crate) enum Version {
 }
 
 /// The directories of one group: one for each controller, or one of all.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(super) version: Version,
     /// By the names of controllers.

@@ -210,7 +210,8 @@ const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (
                               read_max_ms. Then the workload's gauges, such as pending_records; generator_cpu_cores, \
                               generator_busiest_share and pauses; cpu_busy_share and others of the processors, pressure_io_share; \
                               device_sda_reads_per_s and others of each device; server_NAME_cpu_cores, memory_bytes and \
-                              processes of each server; valid. Shares are of 0-1. What was not recorded, or of too few \
+                              processes of each server; started_NAME_cpu_cores, throttled_cores and memory_bytes of one that was \
+                              started; valid. Shares are of 0-1. What was not recorded, or of too few \
                               operations, is NULL, and no zero.";
 
 #[derive(Debug, Args)]

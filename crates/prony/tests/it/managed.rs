@@ -116,6 +116,11 @@ fn a_server_is_limited_in_its_trial() {
     assert!(proofs[1].0 == "processors" && proofs[1].1 == 0.5, "{proofs:?}");
     assert!(proofs[1].2 > 0.0 && proofs[1].2 <= 0.525, "{proofs:?}");
     assert!(steps(server).ends_with(&["started", "limits proved"]), "{server}");
+    let read = fs::read_to_string(bench.results().unwrap().join("trials/0001/resources.ndjson")).unwrap();
+    let groups =
+        read.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["groups"]["pg"].clone());
+    let memory = groups.filter_map(|group| group["memory_bytes"].as_u64()).max();
+    assert!(memory.is_some_and(|bytes| bytes > 0 && bytes <= 256 << 20), "{memory:?} in {read}");
     let used = &server["used"];
     assert!(used["cpu_s"].as_f64().unwrap() > 0.0, "{used}");
     assert_eq!(used["oom_kills"], 0);

@@ -1,6 +1,8 @@
 //! What the devices under a trial's load did over its seconds, a line a device; where there is but one, its figure is told.
 
-use record::DeviceLoad;
+use std::collections::BTreeSet;
+
+use record::{DeviceLoad, GroupLoad};
 
 use super::Chart;
 use super::canvas::Ink;
@@ -34,6 +36,37 @@ pub(crate) fn devices(trial: &Trial) -> Option<Chart> {
     let course = Course { lines, band: None, spans: Span::of(trial) };
     let remark = "A line a device. Each point is one second; shaded ones make no figures.";
     Some(course.chart(trial, "Queues of the devices over time", &y, remark, ("requests", format::figure)))
+}
+
+/// Processors that started servers used, and that they were not let use; none where no group counted that.
+pub(crate) fn started(trial: &Trial) -> Option<Chart> {
+    let read = &trial.beside.resources;
+    let line = |series: usize, name: &str, what: &str, of: fn(&GroupLoad) -> f64| {
+        let points = read.iter().filter_map(|r| Some((r.end_s, of(r.groups.get(name)?))));
+        Line::through(Ink::Series(series), &format!("{name} {what}"), points)
+    };
+    let names: BTreeSet<&String> = read.iter().flat_map(|r| r.groups.keys()).collect();
+    let lines = names.into_iter().enumerate().flat_map(|(index, name)| {
+        [
+            line(2 * index, name, "used", |load| load.cpu_cores),
+            line(2 * index + 1, name, "throttled", |load| load.throttled_cores),
+        ]
+    });
+    let lines: Vec<Line> = lines.collect();
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let (top, bottom) = Frame::heights(HEIGHT);
+    let scale = Scale::from_zero((most * 1.05).max(0.1), bottom, top);
+    let y = Axis { scale, title: "processors", print: plain };
+    let course = Course { lines, band: None, spans: Span::of(trial) };
+    let remark = "What a server used, and what it could have used and was not let because of its limit. Each point is one second; \
+                  shaded ones make no figures.";
+    Some(course.chart(
+        trial,
+        "Processors of started servers over time",
+        &y,
+        remark,
+        ("processors", format::figure),
+    ))
 }
 
 /// The means of each device over the measured window, where there are several.

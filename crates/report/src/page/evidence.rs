@@ -95,6 +95,7 @@ fn charts(trial: &Trial) -> Vec<Chart> {
     let mut charts = trial.shown().course(trial);
     charts.extend(chart::stack::sessions(trial));
     charts.extend(chart::machine::devices(trial));
+    charts.extend(chart::machine::started(trial));
     charts
 }
 

@@ -188,3 +188,25 @@ fn a_limit_of_processors_that_is_used_up_is_what_limits() {
     assert_eq!(with(1.47).as_deref(), Some("perhaps the limit of processors, of which its server used 98 %"));
     assert!(!with(1.2).unwrap().contains("the limit of processors"));
 }
+
+#[test]
+fn what_a_limit_kept_from_a_server_is_drawn_and_exported_by_the_second() {
+    let mut measured = trial(1, server("1GB"));
+    for read in &mut measured.resources {
+        let load = record::GroupLoad { cpu_cores: 1.5, throttled_cores: 0.25, memory_bytes: 1 << 20 };
+        read.groups = [("pg".to_owned(), load)].into();
+    }
+    let report = Report::of(&fixture::study("orders", vec![measured]));
+    let page = report.html();
+    for part in ["Processors of started servers over time", "pg used", "pg throttled"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let series = report.series("study");
+    let column = series[0].figures.iter().find(|(head, _)| head.name == "started_pg_throttled_cores");
+    assert_eq!(column.unwrap().1[0], Some(0.25));
+    assert!(!report_without_groups().contains("Processors of started servers"));
+}
+
+fn report_without_groups() -> String {
+    report(vec![server("1GB")]).html()
+}

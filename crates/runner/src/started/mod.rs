@@ -3,6 +3,7 @@
 //! What is loaded before the first trial is loaded without limits. A server that a trial does not use does not run during it.
 
 mod disk_proof;
+mod sampler;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::error::RunError;
 use crate::placed::volume;
 pub use disk_proof::WithinLimits;
 use disk_proof::{DeviceRate, DeviceWork};
+pub(crate) use sampler::Groups;
 use settings::{Configuration, Whole, engine};
 
 /// The first argument of this program when it is to prove limits, by what the second says.
@@ -245,6 +247,16 @@ impl StartedServers {
         running.is_used = true;
         running.before = running.usage().unwrap_or_default();
         running.recorded(steps)
+    }
+
+    /// What reads each second what these servers use; none where none of them has a group.
+    pub(crate) fn sampler(&self, servers: &[record::StartedServer]) -> Option<Groups> {
+        let group = |record: &record::StartedServer| {
+            let running = self.servers.iter().find(|running| running.of.called() == record.name)?;
+            Some((record.name.clone(), running.instance.group()?.in_use()))
+        };
+        let groups: Vec<_> = servers.iter().filter_map(group).collect();
+        (!groups.is_empty()).then(|| Groups::new(groups))
     }
 
     /// Completes what is recorded of servers by what they used since their trial began. Tells the first that ran out of memory.
