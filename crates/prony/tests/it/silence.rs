@@ -11,8 +11,9 @@ use crate::workbench::Workbench;
 
 /// Within this a line answers a signal, also on a busy machine; a person would call it at once.
 const ANSWERED: Duration = Duration::from_secs(1);
-/// What was made may be cleared up for ten seconds, and a drain takes ten: nothing that would be waited for otherwise is as short.
-const ENDED: Duration = Duration::from_secs(30);
+/// What was made may be cleared up for ten seconds, a drain takes ten, and so does a look that begins just before the signal: nothing
+/// that would be waited for otherwise is as short.
+const ENDED: Duration = Duration::from_secs(45);
 
 /// The address of a server through a proxy that hands on so many bytes.
 fn silent(server: &str, bytes: u64) -> (Proxy, String) {
@@ -65,14 +66,21 @@ fn a_server_that_falls_silent_in_a_set_up_ends_it_by_itself() {
                     ))
                 };
                 let bytes = whole(&bench, &server, &load);
-                // While it loads, and not while it connects.
-                let (proxy, url) = silent(&server, bytes * 4 / 5);
-                let begin = Instant::now();
-                let outcome = start(&bench, &load(&url)).ended();
-                assert!(proxy.is_silent());
-                assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
-                let outcome = outcome.ended_with(1).says("did not answer for 1");
-                outcome.says("over another connection within 4 s either").says("swallows what it says");
+                // While it loads, and not while one of the loaders connects, which is another wait: where that falls is by chance.
+                let loading = [8, 7, 6, 5, 9].into_iter().any(|part| {
+                    let (proxy, url) = silent(&server, bytes * part / 10);
+                    let begin = Instant::now();
+                    let outcome = start(&bench, &load(&url)).ended().ended_with(1);
+                    assert!(proxy.is_silent());
+                    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+                    if outcome.stderr.contains("no answer within") {
+                        return false;
+                    }
+                    let outcome = outcome.says("did not answer for 1");
+                    outcome.says("over another connection within 4 s either").says("swallows what it says");
+                    true
+                });
+                assert!(loading, "{name} fell silent to a connection each time");
             });
         }
     });
