@@ -57,8 +57,7 @@ impl Instance {
             }
         };
         program::setpriv()?;
-        let mut server = Server::new("", Directory::make(options, user)?);
-        server.limit(options.limited())
+        Server::new("", Directory::make(options, user)?, options).limit()
     }
 
     fn server(&mut self) -> &mut Server {
@@ -137,10 +136,7 @@ impl Instance {
     /// # Errors
     /// It runs, or it cannot be limited so.
     pub fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
-        match self {
-            Self::Postgres(server) => server.configure(options),
-            Self::MariaDb(server) => server.configure(options),
-        }
+        self.server().configure(options)
     }
 
     /// Keeps its data as they are for [`Self::restore`]. It does not run.

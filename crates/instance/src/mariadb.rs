@@ -32,7 +32,6 @@ const GREETING_WAIT: Duration = Duration::from_millis(20);
 pub struct MariaDb {
     server: Server,
     program: PathBuf,
-    options: Options,
 }
 
 impl MariaDb {
@@ -48,14 +47,13 @@ impl MariaDb {
         let user = User::unprivileged("mysql")?;
         let mut mariadb = Self {
             program: program::mariadbd()?,
-            options: options.clone(),
-            server: Server::new("mariadbd", Directory::make(options, user)?),
+            server: Server::new("mariadbd", Directory::make(options, user)?, options),
         };
-        mariadb.server.register(options, "mariadb")?;
+        mariadb.server.register("mariadb")?;
         mariadb.make_system_tables()?;
-        mariadb.server.limit(options.limited())?;
-        let (program, options) = (&mariadb.program, &mariadb.options);
-        mariadb.server.start_on_free_port(|server| run(server, program, options))?;
+        mariadb.server.limit()?;
+        let program = &mariadb.program;
+        mariadb.server.start_on_free_port(|server| run(server, program))?;
         Ok(mariadb)
     }
 
@@ -107,19 +105,12 @@ impl MariaDb {
     /// # Errors
     /// It runs, or it does not start: then the end of its log is in the error.
     pub fn start_again(&mut self) -> Result<(), InstanceError> {
-        run(&mut self.server, &self.program, &self.options)
+        run(&mut self.server, &self.program)
     }
 
     /// The server with its directories.
     pub(crate) fn server(&mut self) -> &mut Server {
         &mut self.server
-    }
-
-    /// Changes settings and limits, which hold from its next start. It does not run.
-    pub(crate) fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
-        self.server.refuse_if_running()?;
-        self.options = self.options.configured_as(options);
-        self.server.limit(self.options.limited())
     }
 
     /// Feeds a server without network the same files as `mariadb-install-db` does, but for the help texts and the `sys`
@@ -150,12 +141,12 @@ impl MariaDb {
     }
 }
 
-fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), InstanceError> {
+fn run(server: &mut Server, program: &Path) -> Result<(), InstanceError> {
     let directory = &server.directory;
     let socket = directory.path().join("socket");
     let mut command = server.command(program)?;
     command.arg("--no-defaults").args(redo_log(directory.placement.log()));
-    for (name, value) in options.settings() {
+    for (name, value) in server.options.settings() {
         match directory.placement.log().filter(|_| matches!(name, "log_bin" | "log-bin")) {
             // A log of changes that is asked for is where the logs are.
             Some(log) => command.arg(argument("log-bin", &log.join("binary"))),

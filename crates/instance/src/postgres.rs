@@ -18,7 +18,6 @@ use crate::{Group, InstanceError, Options, program};
 pub struct Postgres {
     server: Server,
     program: PathBuf,
-    options: Options,
 }
 
 impl Postgres {
@@ -31,14 +30,13 @@ impl Postgres {
         let user = User::unprivileged("postgres")?;
         let mut postgres = Self {
             program: program::of_postgres("postgres")?,
-            options: options.clone(),
-            server: Server::new("postgres", Directory::make(options, user)?),
+            server: Server::new("postgres", Directory::make(options, user)?, options),
         };
-        postgres.server.register(options, "postgres")?;
+        postgres.server.register("postgres")?;
         postgres.make_cluster()?;
-        postgres.server.limit(options.limited())?;
-        let (program, options) = (&postgres.program, &postgres.options);
-        postgres.server.start_on_free_port(|server| run(server, program, options))?;
+        postgres.server.limit()?;
+        let program = &postgres.program;
+        postgres.server.start_on_free_port(|server| run(server, program))?;
         Ok(postgres)
     }
 
@@ -108,19 +106,12 @@ impl Postgres {
     /// # Errors
     /// It runs, or it does not start: then the end of its log is in the error.
     pub fn start_again(&mut self) -> Result<(), InstanceError> {
-        run(&mut self.server, &self.program, &self.options)
+        run(&mut self.server, &self.program)
     }
 
     /// The server with its directories.
     pub(crate) fn server(&mut self) -> &mut Server {
         &mut self.server
-    }
-
-    /// Changes settings and limits, which hold from its next start. It does not run.
-    pub(crate) fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
-        self.server.refuse_if_running()?;
-        self.options = self.options.configured_as(options);
-        self.server.limit(self.options.limited())
     }
 
     /// Nothing of an empty cluster is worth waiting for a disk, hence `--no-sync`; the server itself syncs as it does
@@ -147,7 +138,7 @@ impl Postgres {
 
     /// Makes them as a server of one user does, which reads statements from its input, each on a line.
     fn make_tablespaces(&self) -> Result<(), InstanceError> {
-        let names = self.options.tablespaces();
+        let names = self.server.options.tablespaces();
         if names.is_empty() {
             return Ok(());
         }
@@ -188,11 +179,11 @@ impl Drop for Postgres {
     }
 }
 
-fn run(server: &mut Server, program: &Path, options: &Options) -> Result<(), InstanceError> {
+fn run(server: &mut Server, program: &Path) -> Result<(), InstanceError> {
     let directory = &server.directory;
     let mut command = server.command(program)?;
     command.arg("-D").arg(directory.data()).stdin(Stdio::null());
-    for (name, value) in options.settings() {
+    for (name, value) in server.options.settings() {
         command.arg("-c").arg(format!("{name}={value}"));
     }
     command.args(["-c", "listen_addresses=127.0.0.1", "-p", &server.port.to_string()]);

@@ -11,7 +11,7 @@ use crate::directory::Directory;
 use crate::options::Registered;
 use crate::process::{Handle, command_of, spawn};
 use crate::register::Entry;
-use crate::{Group, InstanceError, Limits, Options, port};
+use crate::{Group, InstanceError, Options, port};
 
 /// The one user of a throwaway server, who may do everything, and the password without which it may do nothing.
 pub(crate) const USER: &str = "prony";
@@ -25,6 +25,8 @@ const PORTS_TRIED: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Server {
     program: &'static str,
+    /// How it is started.
+    pub(crate) options: Options,
     process: Option<Child>,
     pub(crate) port: u16,
     /// Dropped before the directory: nothing of the server is left when that is removed.
@@ -37,13 +39,29 @@ pub(crate) struct Server {
 
 impl Server {
     /// None yet: a directory and no process.
-    pub(crate) fn new(program: &'static str, directory: Directory) -> Self {
-        Self { program, process: None, port: 0, group: None, directory, entry: None, lives_on: false }
+    pub(crate) fn new(program: &'static str, directory: Directory, options: &Options) -> Self {
+        Self {
+            program,
+            options: options.clone(),
+            process: None,
+            port: 0,
+            group: None,
+            directory,
+            entry: None,
+            lives_on: false,
+        }
+    }
+
+    /// Changes settings and limits, which hold from its next start. It does not run.
+    pub(crate) fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
+        self.refuse_if_running()?;
+        self.options = self.options.configured_as(options);
+        self.limit()
     }
 
     /// Has others know of it, if that is asked for.
-    pub(crate) fn register(&mut self, options: &Options, engine: &str) -> Result<(), InstanceError> {
-        if let Some(Registered { name, lives_on }) = options.register() {
+    pub(crate) fn register(&mut self, engine: &str) -> Result<(), InstanceError> {
+        if let Some(Registered { name, lives_on }) = self.options.register() {
             let (log, made) = (self.directory.log(), self.directory.made());
             self.entry = Some(Entry::make(name, engine, *lives_on, log, &made)?);
             self.lives_on = *lives_on;
@@ -62,11 +80,12 @@ impl Server {
     }
 
     /// Makes the group in which the server is to run, if anything of it is limited; one that it had is gone.
-    pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), InstanceError> {
+    pub(crate) fn limit(&mut self) -> Result<(), InstanceError> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         if let Some(group) = self.group.take() {
             group.remove()?;
         }
+        let limits = self.options.limited();
         if !limits.is_empty() {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             self.group = Some(Group::make(&format!("prony-{}-{number}", std::process::id()), limits)?);

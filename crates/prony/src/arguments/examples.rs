@@ -209,15 +209,27 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony instance",
         &[
-            (
-                "A PostgreSQL within 2 GiB, to look at; and its end",
-                "prony instance start postgres --name lab --memory 2GiB --setting work_mem=64MB",
-            ),
-            ("", "prony instance shell lab"),
+            ("A PostgreSQL to look at, and its end", "prony instance start postgres --name lab"),
             ("", "prony instance stop lab"),
-            ("What a prony that was killed left", "prony instance list"),
         ],
     ),
+    (
+        "prony instance start",
+        &[
+            (
+                "A PostgreSQL within 2 GiB and one and a half processors, called lab",
+                "prony instance start postgres --name lab --memory 2GiB --cpus 1.5 --setting work_mem=64MB",
+            ),
+            (
+                "A MariaDB whose log is on another disk than its data",
+                "prony instance start mariadb --name shop --data /data --log /log",
+            ),
+        ],
+    ),
+    ("prony instance list", &[("Also what a prony that was killed left", "prony instance list")]),
+    ("prony instance stop", &[("The server, its data and its log are gone", "prony instance stop lab")]),
+    ("prony instance shell", &[("psql on it", "prony instance shell lab")]),
+    ("prony instance log", &[("What it said last", "prony instance log lab --lines 20")]),
     (
         "prony export",
         &[
