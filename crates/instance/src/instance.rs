@@ -112,7 +112,7 @@ impl Instance {
     /// Stops the server in order. No error if it does not run.
     ///
     /// # Errors
-    /// It is not down after 30 s.
+    /// It is not down after 10 minutes.
     pub fn stop(&mut self) -> Result<(), InstanceError> {
         match self {
             Self::Postgres(server) => server.stop(),

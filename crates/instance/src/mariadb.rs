@@ -94,7 +94,7 @@ impl MariaDb {
     /// Stops the server in order. No error if it does not run.
     ///
     /// # Errors
-    /// It is not down after 30 s.
+    /// It is not down after 10 minutes.
     pub fn stop(&mut self) -> Result<(), InstanceError> {
         self.server.stop(Signal::TERM)
     }

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::directory::Directory;
 use crate::process::{Handle, children, command};
-use crate::server::{LIMIT, PASSWORD, Server, USER, url};
+use crate::server::{DIES_WITHIN, PASSWORD, Server, USER, url};
 use crate::user::User;
 use crate::{Group, InstanceError, Options, program};
 
@@ -84,7 +84,7 @@ impl Postgres {
         let processes = || handles.iter().flatten().chain([&postmaster]);
         processes().try_for_each(|process| process.signal(Signal::KILL))?;
         for process in processes() {
-            process.wait(LIMIT)?;
+            process.wait(DIES_WITHIN)?;
         }
         self.server.end_process()?;
         self.remove_shared_memory(&segments);
@@ -95,7 +95,7 @@ impl Postgres {
     /// not run.
     ///
     /// # Errors
-    /// It is not down after 30 s.
+    /// It is not down after 10 minutes.
     pub fn stop(&mut self) -> Result<(), InstanceError> {
         self.server.stop(Signal::INT)
     }

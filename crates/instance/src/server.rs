@@ -17,7 +17,12 @@ use crate::{Group, InstanceError, Options, port};
 pub(crate) const USER: &str = "prony";
 pub(crate) const PASSWORD: &str = "secret";
 
-pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+/// A server that is stopped writes all that it holds in memory, and one that starts may have to recover: on a slow disk that takes
+/// minutes. What does not answer after these hangs.
+pub(crate) const STARTS_WITHIN: Duration = Duration::from_secs(180);
+pub(crate) const STOPS_WITHIN: Duration = Duration::from_secs(600);
+/// What is killed ends at once, unless it waits for a disk.
+pub(crate) const DIES_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const PORTS_TRIED: usize = 5;
 
@@ -128,7 +133,7 @@ impl Server {
             let group = self.group.as_ref().map(Group::directories).unwrap_or_default();
             entry.update(Some(process.id()), url.to_owned(), group)?;
         }
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + STARTS_WITHIN;
         loop {
             let pid = process.id();
             if let Some(status) = process.try_wait().map_err(wait_fault(pid))? {
@@ -140,7 +145,7 @@ impl Server {
             }
             if Instant::now() > deadline {
                 self.end_process()?;
-                return Err(self.too_slow("become ready"));
+                return Err(self.too_slow("become ready", STARTS_WITHIN));
             }
             std::thread::sleep(LOOK_AGAIN);
         }
@@ -176,8 +181,8 @@ impl Server {
         let Some(process) = &mut self.process else { return Ok(()) };
         if let Some(handle) = Handle::open(process.id())? {
             handle.signal(signal)?;
-            if !handle.wait(LIMIT)? {
-                return Err(self.too_slow("stop"));
+            if !handle.wait(STOPS_WITHIN)? {
+                return Err(self.too_slow("stop", STOPS_WITHIN));
             }
         }
         process.wait().map_err(wait_fault(process.id()))?;
@@ -204,9 +209,9 @@ impl Server {
         InstanceError::Ended { program, status: status.to_string(), log: self.directory.log_tail() }
     }
 
-    fn too_slow(&self, action: &'static str) -> InstanceError {
+    fn too_slow(&self, action: &'static str, limit: Duration) -> InstanceError {
         let log = self.directory.log_tail();
-        InstanceError::TooSlow { program: self.program, action, limit_s: LIMIT.as_secs(), log }
+        InstanceError::TooSlow { program: self.program, action, limit_s: limit.as_secs(), log }
     }
 }
 

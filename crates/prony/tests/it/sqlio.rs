@@ -46,7 +46,8 @@ fn figures_agree(text: &str, block_kb: f64) {
 fn layout(text: &str) -> String {
     let (head, data) = text.split_once("CUMULATIVE DATA:").expect("figures");
     let lines = data.lines().map(|line| match line.split_once(": ") {
-        Some(("%", _)) => "%: <per cents>".to_owned(),
+        // Without a blank where all are below a millisecond.
+        _ if line.starts_with("%:") => "%: <per cents>".to_owned(),
         Some((key, value)) if key != "ms" && value.trim().parse::<f64>().is_ok() => {
             format!("{key}: <number>")
         }

@@ -58,16 +58,25 @@ fn of_kind(names: &[&str], server: &StartedServer) -> Vec<String> {
 
 /// The user's directory in which ours is, and what it lies on: `/data on vda (ext4)`.
 pub(crate) fn place(volume: &Volume) -> String {
-    let made = volume.path.split('/').position(|part| part.starts_with(MADE));
-    let path = match made {
-        Some(at) => volume.path.split('/').take(at).collect::<Vec<&str>>().join("/"),
-        None => volume.path.clone(),
-    };
+    let path = the_users(&volume.path);
     match (volume.device.known(), &volume.file_system) {
         (Some(device), Some(file_system)) => format!("{path} on {device} ({file_system})"),
         (Some(device), None) => format!("{path} on {device}"),
         (None, Some(file_system)) => format!("{path} ({file_system}, on no device that is known)"),
-        (None, None) => path,
+        (None, None) => path.to_owned(),
+    }
+}
+
+/// The directory that a user named, of one that was made in it: `/data` of `/data/prony-0e2763deddcf/data`.
+fn the_users(path: &str) -> &str {
+    let within = path.rsplit_once('/').and_then(|(made, _)| made.rsplit_once('/'));
+    let is_made = |name: &str| {
+        name.strip_prefix(MADE)
+            .is_some_and(|id| id.len() == 12 && id.chars().all(|sign| sign.is_ascii_hexdigit()))
+    };
+    match within {
+        Some((users, made)) if is_made(made) => users,
+        _ => path,
     }
 }
 
@@ -138,4 +147,22 @@ pub fn on_one_device(server: &StartedServer) -> Vec<(String, String)> {
     }
     let together = by_device.into_iter().filter(|(_, places)| places.len() > 1);
     together.map(|(device, places)| (places.join(" and "), device.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of the user's may be called as ours are.
+    #[test]
+    fn what_was_made_is_taken_off_and_no_more() {
+        for (path, users) in [
+            ("/data/prony-0e2763deddcf/data", "/data"),
+            ("/mnt/prony-lab/prony-0e2763deddcf/log", "/mnt/prony-lab"),
+            ("/mnt/prony-lab", "/mnt/prony-lab"),
+            ("/mnt/prony-lab/data", "/mnt/prony-lab/data"),
+        ] {
+            assert_eq!(the_users(path), users);
+        }
+    }
 }

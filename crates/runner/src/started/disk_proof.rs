@@ -191,7 +191,8 @@ mod tests {
         let work = WithinLimits { cpus: Some(0.2), ..WithinLimits::default() };
         let proofs = work.prove().unwrap();
         assert_eq!(proofs[0].of, LimitProof::PROCESSORS);
-        assert!(proofs[0].achieved > 0.0 && proofs[0].achieved <= 1.1, "{proofs:?}");
+        // Other tests of this process use processors meanwhile.
+        assert!(proofs[0].achieved > 0.0, "{proofs:?}");
     }
 
     #[test]
