@@ -46,8 +46,8 @@ fn server(cache: &str) -> StartedServer {
         engine: "PostgreSQL".to_owned(),
         address: "127.0.0.1:20001".to_owned(),
         places: [
-            ("data".to_owned(), volume("/data/prony-a1/data", "vda")),
-            ("log".to_owned(), volume("/log/prony-b2/log", "vdb")),
+            ("data".to_owned(), volume("/data/prony-a1a1a1a1a1a1/data", "vda")),
+            ("log".to_owned(), volume("/log/prony-b2b2b2b2b2b2/log", "vdb")),
         ]
         .into(),
         asked: vec![setting("shared_buffers", cache)],
@@ -103,8 +103,8 @@ fn rows_are_told_apart_by_trials_only_where_they_differ() {
     assert!(!alike.contains("in trials"), "{alike}");
     let moved = StartedServer {
         places: [
-            ("data".to_owned(), volume("/data/prony-ff/data", "vda")),
-            ("log".to_owned(), volume("/log/prony-c/log", "vdb")),
+            ("data".to_owned(), volume("/data/prony-ffffffffffff/data", "vda")),
+            ("log".to_owned(), volume("/log/prony-cccccccccccc/log", "vdb")),
         ]
         .into(),
         ..server("512MB")
@@ -121,7 +121,7 @@ fn rules(servers: Vec<StartedServer>) -> Vec<String> {
 fn what_is_not_as_it_was_asked_for_is_doubted() {
     assert_eq!(rules(vec![server("1GB")]), [""; 0]);
     let mut together = server("1GB");
-    together.places.insert("log".to_owned(), volume("/data/prony-b2/log", "vda"));
+    together.places.insert("log".to_owned(), volume("/data/prony-b2b2b2b2b2b2/log", "vda"));
     let told = rules(vec![together, server("1GB")]);
     assert!(
         told.len() == 1
