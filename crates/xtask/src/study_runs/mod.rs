@@ -111,6 +111,9 @@ const PRICES: &str =
 /// Where the program puts results, relative to where it runs.
 const RESULTS: &str = "prony-results";
 
+/// The exit code of a run with an invalid trial.
+const INVALID: i32 = 5;
+
 /// A command that takes longer hangs.
 const SECONDS_MAX: &str = "180";
 
@@ -165,6 +168,10 @@ impl StudyRun {
     fn judge(&self, output: &Output, directory: &Path) -> Result<()> {
         match output.status.code() {
             Some(0) => {}
+            // Such figures do not count, and none is judged here: all else must be as if they did.
+            Some(INVALID) if says_that_it_stood_still(output, directory) => {
+                println!("  the machine stood still meanwhile, which the run says");
+            }
             Some(124 | 137) => bail!("did not end within {SECONDS_MAX} s"),
             _ => bail!("ended with {}", output.status),
         }
@@ -200,6 +207,14 @@ impl Gives {
         }
         Ok(())
     }
+}
+
+/// Whether a run tells, itself or in its report, that the machine gave it no time.
+fn says_that_it_stood_still(output: &Output, directory: &Path) -> bool {
+    let page =
+        newest_results(directory).and_then(|results| Ok(fs::read_to_string(results.join("report.html"))?));
+    let told = [String::from_utf8_lossy(&output.stdout).into_owned(), page.unwrap_or_default()];
+    told.iter().any(|text| text.contains("stood still"))
 }
 
 fn check_report(path: &Path) -> Result<()> {
@@ -278,6 +293,8 @@ mod tests {
     fn the_exit_code_is_looked_at_first() {
         assert!(verdict(3, &[Gives::Json], "", &[]).contains("exit status: 3"));
         assert!(verdict(124, &[], "", &[]).contains("did not end"));
+        assert!(verdict(5, &[], "invalid: no operation was answered", &[]).contains("exit status: 5"));
+        assert_eq!(verdict(5, &[], "invalid: the load generator itself stood still for 602 ms", &[]), "");
     }
 
     #[test]
