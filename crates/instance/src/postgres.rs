@@ -173,7 +173,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         // An immediate shutdown leaves no shared memory behind and writes nothing that is about to be removed.
-        if self.server.stop(Signal::QUIT).is_err() {
+        if self.server.stop_within(Signal::QUIT, DIES_WITHIN).is_err() {
             let _ = self.kill();
         }
     }

@@ -127,6 +127,9 @@ impl Server {
         mut is_ready: impl FnMut(u32) -> bool,
     ) -> Result<(), InstanceError> {
         self.refuse_if_running()?;
+        if let Some(group) = &self.group {
+            group.impose()?;
+        }
         self.log_output_of(&mut command)?;
         let process = self.process.insert(spawned(self.program, command)?);
         if let Some(entry) = &mut self.entry {
@@ -178,11 +181,19 @@ impl Server {
 
     /// Asks the server to end by a signal and waits for it. A server that does not run is no error.
     pub(crate) fn stop(&mut self, signal: Signal) -> Result<(), InstanceError> {
+        self.stop_within(signal, STOPS_WITHIN)
+    }
+
+    /// The same in less time. Its limits are lifted: they are those of its work, and not of its end.
+    pub(crate) fn stop_within(&mut self, signal: Signal, limit: Duration) -> Result<(), InstanceError> {
         let Some(process) = &mut self.process else { return Ok(()) };
+        if let Some(group) = &self.group {
+            group.lift();
+        }
         if let Some(handle) = Handle::open(process.id())? {
             handle.signal(signal)?;
-            if !handle.wait(STOPS_WITHIN)? {
-                return Err(self.too_slow("stop", STOPS_WITHIN));
+            if !handle.wait(limit)? {
+                return Err(self.too_slow("stop", limit));
             }
         }
         process.wait().map_err(wait_fault(process.id()))?;
@@ -192,6 +203,9 @@ impl Server {
 
     /// Ends the process at once and waits until it is gone.
     pub(crate) fn end_process(&mut self) -> Result<(), InstanceError> {
+        if let Some(group) = &self.group {
+            group.lift();
+        }
         let Some(mut process) = self.process.take() else { return Ok(()) };
         // It fails only on a process that has ended.
         let _ = process.kill();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use database::{Claim, Error, Existing, Own, RunId};
+use database::{Claim, Error, Existing, Own, RunId, Url};
 use load::Tell;
 use record::{Preparation, StartedServer, Unit};
 use study::{Plan, Trial, WantedDatabase};
@@ -34,6 +34,8 @@ pub(crate) struct Targets {
 /// A database of our own that is held.
 pub(crate) struct Held {
     wanted: WantedDatabase,
+    /// Address of its server as it was given, or of the one that was started.
+    url: Url,
     pub(crate) own: Own,
     /// What was loaded into it, where that is known.
     pub(crate) loaded: Option<Loaded>,
@@ -208,6 +210,7 @@ impl Targets {
             }
             _ => wanted.clone(),
         };
+        let url = found.url.clone();
         let asked = Asked { wanted: &found, claim: &claim, runtime: &self.runtime, stop };
         let (own, loaded) = match trial {
             Some(trial) => workloads::ready(&trial.work, &asked, tell)?,
@@ -215,7 +218,7 @@ impl Targets {
         };
         let fresh = !own.was_there();
         let lies = self.runtime.block_on(server::lies(&own, stop));
-        self.databases.push(Held { wanted, own, loaded, fresh, lies });
+        self.databases.push(Held { wanted, url, own, loaded, fresh, lies });
         if stop.load(Ordering::Relaxed) { Err(RunError::Interrupted(String::new())) } else { Ok(()) }
     }
 
@@ -315,7 +318,7 @@ impl Targets {
         let wanted = trial.databases();
         let mut servers: Vec<Looked> = Vec::new();
         for held in self.databases.iter().filter(|held| wanted.iter().any(|w| held.wanted.is_same(w))) {
-            let (url, database) = (&held.wanted.url, held.own.name().to_owned());
+            let (url, database) = (&held.url, held.own.name().to_owned());
             match servers.iter_mut().find(|server| server.url.is_same_place(url)) {
                 Some(server) => server.databases.push(database),
                 None => servers.push(Looked {

@@ -149,11 +149,25 @@ impl Group {
     /// The group that was made there, with its limits.
     fn limited(place: Place, limits: &Limits) -> Result<Self, LimitError> {
         let group = Self { place, limits: limits.clone() };
-        match group.place.version {
-            Version::One => v1::set_limits(&group.place, limits)?,
-            Version::Two => v2::set_limits(&group.place, limits)?,
-        }
+        group.impose()?;
         Ok(group)
+    }
+
+    /// Sets its limits, again if they were lifted.
+    pub(crate) fn impose(&self) -> Result<(), LimitError> {
+        match self.place.version {
+            Version::One => v1::set_limits(&self.place, &self.limits),
+            Version::Two => v2::set_limits(&self.place, &self.limits),
+        }
+    }
+
+    /// Lifts the limits of I/O and of processor time, as far as can be: what is to end would wait within them for what it still
+    /// has to write.
+    pub(crate) fn lift(&self) {
+        match self.place.version {
+            Version::One => v1::lift(&self.place, &self.limits),
+            Version::Two => v2::lift(&self.place, &self.limits),
+        }
     }
 
     /// What is limited.

@@ -269,3 +269,23 @@ fn a_group_of_which_a_part_is_refused_is_not_there() {
     assert!(error.contains("memory/us") && error.contains("exists"), "{error}");
     assert!(!root.path().join("sys/fs/cgroup/cpu/us").exists());
 }
+
+/// A server that is to end would wait within its limits for what it still has to write.
+#[test]
+fn limits_are_lifted_and_imposed_again() {
+    let limits = Limits { cpus: Some(0.3), ..Limits::default() };
+    let Some(group) = group("lift", &limits) else { return };
+    let quota = || match group.place.version {
+        place::Version::One => {
+            files::read(&group.place.directory(Resource::Cpu).unwrap().join("cpu.cfs_quota_us"))
+        }
+        place::Version::Two => files::read(&group.place.directory(Resource::Cpu).unwrap().join("cpu.max")),
+    };
+    let unlimited = |text: String| text.starts_with("-1") || text.starts_with("max");
+    assert!(!unlimited(quota().unwrap()));
+    group.lift();
+    assert!(unlimited(quota().unwrap()));
+    group.impose().unwrap();
+    assert!(!unlimited(quota().unwrap()));
+    group.remove().unwrap();
+}

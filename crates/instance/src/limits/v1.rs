@@ -53,6 +53,20 @@ pub(super) fn set_limits(place: &Place, limits: &Limits) -> Result<(), LimitErro
     Ok(())
 }
 
+/// Takes away what makes processes wait. Nobody is told of what cannot be taken away: they then wait.
+pub(super) fn lift(place: &Place, limits: &Limits) {
+    if let (Some(_), Some(directory)) = (limits.cpus, place.directory(Resource::Cpu)) {
+        let _ = std::fs::write(directory.join("cpu.cfs_quota_us"), "-1");
+    }
+    let Some(io) = place.directory(Resource::Io) else { return };
+    for device in &limits.devices {
+        for file in ["read_iops", "write_iops", "read_bps", "write_bps"] {
+            let file = io.join(format!("blkio.throttle.{file}_device"));
+            let _ = std::fs::write(file, format!("{} 0", device.device));
+        }
+    }
+}
+
 /// Whether anything is swapped to: the first line of the list is its head.
 fn has_swap() -> bool {
     read(Path::new("/proc/swaps")).is_ok_and(|swaps| swaps.lines().nth(1).is_some())

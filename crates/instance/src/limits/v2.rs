@@ -45,6 +45,17 @@ pub(super) fn set_limits(place: &Place, limits: &Limits) -> Result<(), LimitErro
     Ok(())
 }
 
+/// As that of the first version.
+pub(super) fn lift(place: &Place, limits: &Limits) {
+    if limits.cpus.is_some() {
+        let _ = std::fs::write(file_of(place, "cpu.max"), "max");
+    }
+    for device in &limits.devices {
+        let line = format!("{} riops=max wiops=max rbps=max wbps=max", device.device);
+        let _ = std::fs::write(file_of(place, "io.max"), line);
+    }
+}
+
 fn file_of(place: &Place, name: &str) -> PathBuf {
     // Every resource has the same directory.
     place.directory(Resource::Memory).map(|directory| directory.join(name)).unwrap_or_default()

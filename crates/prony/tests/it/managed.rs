@@ -124,6 +124,9 @@ fn a_server_is_limited_in_its_trial() {
     let used = &server["used"];
     assert!(used["cpu_s"].as_f64().unwrap() > 0.0, "{used}");
     assert_eq!(used["oom_kills"], 0);
+    // It was asked what its sessions wait for where it was found to be.
+    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    assert!(!trial["notes"].to_string().contains("cannot connect"), "{}", trial["notes"]);
 }
 
 /// As root on a file system that has a device; elsewhere the remedy is told before anything runs.
