@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ownership::{Directory, Draft, MadeDirectory};
+use rustix::fs::Mode;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,9 @@ fn directory() -> Result<Directory, InstanceError> {
     let opened = std::path::absolute(&path).and_then(|path| ownership::make_path(&path));
     let (directory, _) = opened.map_err(InstanceError::file("make", &path))?;
     directory.refuse_if_shared().map_err(InstanceError::file("use", &path))?;
+    // The addresses in it have passwords.
+    rustix::fs::fchmod(&directory, Mode::RWXU)
+        .map_err(|error| InstanceError::file("close to others", &path)(error.into()))?;
     Ok(directory)
 }
 

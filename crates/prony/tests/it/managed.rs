@@ -217,6 +217,8 @@ fn an_instance_is_started_listed_asked_and_stopped() {
     assert!(started.stderr.contains("prony instance stop my"), "{}", started.stderr);
     let url = started.stdout.trim();
 
+    let known = fs::metadata(state.join("prony/servers")).unwrap().permissions().mode();
+    assert_eq!(known & 0o077, 0, "nobody else reads the password of a server");
     let listed = run(&["instance", "list"]).ended_with(0).stdout;
     assert!(listed.starts_with("my  mariadb  ") && listed.contains("  runs\n"), "{listed}");
     assert!(!listed.contains("secret"), "{listed}");
