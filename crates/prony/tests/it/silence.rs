@@ -11,9 +11,8 @@ use crate::workbench::Workbench;
 
 /// Within this a line answers a signal, also on a busy machine; a person would call it at once.
 const ANSWERED: Duration = Duration::from_secs(1);
-/// What was made may be cleared up for ten seconds, a drain takes ten, and so does a look that begins just before the signal: nothing
-/// that would be waited for otherwise is as short.
-const ENDED: Duration = Duration::from_secs(45);
+/// What was made may be cleared up for ten seconds, and a drain takes ten: nothing that would be waited for otherwise is as short.
+const ENDED: Duration = Duration::from_secs(30);
 
 /// The address of a server through a proxy that hands on so many bytes.
 fn silent(server: &str, bytes: u64) -> (Proxy, String) {

@@ -114,6 +114,9 @@ const RESULTS: &str = "prony-results";
 /// The exit code of a run with an invalid trial.
 const INVALID: i32 = 5;
 
+/// So often a command is run whose machine stood still.
+const TRIES: u32 = 4;
+
 /// A command that takes longer hangs.
 const SECONDS_MAX: &str = "180";
 
@@ -148,7 +151,15 @@ impl StudyRun {
         command.args(["--kill-after=10", SECONDS_MAX]).arg(program).args(&arguments);
         command.current_dir(directory).stdin(Stdio::null());
         println!("$ prony {}", arguments.join(" "));
-        let output = command.output().with_context(|| format!("cannot start `{}`", line_of(&command)))?;
+        let mut run = || command.output().with_context(|| format!("cannot start `{}`", line_of(&command)));
+        let mut output = run()?;
+        for _ in 1..TRIES {
+            if !stood_still(&output, directory) {
+                break;
+            }
+            println!("  the machine stood still meanwhile: once more");
+            output = run()?;
+        }
         self.judge(&output, directory).map_err(|error| anyhow!("{error:#}\n{}", shown(&output)))
     }
 
@@ -168,10 +179,6 @@ impl StudyRun {
     fn judge(&self, output: &Output, directory: &Path) -> Result<()> {
         match output.status.code() {
             Some(0) => {}
-            // Such figures do not count, and none is judged here: all else must be as if they did.
-            Some(INVALID) if says_that_it_stood_still(output, directory) => {
-                println!("  the machine stood still meanwhile, which the run says");
-            }
             Some(124 | 137) => bail!("did not end within {SECONDS_MAX} s"),
             _ => bail!("ended with {}", output.status),
         }
@@ -209,8 +216,11 @@ impl Gives {
     }
 }
 
-/// Whether a run tells, itself or in its report, that the machine gave it no time.
-fn says_that_it_stood_still(output: &Output, directory: &Path) -> bool {
+/// Whether a run is invalid because the machine gave it no time, as itself or its report says.
+fn stood_still(output: &Output, directory: &Path) -> bool {
+    if output.status.code() != Some(INVALID) {
+        return false;
+    }
     let page =
         newest_results(directory).and_then(|results| Ok(fs::read_to_string(results.join("report.html"))?));
     let told = [String::from_utf8_lossy(&output.stdout).into_owned(), page.unwrap_or_default()];
@@ -293,8 +303,18 @@ mod tests {
     fn the_exit_code_is_looked_at_first() {
         assert!(verdict(3, &[Gives::Json], "", &[]).contains("exit status: 3"));
         assert!(verdict(124, &[], "", &[]).contains("did not end"));
-        assert!(verdict(5, &[], "invalid: no operation was answered", &[]).contains("exit status: 5"));
-        assert_eq!(verdict(5, &[], "invalid: the load generator itself stood still for 602 ms", &[]), "");
+        assert!(verdict(5, &[], "the load generator itself stood still", &[]).contains("exit status: 5"));
+    }
+
+    #[test]
+    fn only_a_run_that_is_invalid_because_the_machine_stood_still_is_run_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let told = |exit_code: i32, stdout: &str| {
+            let status = ExitStatus::from_raw(exit_code << 8);
+            stood_still(&Output { status, stdout: stdout.into(), stderr: Vec::new() }, directory.path())
+        };
+        assert!(told(5, "invalid: the load generator itself stood still for 602 ms"));
+        assert!(!told(5, "invalid: no operation was answered") && !told(1, "it stood still"));
     }
 
     #[test]
