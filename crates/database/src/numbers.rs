@@ -51,9 +51,15 @@ pub trait NumberRow: Copy {
     /// Hands over one number after the other.
     fn each(self, taker: &mut impl NumberTaker);
 
+    /// One number after the other, as any values.
+    fn cells(self) -> impl ExactSizeIterator<Item = Cell<'static>>;
+
     /// Adds it to rows of any values.
     fn push_to(self, rows: &mut Rows);
 }
+
+/// A row of numbers on its way to an engine, beside rows of any values.
+pub(crate) struct Numbers<R>(pub(crate) R);
 
 /// Takes numbers.
 pub trait NumberTaker {
@@ -71,6 +77,11 @@ impl<A: Number, B: Number, C: Number, D: Number> NumberRow for (A, B, C, D) {
         taker.take(self.1);
         taker.take(self.2);
         taker.take(self.3);
+    }
+
+    #[inline]
+    fn cells(self) -> impl ExactSizeIterator<Item = Cell<'static>> {
+        [self.0.cell(), self.1.cell(), self.2.cell(), self.3.cell()].into_iter()
     }
 
     #[inline]

@@ -8,7 +8,8 @@ use tokio::time::timeout;
 use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
 use crate::mysql::MysqlSession;
-use crate::postgres::{Numbers, PostgresSession};
+use crate::numbers::Numbers;
+use crate::postgres::PostgresSession;
 use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::url::Address;
@@ -289,6 +290,10 @@ impl Session {
             (Opened::Postgres(session), WriteMethod::Bulk) => {
                 let rows = rows.map(Numbers);
                 watched!(self, Doing::Append(table.name), session.copy(table, rows))
+            }
+            (Opened::Mysql(session), method) => {
+                let rows = rows.map(Numbers);
+                watched!(self, Doing::Append(table.name), session.append_each(table, rows, method))
             }
             _ => {
                 room.clear();

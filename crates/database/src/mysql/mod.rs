@@ -22,6 +22,7 @@ use crate::resolve;
 use crate::silence::UNACKNOWLEDGED;
 use crate::url::{Host, ServerAddress};
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use values::Parameters;
 
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
@@ -187,7 +188,17 @@ impl MysqlSession {
         rows: &mut Rows,
         method: WriteMethod,
     ) -> Result<(), Error> {
-        if rows.is_empty() {
+        self.append_each(table, rows.rows(), method).await
+    }
+
+    /// As [`Self::append`], of rows that are read where they lie: the driver takes values of its own, and those are made at once.
+    pub(crate) async fn append_each(
+        &mut self,
+        table: &'static Table,
+        rows: impl ExactSizeIterator<Item = impl Parameters>,
+        method: WriteMethod,
+    ) -> Result<(), Error> {
+        if rows.len() == 0 {
             return Ok(());
         }
         let doing = Doing::Append(table.name);
@@ -204,19 +215,21 @@ impl MysqlSession {
     async fn insert_many(
         &mut self,
         table: &'static Table,
-        rows: &Rows,
+        mut rows: impl ExactSizeIterator<Item = impl Parameters>,
         rows_max: usize,
     ) -> mysql_async::Result<()> {
         let width = table.columns.len().max(1);
-        let parts = rows.in_parts((PARAMETERS / width).clamp(1, rows_max));
-        let is_one = parts.len() <= 1;
+        let at_once = (PARAMETERS / width).clamp(1, rows_max);
+        let is_one = rows.len() <= at_once;
         if !is_one {
             self.is_unfinished = true;
             self.conn.query_drop("BEGIN").await?;
         }
-        for part in parts {
-            let statement = self.insert(table, part.len() / width).await?;
-            self.conn.exec_drop(&statement, values::parameters(part)).await?;
+        while rows.len() > 0 {
+            let count = rows.len().min(at_once);
+            let statement = self.insert(table, count).await?;
+            let parameters = values::parameters_of_rows(rows.by_ref().take(count), width);
+            self.conn.exec_drop(&statement, parameters).await?;
         }
         if !is_one {
             self.conn.query_drop("COMMIT").await?;
@@ -226,12 +239,18 @@ impl MysqlSession {
     }
 
     /// An INSERT for each row; the protocol has no way to send one before the last is answered.
-    async fn insert_each(&mut self, table: &'static Table, rows: &Rows) -> mysql_async::Result<()> {
+    async fn insert_each(
+        &mut self,
+        table: &'static Table,
+        rows: impl ExactSizeIterator<Item = impl Parameters>,
+    ) -> mysql_async::Result<()> {
+        let width = table.columns.len();
         let statement = self.insert(table, 1).await?;
         self.is_unfinished = true;
         self.conn.query_drop("BEGIN").await?;
-        for row in rows.rows() {
-            self.conn.exec_drop(&statement, values::parameters(row)).await?;
+        for row in rows {
+            let parameters = values::parameters_of_rows(std::iter::once(row), width);
+            self.conn.exec_drop(&statement, parameters).await?;
         }
         self.conn.query_drop("COMMIT").await?;
         self.is_unfinished = false;

@@ -3,8 +3,39 @@
 use mysql_async::consts::ColumnType;
 use mysql_async::{Params, Row, Value as Driver};
 
-use crate::Value;
-use crate::rows::Cell;
+use crate::numbers::Numbers;
+use crate::rows::{Cell, Cells};
+use crate::{NumberRow, Value};
+
+/// A row that can be sent as parameters of a statement.
+pub(crate) trait Parameters {
+    /// Adds its values to those of other rows.
+    fn add_to(self, values: &mut Vec<Driver>);
+}
+
+impl Parameters for Cells<'_> {
+    #[inline]
+    fn add_to(self, values: &mut Vec<Driver>) {
+        values.extend(self.map(sent));
+    }
+}
+
+impl<R: NumberRow> Parameters for Numbers<R> {
+    #[inline]
+    fn add_to(self, values: &mut Vec<Driver>) {
+        values.extend(self.0.cells().map(sent));
+    }
+}
+
+/// Rows of so many values, one after the other, as the parameters of one statement.
+pub(super) fn parameters_of_rows(
+    rows: impl ExactSizeIterator<Item = impl Parameters>,
+    width: usize,
+) -> Params {
+    let mut values = Vec::with_capacity(rows.len() * width);
+    rows.for_each(|row| row.add_to(&mut values));
+    Params::Positional(values)
+}
 
 pub(super) fn parameters<'r>(cells: impl ExactSizeIterator<Item = Cell<'r>>) -> Params {
     if cells.len() == 0 {
@@ -13,6 +44,7 @@ pub(super) fn parameters<'r>(cells: impl ExactSizeIterator<Item = Cell<'r>>) -> 
     Params::Positional(cells.map(sent).collect())
 }
 
+#[inline]
 fn sent(cell: Cell<'_>) -> Driver {
     match cell {
         Cell::Null => Driver::NULL,
@@ -59,7 +91,24 @@ fn bytes_value(bytes: &[u8], kind: ColumnType) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::Rows;
+
+    proptest! {
+        #[test]
+        fn numbers_are_sent_as_any_values_are(rows in prop::collection::vec(any::<(i32, i64, f64, i16)>(), 0..9)) {
+            let mut any_values = Rows::with_capacity(4, rows.len());
+            rows.iter().for_each(|row| row.push_to(&mut any_values));
+            let numbers = parameters_of_rows(rows.iter().copied().map(Numbers), 4);
+            prop_assert_eq!(&numbers, &parameters_of_rows(any_values.rows(), 4));
+            let sent = rows.iter().flat_map(|&(a, b, c, d)| {
+                [Driver::Int(a.into()), Driver::Int(b), Driver::Double(c), Driver::Int(d.into())]
+            });
+            prop_assert_eq!(numbers, Params::Positional(sent.collect()));
+        }
+    }
 
     #[test]
     fn values_keep_their_meaning() {

@@ -3,13 +3,11 @@
 
 use bytes::Bytes;
 
+use crate::numbers::Numbers;
 use crate::rows::{Cell, Cells};
 use crate::{Column, Kind, Number, NumberRow, NumberTaker, Table};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
-
-/// A row of which each number's type is known.
-pub(crate) struct Numbers<R>(pub(crate) R);
 
 /// Rows on their way to bytes, in pieces.
 pub(super) struct Encoder<I> {
@@ -19,22 +17,28 @@ pub(super) struct Encoder<I> {
     is_ended: bool,
 }
 
-/// A row that can be encoded.
-pub(crate) trait Encode {
+/// Rows that can be encoded.
+pub(crate) trait Encode: Sized {
     /// Whether rows like this are rows of these columns, as far as that is known of all of them.
     ///
     /// # Errors
     /// In words, when a column is of another kind.
     fn check(columns: &[Column]) -> Result<(), String>;
 
-    /// Appends it to a piece: how many values it has, and each with its length before it.
+    /// Appends rows to a piece until it has about so many bytes, at least one if there is one. Of each: how many values it has,
+    /// and each value with its length before it.
     ///
     /// # Errors
     /// In words, when a value is not of its column's kind.
-    fn put(self, columns: &[Column], piece: &mut Vec<u8>) -> Result<(), String>;
+    fn put(
+        rows: &mut impl ExactSizeIterator<Item = Self>,
+        columns: &[Column],
+        bytes: usize,
+        piece: &mut Vec<u8>,
+    ) -> Result<(), String>;
 }
 
-impl<I: Iterator<Item = R>, R: Encode> Encoder<I> {
+impl<I: ExactSizeIterator<Item = R>, R: Encode> Encoder<I> {
     pub(super) fn new(table: &'static Table, rows: I) -> Self {
         Self { table, rows, is_begun: false, is_ended: false }
     }
@@ -56,16 +60,10 @@ impl<I: Iterator<Item = R>, R: Encode> Encoder<I> {
         }
         let columns = self.table.columns;
         R::check(columns)?;
-        loop {
-            let Some(row) = self.rows.next() else {
-                self.is_ended = true;
-                piece.extend_from_slice(&(-1i16).to_be_bytes());
-                break;
-            };
-            row.put(columns, &mut piece)?;
-            if piece.len() + columns.len() * WIDEST >= bytes {
-                break;
-            }
+        R::put(&mut self.rows, columns, bytes, &mut piece)?;
+        if self.rows.len() == 0 {
+            self.is_ended = true;
+            piece.extend_from_slice(&(-1i16).to_be_bytes());
         }
         Ok(Some(piece.into()))
     }
@@ -79,11 +77,21 @@ impl Encode for Cells<'_> {
         Ok(())
     }
 
-    #[inline]
-    fn put(self, columns: &[Column], piece: &mut Vec<u8>) -> Result<(), String> {
+    fn put(
+        rows: &mut impl ExactSizeIterator<Item = Self>,
+        columns: &[Column],
+        bytes: usize,
+        piece: &mut Vec<u8>,
+    ) -> Result<(), String> {
         let width = i16::try_from(columns.len()).map_err(|_| "too many columns".to_owned())?;
-        piece.extend_from_slice(&width.to_be_bytes());
-        columns.iter().zip(self).try_for_each(|(column, cell)| put(column, cell, piece))
+        for row in rows {
+            piece.extend_from_slice(&width.to_be_bytes());
+            columns.iter().zip(row).try_for_each(|(column, cell)| put(column, cell, piece))?;
+            if piece.len() + columns.len() * WIDEST >= bytes {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -96,14 +104,25 @@ impl<R: NumberRow> Encode for Numbers<R> {
         Err(format!("the columns `{}` do not take {:?}", names.join("`, `"), R::KINDS))
     }
 
-    /// All rows have the same bytes, so each gets its room at once, and where each number goes is known beforehand.
-    #[inline]
-    fn put(self, _: &[Column], piece: &mut Vec<u8>) -> Result<(), String> {
+    /// All rows have the same bytes, so all of a piece get their room at once, and where each number goes is known beforehand.
+    fn put(
+        rows: &mut impl ExactSizeIterator<Item = Self>,
+        columns: &[Column],
+        bytes: usize,
+        piece: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let row_bytes = 2 + R::KINDS.len() * 4 + R::BYTES;
         let begin = piece.len();
-        piece.resize(begin + 2 + R::KINDS.len() * 4 + R::BYTES, 0);
-        let mut row = Filled { room: &mut piece[begin..], end: 2 };
-        row.room[..2].copy_from_slice(&(R::KINDS.len() as i16).to_be_bytes());
-        self.0.each(&mut row);
+        let room = bytes.saturating_sub(begin + columns.len() * WIDEST);
+        let count = room.div_ceil(row_bytes).max(1).min(rows.len());
+        piece.resize(begin + count * row_bytes, 0);
+        let places = piece[begin..].chunks_exact_mut(row_bytes);
+        // Places come first: a row that is taken has one.
+        let filled = places.zip(rows).map(|(room, Self(row))| {
+            room[..2].copy_from_slice(&(R::KINDS.len() as i16).to_be_bytes());
+            row.each(&mut Filled { room, end: 2 });
+        });
+        assert_eq!(filled.count(), count, "there are as many rows as were told");
         Ok(())
     }
 }
@@ -246,7 +265,7 @@ mod tests {
 
     fn pieces<R: Encode>(
         table: &'static Table,
-        rows: impl Iterator<Item = R>,
+        rows: impl ExactSizeIterator<Item = R>,
         bytes: usize,
     ) -> Result<Vec<Bytes>, String> {
         let mut encoder = Encoder::new(table, rows);
