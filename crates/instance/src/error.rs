@@ -16,6 +16,17 @@ pub enum InstanceError {
         /// Debian package that has it.
         package: &'static str,
     },
+    /// What is called like MySQL's server is another one, or too old.
+    #[error(
+        "{program} is no MySQL 8.0 or later: it says `{said}`; install MySQL's own packages, or start MariaDB instead",
+        program = program.display()
+    )]
+    NoMysql {
+        /// What was found.
+        program: PathBuf,
+        /// What it says of itself.
+        said: String,
+    },
     /// The files that describe an empty MariaDB are not where packages put them.
     #[error("{file} was not found in any of {searched}; `apt-get install mariadb-server` brings it")]
     NoSystemTables {

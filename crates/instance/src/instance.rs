@@ -1,4 +1,4 @@
-//! A server of either engine, for those who start one because a study says so.
+//! A server of any engine, for those who start one because a study says so.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use crate::directory::Directory;
 use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
-use crate::{Group, InstanceError, MariaDb, Options, Postgres, program};
+use crate::{Group, InstanceError, MariaDb, MySql, Options, Postgres, mysql, program};
 
 /// What can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Engine {
     Postgres,
     /// MariaDB.
     MariaDb,
+    /// MySQL, 8.0 or later.
+    MySql,
 }
 
 /// A server of our own. It is ended and its directories are removed when this is dropped, unless it is kept.
@@ -25,17 +27,20 @@ pub enum Instance {
     Postgres(Postgres),
     /// MariaDB.
     MariaDb(MariaDb),
+    /// MySQL.
+    MySql(MySql),
 }
 
 impl Instance {
     /// Makes an empty server in directories of its own, starts it and waits until it answers.
     ///
     /// # Errors
-    /// See [`Postgres::start`] and [`MariaDb::start`].
+    /// See [`Postgres::start`], [`MariaDb::start`] and [`MySql::start`].
     pub fn start(engine: Engine, options: &Options) -> Result<Self, InstanceError> {
         Ok(match engine {
             Engine::Postgres => Self::Postgres(Postgres::start(options)?),
             Engine::MariaDb => Self::MariaDb(MariaDb::start(options)?),
+            Engine::MySql => Self::MySql(MySql::start(options)?),
         })
     }
 
@@ -55,6 +60,10 @@ impl Instance {
                 program::mariadbd()?;
                 User::unprivileged("mysql")?
             }
+            Engine::MySql => {
+                mysql::look()?;
+                User::unprivileged("mysql")?
+            }
         };
         program::setpriv()?;
         Server::new("", Directory::make(options, user)?, options).limit()
@@ -64,6 +73,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.server(),
             Self::MariaDb(server) => server.server(),
+            Self::MySql(server) => server.server(),
         }
     }
 
@@ -73,6 +83,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.url(),
             Self::MariaDb(server) => server.url(),
+            Self::MySql(server) => server.url(),
         }
     }
 
@@ -87,6 +98,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.group(),
             Self::MariaDb(server) => server.group(),
+            Self::MySql(server) => server.group(),
         }
     }
 
@@ -117,6 +129,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.stop(),
             Self::MariaDb(server) => server.stop(),
+            Self::MySql(server) => server.stop(),
         }
     }
 
@@ -128,6 +141,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.start_again(),
             Self::MariaDb(server) => server.start_again(),
+            Self::MySql(server) => server.start_again(),
         }
     }
 
@@ -136,7 +150,11 @@ impl Instance {
     /// # Errors
     /// It runs, or it cannot be limited so.
     pub fn configure(&mut self, options: &Options) -> Result<(), InstanceError> {
-        self.server().configure(options)
+        match self {
+            Self::Postgres(server) => server.server().configure(options),
+            Self::MariaDb(server) => server.server().configure(options),
+            Self::MySql(server) => server.configure(options),
+        }
     }
 
     /// Keeps its data as they are for [`Self::restore`]. It does not run.

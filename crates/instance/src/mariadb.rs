@@ -1,14 +1,11 @@
 //! A MariaDB of our own.
 
-use std::io::Read;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
 use crate::directory::Directory;
+use crate::mysqld::{self, argument, redo_log};
 use crate::process::command;
 use crate::server::{PASSWORD, Server, USER, url};
 use crate::user::User;
@@ -24,8 +21,6 @@ const SYSTEM_TABLES: [[&str; 2]; 3] = [
     ["mysql_performance_tables.sql", "mariadb_performance_tables.sql"],
     ["mysql_system_tables_data.sql", "mariadb_system_tables_data.sql"],
 ];
-
-const GREETING_WAIT: Duration = Duration::from_millis(20);
 
 /// A MariaDB of its own. It is killed and its directory removed when this is dropped.
 #[derive(Debug)]
@@ -53,7 +48,7 @@ impl MariaDb {
         mariadb.make_system_tables()?;
         mariadb.server.limit()?;
         let program = &mariadb.program;
-        mariadb.server.start_on_free_port(|server| run(server, program))?;
+        mariadb.server.start_on_free_port(|server| mysqld::run(server, program, &[]))?;
         Ok(mariadb)
     }
 
@@ -105,7 +100,7 @@ impl MariaDb {
     /// # Errors
     /// It runs, or it does not start: then the end of its log is in the error.
     pub fn start_again(&mut self) -> Result<(), InstanceError> {
-        run(&mut self.server, &self.program)
+        mysqld::run(&mut self.server, &self.program, &[])
     }
 
     /// The server with its directories.
@@ -139,63 +134,6 @@ impl MariaDb {
         bootstrap.args(redo_log(directory.placement.log()));
         self.server.prepare("mariadbd --bootstrap", bootstrap)
     }
-}
-
-fn run(server: &mut Server, program: &Path) -> Result<(), InstanceError> {
-    let directory = &server.directory;
-    let socket = directory.path().join("socket");
-    let mut command = server.command(program)?;
-    command.arg("--no-defaults").args(redo_log(directory.placement.log()));
-    for (name, value) in server.options.settings() {
-        match directory.placement.log().filter(|_| matches!(name, "log_bin" | "log-bin")) {
-            // A log of changes that is asked for is where the logs are.
-            Some(log) => command.arg(argument("log-bin", &log.join("binary"))),
-            None => command.arg(format!("--{name}={value}")),
-        };
-    }
-    command.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", server.port)]);
-    for (name, path) in [
-        ("datadir", directory.data()),
-        ("socket", socket.clone()),
-        ("tmpdir", directory.path().to_owned()),
-        ("pid-file", directory.path().join("pid")),
-    ] {
-        command.arg(argument(name, &path));
-    }
-    command.stdin(Stdio::null());
-    let mut connection = None;
-    let url = url("mysql", server.port, "mysql");
-    server.run(command, &url, |_| is_greeted(&socket, &mut connection))
-}
-
-/// Whether the server greets whoever connects. It listens before it recovers and greets afterwards, so that one
-/// connection waits for both. The socket is asked and not the port, which another server may have taken.
-fn is_greeted(socket: &Path, connection: &mut Option<UnixStream>) -> bool {
-    if connection.is_none() {
-        let connected = UnixStream::connect(socket)
-            .and_then(|stream| stream.set_read_timeout(Some(GREETING_WAIT)).map(|()| stream));
-        *connection = connected.ok();
-    }
-    let Some(stream) = connection else { return false };
-    match stream.read(&mut [0; 256]) {
-        Ok(0) => *connection = None,
-        Ok(_) => return true,
-        // Nothing yet.
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-        Err(_) => *connection = None,
-    }
-    false
-}
-
-/// Where the redo log is, if apart from the data.
-fn redo_log(log: Option<&Path>) -> Option<std::ffi::OsString> {
-    log.map(|log| argument("innodb-log-group-home-dir", log))
-}
-
-fn argument(name: &str, path: &Path) -> std::ffi::OsString {
-    let mut argument = std::ffi::OsString::from(format!("--{name}="));
-    argument.push(path);
-    argument
 }
 
 fn system_tables(names: [&'static str; 2]) -> Result<PathBuf, InstanceError> {

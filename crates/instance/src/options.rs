@@ -25,7 +25,7 @@ pub(crate) struct Registered {
 }
 
 impl Options {
-    /// Adds a setting of the server: `-c name=value` for PostgreSQL, `--name=value` for MariaDB. A later one wins.
+    /// Adds a setting of the server: `-c name=value` for PostgreSQL, `--name=value` for MariaDB and MySQL. A later one wins.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
@@ -79,6 +79,12 @@ impl Options {
 
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The same with other settings in the place of each.
+    pub(crate) fn with_settings(&self, other: impl Fn(&str, &str) -> (String, String)) -> Self {
+        let settings = self.settings.iter().map(|(name, value)| other(name, value)).collect();
+        Self { settings, ..self.clone() }
     }
 
     pub(crate) fn log_place(&self) -> Option<&Path> {

@@ -29,6 +29,60 @@ pub(crate) fn mariadbd() -> Result<PathBuf, InstanceError> {
     )
 }
 
+/// A version of MySQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MysqlVersion {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+    pub(crate) patch: u32,
+}
+
+/// The first version with all that a server of ours is started with.
+const MYSQL_MIN: MysqlVersion = MysqlVersion { major: 8, minor: 0, patch: 0 };
+/// Where packages of Debian's relatives, of Red Hat's and of Oracle put MySQL's server.
+const MYSQL_PLACES: [&str; 3] = ["/usr/sbin/mysqld", "/usr/libexec/mysqld", "/usr/local/mysql/bin/mysqld"];
+
+/// MySQL's server. MariaDB's packages have a program of that name too, which is left out.
+pub(crate) fn mysqld() -> Result<(PathBuf, MysqlVersion), InstanceError> {
+    let in_path = in_path("mysqld");
+    mysqld_of(in_path.into_iter().chain(MYSQL_PLACES.map(PathBuf::from)))
+}
+
+fn mysqld_of(places: impl Iterator<Item = PathBuf>) -> Result<(PathBuf, MysqlVersion), InstanceError> {
+    let mut other = None;
+    for program in places.filter(|path| path.is_file()) {
+        let said = said_of_itself(&program);
+        match mysql_version(&said) {
+            Some(version) if version >= MYSQL_MIN => return Ok((program, version)),
+            _ => other = other.or(Some((program, said))),
+        }
+    }
+    Err(match other {
+        Some((program, said)) => InstanceError::NoMysql { program, said },
+        None => InstanceError::NotInstalled {
+            program: "mysqld",
+            searched: "/usr/sbin, /usr/libexec, /usr/local/mysql/bin",
+            package: "mysql-server",
+        },
+    })
+}
+
+/// What a server says that it is; what cannot be run says nothing.
+fn said_of_itself(program: &Path) -> String {
+    let mut asked = std::process::Command::new(program);
+    let said = asked.args(["--no-defaults", "--version"]).stdin(std::process::Stdio::null()).output();
+    said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+/// The version of `mysqld  Ver 8.0.36-0ubuntu0.22.04.1 for Linux on x86_64 ((Ubuntu))`; none of MariaDB's, which says so.
+fn mysql_version(said: &str) -> Option<MysqlVersion> {
+    let words = said.split_once(" Ver ").filter(|_| !said.contains("MariaDB"))?.1;
+    let end = words.find(|sign: char| !sign.is_ascii_digit() && sign != '.').unwrap_or(words.len());
+    let mut numbers = words[..end].split('.').map(str::parse);
+    let mut next = || numbers.next()?.ok();
+    Some(MysqlVersion { major: next()?, minor: next()?, patch: next()? })
+}
+
 /// The program that changes the user and binds a server's life to ours.
 pub(crate) fn setpriv() -> Result<PathBuf, InstanceError> {
     in_path("setpriv").ok_or(InstanceError::NotInstalled {
@@ -77,6 +131,46 @@ mod tests {
     fn newest_version_is_first_by_number_and_not_by_text() {
         let names = ["9.6", "15", "lib", "9.10", "17", ""].map(String::from);
         assert_eq!(newest_first(names.into_iter()), ["17", "15", "9.10", "9.6"]);
+    }
+
+    #[test]
+    fn mysql_is_known_by_what_it_says_and_mariadb_is_none() {
+        let version = |major, minor, patch| Some(MysqlVersion { major, minor, patch });
+        for (said, found) in [
+            ("mysqld  Ver 8.0.36-0ubuntu0.22.04.1 for Linux on x86_64 ((Ubuntu))", version(8, 0, 36)),
+            ("/usr/libexec/mysqld  Ver 8.4.2 for Linux on x86_64 (Source distribution)", version(8, 4, 2)),
+            ("mysqld  Ver 9.1.0 for Linux on x86_64 (MySQL Community Server - GPL)", version(9, 1, 0)),
+            ("mysqld  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", None),
+            ("", None),
+            ("mysqld  Ver eight", None),
+        ] {
+            assert_eq!(mysql_version(said), found, "{said}");
+        }
+        assert!(version(8, 0, 9) < version(8, 0, 30) && version(5, 7, 44) < version(8, 0, 0));
+    }
+
+    #[test]
+    fn mysql_is_looked_for_until_one_is_found_and_what_was_found_instead_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = |name: &str, says: &str| {
+            use std::os::unix::fs::PermissionsExt as _;
+            let path = directory.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let mariadb = program("mariadbd", "mysqld  Ver 10.11.6-MariaDB for Linux");
+        let old = program("old", "mysqld  Ver 5.7.44 for Linux on x86_64");
+        let mysql =
+            program("mysqld", "mysqld  Ver 8.0.41 for Linux on x86_64 (MySQL Community Server - GPL)");
+        let nowhere = directory.path().join("nowhere");
+        let found =
+            mysqld_of([nowhere.clone(), mariadb.clone(), old.clone(), mysql.clone()].into_iter()).unwrap();
+        assert_eq!(found, (mysql, MysqlVersion { major: 8, minor: 0, patch: 41 }));
+        let error = mysqld_of([mariadb, old].into_iter()).unwrap_err().to_string();
+        assert!(error.contains("MariaDB") && error.contains("8.0 or later"), "{error}");
+        let error = mysqld_of([nowhere].into_iter()).unwrap_err().to_string();
+        assert!(error.contains("mysql-server"), "{error}");
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(crate) fn remarks(study: &Study, plan: &Plan, servers: &[StartedServer]) -> 
 
 /// Names of the servers whose files are there twice.
 fn copies(plan: &Plan) -> BTreeSet<String> {
-    let servers = plan.databases().into_iter().filter_map(|(database, _)| database.server);
+    let databases = plan.trials.iter().flat_map(study::Trial::databases);
+    let servers = databases.filter_map(|database| database.server);
     let restored = servers.filter(|server| server.server.between_trials == Some(Pristine::Restore));
     restored.map(|server| server.called()).collect()
 }

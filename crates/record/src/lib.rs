@@ -45,6 +45,7 @@ mod window;
 mod workload;
 
 pub use change_limit::{ChangeLimit, ChangeLimitError};
+pub use clients::{CpuOf, CpuRead};
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use cycle::{Cycle, CycleOf};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure, StoppingRule};

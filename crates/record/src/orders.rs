@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::clients::{ACTIVE_CLIENTS, RETRIES, SERVER_CPU, SERVER_CPU_S};
-use crate::{Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{CpuRead, Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub const MINUTE_S: f64 = 60.0;
@@ -63,11 +63,20 @@ pub struct OrdersSetup {
     /// Share (0–1) of the CPU at which the server is held by the number of active clients; none if all are active.
     #[serde(default)]
     pub cpu_target_share: Option<f64>,
+    /// Whose CPU time was read each second; in older records the machine's less the load's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_read: Option<CpuRead>,
     /// Seed.
     pub seed: u64,
 }
 
 impl OrdersSetup {
+    /// Whose CPU time [`SERVER_CPU`] is.
+    #[must_use]
+    pub fn cpu_read(&self) -> CpuRead {
+        self.cpu_read.unwrap_or_default()
+    }
+
     /// The databases of its stores.
     pub fn databases(&self) -> impl Iterator<Item = SetUpDatabase<'_>> {
         self.targets.iter().map(|StoreTarget { database, target, engine, server, .. }| SetUpDatabase {

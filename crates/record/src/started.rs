@@ -116,6 +116,22 @@ pub struct ServerStep {
     pub what: String,
     /// How long that took, in seconds.
     pub took_s: f64,
+    /// What is to be known of it besides: what was waited for in vain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
+}
+
+impl ServerStep {
+    /// What is done when devices were waited for and became quiet, and when they did not.
+    pub const QUIET: &'static str = "devices quiet";
+    /// See [`Self::QUIET`].
+    pub const NOT_QUIET: &'static str = "devices not quiet";
+
+    /// Something that took so long.
+    #[must_use]
+    pub fn new(what: &str, took: std::time::Duration) -> Self {
+        Self { what: what.to_owned(), took_s: took.as_secs_f64(), remark: None }
+    }
 }
 
 /// What a server used during a trial.

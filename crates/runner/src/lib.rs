@@ -18,6 +18,7 @@ mod run;
 mod sampling;
 mod search_steps;
 mod server;
+mod server_cpu;
 mod skip;
 mod started;
 mod targets;

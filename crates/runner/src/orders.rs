@@ -6,14 +6,14 @@ use database::{Claim, Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
 use record::{Loop, Mark, OrdersOutcome, Outage, Outcome, Preparation, Setup, Window};
 use stats::thread_busy;
-use study::WantedDatabase;
+use study::{Trial, WantedDatabase};
 use workload::orders::store::Loaded;
 use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize, WantedStore};
 use workload::{TrialError, waiting};
 
 use crate::error::RunError;
 use crate::judged::{Judged, LOCK_LOST, client_limited, stood_still};
-use crate::targets::{Asked, Held};
+use crate::targets::{Asked, Held, Targets};
 
 /// Looks whether [`ready`] will refuse the store that a job drives.
 pub(crate) async fn look(job: &Job, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
@@ -63,19 +63,20 @@ fn size(wanted: &WantedDatabase, of_job: Option<StoreSize>) -> Result<StoreSize,
     }
 }
 
-/// Drives stores once, in the order given.
+/// Drives the stores of a trial once, in the order given.
 pub(crate) fn run(
     job: &Job,
-    databases: &[&mut Held],
+    (trial, targets): (&Trial, &mut Targets),
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<OrdersOutcome, TrialError> {
+    let meter = targets.meter(trial, job.cpu_target.is_some());
     let in_use = |held: &&mut Held| {
         let Some(loaded) = held.loaded.clone() else { unreachable!("a store was taken up or loaded") };
         (StoreInUse { lease: held.own.lease(), loaded }, Holder::from(held.own.clone()))
     };
-    let (driven, holders): (Vec<_>, Vec<_>) = databases.iter().map(in_use).unzip();
-    orders::run(job, &driven, &holders, stop, on_progress)
+    let (driven, holders): (Vec<_>, Vec<_>) = targets.databases_of(trial).iter().map(in_use).unzip();
+    orders::run(job, &driven, &holders, meter, stop, on_progress)
 }
 
 /// What is to be said of a trial that ran.

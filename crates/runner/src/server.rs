@@ -174,13 +174,26 @@ fn used(proc: &Path, files: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Used
     files.iter().filter_map(of).collect()
 }
 
-fn used_by(proc: &Path, pid: u32) -> Option<Used> {
+/// CPU time of a server's processes in seconds, and the first of them: what that one and its children used since they began.
+pub(crate) fn cpu_s(proc: &Path, file: &Path) -> Option<(f64, u32)> {
+    let pid = processes(proc, file).ok()?.pid;
+    let children = children(proc, pid);
+    // What ended children have used is counted by their parent from then on.
+    let own = ticks(proc, pid, true)?;
+    let all = own + children.into_iter().filter_map(|child| ticks(proc, child, false)).sum::<u64>();
+    Some((all as f64 / rustix::param::clock_ticks_per_second() as f64, pid))
+}
+
+fn children(proc: &Path, pid: u32) -> Vec<u32> {
     let children = fs::read_to_string(proc.join(format!("{pid}/task/{pid}/children"))).unwrap_or_default();
-    let children = children.split_ascii_whitespace().filter_map(|child| child.parse().ok());
+    children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+fn used_by(proc: &Path, pid: u32) -> Option<Used> {
     // What ended children have used is counted by their parent from then on.
     let mut used = Used { pid, ticks: ticks(proc, pid, true)?, moved_bytes: Some([0; 2]), ..Used::default() };
     let mut common_bytes = 0;
-    for process in std::iter::once(pid).chain(children) {
+    for process in std::iter::once(pid).chain(children(proc, pid)) {
         let Some((own_bytes, shared_bytes)) = memory(proc, process) else { continue };
         if process != pid {
             used.ticks += ticks(proc, process, false).unwrap_or(0);
@@ -278,6 +291,8 @@ mod tests {
             moved_bytes: Some([70 + 71 + 72, 3000]),
         };
         assert_eq!(used, BTreeMap::from([("a".to_owned(), whole)]), "two databases of one server");
+        let cpu = cpu_s(proc.0.path(), &proc.file("70\n")).unwrap();
+        assert_eq!(cpu, (175.0 / rustix::param::clock_ticks_per_second() as f64, 70));
         fs::remove_file(proc.0.path().join("72/io")).unwrap();
         let seen = used_by(proc.0.path(), 70).unwrap();
         assert_eq!(seen.moved_bytes, None, "a sum without one of them is none");

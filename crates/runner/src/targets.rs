@@ -10,13 +10,14 @@ use record::{Preparation, StartedServer, Unit};
 use study::{Plan, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::orders::store::Loaded;
-use workload::waiting;
+use workload::{ServerMeter, waiting};
 
 use crate::activity::Looked;
 use crate::error::{Listener, RunError};
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::server::{self, Lies};
+use crate::server_cpu::{self, MayUse, Metered, MeteredBy};
 use crate::started::{Groups, StartedServers};
 use crate::workloads;
 
@@ -158,7 +159,7 @@ impl Targets {
     ) -> Result<Self, RunError> {
         let mut targets = Self::new(program)?;
         if plan.databases().iter().any(|(wanted, _)| wanted.server.is_some()) {
-            targets.servers = targets.servers.of_run(run)?;
+            targets.servers = targets.servers.of_plan(plan).of_run(run)?;
         }
         let mut preparing = Preparing::new(listen);
         let mut tell = |at| preparing.tell(at);
@@ -251,8 +252,12 @@ impl Targets {
             self.databases.retain(|held| !held.wanted.is_same(wanted));
             wanted.server.iter().for_each(|server| self.servers.remove(server));
         }
+        let is_anew = !anew.is_empty();
         anew.into_iter().try_for_each(|wanted| self.hold(wanted, run, stop, Some(trial), tell))?;
-        let servers = self.servers.ready(trial, tell)?;
+        if is_anew {
+            self.servers.save(tell)?;
+        }
+        let servers = self.servers.ready(trial, stop, tell)?;
         // Whoever held a database lost it with the server that was started again.
         let held = self.databases_of(trial).into_iter().filter(|held| held.wanted.server.is_some());
         let held: Vec<Own> = held.map(|held| held.own.clone()).collect();
@@ -330,6 +335,27 @@ impl Targets {
         }
         servers.retain(|server| !server.url.engine().is_file() && !server.url.engine().is_simulated());
         servers
+    }
+
+    /// What tells the CPU of a trial's servers: their groups, or the processes of those that have none, which is done only where it is
+    /// `needed`. None where one of them cannot be seen.
+    pub(crate) fn meter(&self, trial: &Trial, needed: bool) -> Option<ServerMeter> {
+        let wanted = trial.databases();
+        let mut places: Vec<&Url> = Vec::new();
+        let mut metered = Vec::new();
+        for held in self.databases.iter().filter(|held| wanted.iter().any(|w| held.wanted.is_same(w))) {
+            if places.iter().any(|place| place.is_same_place(&held.url)) {
+                continue;
+            }
+            places.push(&held.url);
+            let group = held.wanted.server.as_ref().and_then(|server| self.servers.metered(server));
+            let processes = || {
+                let file = held.lies.process.clone().filter(|_| needed)?.ok()?;
+                Some(Metered { by: MeteredBy::Processes(file), may_use: MayUse::default() })
+            };
+            metered.push(group.or_else(processes)?);
+        }
+        server_cpu::meter(metered)
     }
 
     /// The name of a database, with its server's where that is needed to tell it from others.

@@ -20,7 +20,12 @@ use crate::{disk_trial, historian, orders};
 /// The first that is wrong: it names the parameter, its value and the remedy.
 pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
     for trial in &mut plan.trials {
-        let urls: Vec<database::Url> = trial.databases().into_iter().map(|database| database.url).collect();
+        let databases = trial.databases();
+        let urls: Vec<database::Url> = databases.iter().map(|database| database.url.clone()).collect();
+        // A server that is started for the study runs on this machine.
+        let is_started = |url: &database::Url| {
+            databases.iter().any(|database| database.server.is_some() && database.url == *url)
+        };
         match &mut trial.work {
             Work::Disk(_) => {}
             Work::Historian(asked) => {
@@ -28,7 +33,7 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
                     asked.job = workload::historian::check(&asked.job, url.engine())?;
                 }
             }
-            Work::Orders(asked) => workload::orders::check(&asked.job, &urls)?,
+            Work::Orders(asked) => workload::orders::check(&asked.job, &urls, &is_started)?,
         }
     }
     Ok(())
@@ -71,7 +76,7 @@ pub(crate) fn run(
         Work::Historian(asked) => historian::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
-        Work::Orders(asked) => orders::run(&asked.job, &targets.databases_of(trial), stop, on_progress)
+        Work::Orders(asked) => orders::run(&asked.job, (trial, targets), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
     }

@@ -9,15 +9,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, mpsc};
+use std::time::Instant;
 
 use database::{Claim, Error, Existing, Held, Holder, Lease, Own, RunId, Url};
 use load::{Go, Progress};
-use record::{Interval, Outcome, Phase, Sample, Setup};
+use record::{CpuOf, CpuRead, Interval, Outcome, Phase, Sample, Setup};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use workload::historian;
 use workload::orders::{self, StoreData, StoreInUse};
+use workload::{CpuReading, ServerMeter};
 
 /// Those who wait for an answer, in the order of their questions.
 type Asked = Arc<Mutex<VecDeque<oneshot::Sender<Result<Held, String>>>>>;
@@ -30,7 +32,8 @@ const ELSEWHERE: &str = "PRONY_TEST_TRIAL_ELSEWHERE";
 enum Job {
     Disk(disk::Job),
     Historian(Box<historian::Job>, Lease),
-    Orders(orders::Job, Vec<StoreInUse>),
+    /// The last says whether somebody tells the CPU of its server.
+    Orders(orders::Job, Vec<StoreInUse>, Option<CpuRead>),
 }
 
 /// What a trial tells. After progress it waits for a [`Told::Go`], after a question for a [`Told::Held`].
@@ -39,6 +42,8 @@ enum Tells {
     Progress(Box<Progress>),
     /// Whether this database, by its number, is still the run's own.
     WhoseIs(usize),
+    /// What its server has used of its CPU.
+    WhatIsUsed {},
     Ended(Result<Outcome, String>),
 }
 
@@ -47,12 +52,14 @@ enum Tells {
 enum Told {
     Go(Go),
     Held(Result<Held, String>),
+    Used(Option<CpuReading>),
 }
 
 impl Job {
     fn run(
         &self,
         holders: &[Holder],
+        meter: Option<ServerMeter>,
         on_progress: &mut dyn FnMut(Progress) -> Go,
     ) -> Result<Outcome, String> {
         let stop = AtomicBool::new(false);
@@ -66,10 +73,18 @@ impl Job {
                 let ended = historian::run(job, lease, &holders[0], true, &stop, on_progress);
                 ended.map(|outcome| Outcome::Historian(Box::new(outcome))).map_err(|error| error.to_string())
             }
-            Self::Orders(job, stores) => {
-                let ended = orders::run(job, stores, holders, &stop, on_progress);
+            Self::Orders(job, stores, _) => {
+                let ended = orders::run(job, stores, holders, meter, &stop, on_progress);
                 ended.map(|outcome| Outcome::Orders(Box::new(outcome))).map_err(|error| error.to_string())
             }
+        }
+    }
+
+    /// Whose CPU is told, if somebody does.
+    fn read(&self) -> Option<CpuRead> {
+        match self {
+            Self::Disk(_) | Self::Historian(..) => None,
+            Self::Orders(_, _, read) => *read,
         }
     }
 
@@ -77,7 +92,7 @@ impl Job {
         match self {
             Self::Disk(_) => 0,
             Self::Historian(..) => 1,
-            Self::Orders(_, stores) => stores.len(),
+            Self::Orders(_, stores, _) => stores.len(),
         }
     }
 }
@@ -91,6 +106,7 @@ fn a_process_for_another_one() {
         return;
     }
     let (go, gone) = mpsc::channel();
+    let (use_told, used) = mpsc::channel();
     let asked = Asked::default();
     let mut lines = BufReader::new(std::io::stdin()).lines();
     let job: Job = read(&lines.next().unwrap().unwrap());
@@ -99,6 +115,7 @@ fn a_process_for_another_one() {
         for line in lines.map_while(Result::ok) {
             match read(&line) {
                 Told::Go(told) => go.send(told).unwrap(),
+                Told::Used(reading) => use_told.send(reading).unwrap(),
                 Told::Held(held) => drop(waiting.lock().unwrap().pop_front().unwrap().send(held)),
             }
         }
@@ -120,7 +137,13 @@ fn a_process_for_another_one() {
         })
     };
     let holders: Vec<Holder> = (0..job.databases()).map(holder).collect();
-    let ended = job.run(&holders, &mut |progress| {
+    let meter = job.read().map(|read| {
+        ServerMeter::new(read.of, read.processors.unwrap(), move || {
+            tell(&Tells::WhatIsUsed {});
+            used.recv().ok().flatten()
+        })
+    });
+    let ended = job.run(&holders, meter, &mut |progress| {
         tell(&Tells::Progress(Box::new(progress)));
         gone.recv().unwrap_or(Go::Stop)
     });
@@ -172,7 +195,7 @@ impl Hears {
 
 fn here(job: &Job, holders: &[Holder]) -> Recorded {
     let mut hears = Hears::default();
-    let ended = job.run(holders, &mut |progress| hears.hear(progress));
+    let ended = job.run(holders, job.read().map(half_used), &mut |progress| hears.hear(progress));
     hears.recorded(ended)
 }
 
@@ -185,6 +208,7 @@ fn elsewhere(job: &Job, holders: &[Holder]) -> Recorded {
         .spawn()
         .unwrap();
     let mut hears = Hears::default();
+    let mut meter = job.read().map(half_used);
     send(&mut child, job);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -197,6 +221,10 @@ fn elsewhere(job: &Job, holders: &[Holder]) -> Recorded {
                 let held = runtime.block_on(holders[number].is_held());
                 send(&mut child, &Told::Held(held.map_err(|error| error.to_string())));
             }
+            Tells::WhatIsUsed {} => {
+                let meter = meter.as_mut().unwrap();
+                send(&mut child, &Told::Used(meter.ask()));
+            }
             Tells::Ended(result) => ended = Some(result),
         }
     }
@@ -208,6 +236,15 @@ fn send<T: Serialize>(child: &mut Child, told: &T) {
     let mut text = serde_json::to_string(told).unwrap();
     text.push('\n');
     child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// A server that uses half of its processors whatever is asked of it.
+fn half_used(read: CpuRead) -> ServerMeter {
+    let (begin, processors) = (Instant::now(), read.processors.unwrap());
+    ServerMeter::new(read.of, processors, move || {
+        let at_s = begin.elapsed().as_secs_f64();
+        Some(CpuReading { at_s, used_s: at_s * processors * 0.5 })
+    })
 }
 
 fn held() -> Holder {
@@ -290,13 +327,22 @@ fn adds_up(told: &Recorded) {
 #[test]
 fn orders_elsewhere_add_up_as_here_while_the_lock_is_held_here() {
     let directory = tempfile::tempdir().unwrap();
-    let (own, job) = store(directory.path());
+    let (own, mut job) = store(directory.path());
+    let own_cpu = CpuRead { of: CpuOf::Groups, processors: Some(0.5) };
+    if let Job::Orders(_, _, read) = &mut job {
+        *read = Some(own_cpu);
+    }
     let holders = [Holder::from(own.clone())];
     let (there, here) = (elsewhere(&job, &holders), here(&job, &holders));
+    let shares =
+        there.intervals.iter().filter_map(|interval| interval.gauges.get(record::orders::SERVER_CPU));
+    let shares: Vec<f64> = shares.copied().collect();
+    assert!(!shares.is_empty() && shares.iter().all(|share| (share - 0.5).abs() < 1e-9), "{shares:?}");
     adds_up(&there);
     adds_up(&here);
     assert_eq!(shape(&there), shape(&here));
     let Setup::Orders(setup) = &here.setup else { panic!("{here:?}") };
+    assert_eq!(setup.cpu_read, Some(own_cpu));
     assert!(setup.targets[0].restored.is_some(), "what was done elsewhere is in the same file");
     drop(own);
 }
@@ -323,5 +369,5 @@ fn store(directory: &Path) -> (Own, Job) {
     )
     .unwrap();
     let stores = vec![StoreInUse { lease: own.lease(), loaded }];
-    (own, Job::Orders(orders::Job::of(&settings).unwrap(), stores))
+    (own, Job::Orders(orders::Job::of(&settings).unwrap(), stores, None))
 }

@@ -162,12 +162,18 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
         let text = format!("workload.historian.rate = 10\n{target}");
         Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string()
     };
-    let other = target("[target.server.my]\nengine = \"mysql\"");
+    let other = target("[target.server.my]\nengine = \"sqlserver\"");
     assert!(
-        other.contains("target.server.my.engine: MySQL is not started by prony yet: start it"),
+        other.contains("target.server.my.engine: SQL Server is not started by prony yet: start it"),
         "{other}"
     );
     assert_eq!(other.lines().count(), 1, "{other}");
+    let quiet = |text: &str| target(&format!("[target.server.my]\nengine = \"mysql\"\n{text}"));
+    assert!(
+        quiet("quiet_for = \"3s\"").contains("target.server.my.quiet_for: has no effect without quiet_below")
+    );
+    let late = quiet("quiet_below = \"5%\"\nquiet_for = \"1m\"\nquiet_within = \"30s\"");
+    assert!(late.contains("target.server.my.quiet_within: must be longer"), "{late}");
     let spaces =
         target("[target.server.my]\nengine = \"mariadb\"\ntablespaces.fast = \"/ssd\"\ncpu_set = \"a\"");
     assert!(spaces.contains("target.server.my.tablespaces: are PostgreSQL's"), "{spaces}");

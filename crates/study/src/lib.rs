@@ -34,6 +34,6 @@ pub use plan::{LOOKS, Plan, Stop, Trial};
 pub use search::{Search, StepLengths};
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
 pub use target::{
-    At, Cluster, Database, Engine, Pair, Pristine, Server, StartedServer, Target, WantedDatabase,
+    At, Cluster, Database, Engine, Pair, Pristine, Quiet, Server, StartedServer, Target, WantedDatabase,
 };
 pub use work::{AnyWork, Asked, Given, Known, Work};

@@ -207,7 +207,11 @@ impl Plan {
 }
 
 fn duration<'a>(trials: impl Iterator<Item = &'a Trial>) -> Span {
-    let of = |trial: &Trial| trial.pause.ns.saturating_add(trial.work.any().phases().end_ns());
+    let of = |trial: &Trial| {
+        let rests = trial.target.server.values().filter_map(|server| server.rest);
+        let rest_ns = rests.map(|rest| rest.ns).max().unwrap_or(0);
+        trial.pause.ns.saturating_add(rest_ns).saturating_add(trial.work.any().phases().end_ns())
+    };
     Span { ns: trials.map(of).fold(0, u64::saturating_add) }
 }
 

@@ -78,7 +78,7 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
 /// What this version starts no servers of.
 fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
     let yourself = "start it yourself and give its address as target.database";
-    let of_engine = server.engine.filter(|engine| matches!(engine, Engine::Mysql | Engine::Sqlserver));
+    let of_engine = server.engine.filter(|engine| *engine == Engine::Sqlserver);
     let engine = of_engine.map(|engine| {
         mistake(
             format!("{key}.engine"),

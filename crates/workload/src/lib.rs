@@ -25,4 +25,5 @@ mod signal;
 mod threads;
 pub mod waiting;
 
+pub use clients::{CpuReading, ServerMeter, processors};
 pub use error::TrialError;

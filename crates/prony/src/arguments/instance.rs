@@ -13,7 +13,7 @@ pub(crate) enum Instance {
     List(ListInstances),
     /// End a server and remove it with all that it has
     Stop(NamedInstance),
-    /// Open the database's own client on a server: psql or mariadb
+    /// Open the database's own client on a server: psql, mariadb or mysql
     Shell(NamedInstance),
     /// Print the end of what a server said
     Log(LogOfInstance),
@@ -26,7 +26,7 @@ pub(crate) struct StartInstance {
     pub(crate) engine: ::study::Engine,
 
     /// What it is called
-    #[arg(long, value_name = "NAME", default_value = "pg", default_value_if("engine", "mariadb", "maria"))]
+    #[arg(long, value_name = "NAME", default_value = "pg", default_value_ifs([("engine", "mariadb", "maria"), ("engine", "mysql", "mysql")]))]
     pub(crate) name: String,
 
     #[command(flatten)]

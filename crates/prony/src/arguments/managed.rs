@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use ::study::{Engine, Pristine};
+use ::study::{Engine, Pristine, Quiet};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
-use load::Size;
+use load::{Size, Span};
 
 /// Where this stands in a help.
 const HEADING: &str = "Server that is started";
@@ -37,6 +37,23 @@ pub(crate) struct Managed {
     /// Have the kernel forget its files before each trial, for which it is started again
     #[arg(long, help_heading = HEADING)]
     pub(crate) cold: bool,
+
+    /// Leave it alone for so long before each trial, once it runs
+    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    pub(crate) rest: Option<Span>,
+
+    /// Wait before each trial until each device of its directories works less than this share of the time, such as 5%, or moves less
+    /// than so many bytes a second, such as 1MiB
+    #[arg(long, value_name = "SHARE_OR_SIZE", help_heading = HEADING)]
+    pub(crate) quiet_below: Option<Quiet>,
+
+    /// Time for which they are to be as quiet [default: 5s]
+    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    pub(crate) quiet_for: Option<Span>,
+
+    /// The longest that they are waited for; the report says if that was in vain [default: 10m]
+    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    pub(crate) quiet_within: Option<Span>,
 }
 
 /// Where a server is placed, what it may use, and how it is set.
@@ -106,14 +123,19 @@ impl Managed {
             ("--instances", self.instances.is_some()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
+            ("--rest", self.rest.is_some()),
+            ("--quiet-below", self.quiet_below.is_some()),
+            ("--quiet-for", self.quiet_for.is_some()),
+            ("--quiet-within", self.quiet_within.is_some()),
         ];
         all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }
 }
 
 pub(crate) fn engines() -> impl TypedValueParser<Value = Engine> {
-    PossibleValuesParser::new(["postgres", "mariadb"]).map(|name| match name.as_str() {
+    PossibleValuesParser::new(["postgres", "mariadb", "mysql"]).map(|name| match name.as_str() {
         "postgres" => Engine::Postgres,
+        "mysql" => Engine::Mysql,
         _ => Engine::Mariadb,
     })
 }

@@ -139,7 +139,11 @@ fn shell(name: &str) -> Result<Exit, Failure> {
         address_parts(&known.url).ok_or_else(|| Failure::runtime(anyhow!("{name} has no address")))?;
     let (client, mut command) = client(&known.engine, &parts);
     let error = command.exec();
-    let package = if known.engine == "postgres" { "postgresql-client" } else { "mariadb-client" };
+    let package = match known.engine.as_str() {
+        "postgres" => "postgresql-client",
+        "mysql" => "mysql-client",
+        _ => "mariadb-client",
+    };
     Err(error)
         .with_context(|| format!("cannot start {client}; `apt-get install {package}` brings it"))
         .map_err(Failure::runtime)
@@ -160,10 +164,11 @@ fn client(
     engine: &str,
     [user, password, host, port, database]: &[&str; 5],
 ) -> (&'static str, std::process::Command) {
-    let (client, secret, arguments) = if engine == "postgres" {
-        ("psql", "PGPASSWORD", ["-h", host, "-p", port, "-U", user, "-d", database])
-    } else {
-        ("mariadb", "MYSQL_PWD", ["-h", host, "-P", port, "-u", user, "-D", database])
+    let of_both = ["-h", host, "-P", port, "-u", user, "-D", database];
+    let (client, secret, arguments) = match engine {
+        "postgres" => ("psql", "PGPASSWORD", ["-h", host, "-p", port, "-U", user, "-d", database]),
+        "mysql" => ("mysql", "MYSQL_PWD", of_both),
+        _ => ("mariadb", "MYSQL_PWD", of_both),
     };
     let mut command = std::process::Command::new(client);
     command.args(arguments).env(secret, password);

@@ -38,12 +38,12 @@ pub(super) fn given<'a>(
                 .to_owned(),
         ),
         (None, None) if own.is_empty() => refused(
-            "nothing to load: give the address of a database with --target, or have a server started with --managed postgres or \
-             --managed mariadb"
+            "nothing to load: give the address of a database with --target, or have a server started with --managed postgres, \
+             --managed mariadb or --managed mysql"
                 .to_owned(),
         ),
         (_, None) if !own.is_empty() => refused(format!(
-            "{} {} of a server that is started: give --managed postgres or --managed mariadb too, or leave {} out",
+            "{} {} of a server that is started: give --managed postgres, mariadb or mysql too, or leave {} out",
             own.join(", "),
             if own.len() == 1 { "is" } else { "are" },
             if own.len() == 1 { "it" } else { "them" },
@@ -64,6 +64,10 @@ fn server(managed: &Managed) -> Server {
         instances: managed.instances,
         between_trials: managed.between_trials,
         cold: managed.cold.then_some(true),
+        rest: managed.rest,
+        quiet_below: managed.quiet_below,
+        quiet_for: managed.quiet_for,
+        quiet_within: managed.quiet_within,
         ..server_of(managed.managed, &managed.server)
     }
 }

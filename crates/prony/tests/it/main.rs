@@ -38,6 +38,7 @@ mod report;
 mod running;
 mod safety;
 mod sampling;
+mod server_cpu;
 mod servers;
 mod silence;
 mod sqlio;

@@ -391,7 +391,7 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
             &["historian", "--managed", "postgres", "--instances", "2"],
             "--instances has no meaning for a historian",
         ),
-        (&["historian", "--managed", "mysql"], "possible values: postgres, mariadb"),
+        (&["historian", "--managed", "oracle"], "possible values: postgres, mariadb, mysql"),
         (&["historian", "--managed", "mariadb", "--tablespace", "a=/tmp"], "--tablespace: are PostgreSQL's"),
         (&["historian", "--managed", "postgres", "--memory", "1MiB"], "--memory: is too little for a server"),
         (&["historian", "--managed", "postgres", "--setting", "work_mem"], "has no name and value"),

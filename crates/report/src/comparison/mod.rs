@@ -19,6 +19,7 @@ pub(crate) mod looks;
 pub(crate) mod method;
 mod noise;
 mod percentiles;
+mod scaling;
 pub(crate) mod section;
 pub(crate) mod sentence;
 mod shape;
@@ -30,7 +31,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, Manifest, Metric, Order, Percentiles, Resumption};
 use serde::Serialize;
-use stats::{Better, Estimate, Jump, Knee, Looks, Scalability};
+use stats::{Better, Estimate, Jump, Knee, Looks, Scalability, ScalingStep};
 
 use crate::change::Sense;
 use crate::metrics;
@@ -234,6 +235,10 @@ pub struct AxisSeries {
     pub scalability: Option<Scalability>,
     /// Why it was not fitted; none where it makes no sense.
     pub no_scalability: Option<String>,
+    /// So much of the axis is one for the law: 1, or the smallest level where that is less than one processor.
+    pub scalability_unit: f64,
+    /// What each step along an axis of processors gives; empty along others.
+    pub scaling: Vec<ScalingStep>,
 }
 
 /// Another metric of the same points.

@@ -1,6 +1,6 @@
 //! The tables of a study that compares: all combinations, thresholds, other metrics.
 
-use super::{Outcome, StudyComparison, ThresholdResult, percentiles, table};
+use super::{Outcome, StudyComparison, ThresholdResult, percentiles, scaling, table};
 use crate::section::Block;
 
 pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
@@ -8,10 +8,11 @@ pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
     let notes = table::published_notes(comparison);
     let notes = (!notes.is_empty()).then(|| Block::Notes { sentences: notes, sources: Vec::new() });
     let thresholds = thresholds(&comparison.thresholds);
+    let scaling = scaling::table(comparison).map(Block::Table);
     let percentiles = percentiles::table(comparison).map(Block::Table);
     let others = table::other_metrics(comparison)
         .map(|table| Block::Folded { summary: "Other metrics of each combination".to_owned(), table });
-    [Some(main), notes, thresholds, percentiles, others].into_iter().flatten().collect()
+    [Some(main), notes, scaling, thresholds, percentiles, others].into_iter().flatten().collect()
 }
 
 /// What had to hold, a row each; none without any.

@@ -9,6 +9,9 @@ use super::{AxisSeries, CONFIGURATION, ComparedAxis, DesignedAxis, Grid, Point, 
 /// Axes that are counts of what works at the same time.
 const SCALING: [&str; 5] = ["n_threads", "threads", "outstanding", "cpus", "clients"];
 
+/// Axes of processors, of which less than one is no contradiction.
+const PROCESSORS: &str = "cpus";
+
 /// A point of a curve needs the metric in so many blocks for a sweet spot.
 const SWEET_SPOT_BLOCKS_MIN: usize = stats::BLOCKS_MIN;
 
@@ -67,6 +70,8 @@ fn settings(axis: &DesignedAxis, axes: &[DesignedAxis], grid: &Grid<'_>) -> Vec<
             no_sweet_spot: None,
             scalability: None,
             no_scalability: None,
+            scalability_unit: 1.0,
+            scaling: Vec::new(),
         };
         series.push((place, curve));
     }
@@ -114,10 +119,24 @@ impl Curve<'_> {
         }
         let scales = SCALING.contains(&self.axis.name.as_str()) && self.quantity == Some(Quantity::Count);
         if scales && self.metric.better == Direction::Higher {
-            match stats::usl(&levels) {
-                Ok(found) => series.scalability = Some(found),
-                Err(reason) => series.no_scalability = Some(reason.to_string()),
+            self.scale(series, &levels);
+        }
+    }
+
+    fn scale(&self, series: &mut AxisSeries, levels: &[CandidateLevel<'_>]) {
+        let mut counted = levels.to_vec();
+        if self.axis.name == PROCESSORS {
+            series.scaling = stats::scaling_steps(levels);
+            let smallest = self.numbers.iter().copied().fold(f64::INFINITY, f64::min);
+            if smallest > 0.0 && smallest < 1.0 {
+                // The law counts from one: of parts of a processor the smallest is that.
+                series.scalability_unit = smallest;
+                counted.iter_mut().for_each(|level| level.level /= smallest);
             }
+        }
+        match stats::usl(&counted) {
+            Ok(found) => series.scalability = Some(found),
+            Err(reason) => series.no_scalability = Some(reason.to_string()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The shape of the metric along an axis of numbers, in sentences: knee, jump, sweet spot, scalability.
 
 use super::gain_sentence::Axis;
+use super::scaling;
 use crate::change::signed_per_cent;
 use crate::comparison::{AxisSeries, ComparedAxis, ComparedMetric, Quantity, StudyComparison};
 use crate::format::{self, figure};
@@ -58,6 +59,7 @@ fn shape_of(
         }
         (None, None) => {}
     }
+    verdicts.extend(scaling::finding(&comparison.metric, &words, series));
     verdicts.extend(scalability(&words, series));
     verdicts
 }
@@ -97,16 +99,22 @@ fn jump(metric: &ComparedMetric, words: &str, quantity: Quantity, jump: &stats::
 fn scalability(words: &str, series: &AxisSeries) -> Option<Verdict> {
     match (&series.scalability, &series.no_scalability) {
         (Some(found), _) => {
+            let unit = series.scalability_unit;
+            let counted = if unit < 1.0 {
+                format!(", counted in {} of a processor,", format::plain(unit))
+            } else {
+                String::new()
+            };
             let peak = match found.peak {
                 Some(peak) => format!(
                     "the peak is at about {} ({})",
-                    figure(peak.value),
-                    format::range(peak.low, peak.high)
+                    figure(peak.value * unit),
+                    format::range(peak.low * unit, peak.high * unit)
                 ),
                 None => "no peak can be told from these levels".to_owned(),
             };
             let sentence = format!(
-                "{words}: scales with contention σ {} ({}) and coherence κ {} ({}); {peak}",
+                "{words}: scales{counted} with contention σ {} ({}) and coherence κ {} ({}); {peak}",
                 small(found.sigma.value),
                 small_range(&found.sigma),
                 small(found.kappa.value),

@@ -2,7 +2,7 @@
 //! clients were served, and the CPU share of the machine less the load.
 
 use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
-use record::{Phase, Sample};
+use record::{CpuOf, Phase, Sample};
 
 use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero};
@@ -81,8 +81,21 @@ fn rates(trial: &Trial) -> Option<Chart> {
 
 /// The share of the CPU that the load did not use beside the one at which the server was to be held.
 fn server_cpu(trial: &Trial) -> Option<Chart> {
-    let target = trial.orders()?.cpu_target?.target_share * 100.0;
-    let share = Line::of(Ink::Series(0), "machine, less the load", trial, |sample| {
+    let cpu = trial.orders()?.cpu_target?;
+    let target = cpu.target_share * 100.0;
+    let (label, title, remark) = match cpu.read.of {
+        CpuOf::Groups | CpuOf::Processes => (
+            "server",
+            "CPU share of the server",
+            "CPU time of the server's own processes, as a share of the processors that it may use. Shaded seconds make no figures.",
+        ),
+        CpuOf::MachineLessLoad => (
+            "machine, less the load",
+            "CPU share of the machine, less the load",
+            "CPU time of this machine that the load did not use. Shaded seconds make no figures.",
+        ),
+    };
+    let share = Line::of(Ink::Series(0), label, trial, |sample| {
         Some(sample.gauges.get(SERVER_CPU).filter(|_| loaded(sample))? * 100.0)
     });
     if share.values().count() < 2 {
@@ -90,9 +103,8 @@ fn server_cpu(trial: &Trial) -> Option<Chart> {
     }
     let asked = Line::of(Ink::Series(2), "target", trial, move |sample| loaded(sample).then_some(target));
     let course = Course { lines: vec![asked, share], band: None, spans: Span::of(trial) };
-    let remark = "CPU time of this machine that the load did not use. Shaded seconds make no figures.";
     let y = Axis { print: per_cent, ..from_zero(100.0 / 1.05, "share of the CPU") };
-    Some(course.chart(trial, "CPU share of the machine, less the load", &y, remark, ("", per_cent)))
+    Some(course.chart(trial, title, &y, remark, ("", per_cent)))
 }
 
 fn per_cent(value: f64) -> String {

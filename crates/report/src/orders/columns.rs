@@ -1,10 +1,11 @@
 //! What belongs to a trial of an order store as a whole, in the CSV file. Columns from `purchases` on are of the whole trial,
 //! warm-up and drain included, and of all targets together; `orders_per_min_by_target` has spaces between its figures.
 
+use super::cpu::whose;
 use crate::csv::{Field, number};
 use crate::trial::Trial;
 
-pub(crate) const COLUMNS: [Field; 38] = [
+pub(crate) const COLUMNS: [Field; 40] = [
     ("orders_per_min", |trial| number(trial.orders()?.per_min?)),
     ("orders_per_min_low", |trial| number(trial.orders()?.per_min_interval?.low)),
     ("orders_per_min_high", |trial| number(trial.orders()?.per_min_interval?.high)),
@@ -30,6 +31,8 @@ pub(crate) const COLUMNS: [Field; 38] = [
     ("machine_less_load_cpu_us_per_order", |trial| number(trial.orders()?.time.machine_less_load_cpu_us?)),
     ("client_cpu_over_server_cpu", |trial| number(trial.orders()?.time.client_over_server?)),
     ("cpu_target_share", |trial| number(trial.orders()?.cpu_target?.target_share)),
+    ("server_cpu_of", |trial| Some(whose(trial.orders()?.cpu_target?.read, false).to_owned())),
+    ("server_cpu_processors", |trial| number(trial.orders()?.cpu_target?.read.processors?)),
     ("server_cpu_share_mean", |trial| number(trial.orders()?.cpu_target?.mean_share?)),
     ("active_clients_mean", |trial| number(trial.orders()?.cpu_target?.active_clients_mean?)),
     ("cpu_target_reached", |trial| Some(trial.orders()?.cpu_target?.reached?.to_string())),

@@ -1,8 +1,9 @@
 //! The CPU time of the servers of a trial: of their own processes where these were seen, else of the machine less the load.
 
 use record::orders::SERVER_CPU_S;
-use record::{MachineLoad, MeasuredTrial, Sample};
+use record::{CpuOf, CpuRead, MachineLoad, MeasuredTrial, Sample, Setup};
 
+use crate::format::plain;
 use crate::machine::during;
 use crate::servers::Servers;
 
@@ -31,12 +32,48 @@ impl ServerCpu {
             }
             Some(Servers::Absent | Servers::Unseen) | None => None,
         };
-        let less_load = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
-        let less_load = less_load.reduce(|sum, seconds| sum + seconds);
+        let told = window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU_S)).copied();
+        let told = told.reduce(|sum, seconds| sum + seconds);
+        let read = measured
+            .trial
+            .setup
+            .as_ref()
+            .and_then(Setup::orders)
+            .map_or_else(CpuRead::default, |it| it.cpu_read());
+        let (own, less_load) = match read.of {
+            CpuOf::Groups | CpuOf::Processes => (told, None),
+            CpuOf::MachineLessLoad => (None, told),
+        };
+        let servers_s = servers_s.or(own);
         Self {
             servers_s,
             machine_less_load_s: less_load.filter(|_| servers_s.is_none()),
             is_in_process: servers == Some(Servers::InProcess),
         }
+    }
+}
+
+/// Whose CPU a server's share is, as the subject of a sentence: `the server's control group`.
+pub(super) fn whose(read: CpuRead, several: bool) -> &'static str {
+    match (read.of, several) {
+        (CpuOf::Groups, false) => "the server's control group",
+        (CpuOf::Groups, true) => "the servers' control groups",
+        (CpuOf::Processes, false) => "the server's processes",
+        (CpuOf::Processes, true) => "the servers' processes",
+        (CpuOf::MachineLessLoad, _) => "the machine without the load",
+    }
+}
+
+/// What a share of it is of: ` of 0.5 processors`; nothing of the whole machine, and where it was not recorded.
+pub(super) fn of_processors(read: CpuRead) -> String {
+    match (read.of, read.processors) {
+        (CpuOf::Groups | CpuOf::Processes, Some(processors)) => {
+            format!(
+                " of {} {}",
+                plain(processors),
+                if processors == 1.0 { "processor" } else { "processors" }
+            )
+        }
+        (CpuOf::MachineLessLoad, _) | (_, None) => String::new(),
     }
 }

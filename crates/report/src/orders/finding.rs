@@ -1,6 +1,6 @@
 //! What was measured of order stores: orders a minute, the CPU share at which a server was held, what they cost.
 
-use super::{UNIT, cost_table};
+use super::{UNIT, cost_table, cpu};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, plain};
 use crate::orders::{Cost, CpuTarget, Orders};
@@ -63,11 +63,13 @@ fn rolled_back(runs: &[&Orders]) -> Option<String> {
     Some(format!("{share} rolled back: {} orders/min committed", self::figure(committed)))
 }
 
-/// `orders: the CPU target of 70 % was reached: the server used 69 % on average (65 % to 74 %) with 12.3 of 32 clients
+/// `orders: the CPU target of 70 % was reached: the server's control group used 69 % of 0.5 processors on average (65 %
+/// to 74 %) with 12.3 of 32 clients
 /// active`.
 fn cpu_target(trial: &Trial) -> Option<Verdict> {
-    let cpu = trial.orders()?.cpu_target?;
-    let CpuTarget { target_share, mean_share, min_share, max_share, active_clients_mean, clients, .. } = cpu;
+    let target = trial.orders()?.cpu_target?;
+    let CpuTarget { target_share, mean_share, min_share, max_share, active_clients_mean, clients, .. } =
+        target;
     let range = min_share
         .zip(max_share)
         .map(|(low, high)| format!(" ({} to {})", format::per_cent(low), format::per_cent(high)));
@@ -75,12 +77,14 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
         || "what was used of the CPU is not known".to_owned(),
         |mean| {
             let range = range.unwrap_or_default();
-            format!("the machine without the load used {} on average{range}", format::per_cent(mean))
+            let whose = cpu::whose(target.read, target.several_servers);
+            let of = cpu::of_processors(target.read);
+            format!("{whose} used {}{of} on average{range}", format::per_cent(mean))
         },
     );
     let active = active_clients_mean
         .map(|mean| format!(" with {} of {} clients active", self::figure(mean), format::grouped(clients)));
-    let (level, how, remedy) = match cpu.reached {
+    let (level, how, remedy) = match target.reached {
         Some(true) => (Level::Finding, "was reached", ""),
         Some(false) if active_clients_mean.is_some_and(|mean| mean > clients as f64 * 0.95) => {
             (Level::Warning, "was not reached", "; add clients, or shorten the time to think")
@@ -95,9 +99,9 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
         }
         None => (Level::Warning, "could not be judged", "; run where the server is"),
     };
-    let target = format::per_cent(target_share);
+    let asked = format::per_cent(target_share);
     let sentence = format!(
-        "{}: the CPU target of {target} {how}: {used}{}{remedy}",
+        "{}: the CPU target of {asked} {how}: {used}{}{remedy}",
         trial.name,
         active.unwrap_or_default()
     );

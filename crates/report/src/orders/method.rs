@@ -22,7 +22,8 @@ const RECONCILED: &str = "After the load the new orders are counted in the datab
     less those rolled back; of a purchase whose answer was lost either may be true. The quantity of the new \
     order lines must be the rise of the sales in the inventory.";
 
-const CPU_TARGET: &str = "A CPU target adds and rests clients so that the server is held at a share of the CPU. It is reached if \
+const CPU_TARGET: &str = "A CPU target adds and rests clients so that the server is held at a share of the CPU: its own, of the \
+    processors that it may use, where its control group or its processes are seen, else that of the machine less the load. It is reached if \
     the mean share of the measured window lies within 3 percentage points of it.";
 
 const COST: &str = "The cost of an order a minute is the sum of the price list over the orders a minute of the configuration \

@@ -1,12 +1,12 @@
 //! What a trial of the order store came to: orders a minute, how evenly targets and clients were served, where the time of
 //! an order went, and whether the database holds what it acknowledged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::orders::{ACTIVE_CLIENTS, KINDS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, target_orders};
 use record::{
-    Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase, Sample,
-    Setup, Summary, TargetOutcome,
+    CpuRead, Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase,
+    Sample, Setup, Summary, TargetOutcome,
 };
 use serde::Serialize;
 use stats::Estimate;
@@ -166,6 +166,10 @@ pub struct OrderTime {
 pub struct CpuTarget {
     /// Share (0–1) that was asked for.
     pub target_share: f64,
+    /// Whose share it is, and of how many processors.
+    pub read: CpuRead,
+    /// Whether it is that of several servers together.
+    pub several_servers: bool,
     /// Mean share.
     pub mean_share: Option<f64>,
     /// Least share of an interval.
@@ -374,10 +378,13 @@ fn time(
 fn cpu_target(target_share: f64, setup: &OrdersSetup, window: &[&Sample]) -> CpuTarget {
     let shares = || window.iter().filter_map(|sample| sample.gauges.get(SERVER_CPU)).copied();
     let mean_share = gauge_mean(window, SERVER_CPU);
+    let places: BTreeSet<Option<String>> = setup.databases().map(|database| database.place()).collect();
     // What is a percentage point of a decimal fraction is not one of a binary one.
     let within = |mean: f64| (mean - target_share).abs() <= CPU_TARGET_WITHIN + 1e-9;
     CpuTarget {
         target_share,
+        read: setup.cpu_read(),
+        several_servers: places.len() > 1,
         mean_share,
         min_share: shares().reduce(f64::min),
         max_share: shares().reduce(f64::max),

@@ -277,11 +277,12 @@ fn cpu_targets(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("CPU target", "share of the CPU at which the server was to be held", 0),
-        column("mean", "share of this machine's CPU time that the load did not use", 0),
+        words("of", "whose CPU that is, and how many processors it may use", 0),
+        column("mean", "share that it used", 0),
         column("lowest", "least share of a second", 1),
         column("highest", "greatest share of a second", 1),
         column("active clients", "mean number of clients that were driving", 0),
-        column("of", "clients there were", 0),
+        column("of all", "clients there were", 0),
         words("reached", "whether the mean lies within 3 percentage points of the target", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
@@ -290,6 +291,11 @@ fn cpu_targets(report: &Report) -> Option<Table> {
         Some(Row::of(vec![
             name(report, trial),
             format::per_cent(cpu.target_share),
+            format!(
+                "{}{}",
+                super::cpu::whose(cpu.read, cpu.several_servers),
+                super::cpu::of_processors(cpu.read).replacen(" of ", ", ", 1)
+            ),
             share(cpu.mean_share),
             share(cpu.min_share),
             share(cpu.max_share),

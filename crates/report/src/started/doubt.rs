@@ -1,6 +1,6 @@
 //! What speaks against figures of a started server: places that are not apart, and limits that did not hold or limit nothing.
 
-use record::{LimitProof, StartedServer};
+use record::{LimitProof, ServerStep, StartedServer};
 
 use super::table::proved;
 use super::words::on_one_device;
@@ -28,7 +28,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
     let loose = limits(trials, Level::Note, "limit_not_reached", idle, |which| {
         format!("a limit of its server is more than was reached within it ({which}): something else limits")
     });
-    together(trials).into_iter().chain(passed).chain(loose).collect()
+    together(trials).into_iter().chain(not_quiet(trials)).chain(passed).chain(loose).collect()
 }
 
 fn together(trials: &[Trial]) -> Option<Verdict> {
@@ -40,6 +40,28 @@ fn together(trials: &[Trial]) -> Option<Verdict> {
             format!(
                 "{places} of its server were asked to be apart and are on one device, {device}: what keeping them apart gains cannot be \
                  seen; give directories on different devices"
+            )
+        },
+    )
+}
+
+/// Trials before which devices were waited for in vain.
+fn not_quiet(trials: &[Trial]) -> Option<Verdict> {
+    let of = |trial: &Trial| {
+        let mut servers = trial.started_servers.iter();
+        servers.find_map(|server| {
+            let step = server.steps.iter().find(|step| step.what == ServerStep::NOT_QUIET)?;
+            Some((server.name.clone(), step.clone()))
+        })
+    };
+    let (name, step) = trials.iter().find_map(of)?;
+    Doubt::plain(Level::Warning, "devices_not_quiet", trials, |trial| of(trial).is_some()).verdict(
+        format::per_cent,
+        |_| {
+            format!(
+                "the devices of its server {name} were not quiet before it within {}: {}; wait longer, and look for who else uses them",
+                format::duration(step.took_s),
+                step.remark.as_deref().unwrap_or("something went on"),
             )
         },
     )

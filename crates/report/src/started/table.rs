@@ -124,8 +124,10 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
     let row = |(trial, server): (&Trial, &StartedServer)| {
         let used = server.used.as_ref();
         let seconds = |of: Option<f64>| of.map_or_else(|| UNKNOWN.to_owned(), format::duration);
-        let steps =
-            server.steps.iter().map(|step| format!("{} {}", step.what, format::duration(step.took_s)));
+        let steps = server.steps.iter().map(|step| {
+            let remark = step.remark.as_ref().map(|remark| format!(" ({remark})"));
+            format!("{} {}{}", step.what, format::duration(step.took_s), remark.unwrap_or_default())
+        });
         let proofs = server.limits.iter().flat_map(|limits| &limits.proofs);
         Row::of(vec![
             trial.number.to_string(),

@@ -217,6 +217,9 @@ fn a_cpu_target_is_reached_within_three_points() {
     let cpu = only(Sold::at("O", &[50.0]).cpu_target(0.7, 0.7, 5.0)).cpu_target.unwrap();
     assert_eq!((cpu.active_clients_mean, cpu.clients), (Some(5.0), 8));
     assert!(cpu.min_share.unwrap() < 0.69 && cpu.max_share.unwrap() > 0.71, "{cpu:?}");
+    let own = only(Sold::at("O", &[100.0]).noise(0.0).cpu_target(0.7, 0.5, 5.0).of_group(2.0)).time;
+    assert!((own.server_cpu_us.unwrap() - 10_000.0).abs() < 500.0, "{own:?}");
+    assert_eq!(own.machine_less_load_cpu_us, None, "the group is the server's own");
     let unknown = only(Sold::at("O", &[50.0]).cpu_target(0.7, 0.7, 5.0).remote()).cpu_target.unwrap();
     assert_eq!((unknown.mean_share, unknown.reached), (None, None));
 }

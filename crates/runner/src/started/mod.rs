@@ -3,21 +3,24 @@
 //! What is loaded before the first trial is loaded without limits. A server that a trial does not use does not run during it.
 
 mod disk_proof;
+mod idle;
 mod sampler;
 mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use database::{RunId, Url};
-use instance::{Device, Instance, InstanceError, Known, Standing, Usage};
+use instance::{Device, Instance, InstanceError, Known, Limits, Standing, Usage};
 use load::Tell;
 use record::{LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
-use study::{Pristine, Server, StartedServer, Trial};
+use study::{Plan, Pristine, Server, StartedServer, Trial};
 
 use crate::error::RunError;
 use crate::placed::volume;
+use crate::server_cpu::{MayUse, Metered, MeteredBy};
 pub use disk_proof::WithinLimits;
 use disk_proof::{DeviceRate, DeviceWork};
 pub(crate) use sampler::Groups;
@@ -37,6 +40,8 @@ pub(crate) struct StartedServers {
     run: String,
     /// This program, which proves limits as another process within them.
     program: PathBuf,
+    /// Those that some trial wants restored, whatever the first one wants.
+    restored: Vec<StartedServer>,
 }
 
 struct Running {
@@ -60,6 +65,13 @@ struct Wanted {
     sessions: u32,
 }
 
+/// A server that is ready: its place among all, and what was done with it until when.
+struct Done {
+    at: usize,
+    steps: Vec<ServerStep>,
+    ready: Instant,
+}
+
 /// The servers of a trial, each once.
 fn wanted(trial: &Trial) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::new();
@@ -76,7 +88,15 @@ fn wanted(trial: &Trial) -> Vec<Wanted> {
 impl StartedServers {
     /// None yet. The program is this one: it proves limits as another process within them.
     pub(crate) fn new(program: PathBuf) -> Self {
-        Self { servers: Vec::new(), whole: Whole::here(), run: String::new(), program }
+        Self { servers: Vec::new(), whole: Whole::here(), run: String::new(), program, restored: Vec::new() }
+    }
+
+    /// The same for the trials of a plan.
+    pub(crate) fn of_plan(mut self, plan: &Plan) -> Self {
+        let of_trials = plan.trials.iter().flat_map(Trial::databases).filter_map(|wanted| wanted.server);
+        let is_restored = |server: &StartedServer| server.server.between_trials == Some(Pristine::Restore);
+        self.restored = of_trials.filter(is_restored).collect();
+        self
     }
 
     /// The same for a run, by whose identity its servers are known: what a killed prony left of the same run is removed first.
@@ -177,7 +197,8 @@ impl StartedServers {
     /// Keeps what was loaded of the servers that have it again before each trial.
     pub(crate) fn save(&mut self, tell: &mut Tell<'_>) -> Result<(), RunError> {
         for running in &mut self.servers {
-            if running.of.server.between_trials == Some(Pristine::Restore) && !running.instance.is_saved() {
+            let is_restored = self.restored.iter().any(|server| server.has_same_data(&running.of));
+            if is_restored && !running.instance.is_saved() {
                 tell(Preparation::waiting(format!("copying what was loaded into {}", running.of.called())));
                 let instance = &mut running.instance;
                 let saved =
@@ -203,10 +224,11 @@ impl StartedServers {
         }
     }
 
-    /// Makes the servers of a trial what it asks for, and stops all others. Gives how they stand.
+    /// Makes the servers of a trial what it asks for, stops all others, and waits as long as is asked for. Gives how they stand.
     pub(crate) fn ready(
         &mut self,
         trial: &Trial,
+        stop: &AtomicBool,
         tell: &mut Tell<'_>,
     ) -> Result<Vec<record::StartedServer>, RunError> {
         let all = wanted(trial);
@@ -215,10 +237,31 @@ impl StartedServers {
                 running.instance.stop().map_err(failed(&running.of))?;
             }
         }
-        all.iter().map(|wanted| self.ready_one(wanted, tell)).collect()
+        let done: Result<Vec<Done>, RunError> =
+            all.iter().map(|wanted| self.ready_one(wanted, tell)).collect();
+        // All of them rest at the same time.
+        done?.into_iter().map(|done| self.wait_for(done, stop, tell)).collect()
     }
 
-    fn ready_one(&mut self, wanted: &Wanted, tell: &mut Tell<'_>) -> Result<record::StartedServer, RunError> {
+    /// Waits until a server is left alone by what was done with it.
+    fn wait_for(
+        &mut self,
+        Done { at, mut steps, ready }: Done,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<record::StartedServer, RunError> {
+        let running = &mut self.servers[at];
+        let devices = match running.of.server.quiet_below {
+            Some(_) => running.devices(),
+            None => Vec::new(),
+        };
+        let of = &running.of;
+        steps.extend(idle::wait(&of.called(), &of.server, &devices, ready, stop, tell));
+        running.before = running.usage().unwrap_or_default();
+        running.recorded(steps)
+    }
+
+    fn ready_one(&mut self, wanted: &Wanted, tell: &mut Tell<'_>) -> Result<Done, RunError> {
         let Wanted { server, sessions } = wanted;
         let configuration = self.configuration(server, *sessions)?;
         let Some(at) = self.position(server) else {
@@ -241,12 +284,10 @@ impl StartedServers {
             tell(Preparation::waiting(format!("proving the limits of {}", server.called())));
             let begin = Instant::now();
             running.prove(&program)?;
-            steps
-                .push(ServerStep { what: "limits proved".to_owned(), took_s: begin.elapsed().as_secs_f64() });
+            steps.push(ServerStep::new("limits proved", begin.elapsed()));
         }
         running.is_used = true;
-        running.before = running.usage().unwrap_or_default();
-        running.recorded(steps)
+        Ok(Done { at, steps, ready: Instant::now() })
     }
 
     /// What reads each second what these servers use; none where none of them has a group.
@@ -257,6 +298,14 @@ impl StartedServers {
         };
         let groups: Vec<_> = servers.iter().filter_map(group).collect();
         (!groups.is_empty()).then(|| Groups::new(groups))
+    }
+
+    /// The CPU of a server that has a group, and what it may use of this machine's.
+    pub(crate) fn metered(&self, server: &StartedServer) -> Option<Metered> {
+        let group = self.servers[self.position(server)?].instance.group()?;
+        let Limits { cpus, cpu_set, .. } = group.limits();
+        let may_use = MayUse { cpus: *cpus, set: cpu_set.clone() };
+        Some(Metered { by: MeteredBy::Group(group.in_use()), may_use })
     }
 
     /// Completes what is recorded of servers by what they used since their trial began. Tells the first that ran out of memory.
@@ -339,7 +388,7 @@ impl Running {
             tell(doing);
             let begin = Instant::now();
             run()?;
-            steps.push(ServerStep { what: what.to_owned(), took_s: begin.elapsed().as_secs_f64() });
+            steps.push(ServerStep::new(what, begin.elapsed()));
             Ok(())
         };
         let restores = self.of.server.between_trials == Some(Pristine::Restore) && self.is_used;
@@ -355,6 +404,7 @@ impl Running {
             step(tell, "stopping", "stopped", &mut || instance.stop())?;
         }
         if restores {
+            assert!(instance.is_saved(), "what is restored was saved once it was loaded");
             step(tell, "restoring", "restored", &mut || instance.restore())?;
         }
         if changes {
@@ -423,6 +473,16 @@ impl Running {
             within._directories.push(directory);
         }
         Ok(within)
+    }
+
+    /// The kernel's names of the devices that its directories lie on.
+    fn devices(&mut self) -> Vec<String> {
+        let places = self.instance.places().into_iter();
+        let mut devices: Vec<String> =
+            places.filter_map(|(_, path)| volume(&path).device.known().cloned()).collect();
+        devices.sort();
+        devices.dedup();
+        devices
     }
 
     fn usage(&self) -> Option<Usage> {

@@ -16,6 +16,8 @@ const USUAL_SESSIONS: u32 = 100;
 /// server counts within the limit as well.
 const POSTGRES_CACHE: u64 = 4;
 const INNODB_CACHE: u64 = 2;
+/// What MySQL's redo log holds by default from 8.0.30 on, so that every version has as much. MariaDB's is of 96 MiB.
+const MYSQL_REDO_BYTES: u64 = 100 * MIB;
 /// Processes of PostgreSQL that wait for work beside queries, by default.
 const USUAL_WORKERS: u32 = 8;
 
@@ -48,7 +50,8 @@ pub(super) fn engine(server: &Server) -> Option<Engine> {
     match server.engine? {
         study::Engine::Postgres => Some(Engine::Postgres),
         study::Engine::Mariadb => Some(Engine::MariaDb),
-        study::Engine::Mysql | study::Engine::Sqlserver => None,
+        study::Engine::Mysql => Some(Engine::MySql),
+        study::Engine::Sqlserver => None,
     }
 }
 
@@ -63,7 +66,12 @@ impl Configuration {
             .collect();
         let is_asked = |name: &str| asked.iter().any(|asked| asked.name.replace('-', "_") == name);
         let mut chosen = chosen(server, sessions, whole);
-        chosen.retain(|setting| !is_asked(&setting.name));
+        // The older spelling of the size of the redo log has no effect beside the newer one.
+        let is_older = |name: &str| {
+            name == "innodb_redo_log_capacity"
+                && ["innodb_log_file_size", "innodb_log_files_in_group"].into_iter().any(is_asked)
+        };
+        chosen.retain(|setting| !is_asked(&setting.name) && !is_older(&setting.name));
         let limits = Limits {
             memory_bytes: server.memory.map(|memory| memory.0),
             cpus: server.cpus,
@@ -128,7 +136,9 @@ impl Configuration {
 }
 
 fn chosen(server: &Server, sessions: u32, whole: Whole) -> Vec<ServerSetting> {
-    let memory = server.memory.map_or(whole.memory_bytes, |memory| memory.0.min(whole.memory_bytes));
+    // Limits are those of one of several already; what is not limited they share.
+    let shared = whole.memory_bytes / u64::from(server.instances.unwrap_or(1).max(1));
+    let memory = server.memory.map_or(shared, |memory| memory.0.min(whole.memory_bytes));
     let set =
         server.cpu_numbers().ok().filter(|set| !set.is_empty()).map_or(whole.cpus, |set| set.len() as u32);
     let cpus = server.cpus.map_or(set, |cpus| (cpus.ceil() as u32).clamp(1, set));
@@ -146,7 +156,12 @@ fn chosen(server: &Server, sessions: u32, whole: Whole) -> Vec<ServerSetting> {
             ("innodb_buffer_pool_size", ((memory / INNODB_CACHE).max(16 * MIB) / MIB * MIB).to_string()),
             ("max_connections", sessions),
         ],
-        Some(study::Engine::Mysql | study::Engine::Sqlserver) | None => Vec::new(),
+        Some(study::Engine::Mysql) => vec![
+            ("innodb_buffer_pool_size", ((memory / INNODB_CACHE).max(16 * MIB) / MIB * MIB).to_string()),
+            ("innodb_redo_log_capacity", MYSQL_REDO_BYTES.to_string()),
+            ("max_connections", sessions),
+        ],
+        Some(study::Engine::Sqlserver) | None => Vec::new(),
     };
     all.into_iter().map(|(name, value)| ServerSetting { name: name.to_owned(), value }).collect()
 }
@@ -193,6 +208,30 @@ mod tests {
             chosen_of(&server(study::Engine::Mariadb), 4),
             ["innodb_buffer_pool_size=8589934592", "max_connections=100"]
         );
+    }
+
+    #[test]
+    fn mysql_has_the_same_redo_log_whatever_its_version_unless_one_is_asked_for() {
+        let mut given = Server { memory: Some(Size(1 << 30)), ..server(study::Engine::Mysql) };
+        assert_eq!(
+            chosen_of(&given, 4),
+            [
+                "innodb_buffer_pool_size=536870912",
+                "innodb_redo_log_capacity=104857600",
+                "max_connections=100"
+            ]
+        );
+        given.settings.insert("innodb_log_file_size".to_owned(), "64M".into());
+        assert_eq!(chosen_of(&given, 4), ["innodb_buffer_pool_size=536870912", "max_connections=100"]);
+    }
+
+    /// Four servers with half of the memory each had their caches swapped out.
+    #[test]
+    fn several_servers_share_the_memory_that_is_not_limited() {
+        let several = Server { instances: Some(4), ..server(study::Engine::Mariadb) };
+        assert_eq!(chosen_of(&several, 4)[0], format!("innodb_buffer_pool_size={}", 2u64 << 30));
+        let limited = Server { memory: Some(Size(1 << 30)), ..several };
+        assert_eq!(chosen_of(&limited, 4)[0], format!("innodb_buffer_pool_size={}", 512u64 << 20));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! passwords here, and no text of a target holds one.
 
 mod database;
+mod quiet;
 mod server;
 mod written;
 
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 pub use database::{At, Database, WantedDatabase};
+pub use quiet::Quiet;
 pub use server::{Cluster, Engine, Pair, Pristine, Server, StartedServer};
 
 /// What is loaded.

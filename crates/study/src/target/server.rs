@@ -5,9 +5,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use database::Url;
-use load::Size;
+use load::{Size, Span};
 use serde::{Deserialize, Serialize};
 use toml::Value;
+
+use super::quiet::Quiet;
 
 /// A database server that is started, placed and limited for a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +63,18 @@ pub struct Server {
     /// Whether the kernel forgets what it keeps of its files before each trial, for which it is started again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold: Option<bool>,
+    /// Time in which it is left alone before each trial, from when it runs as the trial asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Span>,
+    /// Its devices are waited for before each trial until they are below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_below: Option<Quiet>,
+    /// Time for which they are to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_for: Option<Span>,
+    /// The longest that they are waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_within: Option<Span>,
 }
 
 /// One of the servers that an entry of a study starts.
@@ -210,8 +224,13 @@ mod addresses {
 const MEMORY_MIN_BYTES: u64 = 64 << 20;
 /// Most servers of one kind that a study starts.
 const INSTANCES_MAX: u32 = 1_000;
+/// How long devices are to be quiet, and the longest that they are waited for, where nothing else is said.
+const QUIET_FOR: Span = Span::seconds(5);
+const QUIET_WITHIN: Span = Span::seconds(600);
 /// More processors than a machine has.
 const CPUS_MAX: u32 = 65_536;
+
+const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
 
 impl Server {
     /// This one where it says something, else the lower one.
@@ -236,7 +255,17 @@ impl Server {
             pair: self.pair.or(lower.pair),
             between_trials: self.between_trials.or(lower.between_trials),
             cold: self.cold.or(lower.cold),
+            rest: self.rest.or(lower.rest),
+            quiet_below: self.quiet_below.or(lower.quiet_below),
+            quiet_for: self.quiet_for.or(lower.quiet_for),
+            quiet_within: self.quiet_within.or(lower.quiet_within),
         }
+    }
+
+    /// For how long its devices are to be quiet, and the longest that they are waited for.
+    #[must_use]
+    pub fn quiet_times(&self) -> (Span, Span) {
+        (self.quiet_for.unwrap_or(QUIET_FOR), self.quiet_within.unwrap_or(QUIET_WITHIN))
     }
 
     /// One of so many that share the limits.
@@ -339,6 +368,13 @@ impl Server {
                 "instances",
                 self.instances.is_some_and(|number| !(1..=INSTANCES_MAX).contains(&number)),
                 "must be a number of servers from 1 to 1000",
+            ),
+            ("quiet_for", self.quiet_for.is_some() && self.quiet_below.is_none(), UNASKED),
+            ("quiet_within", self.quiet_within.is_some() && self.quiet_below.is_none(), UNASKED),
+            (
+                "quiet_within",
+                self.quiet_times().1 <= self.quiet_times().0,
+                "must be longer than the time for which devices are to be quiet, quiet_for (5s)",
             ),
             (
                 "pair",

@@ -198,10 +198,10 @@ impl<'a> Controller<'a> {
         let active =
             if interval.phase == Phase::Drain { 0 } else { self.active((interval.end_s * 1e9) as u64) };
         gauges.insert(ACTIVE_CLIENTS.to_owned(), active as f64);
-        if let Some(others) = self.server_cpu.as_mut().and_then(|read| read(used.cpu_us)) {
-            gauges.insert(SERVER_CPU.to_owned(), others.share);
-            gauges.insert(SERVER_CPU_S.to_owned(), others.seconds);
-            self.govern(interval.phase, others.share);
+        if let Some(server) = self.server_cpu.as_mut().and_then(|read| read(used.cpu_us)) {
+            gauges.insert(SERVER_CPU.to_owned(), server.share);
+            gauges.insert(SERVER_CPU_S.to_owned(), server.seconds);
+            self.govern(interval.phase, server.share);
         }
         self.tell_marks();
         if (self.on_progress)(Progress::Interval(interval)) == Go::Stop {

@@ -16,10 +16,10 @@ pub(crate) struct MachineCpu {
     load_us: u64,
 }
 
-/// CPU that others than the load used.
+/// CPU that servers used, or others than the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Others {
-    /// Share (0–1) of all processors' time.
+pub(crate) struct CpuUse {
+    /// Share (0–1) of the time of the processors that they may use.
     pub(crate) share: f64,
     /// Time in seconds, all processors together.
     pub(crate) seconds: f64,
@@ -42,7 +42,7 @@ impl MachineCpu {
 
     /// What others than the load used since the last reading; the load took so many microseconds since it was told last.
     /// None if there was hardly any time between.
-    pub(crate) fn others(&mut self, load_us: u64) -> Option<Others> {
+    pub(crate) fn others(&mut self, load_us: u64) -> Option<CpuUse> {
         self.load_us += load_us;
         let (now, last) = (now()?, self.last?);
         let used = now.since(&last);
@@ -54,8 +54,15 @@ impl MachineCpu {
         let load = std::mem::take(&mut self.load_us) as f64 / TICK_US;
         self.last = Some(now);
         let busy = (used.busy() as f64 - load).clamp(0.0, all as f64);
-        Some(Others { share: busy / all as f64, seconds: busy * TICK_US / 1e6 })
+        Some(CpuUse { share: busy / all as f64, seconds: busy * TICK_US / 1e6 })
     }
+}
+
+/// Processors of this machine; none where the kernel does not tell.
+pub fn processors() -> Option<u32> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    Some(Ticks::of_stat(&stat).filter(|(processor, _)| processor.is_some()).count() as u32)
+        .filter(|all| *all > 0)
 }
 
 /// That of all processors together.

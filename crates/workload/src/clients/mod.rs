@@ -6,6 +6,7 @@
 mod controller;
 mod cpu;
 mod last_100;
+mod meter;
 mod schedule;
 mod shared;
 mod threads;
@@ -27,7 +28,10 @@ use crate::waiting::unless_stopped;
 use controller::Controller;
 
 pub(crate) use controller::{Conducted, Measured};
-pub(crate) use cpu::{MachineCpu, Others};
+pub use cpu::processors;
+pub(crate) use cpu::{CpuUse, MachineCpu};
+pub(crate) use meter::OwnCpu;
+pub use meter::{CpuReading, ServerMeter};
 pub(crate) use schedule::Schedule;
 pub(crate) use shared::{Clients, Names, Part};
 
@@ -78,9 +82,9 @@ pub(crate) struct Counting<'a> {
     pub(crate) clock: Clock,
 }
 
-/// Reads what others than the load used of this machine's CPU since the last reading, given what the load used, in
-/// microseconds.
-pub(crate) type ServerCpu = Box<dyn FnMut(u64) -> Option<Others>>;
+/// Reads what servers used of their CPUs since the last reading, or what others than the load used of this machine's, given what
+/// the load used, in microseconds.
+pub(crate) type ServerCpu = Box<dyn FnMut(u64) -> Option<CpuUse>>;
 
 /// A load that is about to be driven.
 pub(crate) struct Drive<'a> {

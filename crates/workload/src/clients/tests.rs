@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use load::{Counted, Kind, Pacing, Phases, Span};
-use record::clients::ACTIVE_CLIENTS;
+use record::clients::{ACTIVE_CLIENTS, CpuOf, SERVER_CPU};
 use record::{Interval, Main, Phase};
 
 use super::*;
@@ -135,6 +135,7 @@ fn setup(schedule: &Schedule) -> Setup {
         search_batch_size: 1,
         n_line_items: 1,
         cpu_target_share: schedule.cpu_target,
+        cpu_read: None,
         seed: schedule.seed,
     }))
 }
@@ -267,13 +268,35 @@ fn a_share_of_the_servers_cpu_is_held_by_the_number_of_clients() {
     // Each client that is answered takes 4 % of it.
     let server_cpu = move |_| {
         let share = f64::from(busy.asked.load(Ordering::Relaxed)) * 0.04;
-        Some(Others { share: share.min(1.0), seconds: share })
+        Some(CpuUse { share: share.min(1.0), seconds: share })
     };
     let wanted = Schedule { cpu_target: Some(0.6), ..schedule(100, 60) };
     let driven = driven_with((wanted, 1), server, Some(Box::new(server_cpu)), |_| Go::On);
     let active: Vec<f64> = driven.intervals.iter().map(|interval| interval.gauges[ACTIVE_CLIENTS]).collect();
     assert_eq!(active[0], 1.0, "it begins with one");
     assert!(active[40..60].iter().all(|active| (14.0..=16.0).contains(active)), "{active:?}");
+}
+
+/// On a machine of many processors the server's own 60 % are hardly seen: what counts is the half of one that it may use.
+#[test]
+fn the_share_that_is_held_is_that_of_the_processors_which_the_server_may_use() {
+    let server = Arc::new(answering_after(50));
+    let busy = Arc::clone(&server);
+    let begin = std::cell::OnceCell::new();
+    let mut cpu = OwnCpu::begin(ServerMeter::new(CpuOf::Groups, 0.5, move || {
+        let at_s = begin.get_or_init(tokio::time::Instant::now).elapsed().as_secs_f64();
+        // A turn takes a millisecond of a processor.
+        Some(CpuReading { at_s, used_s: busy.begun.lock().unwrap().len() as f64 * 1e-3 })
+    }));
+    let wanted = Schedule { cpu_target: Some(0.6), ..schedule(100, 60) };
+    let driven = driven_with((wanted, 1), server, Some(Box::new(move |_| cpu.used())), |_| Go::On);
+    let of = |gauge: &str| -> Vec<f64> {
+        driven.intervals.iter().filter_map(|interval| interval.gauges.get(gauge)).copied().collect()
+    };
+    // A client takes 20 ms a second, 4 % of what the server may use.
+    let (active, shares) = (of(ACTIVE_CLIENTS), of(SERVER_CPU));
+    assert!(active[40..60].iter().all(|active| (14.0..=16.0).contains(active)), "{active:?}");
+    assert!(shares[40..58].iter().all(|share| (share - 0.6).abs() < 0.05), "{shares:?}");
 }
 
 #[test]

@@ -49,8 +49,9 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Share of the CPU at which the server is held by the number of clients that order, such as 60%. It is of all processors
-    /// of this machine, on which the server must be, and other programs count with it
+    /// Share of the CPU at which the server is held by the number of clients that order, such as 60%. It is what the server itself
+    /// uses of the processors that it may use: of a started server within its limits, else of this machine's, on which it must be.
+    /// Where its processes cannot be seen, all that the load does not use counts, other programs too, and the report says so
     #[arg(long, value_name = "SHARE", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_target: Option<CpuTarget>,

@@ -18,6 +18,7 @@ mod program;
 mod ratio;
 mod read_limit;
 mod report;
+mod restore;
 mod statistics;
 mod study;
 mod tool;
@@ -33,6 +34,8 @@ pub(crate) enum Bench {
     Orders(OrdersOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
+    /// Bringing a server's files back between trials against cp --reflink=auto
+    Restore(RestoreOptions),
     /// Time that the plan and the report of a study of 500 trials take
     Study,
     /// What the statistics claim, tried on simulated data; writes docs/statistics.md
@@ -96,6 +99,19 @@ pub(crate) struct OrdersOptions {
 }
 
 #[derive(Args)]
+pub(crate) struct RestoreOptions {
+    /// Pairs of copies; cp and prony take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Size of what is copied, beside an empty server
+    #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..))]
+    mib: u64,
+    /// Directory on the volume in question [default: the target directory]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+}
+
+#[derive(Args)]
 pub(crate) struct StatisticsOptions {
     /// Print only the sections whose title contains this, and leave the page as it is
     #[arg(long, value_name = "TEXT")]
@@ -126,6 +142,7 @@ impl Bench {
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
             Self::Report => report::run(workspace)?,
+            Self::Restore(options) => restore::run(options, workspace)?,
             Self::Study => study::run(workspace)?,
             Self::Statistics(options) => statistics::run(options, workspace)?,
             Self::Faults(options) => return faults::run(options, workspace),

@@ -69,6 +69,14 @@ pub(super) fn at_least(name: &str, values: Vec<f64>, goal: f64) -> String {
     format!("  {name:<26} {median:.3} ({min:.3} – {max:.3})  goal ≥ {goal}: {}", reached(median >= goal))
 }
 
+/// Median, least and greatest of some values, which are not judged.
+pub(super) fn told(name: &str, values: Vec<f64>) -> String {
+    match Spread::of(values) {
+        Some(Spread { median, min, max }) => format!("  {name:<26} {median:.3} ({min:.3} – {max:.3})"),
+        None => format!("  {name:<26} unknown: no runs"),
+    }
+}
+
 /// Median, least and greatest of some values, and whether the median is at most what it should be.
 pub(super) fn at_most(name: &str, values: Vec<f64>, goal: f64) -> String {
     let Some(Spread { median, min, max }) = Spread::of(values) else {

@@ -50,6 +50,10 @@ fn a_cpu_target_is_told_as_reached_or_not() {
         "5.00 of 8 clients",
     ];
     raised(reached, "cpu_target", Level::Finding, &parts);
+    let own = at().cpu_target(0.6, 0.6, 5.0).of_group(0.5).trial(1);
+    let parts =
+        ["was reached: the server's control group used 60 % of 0.5 processors on average (58 % to 62 %)"];
+    raised(own, "cpu_target", Level::Finding, &parts);
     let not = at().cpu_target(0.9, 0.7, 8.0).trial(1);
     raised(not, "cpu_target", Level::Warning, &["was not reached", "add clients"]);
     let unsettled = at().cpu_target(0.5, 0.6, 4.0).trial(1);

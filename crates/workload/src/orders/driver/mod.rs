@@ -10,13 +10,13 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Holder, Lease};
 use load::{Go, Progress};
-use record::{OrdersOutcome, Setup};
+use record::{CpuOf, CpuRead, OrdersOutcome, Setup};
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
 use super::store::Loaded;
 use crate::TrialError;
-use crate::clients::{Drive, MachineCpu, ServerCpu};
+use crate::clients::{Drive, MachineCpu, OwnCpu, ServerCpu, ServerMeter, processors};
 use crate::waiting::unless_stopped;
 use setup::Prepared;
 use user::User;
@@ -33,7 +33,8 @@ pub struct StoreInUse {
 }
 
 /// Drives stores until the end of the job, `stop`, or until `on_progress` says so. What runs added before is removed first.
-/// The locks on them are the caller's, or somebody's in another process: `holders` know, one for each store.
+/// The locks on them are the caller's, or somebody's in another process: `holders` know, one for each store. The CPU to which clients
+/// are adjusted is what the meter tells; without one that of this machine less the load, if the stores are here.
 ///
 /// # Errors
 /// When the load could not begin. A database that goes away is no error: it is an outage.
@@ -41,6 +42,7 @@ pub fn run(
     job: &Job,
     stores: &[StoreInUse],
     holders: &[Holder],
+    meter: Option<ServerMeter>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<OrdersOutcome, TrialError> {
@@ -51,19 +53,29 @@ pub fn run(
     runtime.block_on(async {
         let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
         let preparing = setup::prepare(job, stores, holders, stop, tell);
-        let Prepared { running, clients, setup } =
+        let Prepared { running, clients, mut setup } =
             unless_stopped(stop, preparing).await.ok_or(TrialError::Interrupted)??;
         let is_here = running.stores.iter().all(|store| store.lease.url().is_local());
-        let server_cpu = is_here
-            .then(MachineCpu::begin)
-            .flatten()
-            .map(|mut cpu| -> ServerCpu { Box::new(move |load_us| cpu.others(load_us)) });
+        let (server_cpu, read) = server_cpu(meter, is_here).unzip();
+        setup.cpu_read = read;
         let drive =
             Drive { clients: &clients, server_cpu, simulated: false, stop, on_progress: &mut *on_progress };
         let conducted = drive.run::<User>(&running, Setup::Orders(Box::new(setup))).await?;
         let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
         Ok(outcome::outcome(&running, &clients, &conducted, stop, tell).await)
     })
+}
+
+/// What tells the servers' CPU, and whose that is.
+fn server_cpu(meter: Option<ServerMeter>, is_here: bool) -> Option<(ServerCpu, CpuRead)> {
+    if let Some(meter) = meter {
+        let read = meter.read();
+        let mut cpu = OwnCpu::begin(meter);
+        return Some((Box::new(move |_| cpu.used()), read));
+    }
+    let mut cpu = is_here.then(MachineCpu::begin).flatten()?;
+    let read = CpuRead { of: CpuOf::MachineLessLoad, processors: processors().map(f64::from) };
+    Some((Box::new(move |load_us| cpu.others(load_us)), read))
 }
 
 #[cfg(test)]

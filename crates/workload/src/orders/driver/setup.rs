@@ -19,11 +19,15 @@ use crate::orders::settings::CpuTarget;
 use crate::orders::store::{Style, mark_used};
 
 /// Refuses what can be known to be wrong without a database: procedures where an engine has none, the CPU of a server that
-/// is elsewhere.
+/// is elsewhere. `is_started` tells of which address a server is started here.
 ///
 /// # Errors
 /// Names the parameter, its value and the remedy.
-pub fn check(job: &Job, targets: &[database::Url]) -> Result<(), TrialError> {
+pub fn check(
+    job: &Job,
+    targets: &[database::Url],
+    is_started: &dyn Fn(&database::Url) -> bool,
+) -> Result<(), TrialError> {
     for url in targets {
         if job.procedures == Some(true) && Style::of(url.engine().dialect()) == Style::Statements {
             return Err(TrialError::Load(format!(
@@ -32,7 +36,7 @@ pub fn check(job: &Job, targets: &[database::Url]) -> Result<(), TrialError> {
                 url.engine().dialect().name()
             )));
         }
-        if job.cpu_target.is_some() && !url.is_local() {
+        if job.cpu_target.is_some() && !url.is_local() && !is_started(url) {
             return Err(TrialError::Load(format!(
                 "{} cannot be given for {url}: only the CPU of this machine can be read; run prony where the server is",
                 parameter("cpu_target")
@@ -122,6 +126,7 @@ fn describe(job: &Job, targets: Vec<StoreTarget>) -> OrdersSetup {
         search_batch_size: job.habits.search_batch_size,
         n_line_items: job.habits.n_line_items,
         cpu_target_share: job.cpu_target,
+        cpu_read: None,
         seed: job.seed,
     }
 }

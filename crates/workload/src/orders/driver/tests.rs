@@ -66,7 +66,7 @@ fn job(text: &str) -> Job {
 fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) -> Ran {
     let (mut setup, mut intervals, mut marks) = (None, Vec::new(), Vec::new());
     let (stores, holders) = in_use(stores);
-    let outcome = run(job, &stores, &holders, &AtomicBool::new(false), &mut |progress| {
+    let outcome = run(job, &stores, &holders, None, &AtomicBool::new(false), &mut |progress| {
         let go = hear(&progress);
         match progress {
             Progress::SetUp(Setup::Orders(orders)) => setup = Some(*orders),
@@ -341,12 +341,15 @@ fn a_server_that_stays_away_leaves_clients_that_stopped() {
 #[test]
 fn what_an_engine_or_a_place_cannot_do_is_refused() {
     let url = |text: &str| text.parse::<Url>().unwrap();
-    let refused = |text: &str, target: &str| check(&job(text), &[url(target)]).unwrap_err().to_string();
+    let refused =
+        |text: &str, target: &str| check(&job(text), &[url(target)], &|_| false).unwrap_err().to_string();
     assert_eq!(url("sqlite:/a").engine(), Engine::Sqlite);
     assert!(refused("procedures = \"on\"", "sqlite:/a").contains("SQLite has none"));
     let elsewhere = refused("cpu_target = \"60%\"", "postgres://a@db.example.com/postgres");
     assert!(elsewhere.contains("cpu_target") && elsewhere.contains("db.example.com"), "{elsewhere}");
-    assert!(check(&job("procedures = \"off\""), &[url("sqlite:/a")]).is_ok());
+    assert!(check(&job("procedures = \"off\""), &[url("sqlite:/a")], &|_| false).is_ok());
+    let started = [url("postgres://prony@pg")];
+    assert!(check(&job("cpu_target = \"60%\""), &started, &|_| true).is_ok(), "it will be here");
     assert_eq!(
         job("think_time = \"20ms\"").pacing,
         Pacing::Closed { think_time: Span::microseconds(20_000) }
