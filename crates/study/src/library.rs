@@ -43,12 +43,15 @@ pub const DISK_PROFILES: [ReadyStudy; 6] =
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
 
 /// Studies that others published.
-pub const PUBLISHED_STUDIES: [ReadyStudy; 7] = published![
+pub const PUBLISHED_STUDIES: [ReadyStudy; 10] = published![
     "hds-flush-rows",
     "hds-real-project",
     "hds-sqlio",
     "primequest-throughput",
+    "primequest-cpu-scaling",
     "r630-think-time",
+    "r630-hdd-ssd",
+    "r630-cycle",
     "sqlio-sweep",
     "sqlio-expectation",
 ];

@@ -487,7 +487,10 @@ fn published_studies_are_listed_and_shown() {
         "hds-real-project",
         "hds-sqlio",
         "primequest-throughput",
+        "primequest-cpu-scaling",
         "r630-think-time",
+        "r630-hdd-ssd",
+        "r630-cycle",
         "sqlio-sweep",
         "sqlio-expectation",
     ] {
@@ -577,6 +580,62 @@ fn the_published_study_of_order_stores_runs_tiny() {
     bench.write("prony-results.txt", "");
     let shown = tiny(&bench, "r630-think-time", &short);
     assert!(shown.contains("variability") && shown.contains("EUR"), "{shown}");
+}
+
+/// A directory that the user of a started server gets to.
+fn open_to_all(bench: &Workbench, name: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in [bench.path("."), bench.path(name)] {
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+const ORDERS_SHORT: [&str; 8] = [
+    "--blocks",
+    "1",
+    "--set",
+    "workload.orders.warmup_time=500ms",
+    "--set",
+    "workload.orders.run_time=1500ms",
+    "--set",
+    "workload.orders.size=1MB",
+];
+
+#[test]
+fn the_published_cycle_runs_tiny_and_tells_what_each_way_took() {
+    let bench = Workbench::new();
+    open_to_all(&bench, "data");
+    let data = format!("data={}", bench.path("data").display());
+    let more = ["--place", &data, "--set", "target.server.db.quiet_within=1500ms", "--details"];
+    let shown = tiny(&bench, "r630-cycle", &[&ORDERS_SHORT[..], &more].concat());
+    for part in ["restored", "rested 1.", "caches dropped", "made anew", "idle for 10 minutes"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    assert!(bench.names("data").is_empty(), "nothing is left");
+}
+
+#[test]
+fn published_studies_of_started_servers_are_planned_with_what_they_vary() {
+    let bench = Workbench::new();
+    let plan = |name: &str, more: &[&str]| {
+        let arguments = [&["study", "plan", name], more].concat();
+        bench.run(&arguments).ended_with(0).stdout
+    };
+    let two = ["--place", "hdd=/a", "--place", "ssd=/b"];
+    let storages = plan("r630-hdd-ssd", &two);
+    assert!(
+        storages.contains("36 trials") && storages.contains("SSD, 24 databases on 4 instances"),
+        "{storages}"
+    );
+    let quick = plan("r630-hdd-ssd", &[&two[..], &["--quick", "--place", "engine=mariadb"]].concat());
+    assert!(quick.contains("MariaDB server db-4"), "the last of four: {quick}");
+    let boards = plan("primequest-cpu-scaling", &["--place", "data=/a"]);
+    let small = plan("primequest-cpu-scaling", &["--place", "data=/a", "--quick"]);
+    assert!(
+        boards.contains("cpus 8") && small.contains("cpus 0.25") && !small.contains("cpus 8"),
+        "{boards}{small}"
+    );
 }
 
 #[test]

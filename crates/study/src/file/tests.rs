@@ -196,7 +196,7 @@ fn the_examples_of_the_pages_are_studies() {
 fn published_studies_are_studies_at_full_size_and_quick() {
     for published in crate::PUBLISHED_STUDIES {
         for quick in [false, true] {
-            let places = ["data", "device", "striped", "second", "blocks_4k", "blocks_64k"]
+            let places = ["data", "device", "striped", "second", "blocks_4k", "blocks_64k", "hdd", "ssd"]
                 .map(|name| (name, format!("/{name}")));
             let server = ("server", "postgres://me@localhost/postgres".to_owned());
             let all: Vec<(&str, String)> = places.into_iter().chain([server]).collect();
