@@ -15,12 +15,13 @@ use crate::terminal;
 
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_runs(with_names(Arguments::command())), "prony", &mut script);
+    let mut command = with_runs(with_names(Arguments::command()));
+    clap_complete::generate(shell, &mut command, "prony", &mut script);
     let script = String::from_utf8(script).map_err(Failure::runtime)?;
     let script = match shell {
         Shell::Bash => script.replace(RUNS, "$(prony list --names 2>/dev/null)"),
         Shell::Zsh => zsh_runs(&with_files(&script)),
-        Shell::Fish => fish_runs(&script) + &fish_names(),
+        Shell::Fish => fish_runs(&script, &command),
         // They offer what is known now, and no run is.
         _ => script.lines().filter(|line| !line.contains(RUNS)).map(|line| format!("{line}\n")).collect(),
     };
@@ -62,15 +63,31 @@ _prony_runs() {
     format!("{head}{FUNCTION}(( $+functions{rest}")
 }
 
-/// fish is told of options alone: arguments follow beside them.
-fn fish_runs(script: &str) -> String {
-    let ask = "\"(prony list --names 2>/dev/null)\"";
-    let options = script.replace(&format!("-r -f -a \"{RUNS}\\t''\""), &format!("-r -a {ask}"));
-    let of = |when: &str| format!("complete -c prony -n \"{when}\" -a {ask}\n");
-    let commands = ["report", "compare", "history", "export"];
-    let lines = commands.map(|command| of(&format!("__fish_prony_using_subcommand {command}")));
-    let resume = of("__fish_prony_using_subcommand study; and __fish_seen_subcommand_from resume");
-    options + &lines.concat() + &resume
+/// fish asks for the runs where an option names one; its script is told of options alone, so that arguments follow beside them.
+fn fish_runs(script: &str, command: &clap::Command) -> String {
+    let listed = format!("-r -f -a \"{RUNS}\\t''\"");
+    let options = script.replace(&listed, "-r -a \"(prony list --names 2>/dev/null)\"");
+    options + &fish_arguments(command, &mut Vec::new())
+}
+
+/// A line for each argument of a command, and of those within it, that has values to offer.
+fn fish_arguments(command: &clap::Command, path: &mut Vec<String>) -> String {
+    let mut lines = String::new();
+    let values = command.get_positionals().filter_map(|argument| {
+        let values = argument.get_possible_values();
+        let names: Vec<&str> = values.iter().map(clap::builder::PossibleValue::get_name).collect();
+        (!names.is_empty()).then(|| names.join(" ").replace(RUNS, "(prony list --names 2>/dev/null)"))
+    });
+    for names in values {
+        let when = path.join("; and __fish_seen_subcommand_from ");
+        lines += &format!("complete -c prony -n \"__fish_prony_using_subcommand {when}\" -a \"{names}\"\n");
+    }
+    for inner in command.get_subcommands() {
+        path.push(inner.get_name().to_owned());
+        lines += &fish_arguments(inner, path);
+        path.pop();
+    }
+    lines
 }
 
 /// The same with the names that a shell may offer where any text is taken. What is wrong is told by the commands, better than by a
@@ -110,15 +127,6 @@ fn with_files(script: &str) -> String {
         if line.contains(FILE_OR_NAME) { line.replace(&list, &both) } else { line.to_owned() }
     };
     script.lines().map(|text| line(text) + "\n").collect()
-}
-
-/// fish is told of options alone, and completes files beside these.
-fn fish_names() -> String {
-    let studies: Vec<&str> = ReadyStudy::all().map(|study| study.name).collect();
-    let pages = pages(&Arguments::command(), "").join(" ");
-    let of_study = "__fish_prony_using_subcommand study; and __fish_seen_subcommand_from run plan show";
-    let line = |when: &str, names: &str| format!("complete -c prony -n \"{when}\" -a \"{names}\"\n");
-    line(of_study, &studies.join(" ")) + &line("__fish_prony_using_subcommand man", &pages)
 }
 
 /// The page of prony, or of a command by its words, such as `disk`, `orders run` or `plan-disk`.
