@@ -7,7 +7,7 @@ use crate::directory::Directory;
 use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
-use crate::{Group, InstanceError, MariaDb, MySql, Options, Postgres, mysql, program};
+use crate::{Group, InstanceError, MariaDb, MySql, Options, Postgres, limits, mysql, program};
 
 /// What can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,9 @@ impl Instance {
     /// Looks whether one could be started: whether its programs are there, whether its directories can be made where they are wanted
     /// and entered by its user, and whether it can be limited so. Nothing is left.
     ///
+    /// Where systemd manages the groups of the machine, the first look with limits begins the program anew, with its arguments and
+    /// its number, in a scope that systemd gives away: so it comes before anything is made or told.
+    ///
     /// # Errors
     /// What is missing, and what brings it.
     pub fn look(engine: Engine, options: &Options) -> Result<(), InstanceError> {
@@ -66,6 +69,7 @@ impl Instance {
             }
         };
         program::setpriv()?;
+        limits::enter_scope(options.limited())?;
         Server::new("", Directory::make(options, user)?, options).limit()
     }
 

@@ -10,6 +10,7 @@ mod device;
 mod error;
 mod files;
 mod place;
+mod scope;
 mod usage;
 mod v1;
 mod v2;
@@ -84,6 +85,12 @@ impl Limits {
     pub fn is_empty(&self) -> bool {
         self.resources().is_empty()
     }
+}
+
+/// Sees to it that such limits can be had where systemd manages the groups of the machine: then this process goes on as the same
+/// program with the same arguments, and the same number, in a scope that systemd gives it.
+pub(crate) fn enter_scope(limits: &Limits) -> Result<(), LimitError> {
+    if limits.is_empty() { Ok(()) } else { scope::enter(&limits.resources()) }
 }
 
 /// Removes the directories of a group in which nothing is any more, and which a program left that is no more.

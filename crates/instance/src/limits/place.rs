@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::files::read;
+use super::scope::{step_aside, stood_in};
 use super::{LimitError, Resource};
 
 /// Which version of the kernel's interface.
@@ -204,7 +205,7 @@ impl Machine {
             return None;
         }
         let mut refused = None;
-        for above in here.ancestors().take_while(|above| above.starts_with(&at)) {
+        for above in stood_in(&here).ancestors().take_while(|above| above.starts_with(&at)) {
             match enable(above, wanted, &lacks) {
                 Ok(()) => {
                     let directories = vec![(ALL, above.join(name))];
@@ -243,17 +244,12 @@ fn enable(
     if not_yet.is_some() {
         let words: Vec<String> =
             wanted.iter().map(|resource| format!("+{}", resource.controller(Version::Two))).collect();
-        fs::write(&control, words.join(" ")).map_err(|source| {
-            if source.kind() == ErrorKind::ResourceBusy {
-                let why = format!(
-                    "{} has processes of its own and so no groups with limits: start prony in a group of its own, such as \
-                     `systemd-run --scope -p Delegate=yes …`",
-                    above.display()
-                );
-                return LimitError::Missing { what: what(not_yet).word(), why };
-            }
-            LimitError::Rights { what: what(not_yet).word(), path: control.clone(), source }
-        })?;
+        let given = || fs::write(&control, words.join(" "));
+        let given = given().or_else(|error| match error.kind() {
+            ErrorKind::ResourceBusy if step_aside(above)? => given(),
+            _ => Err(error),
+        });
+        given.map_err(|source| not_given(above, what(not_yet), source))?;
     }
     match lacks(&read(&control)?) {
         None => Ok(()),
@@ -261,6 +257,19 @@ fn enable(
             Err(missing(resource, &format!("{} (it was written and does not hold it)", control.display())))
         }
     }
+}
+
+/// Why groups below this one have no controllers.
+fn not_given(above: &Path, what: Resource, source: io::Error) -> LimitError {
+    if source.kind() == ErrorKind::ResourceBusy {
+        let why = format!(
+            "{} has processes besides prony and so no groups with limits: start prony in a group of its own, such as \
+             `systemd-run --scope -p Delegate=yes …`",
+            above.display()
+        );
+        return LimitError::Missing { what: what.word(), why };
+    }
+    LimitError::Rights { what: what.word(), path: above.join("cgroup.subtree_control"), source }
 }
 
 fn missing(resource: Resource, what: &str) -> LimitError {

@@ -348,6 +348,7 @@ pub fn start_to_stay(server: &Server, name: &str) -> Result<Staying, RunError> {
         unreachable!("nobody asks for a server of an engine that is not started")
     };
     let options = configuration.options(&server, true).registered(name, true);
+    Instance::look(engine, &options).map_err(failed(&server))?;
     let instance = Instance::start(engine, &options).map_err(failed(&server))?;
     let url = instance.url();
     let limited_by = instance.group().map(instance::Group::described);
