@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 
 mod disk;
 mod faults;
+mod guest;
 mod historian;
 mod orders;
 mod program;
@@ -42,6 +43,8 @@ pub(crate) enum Bench {
     Statistics(StatisticsOptions),
     /// Hostile situations at random moments: kills, silent servers, mutated results, planted files; how many are survived
     Faults(FaultsOptions),
+    /// Limits under systemd and version 2 of control groups, in a small virtual machine; as root
+    Guest,
 }
 
 #[derive(Args)]
@@ -146,6 +149,7 @@ impl Bench {
             Self::Study => study::run(workspace)?,
             Self::Statistics(options) => statistics::run(options, workspace)?,
             Self::Faults(options) => return faults::run(options, workspace),
+            Self::Guest => return guest::run(workspace),
         }
         Ok(true)
     }
