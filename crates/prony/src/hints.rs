@@ -108,6 +108,28 @@ const ORDERS: Words = &[
     ("--initialize", "prony orders load"),
 ];
 
+/// Of other commands here, and of other programs: a check decides itself what it measures.
+const CHECK: Words = &[
+    ("--warm-up", WARM_UP),
+    ("--warmup-time", WARM_UP),
+    ("--ramp_time", WARM_UP),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("--thorough", "--duration 60s, of each of its tests"),
+    ("--size", "--file-size"),
+    ("--repeats", "prony disk --profile quick --repeats 5, which has a check's tests of the disk"),
+    ("--engine", "--managed, of a server that is started; the disk's is prony disk --engine"),
+    (
+        "--target",
+        "prony historian --target and prony orders run --target, for a server that is there; --managed starts one",
+    ),
+];
+
+/// What to do in place of a longer warm-up.
+const WARM_UP: &str = "--duration, with a unit: each test warms up for 0.5 s to 2 s before it, which a longer one makes small; prony disk, \
+                       prony historian and prony orders run have --warm-up";
+
 /// fio's kinds of load, with sysbench's.
 const LOADS: &[(&str, &str)] = &[
     ("read", "--pattern sequential --read-share 100"),
@@ -139,8 +161,9 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
     let given = given.split('=').next().unwrap_or_default().to_owned();
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let of = |word: &str| {
-        let mut hints = Workload::ALL.into_iter().zip(HINTS);
-        hints.find(|(workload, _)| workload.name() == word).map(|(_, hints)| named(&given, hints))
+        let workloads = Workload::ALL.into_iter().map(|workload| workload.name());
+        let mut hints = workloads.zip(HINTS).chain([("check", CHECK)]);
+        hints.find(|(command, _)| *command == word).map(|(_, hints)| named(&given, hints))
     };
     let hint = words.iter().find_map(|word| of(word)).map(|hint| match hint {
         Some(BY_ITS_KIND) => Some(load(&given, &words)),
@@ -228,16 +251,14 @@ mod tests {
             (find(&["disk"]), [DISK, &loads].concat()),
             (find(&["historian"]), HISTORIAN.to_vec()),
             (find(&["orders", "run"]), ORDERS.to_vec()),
+            (find(&["check"]), CHECK.to_vec()),
         ] {
             let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
             for (word, ours) in words {
                 assert!(!word.starts_with("--") || !has(&word[2..]), "{word} is an option itself");
                 let options = ours.split([' ', ',', ':']).filter_map(|part| part.strip_prefix("--"));
                 for option in options {
-                    assert!(
-                        has(option) || (ours.contains("orders load") && option == "size"),
-                        "{word}: {ours}"
-                    );
+                    assert!(has(option) || ours.contains("prony "), "{word}: {ours}");
                     assert!(!COSTS_DATA.contains(&option), "{word}: {ours}");
                 }
             }
@@ -256,6 +277,12 @@ mod tests {
             (&["historian", "--target", "fake:", "-T", "60"], "-T is here: --duration"),
             (&["orders", "run", "--target", "fake:", "-c", "4"], "-c is here: --clients"),
             (&["orders", "run", "--target", "fake:", "--threads=4"], "--threads is here: --clients"),
+            (
+                &["check", ".", "--warm-up", "5s"],
+                "--warm-up is here: --duration, with a unit: each test warms up",
+            ),
+            (&["plan", "check", "--thorough"], "--thorough is here: --duration 60s"),
+            (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {
             let all = std::iter::once("prony").chain(arguments.iter().copied());

@@ -97,6 +97,8 @@ fn device(trial: &Trial) -> Option<Limit> {
     Limit::of(&format!("the device {name}"), Some(share), BUSY_SHARE, [", busy ", " of the time"])
 }
 
+/// Limits that are told.
+const TOLD: usize = 2;
 /// Levels of the load over which the share of what limits is to rise.
 const LEVELS_LEAST: usize = 3;
 
@@ -120,6 +122,41 @@ fn rises(trials: &[&Trial], limit: &Limit) -> bool {
     }
     let shares: Vec<f64> = levels.values().filter_map(|shares| stats::mean(shares)).collect();
     shares.len() >= LEVELS_LEAST && shares.is_sorted_by(|less, more| less < more)
+}
+
+/// What limited trials of one configuration on a server that told what its sessions waited for, or that was started: `perhaps limited by
+/// log flushes`, or that it is not known. None of other databases, of which the processors and devices are told for all trials together.
+pub(crate) fn of_server(trials: &[&Trial]) -> Option<String> {
+    let trial = trials.iter().find(|trial| trial.budget.is_some() || !trial.started_servers.is_empty())?;
+    let found = of(trial);
+    Some(found.first().map_or_else(
+        || "what limited it is not known".to_owned(),
+        |limit| format!("perhaps limited by {}", limit.who),
+    ))
+}
+
+/// The same in as few words as a first screen has room for: `perhaps the device vda (6 of 10 trials), commits (1 of 10)`. None of one
+/// trial, whose evidence is short.
+pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
+    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let mut groups: Vec<(Limit, usize)> = Vec::new();
+    for limit in trials.iter().flat_map(|trial| of(trial)) {
+        match groups.iter_mut().find(|(other, _)| other.who == limit.who) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((limit, 1)),
+        }
+    }
+    groups.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let one = |(index, (limit, count)): (usize, &(Limit, usize))| {
+        let trials =
+            if index == 0 { format!("{count} of {} trials", trials.len()) } else { count.to_string() };
+        format!("{} ({trials})", limit.who)
+    };
+    let parts: Vec<String> = groups.iter().take(TOLD).enumerate().map(one).collect();
+    let word = if rises(&trials, &groups.first()?.0) { "likely" } else { "perhaps" };
+    let known: usize = trials.iter().filter(|trial| !of(trial).is_empty()).count();
+    let rest = if known < trials.len() { "; of others not known" } else { "" };
+    (trials.len() > 1).then(|| format!("{word} {}{rest}", parts.join(", ")))
 }
 
 /// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
@@ -156,7 +193,7 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     };
     // Of several trials it would be that of one.
     let evidence = |limit| evidence(limit).filter(|_| trials.len() == 1).unwrap_or_default();
-    let parts: Vec<String> = groups.iter().take(2).map(|group| one(group) + &evidence(&group.0)).collect();
+    let parts: Vec<String> = groups.iter().take(TOLD).map(|group| one(group) + &evidence(&group.0)).collect();
     let rest = if known < trials.len() { "; of the others it is not known" } else { "" };
     let word =
         if groups.first().is_some_and(|(first, _)| rises(&trials, first)) { "likely" } else { "perhaps" };
@@ -215,5 +252,22 @@ mod tests {
         ];
         let told = "perhaps the device vda, busy 97 % to 100 % of the time in 2 of 3 trials; of the others it is not known";
         check(trials, Some(told));
+    }
+
+    #[test]
+    fn several_trials_are_told_in_brief_where_a_screen_has_no_room() {
+        let read = |name: &str, number: u32| Made::read(name).trial(number);
+        let of = |trials: Vec<MeasuredTrial>| {
+            let report = Report::of(&fixture::study("disk", trials));
+            brief(report.trials.iter())
+        };
+        let busy = |name: &str, number: u32| on_device(read(name, number), 0.97);
+        let others = Made::read("C").others(0.9).trial(3);
+        assert_eq!(of(vec![busy("A", 1)]), None, "one trial has its evidence");
+        assert_eq!(of(vec![read("A", 1), read("B", 2)]), None, "nothing is known");
+        assert_eq!(
+            of(vec![busy("A", 1), busy("B", 2), others, read("D", 4)]).as_deref(),
+            Some("perhaps the device vda (2 of 4 trials), other work (1); of others not known")
+        );
     }
 }

@@ -6,6 +6,9 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Source {
     title: String,
+    /// In a few words, for a sentence; empty where only the whole is told.
+    #[serde(default)]
+    pub(crate) short: String,
     author: Option<String>,
     date: String,
     pub(crate) engine: Option<String>,

@@ -7,8 +7,8 @@ use record::{Command, Lines, Mention, Parameter, State, shown};
 use crate::format;
 use crate::limit;
 use crate::report::Report;
-use crate::verdict::{Level, Verdict};
-use crate::workloads;
+use crate::verdict::{Level, Verdict, outcome};
+use crate::workloads::{self, InShort, Shown};
 
 /// Lines of the whole, with the path of the report below it.
 const LINES_MOST: usize = 14;
@@ -24,11 +24,16 @@ const REASONS_MOST: usize = 1;
 pub(crate) struct Summary {
     /// What was measured, sentences.
     pub(crate) answers: Vec<String>,
+    /// The first of them that are told in any case, where they are plain words.
+    plain: usize,
     pub(crate) trust: Trust,
     /// Why that much and no more.
     pub(crate) because: Vec<String>,
+    /// The same without what a table has: the first doubt by its name, and in how many trials it is.
+    brief: Vec<String>,
     /// What set the figures, as far as the record tells.
     pub(crate) limit: String,
+    limit_in_brief: String,
     pub(crate) next: Option<String>,
 }
 
@@ -56,13 +61,25 @@ impl Trust {
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
         let (trust, because) = trust(report);
+        let (answers, plain) = answers(report, trust);
+        let limit = limited_by(report);
         Self {
-            answers: answers(report),
+            answers,
+            plain,
             trust,
             because,
-            limit: limited_by(report),
+            brief: doubts_in_brief(report),
+            limit_in_brief: limit::brief(report.trials.iter())
+                .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == limit))
+                .unwrap_or_else(|| limit.clone()),
+            limit,
             next: next(report, trust),
         }
+    }
+
+    /// So many answers at most, but all that are in plain words, and the rest.
+    pub(crate) fn foremost(&self, most: usize) -> (&[String], &[String]) {
+        self.answers.split_at(most.max(self.plain).min(self.answers.len()))
     }
 
     /// What to do next where nobody types: commands in words.
@@ -80,6 +97,14 @@ impl Summary {
             }
         };
         self.next.as_ref().map(|next| record::spelled(next, spelled).into_owned())
+    }
+
+    /// `fair: noisy (2 of 10 trials), and one more warning`.
+    fn trust_in_brief(&self) -> String {
+        match self.brief.as_slice() {
+            [] => self.trust_words(),
+            brief => format!("{}: {}", self.trust.word(), brief.join(", and ")),
+        }
     }
 
     /// `poor: 8 of 10 trials: 83 % to 98 % of all cores were busy with other work; …`.
@@ -100,56 +125,68 @@ impl Report {
     pub fn brief(&self, width: Option<u16>, spelled: impl Fn(&str) -> String) -> Lines {
         let summary = Summary::of(self);
         let width = width.map_or(WIDTH_MOST, usize::from).clamp(40, WIDTH_MOST);
-        let labelled = |label: &str, text: &str| -> Vec<String> {
-            let text = format!("{}.", text.trim_end_matches('.'));
-            let wrapped = format::wrapped(&shown(&text), width - LABEL);
-            let label = |index| if index == 0 { label } else { "" };
-            wrapped
-                .iter()
-                .enumerate()
-                .map(|(index, line)| format!("{:<LABEL$}{line}", label(index)))
-                .collect()
-        };
-        let mut ending = labelled("trust", &summary.trust_words());
-        ending.extend(labelled("limit", &summary.limit));
-        ending.extend(summary.next.iter().flat_map(|next| labelled("next", &spelled(next))));
+        let print = |label: &str, text: &str| labelled(label, text, width);
+        let next: Vec<String> = summary.next.iter().flat_map(|next| print("next", &spelled(next))).collect();
+        let ending =
+            |trust: &str, limit: &str| [print("trust", trust), print("limit", limit), next.clone()].concat();
         let mut lines = format::wrapped(&shown(&self.heading()), width);
-        let room = LINES_MOST.saturating_sub(lines.len() + ending.len());
-        lines.extend(told(&summary.answers, room, |answer| labelled("", answer)));
-        lines.extend(ending);
+        let answers: usize = summary.answers.iter().map(|answer| print("", answer).len()).sum();
+        let room = |ending: &[String]| LINES_MOST.saturating_sub(lines.len() + ending.len());
+        let mut ended = ending(&summary.trust_words(), &summary.limit);
+        if answers > room(&ended) {
+            // What they leave out stands on the page.
+            ended = ending(&summary.trust_in_brief(), &summary.limit_in_brief);
+        }
+        let room = room(&ended);
+        lines.extend(told(&summary.answers, summary.plain, room, |answer| print("", answer)));
+        lines.extend(ended);
         Lines::of(&(lines.join("\n") + "\n"))
     }
 }
 
-/// As many answers as there is room for, at least one; the rest is counted.
-fn told(answers: &[String], room: usize, print: impl Fn(&str) -> Vec<String>) -> Vec<String> {
-    let printed: Vec<Vec<String>> = answers.iter().map(|answer| print(answer)).collect();
-    let all: usize = printed.iter().map(Vec::len).sum();
-    if all <= room {
-        return printed.concat();
-    }
-    let mut lines = Vec::new();
-    for (index, answer) in printed.iter().enumerate() {
-        if index > 0 && lines.len() + answer.len() + 1 > room {
-            let more = format::counted(answers.len() - index, "more finding is", "more findings are");
-            lines.extend(print(&format!("{more} in the report")));
-            break;
-        }
-        lines.extend_from_slice(answer);
-    }
-    lines
+/// A text beside its label, or beside nothing, without what would make it two sentences.
+fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
+    let text = format!("{}.", text.trim_end_matches('.'));
+    let wrapped = format::wrapped(&shown(&text), width - LABEL);
+    let label = |index| if index == 0 { label } else { "" };
+    wrapped.iter().enumerate().map(|(index, line)| format!("{:<LABEL$}{line}", label(index))).collect()
 }
 
-/// What failed first, then what was found. Where a workload says it in plain words, its findings stay in the tables.
-fn answers(report: &Report) -> Vec<String> {
+/// As many answers as there is room for, at least one; the rest is counted. Those after the first `plain` are told and counted where room
+/// is left.
+fn told(answers: &[String], plain: usize, room: usize, print: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    let printed: Vec<Vec<String>> = answers.iter().map(|answer| print(answer)).collect();
+    let length = |upto: usize| -> usize { printed[..upto].iter().map(Vec::len).sum() };
+    let more = |index: usize| {
+        let more = format::counted(answers.len() - index, "more finding is", "more findings are");
+        print(&format!("{more} in the report"))
+    };
+    // The line that counts is one.
+    let fits = |upto: usize| length(upto) + usize::from(upto < answers.len()) <= room;
+    let upto = (1..=answers.len()).rev().find(|&upto| fits(upto)).unwrap_or(1).min(answers.len());
+    let plain = plain.min(answers.len());
+    // Rather all plain words than a line that counts the rest.
+    if upto < plain && length(plain) <= room {
+        return printed[..plain].concat();
+    }
+    let rest = if upto < answers.len() { more(upto) } else { Vec::new() };
+    [printed[..upto].concat(), rest].concat()
+}
+
+/// What failed first, then what was found, and how many of them are told in any case. Where a workload says it in plain words, its
+/// findings stay in the tables.
+fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
     let of = |level: Level| report.verdicts.iter().filter(move |verdict| verdict.level == level);
     let mut answers: Vec<String> = of(Level::Failure).map(|verdict| verdict.sentence.clone()).collect();
-    let plain: Vec<(&'static [&'static str], Vec<String>)> = workloads::all()
-        .map(|(_, shown)| (shown.words().headlines, shown.answers(report)))
+    let plain: Vec<(&'static dyn Shown, Vec<String>)> = workloads::all()
+        .map(|(_, shown)| (shown, shown.answers(report)))
         .filter(|(_, answers)| !answers.is_empty())
         .collect();
-    answers.extend(plain.iter().flat_map(|(_, answers)| answers.clone()));
-    let is_told = |verdict: &Verdict| plain.iter().any(|(rules, _)| rules.contains(&verdict.rule.as_str()));
+    answers.extend(in_plain_words(report, trust, &plain));
+    let told = if plain.is_empty() { 0 } else { answers.len() };
+    let is_told = |verdict: &Verdict| {
+        plain.iter().any(|(shown, _)| shown.words().headlines.contains(&verdict.rule.as_str()))
+    };
     let is_rate = |verdict: &Verdict| {
         workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
     };
@@ -164,7 +201,31 @@ fn answers(report: &Report) -> Vec<String> {
     if answers.is_empty() {
         answers.push("nothing was measured".to_owned());
     }
-    answers
+    (answers, told)
+}
+
+/// What workloads came to; where several did on one database, a sentence a database. What that means is told at the end.
+fn in_plain_words(report: &Report, trust: Trust, plain: &[(&'static dyn Shown, Vec<String>)]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut databases: Vec<(String, Vec<String>)> = Vec::new();
+    for (shown, answers) in plain {
+        let short = if plain.len() > 1 { shown.in_short(report) } else { Vec::new() };
+        if short.is_empty() {
+            sentences.extend_from_slice(answers);
+        }
+        for InShort { database, does, with } in short {
+            let with = if with.is_empty() { String::new() } else { format!(" ({})", with.join("; ")) };
+            let does = format!("{does}{with}");
+            match databases.iter_mut().find(|(name, _)| *name == database) {
+                Some((_, all)) => all.push(does),
+                None => databases.push((database, vec![does])),
+            }
+        }
+    }
+    let one = |(name, does): &(String, Vec<String>)| format!("{name}: {}", does.join(", "));
+    sentences.extend(databases.iter().map(one));
+    sentences.extend(plain.iter().flat_map(|(shown, _)| shown.bottom_line(report, trust)));
+    sentences
 }
 
 /// `historian on SQLite: 17,200 records/s`.
@@ -205,6 +266,29 @@ fn trust(report: &Report) -> (Trust, Vec<String>) {
     } else {
         (Trust::Good, because)
     }
+}
+
+/// The first doubt in as few words as there are, and how many more there are; nothing where the first is graver than a doubt.
+fn doubts_in_brief(report: &Report) -> Vec<String> {
+    let grave = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
+    let doubts: Vec<&Verdict> = report.verdicts.iter().filter(grave).collect();
+    let Some(first) = doubts.first().filter(|first| first.level == Level::Warning) else { return Vec::new() };
+    let gist = gist(&first.sentence);
+    let measured = report.trials.iter().filter(|trial| trial.state != State::Skipped).count();
+    let named = match (gist.split_once(": "), first.trials.len()) {
+        _ if report.quick => "a quick look".to_owned(),
+        (_, 0) | (None, _) => head(&gist).to_owned(),
+        (Some((_, rest)), of) if of == measured => format!("{} (all {of} trials)", head(rest)),
+        (Some((_, rest)), of) => format!("{} ({of} of {measured} trials)", head(rest)),
+    };
+    let more = doubts.len() - 1;
+    let more = (more > 0).then(|| format::counted(more, "more warning", "more warnings"));
+    std::iter::once(named).chain(more).collect()
+}
+
+/// What is said before it is explained.
+fn head(gist: &str) -> &str {
+    gist.split(": ").next().unwrap_or(gist)
 }
 
 /// A sentence without what explains it: until its first semicolon, and without what stands in brackets.
@@ -263,8 +347,8 @@ fn next(report: &Report, trust: Trust) -> Option<String> {
     if report.quick {
         return Some("measure in full, without what makes it a quick look".to_owned());
     }
-    let remedy = report.verdicts.iter().filter(|verdict| verdict.level == Level::Warning);
-    let remedy = remedy.filter_map(|verdict| Some(verdict.sentence.rsplit_once("; ")?.1.to_owned())).next();
+    let warnings = report.verdicts.iter().filter(|verdict| verdict.level == Level::Warning);
+    let remedy = warnings.filter_map(remedy).next();
     let ask = || {
         let of = workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some());
         of.filter_map(|(_, shown)| shown.next(report)).next()
@@ -277,6 +361,16 @@ fn next(report: &Report, trust: Trust) -> Option<String> {
         })),
         (None, Trust::Good | Trust::Poor) => ask(),
     }
+}
+
+/// What a warning asks for, which stands at its end.
+fn remedy(warning: &Verdict) -> Option<String> {
+    let (before, last) = warning.sentence.rsplit_once("; ")?;
+    if warning.rule != outcome::ENDED_EARLY {
+        return Some(last.to_owned());
+    }
+    // What becomes of the figures of such a trial is told last, and what to do before that, if its reason says so.
+    Some(before.rsplit_once("; ").map_or("measure it again", |(_, remedy)| remedy).to_owned())
 }
 
 #[cfg(test)]

@@ -37,14 +37,19 @@ fn what_explains_a_sentence_is_left_out_of_its_gist() {
 fn answers_that_do_not_fit_are_counted() {
     let answers = ["a", "b", "c"].map(str::to_owned);
     let print = |answer: &str| vec![answer.to_owned(); 2];
-    assert_eq!(told(&answers, 6, print).len(), 6);
+    assert_eq!(told(&answers, 0, 6, print).len(), 6);
     assert_eq!(
-        told(&answers, 5, print)[4..],
+        told(&answers, 0, 5, print)[4..],
         ["one more finding is in the report"; 2],
         "a line is kept for it"
     );
-    assert_eq!(told(&answers, 3, print)[2..], ["2 more findings are in the report"; 2]);
-    assert_eq!(told(&answers, 0, print)[..2], ["a", "a"], "one is told, whatever the room");
+    assert_eq!(told(&answers, 0, 3, print)[2..], ["2 more findings are in the report"; 2]);
+    assert_eq!(told(&answers, 0, 0, print)[..2], ["a", "a"], "one is told, whatever the room");
+    assert_eq!(
+        told(&answers, 2, 4, print),
+        ["a", "a", "b", "b"],
+        "rather plain words than a count of the rest"
+    );
 }
 
 /// What `check` measures of a disk.
@@ -93,10 +98,54 @@ fn first_screen_of_a_check_has_what_each_workload_came_to() {
     insta::assert_snapshot!(Report::of(&fixture::study("check", trials)).brief(None, words));
 }
 
+/// What `check --managed postgres` measures, with seconds of two tests that scatter.
+fn check_with_a_server() -> record::StudyRecord {
+    let sqlite = || "SQLite 3.50.2".to_owned();
+    let started =
+        |record: &mut record::TrialRecord| record.servers = vec![crate::started::tests::server("1GB")];
+    let mut trials = disks();
+    trials[1] = Made::read("page read Q32").noise(0.3).rate(31_000.0, 986.0).trial(2);
+    trials[4] = Made::write("page write Q32").noise(0.3).rate(21_990.0, 1_410.0).trial(5);
+    trials.extend([
+        fixture::Collected::closed("historian on SQLite", 17_200.0)
+            .with(|setup| setup.server.version = sqlite())
+            .trial(6),
+        fixture::Sold::at("orders on SQLite", &[495.0])
+            .with(|setup| (setup.n_threads, setup.targets[0].server.version) = (1, sqlite()))
+            .trial(7),
+        fixture::Collected::closed("historian on PostgreSQL", 8_200.0).recorded(started).trial(8),
+        fixture::Sold::at("orders on PostgreSQL", &[155.0]).recorded(started).trial(9),
+    ]);
+    fixture::study("check", trials)
+}
+
+/// SQLite's figures and the server's stand there, and the weakest: limit and trust are brief for it.
+#[test]
+fn first_screen_of_a_check_with_a_server() {
+    let report = Report::of(&check_with_a_server());
+    insta::assert_snapshot!(report.brief(None, words));
+    let page = report.html().replace('\u{a0}', " ");
+    for answer in &Summary::of(&report).answers[..Summary::of(&report).plain] {
+        let shown = answer.replace('&', "&amp;");
+        assert!(page.contains(&shown), "the page has the same sentences: {answer}");
+    }
+}
+
+#[test]
+fn what_is_left_out_of_a_first_screen_is_named_and_counted() {
+    let report = Report::of(&check_with_a_server());
+    assert_eq!(doubts_in_brief(&report)[0], "noisy (2 of 9 trials)");
+    let mut quick = check_with_a_server();
+    quick.manifest.quick = true;
+    assert_eq!(doubts_in_brief(&Report::of(&quick))[0], "a quick look");
+    let fine = Report::of(&fixture::study("check", disks()));
+    assert_eq!(doubts_in_brief(&fine), Vec::<String>::new());
+}
+
 /// What a terminal of 80 columns and 24 lines shows without scrolling, whatever was measured.
 #[test]
 fn every_first_screen_has_at_most_fifteen_lines_of_eighty_columns() {
-    let studies = [quick(), sweep(), crate::tests::cdm(), crate::tests::steady()];
+    let studies = [quick(), sweep(), crate::tests::cdm(), crate::tests::steady(), check_with_a_server()];
     for study in studies {
         for width in [None, Some(40), Some(80), Some(200)] {
             let text = Report::of(&study).brief(width, words).to_string();
@@ -120,7 +169,10 @@ fn trust_falls_with_doubts_and_rises_with_repeats() {
     let mut invalid = one.clone();
     invalid.trials[0].trial.state = State::Invalid;
     invalid.trials[0].trial.reason = Some("client-limited: sent late".to_owned());
-    assert_eq!(of(&invalid).trust, Trust::Poor);
+    assert_eq!((of(&invalid).trust, of(&invalid).next.as_deref()), (Trust::Poor, Some("measure it again")));
+    invalid.trials[0].trial.reason =
+        Some("client-limited: it stood still; measure again on idle CPUs".to_owned());
+    assert_eq!(of(&invalid).next.as_deref(), Some("measure again on idle CPUs"));
     let mut ended = one;
     ended.manifest.state = State::Aborted;
     let ended = of(&ended);

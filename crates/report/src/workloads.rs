@@ -21,6 +21,7 @@ use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
 use crate::report::Report;
 use crate::section::Section;
+use crate::summary::Trust;
 use crate::trial::{Figures, Generator, Trial};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -142,6 +143,21 @@ pub(crate) trait Shown: Sync {
         Vec::new()
     }
 
+    /// The same in a few words a database, for a sentence that holds what several workloads came to there.
+    fn in_short(&self, _: &Report) -> Vec<InShort> {
+        Vec::new()
+    }
+
+    /// What so many commits a second, one after the other, allow at most: `18,800 orders a minute`.
+    fn of_commits(&self, _: &Report, _per_s: f64) -> Option<String> {
+        None
+    }
+
+    /// What its answers say of the machine, as far as they can be trusted; told once all workloads have answered.
+    fn bottom_line(&self, _: &Report, _: Trust) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the operations of a trial waited for, as far as its record tells; the machine has been looked at before.
     fn waits(&self, _: &Trial) -> Option<Limit> {
         None
@@ -209,6 +225,17 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
 #[must_use]
 pub fn rate_text(workload: Workload, per_s: f64) -> String {
     of(workload).words().unit.text(per_s)
+}
+
+/// What a workload came to on a database, in a few words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InShort {
+    /// Product: `SQLite`.
+    pub(crate) database: String,
+    /// `17,200 records/s`.
+    pub(crate) does: String,
+    /// What stands in brackets behind that: `40 a commit`, what limited it.
+    pub(crate) with: Vec<String>,
 }
 
 /// What only trials of one workload have. The JSON has it beside what all trials have, by the workload's name.

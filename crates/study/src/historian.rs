@@ -1,12 +1,11 @@
 //! The study of one historian, and what makes a search or a quick look of it.
 
-use database::{Existing, Url};
 use load::{Span, Workload};
 use workload::historian::{Rate, Settings};
 
 use crate::search::Search;
 use crate::study::{Configuration, Study};
-use crate::target::{Database, Target};
+use crate::target::Target;
 use crate::work::Given;
 
 impl Study {
@@ -39,8 +38,8 @@ impl Study {
         (historian.warm_up, historian.duration) = (look.warm_up, look.duration);
     }
 
-    /// Adds a short historian to a study of a disk: as fast as it goes, since a short look judges no rate.
-    pub fn add_historian(&mut self, url: Url, duration: Option<Span>) {
+    /// Adds a short historian on this engine to a study of a disk: as fast as it goes, since a short look judges no rate.
+    pub fn add_historian(&mut self, engine: &str, target: Target, duration: Option<Span>) {
         let settings = Settings {
             rate: Some(Rate::Max),
             screens: Some(0),
@@ -48,10 +47,8 @@ impl Study {
             duration: Some(duration.unwrap_or(Span::seconds(8))),
             ..Settings::default()
         };
-        let database = Database { existing: Some(Existing::Leftover), ..Database::at(url) };
-        let target = Target::of_databases(vec![database]);
         let workload = Given { historian: Some(settings), ..Given::default() };
-        let name = "historian on SQLite".to_owned();
+        let name = format!("historian on {engine}");
         self.configuration.push(Configuration { name, target, workload, ..Configuration::default() });
     }
 }
@@ -60,6 +57,7 @@ impl Study {
 mod tests {
     use super::*;
     use crate::Plan;
+    use database::Url;
 
     fn url() -> Url {
         "sqlite:/data/historian.db".parse().unwrap()

@@ -1,11 +1,10 @@
 //! Studies of order stores.
 
-use database::{Existing, Url};
 use load::Span;
 use workload::orders::{Settings, StoreSize};
 
 use crate::study::{Configuration, Study};
-use crate::target::{Database, Target};
+use crate::target::Target;
 use crate::work::Given;
 
 impl Study {
@@ -20,29 +19,32 @@ impl Study {
         study
     }
 
-    /// Adds a short run of a small order store, which is loaded for it, to a study of a disk.
-    pub fn add_orders(&mut self, url: Url, duration: Option<Span>) {
+    /// Adds a short run of a small order store on this engine, which is loaded for it, to a study of a disk: of so many clients.
+    pub fn add_orders(
+        &mut self,
+        engine: &str,
+        target: Target,
+        (clients, duration): (Option<u32>, Option<Span>),
+    ) {
         let settings = Settings {
+            n_threads: clients,
             warmup_time: Some(Span::seconds(2)),
             run_time: Some(duration.unwrap_or(Span::seconds(8))),
             size: Some(StoreSize::DEFAULT),
             ..Settings::default()
         };
-        let store = Database { existing: Some(Existing::Leftover), ..Database::at(url) };
         let workload = Given { orders: Some(settings), ..Given::default() };
-        self.configuration.push(Configuration {
-            name: "orders on SQLite".to_owned(),
-            target: Target::of_databases(vec![store]),
-            workload,
-            ..Configuration::default()
-        });
+        let name = format!("orders on {engine}");
+        self.configuration.push(Configuration { name, target, workload, ..Configuration::default() });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Database;
     use crate::{Plan, Work};
+    use database::Url;
 
     fn url(text: &str) -> Url {
         text.parse().unwrap()
@@ -92,7 +94,7 @@ mod tests {
             workload: Given::default(),
             ..Configuration::default()
         });
-        study.add_orders(url("sqlite:/data/orders.db"), None);
+        study.add_orders("SQLite", url("sqlite:/data/orders.db").into(), (None, None));
         let plan = Plan::of(&study).unwrap();
         assert_eq!(plan.trials.len(), 2);
         assert_eq!(plan.trials[1].planned.name, "orders on SQLite");

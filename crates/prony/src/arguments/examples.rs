@@ -13,6 +13,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "A quarter of that, of the disk under a directory, kept under a name",
                 "prony check /data --duration 2s --file-size 256MiB --name before",
             ),
+            (
+                "Also what PostgreSQL makes of it, with its data and its log on other disks, two processors and 4 GiB",
+                "prony check /log --managed postgres --data /data --log /log --cpus 2 --memory 4GiB",
+            ),
         ],
     ),
     (

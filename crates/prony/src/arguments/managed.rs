@@ -56,10 +56,24 @@ pub(crate) struct Managed {
     pub(crate) quiet_within: Option<Span>,
 }
 
+/// A server that a check starts beside its other tests; without an engine there is none, and nothing else is given.
+#[derive(Clone, Debug, Args)]
+#[group(id = "checked_server")]
+pub(crate) struct CheckedServer {
+    /// After the disk, a short historian and a short order store also on a server that is started for them, on a free port of this
+    /// machine, with directories, settings and limits as given below. It is loaded without limits, and removed at the end with all that
+    /// it has
+    #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
+    pub(crate) managed: Option<Engine>,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
 /// Where a server is placed, what it may use, and how it is set.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServerArguments {
-    /// Directory in which one is made for its data [default: that of temporary files]
+    /// Directory in which one is made for its data [default: that of temporary files, and of a check the one that it measures]
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data: Option<PathBuf>,
 
@@ -107,19 +121,7 @@ pub(crate) struct ServerArguments {
 impl Managed {
     /// Options that say something of a server, as they were given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
-        let server = &self.server;
         let all = [
-            ("--data", server.data.is_some()),
-            ("--log", server.log.is_some()),
-            ("--tablespace", !server.tablespace.is_empty()),
-            ("--memory", server.memory.is_some()),
-            ("--cpus", server.cpus.is_some()),
-            ("--cpu-set", server.cpu_set.is_some()),
-            ("--read-iops", server.read_iops.is_some()),
-            ("--write-iops", server.write_iops.is_some()),
-            ("--read-rate", server.read_rate.is_some()),
-            ("--write-rate", server.write_rate.is_some()),
-            ("--setting", !server.setting.is_empty()),
             ("--instances", self.instances.is_some()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
@@ -127,6 +129,27 @@ impl Managed {
             ("--quiet-below", self.quiet_below.is_some()),
             ("--quiet-for", self.quiet_for.is_some()),
             ("--quiet-within", self.quiet_within.is_some()),
+        ];
+        let own = all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option));
+        self.server.given().into_iter().chain(own).collect()
+    }
+}
+
+impl ServerArguments {
+    /// Options as they were given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--data", self.data.is_some()),
+            ("--log", self.log.is_some()),
+            ("--tablespace", !self.tablespace.is_empty()),
+            ("--memory", self.memory.is_some()),
+            ("--cpus", self.cpus.is_some()),
+            ("--cpu-set", self.cpu_set.is_some()),
+            ("--read-iops", self.read_iops.is_some()),
+            ("--write-iops", self.write_iops.is_some()),
+            ("--read-rate", self.read_rate.is_some()),
+            ("--write-rate", self.write_rate.is_some()),
+            ("--setting", !self.setting.is_empty()),
         ];
         all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }

@@ -20,7 +20,7 @@ pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
 pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
-pub(crate) use managed::{Managed, ServerArguments, decided};
+pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
@@ -119,8 +119,9 @@ pub(crate) enum Measuring {
     /// About two minutes: eight disk tests that stand for a database's I/O, then the record rate of a historian and the orders a
     /// minute of a small order store, both on SQLite in the same directory. It writes a test file of 1 GiB, which has no name and
     /// vanishes with the process, and two databases, prony-check.sqlite and prony-check-orders.sqlite, which it removes at the end.
+    /// With --managed both run once more on a server that is started for them in the same directory, unless --data names another.
     /// `prony plan check` says how long it takes and what it writes with other options.
-    Check(Measured<Check>),
+    Check(Box<Measured<Check>>),
     /// Measure a directory's file system, a file, or a block device
     Disk(Box<Measured<Disk>>),
     /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
@@ -170,6 +171,9 @@ pub(crate) struct Check {
     /// Length of each measured window [default: 8s]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
+
+    #[command(flatten)]
+    pub(crate) managed: CheckedServer,
 }
 
 #[derive(Debug, Args)]

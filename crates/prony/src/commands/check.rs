@@ -1,8 +1,10 @@
 //! `prony check`: the main job, with nothing to decide.
 
+use database::{Existing, Url};
 use disk::Settings;
-use study::Study;
+use study::{Database, Study, Target};
 
+use super::managed;
 use super::measuring::Asks;
 use crate::arguments::Check;
 use crate::exit::Failure;
@@ -11,8 +13,20 @@ use crate::exit::Failure;
 const DATABASE_FILE: &str = "prony-check.sqlite";
 const STORE_FILE: &str = "prony-check-orders.sqlite";
 
+const SQLITE: &str = "SQLite";
+/// Clients of the order store on a server, of which several can commit at once.
+const CLIENTS: u32 = 8;
+
+/// A database that a killed check may have left.
+fn left_over(url: Url) -> Target {
+    let mut database = Database::at(url);
+    database.existing = Some(Existing::Leftover);
+    Target::of_databases(vec![database])
+}
+
 impl Asks for Check {
-    /// The quick profile on the directory's disk, then a historian and an order store on SQLite there.
+    /// The quick profile on the directory's disk, then a historian and an order store on SQLite there, and on a server if one is asked
+    /// for.
     fn study(&self) -> Result<Study, Failure> {
         let mut study = super::profile("quick", false)?;
         study.target.paths = vec![self.path.clone()];
@@ -22,8 +36,12 @@ impl Asks for Check {
         study.narrow(&given).map_err(Failure::usage)?;
         let url =
             |file: &str| format!("sqlite:{}", self.path.join(file).display()).parse().map_err(Failure::usage);
-        study.add_historian(url(DATABASE_FILE)?, self.duration);
-        study.add_orders(url(STORE_FILE)?, self.duration);
+        study.add_historian(SQLITE, left_over(url(DATABASE_FILE)?), self.duration);
+        study.add_orders(SQLITE, left_over(url(STORE_FILE)?), (None, self.duration));
+        if let Some((engine, target)) = managed::checked(&self.managed, &self.path)? {
+            study.add_historian(engine.called(), target.clone(), self.duration);
+            study.add_orders(engine.called(), target, (Some(CLIENTS), self.duration));
+        }
         Ok(study)
     }
 }

@@ -1,12 +1,12 @@
 //! Where a database workload gets its database: at an address, or on a server that is started for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use study::{At, Database, Engine, Server, Target};
 use toml::Value;
 
-use crate::arguments::{Managed, ServerArguments};
+use crate::arguments::{CheckedServer, Managed, ServerArguments};
 use crate::exit::Failure;
 
 /// What a server of the command line is called in its study.
@@ -42,12 +42,7 @@ pub(super) fn given<'a>(
              --managed mariadb or --managed mysql"
                 .to_owned(),
         ),
-        (_, None) if !own.is_empty() => refused(format!(
-            "{} {} of a server that is started: give --managed postgres, mariadb or mysql too, or leave {} out",
-            own.join(", "),
-            if own.len() == 1 { "is" } else { "are" },
-            if own.len() == 1 { "it" } else { "them" },
-        )),
+        (_, None) if !own.is_empty() => Err(without_server(&own)),
         (Some(target), None) => Ok(Given::At(target)),
         (None, None) => unreachable!("both cases of no target and no server stand above"),
         (None, Some(_)) => match idle.iter().find(|(_, is_given)| *is_given) {
@@ -57,6 +52,30 @@ pub(super) fn given<'a>(
             None => Ok(Given::Started(Box::new(server(managed)))),
         },
     }
+}
+
+/// Of options of a server that nobody starts.
+fn without_server(own: &[&str]) -> Failure {
+    let (are, them) = if own.len() == 1 { ("is", "it") } else { ("are", "them") };
+    Failure::usage(anyhow!(
+        "{} {are} of a server that is started: give --managed postgres, mariadb or mysql too, or leave {them} out",
+        own.join(", "),
+    ))
+}
+
+/// The server that a check starts, if it was asked for one: in this directory unless another one is given, so that the disk that is
+/// checked is the one below it.
+///
+/// # Errors
+/// Options of a server that is not started.
+pub(super) fn checked(asked: &CheckedServer, directory: &Path) -> Result<Option<(Engine, Target)>, Failure> {
+    let own = asked.server.given();
+    let Some(engine) = asked.managed else {
+        return if own.is_empty() { Ok(None) } else { Err(without_server(&own)) };
+    };
+    let mut server = server_of(Some(engine), &asked.server);
+    server.data.get_or_insert_with(|| directory.to_owned());
+    Ok(Some((engine, started(server, None)?)))
 }
 
 fn server(managed: &Managed) -> Server {

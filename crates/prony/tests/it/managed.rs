@@ -407,3 +407,78 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
     let address = ["plan", "historian", "--target", "sqlite:x.db"];
     bench.run_with(&[("PRONY_MANAGED", "postgres"), ("PRONY_MEMORY", "2GiB")], &address).ended_with(0);
 }
+
+const CHECK: [&str; 6] = ["check", ".", "--duration", "200ms", "--file-size", "16MiB"];
+
+/// A check with a server: its plan, its answer, its interruption and what takes it up again.
+#[test]
+fn a_check_has_a_server_too_which_is_gone_however_it_ends() {
+    let (bench, data, log) = (Workbench::new(), place(), place());
+    let [at, log_at] = [&data, &log].map(|place| place.path().to_str().unwrap());
+    let server = ["--managed", "postgres", "--data", at, "--log", log_at];
+    let arguments = [&CHECK[..], &server].concat();
+    let planned = bench.run(&[&["plan"], &arguments[..]].concat()).ended_with(0).stdout;
+    for part in [
+        "Check: 12 trials on .,",
+        "historian on PostgreSQL",
+        "orders on PostgreSQL",
+        "8 clients a target",
+        "starts PostgreSQL managed: data in ",
+        at,
+        log_at,
+    ] {
+        assert!(planned.contains(part), "{part} is not in {planned}");
+    }
+    assert!(is_empty(data.path()), "a plan makes nothing");
+    if !bench.has_direct_io() {
+        bench.run(&arguments).says("O_DIRECT");
+        eprintln!("not tried: a whole check, for {} has no direct I/O", env!("CARGO_TARGET_TMPDIR"));
+        return;
+    }
+    let mut running = Running::start(&bench, &arguments);
+    running.wait_for_line("12/12");
+    assert!(!is_empty(data.path()), "it runs there");
+    running.send(Signal::INT);
+    // It may have come to its end meanwhile.
+    let outcome = running.ended();
+    assert!(matches!(outcome.code, Some(130 | 0 | 5)), "{}", outcome.stderr);
+    assert!(is_empty(data.path()) && is_empty(log.path()), "nothing is left");
+    let results = bench.results().unwrap();
+    let directory = results.to_str().unwrap();
+    if outcome.code == Some(130) {
+        // A machine that stands still for a moment makes a trial invalid, and says so.
+        let resumed = bench.run(&["study", "resume", directory]);
+        assert!(matches!(resumed.code, Some(0 | 5)), "{}", resumed.stderr);
+        assert!(is_empty(data.path()) && is_empty(log.path()), "nor of what took it up again");
+    }
+    let document = bench.report_json(&results);
+    let states: Vec<&Value> = document["trials"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    assert_eq!(states.len(), 12);
+    assert!(
+        states.iter().all(|state| ["complete", "invalid"].contains(&state.as_str().unwrap())),
+        "{states:?}"
+    );
+    if states.iter().any(|state| *state != "complete") {
+        eprintln!("not tried: what the page says of both databases, for the machine stood still: {states:?}");
+        return;
+    }
+    let page = fs::read_to_string(results.join("report.html")).unwrap();
+    for begin in ["PostgreSQL: ", "SQLite: "] {
+        let line = page.split("<p class=\"answer\">").find(|answer| answer.starts_with(begin));
+        let line = line.unwrap_or_else(|| panic!("{begin} begins no answer of the page"));
+        assert!(line.contains("records/s") && line.contains("orders a minute"), "{line}");
+    }
+}
+
+#[test]
+fn options_of_a_server_that_a_check_does_not_start_are_refused() {
+    let bench = Workbench::new();
+    bench.run(&["check", ".", "--memory", "1GiB"]).ended_with(2).says(
+        "--memory is of a server that is started: give --managed postgres, mariadb or mysql too, or leave it out",
+    );
+    bench
+        .run(&["check", ".", "--managed", "postgres", "--cpus", "0.01"])
+        .ended_with(2)
+        .says("--cpus: must be a number");
+    assert!(bench.results().is_none());
+}

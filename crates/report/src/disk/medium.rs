@@ -1,6 +1,6 @@
 //! Doubts about what answered: memory, an empty file, a deduplicating array, a volatile cache, instead of the medium.
 
-use record::{Device, DiskSetup, Placed, Reading, TARGET_VOLUME, Written};
+use record::{Device, DiskSetup, Placed, Reading, Storage, TARGET_VOLUME, Written};
 
 use crate::format;
 use crate::report::Report;
@@ -98,8 +98,8 @@ fn above_interfaces(report: &Report) -> Vec<Verdict> {
     all.into_iter().filter_map(|devices| above_interface(report, &devices)).collect()
 }
 
-/// The devices that a trial's paths lie on, by name and each once; none where one of them is not known.
-fn devices<'a>(report: &'a Report, trial: &Trial) -> Option<Vec<&'a Device>> {
+/// What a trial's paths lie on, each; none where one of them is not known.
+fn storages<'a>(report: &'a Report, trial: &Trial) -> Option<Vec<&'a Storage>> {
     let setup = io(trial)?;
     let volumes = &report.environment.as_ref()?.volumes;
     let placed = trial.placed.iter().filter_map(|placed| match placed {
@@ -113,8 +113,21 @@ fn devices<'a>(report: &'a Report, trial: &Trial) -> Option<Vec<&'a Device>> {
     // Format 1 recorded one volume without its path, that of the first; the paths of a setup stand in one text.
     let is_one = |path: &str| !path.contains(", ");
     let only = volumes.get(TARGET_VOLUME).filter(|_| matches!(paths[..], [path] if is_one(path)));
-    let device = |path: &&str| volumes.get(*path).or(only)?.device.known();
-    let mut devices: Vec<&Device> = paths.iter().map(device).collect::<Option<_>>()?;
+    paths.iter().map(|path| volumes.get(*path).or(only)).collect()
+}
+
+/// What the one path of a trial lies on.
+pub(super) fn storage<'a>(report: &'a Report, trial: &Trial) -> Option<&'a Storage> {
+    match storages(report, trial)?.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// The devices that a trial's paths lie on, by name and each once; none where one of them is not known.
+fn devices<'a>(report: &'a Report, trial: &Trial) -> Option<Vec<&'a Device>> {
+    let storages = storages(report, trial)?.into_iter();
+    let mut devices: Vec<&Device> = storages.map(|storage| storage.device.known()).collect::<Option<_>>()?;
     devices.sort_by_key(|device| &device.name);
     devices.dedup_by_key(|device| &device.name);
     Some(devices)

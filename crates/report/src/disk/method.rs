@@ -3,6 +3,8 @@
 use record::Loop;
 
 use crate::comparison::method::{self, KNEE};
+use crate::disk::storage::Storage;
+use crate::disk::{class, published};
 use crate::report::Report;
 use crate::trial::Trial;
 
@@ -26,6 +28,14 @@ const ROUNDS: &str = "Steady state over rounds is judged on the last five rounds
 const CPU_TIME: &str = "CPU time is that of the load threads, user and system, and, beside it, of the whole machine, since the \
     kernel does part of an I/O's work outside the threads.";
 
+const CLASSES: &str = "A class of storage is the one whose published figures are nearest, by their ratio, to the pages that are read; a disk \
+    that turns is told by a page that takes longer than half a turn at 15,000 rpm, SATA by the 600 MB/s that it carries, a \
+    volume that is throttled by reads and writes of several sizes that end within 3 % of one rate and wait for it. Published \
+    loads had other threads, files and outstanding I/Os, so that a class is an order of magnitude. A durable write that \
+    takes less than its medium can is a sign of a cache, and no proof; so is a rate that falls to a plateau of a limit. Flash cells are \
+    given the times of Micron's technical note TN-29-19 (NAND Flash 101, 2006). What commits allow is one flush after the other, of a \
+    block of 8 KiB or less; sessions that share a flush reach more.";
+
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let loops = || report.disks().filter_map(Trial::disk).map(|disk| disk.pacing);
     let closed = loops().any(|pacing| matches!(pacing, Loop::Closed { .. }));
@@ -40,5 +50,10 @@ pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
         (report.disk.steady_state.is_some(), ROUNDS),
         (true, CPU_TIME),
     ];
-    held.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned()).collect()
+    let mut told: Vec<String> =
+        held.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text.to_owned()).collect();
+    if let Some(library) = Storage::of(report).and_then(|_| published::library()) {
+        told.push(format!("{CLASSES} Published: {}.", class::sources(library).join("; ")));
+    }
+    told
 }

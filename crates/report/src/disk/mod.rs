@@ -1,6 +1,7 @@
 //! What a report says of a disk: depth sweeps, steady state, an array's expectation, and the doubts about its figures.
 
 mod chart;
+mod class;
 mod expectation;
 mod facts;
 mod finding;
@@ -8,7 +9,11 @@ mod medium;
 mod method;
 mod plain;
 mod published;
+mod sign;
 pub(crate) mod steady;
+mod storage;
+#[cfg(test)]
+mod storage_samples;
 mod sweep;
 mod sweep_chart;
 mod table;
@@ -28,6 +33,7 @@ use crate::format;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Trust;
 use crate::trial::{ALL, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -178,6 +184,10 @@ impl Shown for Disk {
 
     fn answers(&self, report: &Report) -> Vec<String> {
         plain::answers(report)
+    }
+
+    fn bottom_line(&self, report: &Report, trust: Trust) -> Vec<String> {
+        plain::bottom_line(report, trust)
     }
 
     /// One depth says nothing of the others.

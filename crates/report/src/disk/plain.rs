@@ -1,127 +1,228 @@
-//! What a disk gives a database, for people who do not think in queue depths: commits, pages, scans.
+//! What a machine gives a database, for people who do not think in queue depths: commits, reads beyond memory, scans; what is weakest
+//! and what that allows; which class of storage it behaves like, and signs that something else answered.
 
-use record::{CacheMode, DiskSetup, Workload};
-
-use crate::configuration::Configuration;
-use crate::format;
+use crate::disk::class::{self, Class, Rank};
+use crate::disk::published::{self, Library};
+use crate::disk::sign;
+use crate::disk::storage::Storage;
+use crate::format::{self, figure};
 use crate::report::Report;
-use crate::trial::Figures;
+use crate::summary::Trust;
+use crate::workloads;
+use record::Placed;
 
-/// So many different tests ask what a disk is good for; fewer are told by their names.
-const TESTS_LEAST: usize = 4;
-/// Half a turn of a disk of 15,000 turns a minute, in microseconds: what a commit waits for where nothing buffers it.
-const HALF_TURN_US: f64 = 2_000.0;
+/// Pages, and bytes of a scan, that a sentence counts with.
+const PAGES: f64 = 1_000.0;
+const SCAN_MB: f64 = 10_000.0;
 
-/// What a test tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Writes one after the other, each of which is on stable storage when it is answered.
-    Commit,
-    /// Pages read one after the other.
-    Page,
-    /// Pages read many at once.
-    Pages,
-    Scan,
-    Other,
-}
-
-/// Sentences of several disk tests together; none where they belong to one series, or are few.
+/// What it gives: sentences of several disk tests together; none where they belong to one series, or are few.
 pub(super) fn answers(report: &Report) -> Vec<String> {
-    let together = report.comparison.is_some()
-        || !report.disk.sweeps.is_empty()
-        || report.disk.steady_state.is_some()
-        || report.disk.expectation.is_some();
-    let disks: Vec<&Configuration> =
-        report.configurations_of(Workload::Disk).filter(|disk| !disk.is_failed()).collect();
-    if together || disks.len() < TESTS_LEAST {
+    Storage::of(report).map(|storage| given(&storage)).unwrap_or_default()
+}
+
+/// What that means, told after what all workloads came to.
+pub(super) fn bottom_line(report: &Report, trust: Trust) -> Vec<String> {
+    let (Some(storage), Some(library)) = (Storage::of(report), published::library()) else {
         return Vec::new();
-    }
-    let first = |kind: Kind| {
-        let mut of = disks.iter().filter(|disk| disk.disk().is_some_and(|setup| kind_of(setup) == kind));
-        of.find_map(|disk| Some((disk.disk()?, disk.main()?)))
     };
-    let mut answers = Vec::new();
-    answers.extend(first(Kind::Commit).and_then(|(_, figures)| commit(figures)));
-    answers.extend(pages(first(Kind::Page), first(Kind::Pages)));
-    let scan = first(Kind::Scan).and_then(|(_, figures)| figures.mb_per_s);
-    answers.extend(scan.map(|mb_per_s| format!("Scans read {} MB/s", format::figure(mb_per_s))));
-    answers
+    let allowed = |per_s: f64| -> Vec<String> {
+        workloads::all().filter_map(|(_, shown)| shown.of_commits(report, per_s)).collect()
+    };
+    let mut sentences = meant(&storage, trust, library, &allowed);
+    sentences.extend(elsewhere(report));
+    sentences
 }
 
-fn kind_of(setup: &DiskSetup) -> Kind {
-    let is_durable = matches!(setup.cache, CacheMode::DirectWriteThrough | CacheMode::BufferedWriteThrough)
-        || setup.flush_every_writes == Some(1);
-    match (setup.read_per_cent, setup.pattern.as_str(), setup.outstanding_total()) {
-        (0.0, _, 1) if is_durable => Kind::Commit,
-        (100.0, "random", 1) => Kind::Page,
-        (100.0, "random", _) => Kind::Pages,
-        (100.0, "sequential" | "sequential:shared", _) => Kind::Scan,
-        _ => Kind::Other,
-    }
+/// `The log of PostgreSQL lies on vdb: these commits are of vda`, which is no limit of the other then.
+fn elsewhere(report: &Report) -> Option<String> {
+    let placed = || report.trials.iter().flat_map(|trial| &trial.placed);
+    let measured = placed().find_map(|placed| match placed {
+        Placed::Path { on, .. } => on.known()?.device.known(),
+        Placed::Database { .. } => None,
+    })?;
+    placed().find_map(|placed| match placed {
+        Placed::Database { log, version, .. } => {
+            let log = log.known()?.device.known().filter(|log| *log != measured)?;
+            let database = version.split(' ').next()?;
+            Some(format!("The log of {database} lies on {log}: the commits above are those of {measured}"))
+        }
+        Placed::Path { .. } => None,
+    })
 }
 
-/// `A commit takes 2.67 ms (p99 12.0 ms): 374 a second one after the other`.
-fn commit(figures: &Figures) -> Option<String> {
-    let mean_us = figures.latency.mean_us?;
-    let slow = if mean_us >= HALF_TURN_US { " (as slow as a disk that turns)" } else { "" };
-    let (time, per_s) = (time(figures, mean_us), format::figure(figures.per_s?));
-    Some(format!("A commit takes {time}: {per_s} a second one after the other{slow}"))
-}
-
-/// `A page that is not in memory takes 132 µs (p99 1.91 ms) to read; with 32 at once 31,000 a second are read`.
-fn pages(one: Option<(&DiskSetup, &Figures)>, many: Option<(&DiskSetup, &Figures)>) -> Option<String> {
-    let one = one.and_then(|(_, figures)| Some(time(figures, figures.latency.mean_us?)));
-    let many = many.and_then(|(setup, figures)| {
-        let (outstanding, bytes) = (setup.outstanding_total(), format::bytes(setup.block_bytes));
-        Some(format!(
-            "with {outstanding} at once {} of {bytes} a second are read",
-            format::figure(figures.per_s?)
-        ))
+fn given(storage: &Storage) -> Vec<String> {
+    let commits = storage.commit.as_ref().map(|commit| {
+        let p99 = commit.p99_us.map(|us| format!(" (p99 {})", format::latency(us))).unwrap_or_default();
+        let each = format::latency(commit.mean_us);
+        format!("{} durable commits a second, {each} each{p99}", figure(commit.per_s))
     });
-    match (one, many) {
-        (Some(one), Some(many)) => Some(format!("A page that is not in memory takes {one} to read; {many}")),
-        (Some(one), None) => Some(format!("A page that is not in memory takes {one} to read")),
-        (None, Some(many)) => Some(format!("Pages that are not in memory: {many}")),
+    let alone = storage.page.as_ref().map(|page| format::latency(page.mean_us));
+    let pages = storage.pages.as_ref().map(|pages| figure(pages.per_s));
+    let reads = match (pages, alone) {
+        (Some(pages), Some(alone)) => Some(format!("{pages} page reads/s beyond memory ({alone} alone)")),
+        (Some(pages), None) => Some(format!("{pages} page reads/s beyond memory")),
+        (None, Some(alone)) => Some(format!("a page that is not in memory is read in {alone}")),
         (None, None) => None,
+    };
+    let scans = storage.scan.as_ref().map(|scan| format!("scans {} MB/s", figure(scan.mb_per_s)));
+    let reads: Vec<String> = reads.into_iter().chain(scans).collect();
+    commits.into_iter().chain((!reads.is_empty()).then(|| capital(&reads.join(", ")))).collect()
+}
+
+/// Figures that are not to be trusted make a class and what is weakest perhaps so, and no sign of a burst that was used up: other load
+/// comes and goes as well. A commit that is too fast is not made so by load.
+fn meant(
+    storage: &Storage,
+    trust: Trust,
+    library: &Library,
+    allowed: &dyn Fn(f64) -> Vec<String>,
+) -> Vec<String> {
+    let is_poor = trust == Trust::Poor;
+    let mut sentences = weakest(storage, is_poor, library, allowed);
+    sentences.extend(sign::burst(storage).filter(|_| !is_poor));
+    sentences.extend(sign::cache(storage));
+    sentences.extend(like(storage, library).map(|like| {
+        if is_poor { format!("The storage is perhaps {like}") } else { format!("The storage is {like}") }
+    }));
+    sentences
+}
+
+/// `Weakest are commits: one by one, at most 15,040 historian records/s at 40 a commit, 376 at one, and 18,800 orders a minute`.
+fn weakest(
+    storage: &Storage,
+    is_poor: bool,
+    library: &Library,
+    allowed: &dyn Fn(f64) -> Vec<String>,
+) -> Vec<String> {
+    let allowed = storage.commit.as_ref().map(|commit| allowed(commit.per_s)).unwrap_or_default();
+    let allowed = (!allowed.is_empty()).then(|| format!("one by one, at most {}", allowed.join(", and ")));
+    let own = allowed.iter().map(|allowed| format!("Commits allow, {allowed}"));
+    let parts = match weak_parts(storage, library) {
+        None => return own.collect(),
+        Some(parts) => parts,
+    };
+    let told = match parts.as_slice() {
+        [] => "no part is weak beside the others".to_owned(),
+        [rest @ .., last] => match rest {
+            [] => format!("weakest are {last}"),
+            rest => format!("weakest are {} and {last}", rest.join(", ")),
+        },
+    };
+    let told = capital(&if is_poor { format!("perhaps {told}") } else { told });
+    match (parts.as_slice(), &allowed) {
+        ([only], Some(allowed)) if only == COMMITS => vec![format!("{told}: {allowed}")],
+        ([], Some(allowed)) => vec![format!("{told}: commits allow, {allowed}")],
+        _ => std::iter::once(told).chain(own).collect(),
     }
 }
 
-/// `132 µs (p99 1.91 ms)`.
-fn time(figures: &Figures, mean_us: f64) -> String {
-    let p99 = figures.latency.p99_us.map(|us| format!(" (p99 {})", format::latency(us))).unwrap_or_default();
-    format!("{}{p99}", format::latency(mean_us))
+const COMMITS: &str = "commits";
+
+/// What is of the lowest rank, with what that means for whoever waits, and nothing where all are of one; none where few are known.
+fn weak_parts(storage: &Storage, library: &Library) -> Option<Vec<String>> {
+    let reads = storage.page.as_ref().map(|page| {
+        let time = format::duration(PAGES * page.mean_us / 1e6);
+        format!("reads beyond memory ({} take {time})", format::plain(PAGES))
+    });
+    let writes = storage.writes.as_ref().map(|writes| {
+        format!("page writes ({} take {})", format::plain(PAGES), format::duration(PAGES / writes.per_s))
+    });
+    let scans = storage.scan.as_ref().map(|scan| {
+        let time = format::duration(SCAN_MB / scan.mb_per_s);
+        format!("scans ({} GB take {time})", format::plain(SCAN_MB / 1e3))
+    });
+    let commits = storage.commit.as_ref().map(|_| COMMITS.to_owned());
+    let all = [
+        class::commits(storage).zip(commits),
+        class::reads(storage, library).zip(reads),
+        class::writes(storage, library).zip(writes),
+        class::scans(storage, library).zip(scans),
+    ];
+    let all: Vec<(Rank, String)> = all.into_iter().flatten().collect();
+    let ranks = || all.iter().map(|(rank, _)| *rank);
+    let (low, high) = (ranks().min()?, ranks().max()?);
+    let lowest = all.iter().filter(|(rank, _)| *rank == low && low < high);
+    (all.len() >= KNOWN_LEAST).then(|| lowest.map(|(_, words)| words.clone()).collect())
+}
+
+/// Of fewer it is not said which is weakest.
+const KNOWN_LEAST: usize = 3;
+
+/// `like a single 7,200 rpm disk (115 to 136 reads/s; HDS tests, 2013)`.
+fn like(storage: &Storage, library: &Library) -> Option<String> {
+    let has_all = storage.page.is_some() && storage.pages.is_some() && storage.scan.is_some();
+    let Some(class) = class::of(storage, sign::cap(storage).as_ref(), library) else {
+        return has_all.then(|| {
+            "like nothing that was published: too fast for disks that turn, too slow for flash".to_owned()
+        });
+    };
+    let turns = matches!(class, Class::Disks { .. });
+    let slow = class::commits(storage).filter(|rank| !turns && *rank == Rank::Disk).map(|_| {
+        let half = format::latency(class::HALF_TURN_7200_US);
+        format!(", but commits like a disk that turns (half a turn at 7,200 rpm is {half})")
+    });
+    Some(format!("like {}{}", class.words(storage, library)?, slow.unwrap_or_default()))
+}
+
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::disk::storage_samples as samples;
+
+    fn told(storage: &Storage, trust: Trust) -> String {
+        let allowed = |per_s: f64| vec![format!("{} records/s", figure(40.0 * per_s))];
+        let library = published::library().unwrap();
+        let sentences = [given(storage), meant(storage, trust, library, &allowed)].concat();
+        sentences.join(".\n") + "."
+    }
 
     #[test]
-    fn tests_are_known_by_what_they_do_and_not_by_their_names() {
-        let setup = |read_per_cent, pattern: &str, outstanding, cache| DiskSetup {
-            read_per_cent,
-            pattern: pattern.to_owned(),
-            outstanding,
-            cache,
-            threads: 1,
-            flush_every_writes: None,
-            ..fixture::disk_setup()
-        };
-        let direct = CacheMode::Direct;
-        for (expected, setup) in [
-            (Kind::Commit, setup(0.0, "sequential", 1, CacheMode::DirectWriteThrough)),
-            (Kind::Commit, DiskSetup { flush_every_writes: Some(1), ..setup(0.0, "random", 1, direct) }),
-            (Kind::Page, setup(100.0, "random", 1, direct)),
-            (Kind::Pages, setup(100.0, "random", 32, direct)),
-            (Kind::Scan, setup(100.0, "sequential", 8, direct)),
-            (Kind::Scan, setup(100.0, "sequential:shared", 8, direct)),
-            (Kind::Other, setup(0.0, "random", 32, direct)),
-            (Kind::Other, setup(0.0, "random", 32, CacheMode::DirectWriteThrough)),
-            (Kind::Other, setup(70.0, "random", 32, direct)),
-            (Kind::Other, setup(100.0, "zipf:0.99", 1, direct)),
-        ] {
-            assert_eq!(kind_of(&setup), expected, "{setup:?}");
-        }
+    fn each_machine_in_plain_words() {
+        let machines = [
+            ("a spinning disk", samples::spinning_disk()),
+            ("a RAID with a cache", samples::raid_with_cache()),
+            ("a SATA SSD", samples::sata_ssd()),
+            ("NVMe", samples::nvme()),
+            ("a cloud volume", samples::cloud_volume()),
+            ("a loop device on tmpfs", samples::loop_on_tmpfs()),
+            ("a host's memory", samples::memory_of_a_host()),
+        ];
+        let all = machines.map(|(name, storage)| format!("# {name}\n{}\n", told(&storage, Trust::Fair)));
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
+    fn figures_that_are_not_to_be_trusted_claim_less() {
+        insta::assert_snapshot!(
+            [samples::spinning_disk(), samples::cloud_volume(), samples::memory_of_a_host()]
+                .map(|storage| told(&storage, Trust::Poor))
+                .join("\n\n")
+        );
+    }
+
+    #[test]
+    fn a_virtual_disk_whose_commits_reach_a_disk_that_turns_says_so() {
+        let mut storage = samples::nvme();
+        let commit = storage.commit.as_mut().unwrap();
+        (commit.per_s, commit.mean_us) = (190.0, 5_260.0);
+        let told = told(&storage, Trust::Fair);
+        assert!(
+            told.contains("but commits like a disk that turns (half a turn at 7,200 rpm is 4.17 ms)"),
+            "{told}"
+        );
+        assert!(told.contains("Weakest are commits: one by one, at most 7,600 records/s"), "{told}");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_told() {
+        let none = Storage::default();
+        assert_eq!(told(&none, Trust::Fair), ".");
+        let scan = Storage { scan: samples::nvme().scan, ..Storage::default() };
+        assert_eq!(told(&scan, Trust::Fair), "Scans 3,251 MB/s.");
     }
 }

@@ -103,14 +103,14 @@ struct SqlioSample {
 }
 
 #[derive(Debug, Deserialize)]
-struct Library {
+pub(super) struct Library {
     hds: Hds,
     primequest: Primequest,
     sqlio: Sqlio,
 }
 
 /// The data that the program carries; none if it cannot be read, which a test rules out.
-fn library() -> Option<&'static Library> {
+pub(super) fn library() -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     LIBRARY.get_or_init(|| parse().ok()).as_ref()
 }
@@ -149,6 +149,77 @@ pub(crate) fn beside(profile: Option<&str>, configurations: &[Configuration]) ->
             })
         })
         .collect()
+}
+
+/// What was published of a class of storage, and where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Class<'a> {
+    /// The least and the most: pages of 8 KiB read a second, of the flash array of 4 KiB.
+    pub(super) reads_per_s: [f64; 2],
+    /// Pages of 8 KiB written a second at most.
+    pub(super) writes_per_s: Option<f64>,
+    /// Megabytes (10^6 bytes) read a second.
+    pub(super) mb_per_s: Option<f64>,
+    /// The document.
+    pub(super) source: &'a Source,
+}
+
+/// Bytes of a page, in the unit of the published rows.
+const PAGE_KB: u64 = 8;
+
+impl Library {
+    /// A single disk of 7,200 turns a minute.
+    pub(super) fn disk(&self) -> Option<Class<'_>> {
+        self.hds_class("single 7200 rpm disk")
+    }
+
+    /// Four of them in RAID10, without a cache and with one of 1 GB.
+    pub(super) fn raids(&self) -> Option<[Class<'_>; 2]> {
+        let raid = |cache: &str| self.hds_class(&format!("RAID10 of 4 x 7200 rpm, {cache}"));
+        Some([raid("no controller cache")?, raid("1 GB controller cache")?])
+    }
+
+    /// A flash drive, as a virtual machine had it.
+    pub(super) fn flash(&self) -> Class<'_> {
+        let sample = &self.sqlio.sample;
+        Class {
+            reads_per_s: [sample.io_s; 2],
+            writes_per_s: None,
+            mb_per_s: None,
+            source: &self.sqlio.source,
+        }
+    }
+
+    /// A flash array, which gave more than that.
+    pub(super) fn flash_array(&self) -> Class<'_> {
+        let array = &self.primequest.throughput;
+        Class {
+            reads_per_s: [array.random_4k_iops_over; 2],
+            writes_per_s: None,
+            mb_per_s: Some(array.sequential_64k_mb_s_over),
+            source: &self.primequest.source,
+        }
+    }
+
+    /// The documents of all classes.
+    pub(super) fn sources(&self) -> [&Source; 3] {
+        [&self.hds.source, &self.sqlio.source, &self.primequest.source]
+    }
+
+    fn hds_class(&self, device: &str) -> Option<Class<'_>> {
+        let rates = |op: &'static str| {
+            let rows = of_direction(&self.hds, op);
+            let pages = rows.filter(move |(of, row)| *of == device && row.block_kb == PAGE_KB);
+            pages.flat_map(|(_, row)| row.io_s)
+        };
+        let megabytes = of_direction(&self.hds, "read").filter(|(of, _)| *of == device);
+        Some(Class {
+            reads_per_s: [rates("read").reduce(f64::min)?, rates("read").reduce(f64::max)?],
+            writes_per_s: rates("write").reduce(f64::max),
+            mb_per_s: megabytes.flat_map(|(_, row)| row.mb_s).reduce(f64::max).map(|mb| mb * SQLIO_MB),
+            source: &self.hds.source,
+        })
+    }
 }
 
 struct Found {

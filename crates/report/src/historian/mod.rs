@@ -40,7 +40,7 @@ use crate::section::{Block, Place, Section};
 use crate::trial::{Figures, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
-use crate::workloads::{Alone, Common, Facts, Judged, Limits, Second, Shown, Words, Worked};
+use crate::workloads::{Alone, Common, Facts, InShort, Judged, Limits, Second, Shown, Words, Worked};
 
 /// The historian as a report shows it.
 pub(crate) struct OfHistorian;
@@ -211,6 +211,14 @@ impl Shown for OfHistorian {
 
     fn answers(&self, report: &Report) -> Vec<String> {
         plain::answers(report)
+    }
+
+    fn in_short(&self, report: &Report) -> Vec<InShort> {
+        plain::in_short(report)
+    }
+
+    fn of_commits(&self, report: &Report, per_s: f64) -> Option<String> {
+        Some(plain::of_commits(report, per_s))
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {

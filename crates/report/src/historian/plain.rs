@@ -5,12 +5,16 @@ use record::{HistorianSetup, Setup, Workload};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, plain};
 use crate::historian::{Historian, finding};
+use crate::limit;
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
+use crate::workloads::InShort;
 
 /// More configurations are a table's.
 const MOST: usize = 2;
+/// Rows of a flush unless that is set.
+const FLUSH_ROWS: u32 = 40;
 
 /// A sentence a configuration or search; none where they are compared, one is not confirmed or not held, which the findings tell
 /// in full.
@@ -24,6 +28,37 @@ pub(super) fn answers(report: &Report) -> Vec<String> {
         searches => searches.iter().map(|search| sought(search, report)).collect(),
     };
     told.unwrap_or_default()
+}
+
+/// Of each configuration that ran as fast as it went, or held its rate: `17,200 records/s`, `40 a commit`, and what limited it.
+pub(super) fn in_short(report: &Report) -> Vec<InShort> {
+    let one = |configuration: &Configuration| {
+        let setup = configuration.setup.as_ref().and_then(Setup::historian)?;
+        let of: Vec<&Trial> = configuration.measured_in(&report.trials).collect();
+        let historians = || of.iter().filter_map(|trial| trial.historian());
+        let is_held = match historians().map(|one| one.stable.filter(|_| one.is_open())).collect::<Vec<_>>() {
+            held if held.contains(&Some(false)) => return None,
+            held if held.contains(&Some(true)) => " held",
+            _ => "",
+        };
+        let rows: Vec<f64> = historians().filter_map(|one| one.rows_per_commit).collect();
+        let rows = stats::mean(&rows).map(|rows| format!("{} a commit", plain(rows.round())));
+        Some(InShort {
+            database: name_of(setup)?.to_owned(),
+            does: format!("{} records/s{is_held}", figure(configuration.main()?.per_s?)),
+            with: rows.into_iter().chain(limit::of_server(&of)).collect(),
+        })
+    };
+    report.configurations_of(Workload::Historian).map(one).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// `15,040 historian records/s at 40 a commit, 376 at one`: its flushes follow each other, a commit each.
+pub(super) fn of_commits(report: &Report, per_s: f64) -> String {
+    let mut setups =
+        report.configurations_of(Workload::Historian).filter_map(|one| one.setup.as_ref()?.historian());
+    let rows = setups.next().map_or(FLUSH_ROWS, |setup| setup.flush_rows);
+    let all = figure(per_s * f64::from(rows));
+    format!("{all} historian records/s at {rows} a commit, {} at one", figure(per_s))
 }
 
 /// `SQLite keeps up with 5,100 rows a second (3 of 4 steps of 6 min); 5,200 are too many: pending records grew by 312 a second (26

@@ -21,7 +21,7 @@ impl Report {
         let mut markdown = Markdown::under(&title::of(self).whole());
         let called = [self.labels.in_words(), self.quick_words()];
         called.iter().flatten().for_each(|words| markdown.paragraph(words));
-        let (told, more) = summary.answers.split_at(summary.answers.len().min(ANSWERS_MOST));
+        let (told, more) = summary.foremost(ANSWERS_MOST);
         markdown.list(told);
         if !more.is_empty() {
             let counted = format::counted(more.len(), "more finding", "more findings");

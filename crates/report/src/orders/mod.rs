@@ -34,7 +34,7 @@ use crate::section::{Block, Place, Section};
 use crate::trial::{Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
-use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+use crate::workloads::{Common, Facts, InShort, Limits, Second, Shown, Words, Worked};
 
 /// The order store as a report shows it.
 pub(crate) struct OfOrders;
@@ -163,6 +163,14 @@ impl Shown for OfOrders {
 
     fn answers(&self, report: &Report) -> Vec<String> {
         plain::answers(report)
+    }
+
+    fn in_short(&self, report: &Report) -> Vec<InShort> {
+        plain::in_short(report)
+    }
+
+    fn of_commits(&self, report: &Report, per_s: f64) -> Option<String> {
+        Some(plain::of_commits(report, per_s))
     }
 
     /// Locks, else the database as a whole.

@@ -98,8 +98,8 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
 
 /// What stands on the page, in order. What has no content is left out; what only who checks the figures asks for is folded.
 fn sections(report: &Report) -> Vec<Part> {
-    let told = Summary::of(report).answers;
-    let told = &told[..told.len().min(ANSWERS_MOST)];
+    let summary = Summary::of(report);
+    let (told, _) = summary.foremost(ANSWERS_MOST);
     let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list_but(&report.verdicts, told))];
     match &report.comparison {
         Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
@@ -165,7 +165,7 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
 fn summary(report: &Report) -> Markup {
     let summary = Summary::of(report);
     let warnings = verdicts::warnings(&report.verdicts);
-    let (told, more) = summary.answers.split_at(summary.answers.len().min(ANSWERS_MOST));
+    let (told, more) = summary.foremost(ANSWERS_MOST);
     let line = |label: &str, text: &str| html! { p { b { (label) } " " (verdicts::ended(text)) } };
     html! {
         div.summary {

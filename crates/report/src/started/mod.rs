@@ -8,7 +8,7 @@ use crate::trial::Trial;
 mod doubt;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 pub(crate) use doubt::doubts;

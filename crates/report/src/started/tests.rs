@@ -27,7 +27,7 @@ fn proof(of: &str, expected: f64, achieved: f64) -> LimitProof {
     LimitProof { of: of.to_owned(), expected, achieved }
 }
 
-fn server(cache: &str) -> StartedServer {
+pub(crate) fn server(cache: &str) -> StartedServer {
     let step = |what: &str, took_s: f64| ServerStep { what: what.to_owned(), took_s, remark: None };
     let limits = ServerLimits {
         by: "cgroup v2, /sys/fs/cgroup/prony-1".to_owned(),

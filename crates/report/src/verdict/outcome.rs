@@ -94,6 +94,9 @@ fn errors(trial: &Trial) -> Option<Verdict> {
     })
 }
 
+/// Rule of a trial that is not complete.
+pub(crate) const ENDED_EARLY: &str = "ended_early";
+
 fn ended_early(trial: &Trial) -> Option<Verdict> {
     let reason = trial.reason.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
     let name = match trial.search {
@@ -114,7 +117,7 @@ fn ended_early(trial: &Trial) -> Option<Verdict> {
         }
         State::Planned | State::Complete | State::Skipped => return None,
     };
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, "ended_early", sentence) })
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, ENDED_EARLY, sentence) })
 }
 
 fn after(trial: &Trial) -> String {
