@@ -47,7 +47,7 @@ mod workloads;
 
 pub use budget::{Budget, Class, Spent};
 pub use compare::{
-    Against, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
+    Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
     MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
 };
 pub use comparison::{

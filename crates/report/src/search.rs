@@ -82,12 +82,19 @@ pub struct RateRange {
 impl RateRange {
     /// The mean of several: each of their rates lies between its own ends, so that the mean rate lies between the mean ends.
     pub(crate) fn mean(ranges: &[Self]) -> Option<Self> {
-        let held: Vec<f64> = ranges.iter().map(|range| range.held_per_s).collect();
-        let failed: Option<Vec<f64>> = ranges.iter().map(|range| range.failed_per_s).collect();
-        Some(Self {
-            held_per_s: stats::mean(&held)?,
-            failed_per_s: failed.and_then(|failed| stats::mean(&failed)),
-        })
+        Self::of_several(&[ranges.to_vec()], |runs| stats::mean(&runs.concat()))
+    }
+
+    /// The same of another center of values by run, which rises with each of them.
+    pub(crate) fn of_several(
+        runs: &[Vec<Self>],
+        center: impl Fn(&[Vec<f64>]) -> Option<f64>,
+    ) -> Option<Self> {
+        let held: Vec<Vec<f64>> =
+            runs.iter().map(|run| run.iter().map(|range| range.held_per_s).collect()).collect();
+        let failed: Option<Vec<Vec<f64>>> =
+            runs.iter().map(|run| run.iter().map(|range| range.failed_per_s).collect()).collect();
+        Some(Self { held_per_s: center(&held)?, failed_per_s: failed.and_then(|failed| center(&failed)) })
     }
 
     /// `4,200 to below 4,600`; `from 4,200 on` where nothing failed.

@@ -14,6 +14,7 @@ pub(crate) struct Table {
 }
 
 /// A column's head, and how much it is needed where space is scarce.
+#[derive(Clone)]
 pub(crate) struct Column {
     pub(crate) head: Cow<'static, str>,
     pub(crate) meaning: &'static str,

@@ -211,12 +211,32 @@ fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64, unit: Unit) ->
     } else {
         (to_upper.min(to_lower), SIGNIFICANCE)
     };
+    fewest(distance / effect.deviation, significance, effect.blocks, unit)
+}
+
+/// How many trials a side, more than the `count` that there are, would settle on which side of a limit a change lies, in 80 % of
+/// repetitions, were change and scatter those that were seen: as the blocks needed of a verdict ([`judge`]). The change is so far
+/// from the limit, and half of its 95 % interval is so wide, both in one unit or as logarithms. `by_runs`: what counts are runs a
+/// side, of which the scatter of both sides is one.
+///
+/// None where they would be more than a thousand, and where nothing scatters or the change lies on the limit.
+#[must_use]
+pub fn repeats_to_settle(distance: f64, half_width: f64, count: usize, by_runs: bool) -> Option<u32> {
+    let unit = if by_runs { Unit::Run } else { Unit::Block };
+    let freedom = unit.freedom(count.max(2));
+    let deviation = half_width * (count.max(2) as f64).sqrt() / t_quantile(SIGNIFICANCE / 2.0, freedom);
+    let is_usable = distance > 0.0 && deviation > 0.0 && (distance / deviation).is_finite();
+    is_usable.then(|| fewest(distance / deviation, SIGNIFICANCE, count, unit)).flatten()
+}
+
+/// Smallest number, more than there are, at which what is so many deviations away is left out.
+fn fewest(deviations: f64, significance: f64, there: usize, unit: Unit) -> Option<u32> {
     let settled = |blocks: usize| {
-        let (errors, degrees) = (distance * (blocks as f64).sqrt() / effect.deviation, unit.freedom(blocks));
+        let (errors, degrees) = (deviations * (blocks as f64).sqrt(), unit.freedom(blocks));
         let spare = errors - t_quantile(1.0 - POWER, degrees);
         spare > 0.0 && t_two_sided(spare, degrees) < significance
     };
-    let (mut low, mut high) = (unit.min().max(effect.blocks + 1), BLOCKS_MAX + 1);
+    let (mut low, mut high) = (unit.min().max(there + 1), BLOCKS_MAX + 1);
     while low < high {
         let middle = usize::midpoint(low, high);
         if settled(middle) { high = middle } else { low = middle + 1 }

@@ -246,6 +246,37 @@ fn verdicts_are_written_in_words() {
     assert_eq!(serde_json::from_str::<Judged>(&text).unwrap(), judged);
 }
 
+/// Half of the interval of so many differences that scatter by 1.
+fn half_width(count: usize) -> f64 {
+    t_quantile(0.025, (count - 1) as f64) / (count as f64).sqrt()
+}
+
+#[test]
+fn as_many_repeats_as_are_said_settle_it_in_four_of_five() {
+    let mut random = SplitMix64::new(7);
+    for (distance, there) in [(0.8, 6), (0.5, 8)] {
+        let needed = repeats_to_settle(distance, half_width(there), there, false).unwrap() as usize;
+        let mut settles = || {
+            let values: Vec<f64> = (0..needed).map(|_| distance + random.normal()).collect();
+            let error = crate::standard_deviation(&values).unwrap() / (needed as f64).sqrt();
+            crate::mean(&values).unwrap() > t_quantile(0.025, (needed - 1) as f64) * error
+        };
+        let share = (0..2_000).filter(|_| settles()).count() as f64 / 2_000.0;
+        assert!((0.74..=0.9).contains(&share), "{distance}: {needed} settle it in {share}");
+    }
+}
+
+#[test]
+fn nothing_settles_a_change_on_its_limit_and_a_far_one_takes_few() {
+    let needed = |distance: f64, by_runs: bool| repeats_to_settle(distance, half_width(7), 7, by_runs);
+    assert_eq!(
+        (needed(0.0, false), needed(1e-6, false), repeats_to_settle(1.0, 0.0, 7, false)),
+        (None, None, None)
+    );
+    assert!(needed(0.2, false) > needed(0.4, false) && needed(0.4, false) > Some(7));
+    assert!(needed(0.4, true).is_some() && repeats_to_settle(0.4, 0.5, 1, true).is_some());
+}
+
 proptest! {
     #[test]
     fn corrected_p_values_are_greater_and_keep_their_order(

@@ -54,7 +54,10 @@ pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use interval::{Estimate, repeats_mean};
-pub use judge::{BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions};
+pub use judge::{
+    BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions,
+    repeats_to_settle,
+};
 pub use jump::{Jump, NoJump, jump};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
@@ -71,7 +74,7 @@ pub use serial::{Serial, serial_correlation};
 pub use sessions::{Sessions, effect_of_sessions};
 pub(crate) use slope::theil_sen;
 pub(crate) use spread::standard_deviation;
-pub use spread::{coefficient_of_variation, mean, median, variability, weighted_mean};
+pub use spread::{coefficient_of_variation, geometric_mean, mean, median, variability, weighted_mean};
 pub use steady::{PTS_WINDOW, PtsWindow, bins_of_five, first_steady, pts};
 pub use steps::{ScalingStep, scaling_steps};
 pub use sustained::{Step, Unstable, sustained};

@@ -11,6 +11,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
+/// The number whose logarithm is the mean of the values' logarithms, which twice as much and half as much leave where it is. None
+/// of an empty sample, or where a value is not positive and finite.
+#[must_use]
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let logarithms = values.iter().copied().map(crate::effect::logarithm).collect::<Option<Vec<f64>>>()?;
+    mean(&logarithms).map(f64::exp)
+}
+
 /// Mean of values by their weights, such as the seconds that each of them stands for. None where all weights together are
 /// nothing.
 #[must_use]
@@ -85,6 +93,15 @@ mod tests {
     fn each_value_counts_as_long_as_it_lasts() {
         assert_eq!(weighted_mean([(10.0, 1.0), (40.0, 2.0)].into_iter()), Some(30.0));
         assert_eq!(weighted_mean([(10.0, 0.0)].into_iter()), None);
+    }
+
+    #[test]
+    fn a_geometric_mean_is_that_of_factors() {
+        assert!(geometric_mean(&[1.0, 4.0, 16.0]).is_some_and(|mean| (mean - 4.0).abs() < 1e-12));
+        assert_eq!(
+            (geometric_mean(&[]), geometric_mean(&[0.0, 1.0]), geometric_mean(&[-1.0])),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub(crate) mod canvas;
 pub(crate) mod frame;
+pub(crate) mod gain;
 pub(crate) mod histogram;
 pub(crate) mod label;
 pub(crate) mod machine;

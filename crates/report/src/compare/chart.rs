@@ -4,12 +4,11 @@
 use stats::Comparison;
 
 use super::{Combination, MetricAgainst};
-use crate::change::{Change, signed_per_cent};
+use crate::change::Change;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg};
-use crate::chart::frame::{Axis, Frame, WIDTH};
-use crate::chart::scale::{Scale, Spread};
+use crate::chart::frame::{Frame, WIDTH};
+use crate::chart::gain::GainAxis;
 use crate::chart::{Chart, Key, legend};
-use crate::format::plain;
 use crate::table::{Column, Row, Table};
 
 /// Height of a bar with its text.
@@ -21,9 +20,6 @@ const RIGHT: f64 = WIDTH - 16.0;
 
 /// Charts of one comparison: a combination each.
 const CHARTS_MOST: usize = 12;
-
-/// A factor is drawn no farther from no change than this: what is left of nothing has no place on the axis.
-const FACTOR_MOST: f64 = 1000.0;
 
 /// A figure that has a ratio.
 struct Bar<'a> {
@@ -41,46 +37,38 @@ pub(super) fn of(rows: &[(&Combination, &MetricAgainst)], heading: &str) -> (Vec
             None => groups.push((&combination.label, vec![Bar { metric, change }])),
         }
     }
-    let all = || groups.iter().flat_map(|(_, bars)| bars);
-    let by_factors = all().any(|bar| bar.change.is_factor());
-    let x = if by_factors { factors(all()) } else { per_cent(all()) };
+    let all: Vec<Change> = groups.iter().flat_map(|(_, bars)| bars).map(|bar| bar.change).collect();
+    let x = GainAxis::of(&all, LEFT, RIGHT);
     let named =
         |label: &str| if label.is_empty() { heading.to_owned() } else { format!("{heading}: {label}") };
-    let charts =
-        groups.iter().take(CHARTS_MOST).map(|(label, bars)| chart(&named(label), bars, &x, by_factors));
+    let charts = groups.iter().take(CHARTS_MOST).map(|(label, bars)| chart(&named(label), bars, &x));
     (charts.collect(), groups.len().saturating_sub(CHARTS_MOST))
 }
 
-fn chart(heading: &str, bars: &[Bar<'_>], x: &Axis<'_>, by_factors: bool) -> Chart {
+fn chart(heading: &str, bars: &[Bar<'_>], x: &GainAxis) -> Chart {
     let height = bars.len() as f64 * ROW + 64.0;
     let frame = Frame { left: LEFT, right: RIGHT, top: 8.0, bottom: height - 44.0 };
     let describe = bars.iter().map(|bar| format!("{}, {}", told(bar), bar.metric.words));
     let description = describe.collect::<Vec<String>>().join("; ");
     let svg = svg((WIDTH, height), heading, &description, |canvas| {
-        for tick in x.scale.ticks() {
-            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
-        }
-        frame.horizontal(canvas, x);
-        let none = x.scale.at(if by_factors { 1.0 } else { 0.0 });
-        canvas.line(Ink::Axis, 1.5, (none, frame.top), (none, frame.bottom));
+        x.draw(canvas, &frame);
         for (index, bar) in bars.iter().enumerate() {
-            draw(canvas, &x.scale, by_factors, bar, frame.top + index as f64 * ROW);
+            draw(canvas, x, bar, frame.top + index as f64 * ROW);
         }
     });
     Chart {
         heading: heading.to_owned(),
         svg,
         legend: legend(bars.iter().map(|bar| key(bar.metric))),
-        caption: caption(bars, by_factors),
+        caption: caption(bars, x),
         table: table(bars, heading),
     }
 }
 
-fn caption(bars: &[Bar<'_>], by_factors: bool) -> String {
-    let axis = if by_factors {
-        "Factors: right of the line, at 1 ×, is better; a latency that halves is at 2 ×."
-    } else {
-        "Per cent: right of the line, at 0 %, is better, also of a latency."
+fn caption(bars: &[Bar<'_>], x: &GainAxis) -> String {
+    let axis = match x.remark() {
+        "" => "Per cent: right of the line, at 0 %, is better, also of a latency.",
+        factors => factors.trim_start(),
     };
     let confidences = bars.iter().filter_map(|bar| Some(bar.metric.effect?.confidence));
     let interval = match confidences.reduce(f64::min) {
@@ -93,36 +81,10 @@ fn caption(bars: &[Bar<'_>], by_factors: bool) -> String {
     format!("{axis} {interval}")
 }
 
-fn per_cent<'a>(bars: impl Iterator<Item = &'a Bar<'a>>) -> Axis<'static> {
-    let ends = bars.flat_map(|bar| ends(&bar.change));
-    let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
-    let room = ((high - low) * 0.05).max(0.5);
-    let (low, high) = (if low < 0.0 { low - room } else { 0.0 }, if high > 0.0 { high + room } else { 0.5 });
-    let scale = Scale { spread: Spread::Linear, low, high, from: LEFT, to: RIGHT };
-    Axis { scale, title: "gain", print: signed_per_cent }
-}
-
-fn factors<'a>(bars: impl Iterator<Item = &'a Bar<'a>>) -> Axis<'static> {
-    let ends = bars.flat_map(|bar| ends(&bar.change).into_iter().map(|end| times(&bar.change, end)));
-    let (low, high) = ends.fold((1.0, 1.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
-    let scale = Scale::doublings(low, high, LEFT, RIGHT);
-    Axis { scale, title: "gain as a factor", print: |times| format!("{} ×", plain(times)) }
-}
-
-/// A change with the ends of its interval, in per cent.
-fn ends(change: &Change) -> Vec<f64> {
-    let (low, high) = change.ends.unzip();
-    [Some(change.gain_pct), low, high].into_iter().flatten().collect()
-}
-
-fn times(change: &Change, gain_pct: f64) -> f64 {
-    change.times(gain_pct).clamp(1.0 / FACTOR_MOST, FACTOR_MOST)
-}
-
-fn draw(canvas: &mut Canvas<'_>, x: &Scale, by_factors: bool, bar: &Bar<'_>, top: f64) {
-    let place = |gain_pct: f64| x.at(if by_factors { times(&bar.change, gain_pct) } else { gain_pct });
-    canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), &told(bar));
-    let (none, at, y) = (place(0.0), place(bar.change.gain_pct), top + 25.0);
+fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
+    let place = |gain_pct: f64| x.at(&bar.change, gain_pct);
+    canvas.text(Ink::Text, Side::Right, (LEFT, top + TEXT * 0.6), &told(bar));
+    let (none, at, y) = (x.none(), place(bar.change.gain_pct), top + 25.0);
     canvas.rectangle(key(bar.metric).ink, 0.55, (none.min(at), y - 6.0), (none.max(at), y + 6.0));
     if let Some((low, high)) = bar.change.ends {
         canvas.line(Ink::Text, 1.5, (place(low), y), (place(high), y));

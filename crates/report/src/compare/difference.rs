@@ -1,9 +1,9 @@
 //! In what two studies differ: machines, settings, and the workload of a combination. Both sides are walked as they are
 //! stored, so that what is recorded one day is compared from then on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Environment, Leaves, Setup, StudyRecord, in_full, leaves};
+use record::{Environment, Leaves, StudyRecord, in_full, leaves};
 use serde::Serialize;
 
 use crate::trial::Trial;
@@ -20,7 +20,7 @@ pub struct Difference {
 }
 
 /// Readings that are never the same twice, by the last part of their path.
-const VOLATILE: [&str; 8] = [
+const VOLATILE: [&str; 9] = [
     "taken",
     "available_bytes",
     "free_bytes",
@@ -29,6 +29,7 @@ const VOLATILE: [&str; 8] = [
     "generator_ns_per_operation",
     "format",
     "pid",
+    "told_by",
 ];
 
 /// Parameters that say where and with what chance, and not what is done.
@@ -88,7 +89,8 @@ pub(crate) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Differ
     let asked_and_placed = |trial: &Trial| {
         let asked = leaves(&in_full(&trial.target));
         let asked = asked.into_iter().map(|(path, text)| (format!("target.{path}"), text));
-        let placed = leaves(&trial.placed).into_iter().map(|(path, text)| (format!("placed.{path}"), text));
+        let placed = lasting(trial, leaves(&trial.placed));
+        let placed = placed.into_iter().map(|(path, text)| (format!("placed.{path}"), text));
         asked.chain(placed).collect::<Leaves>()
     };
     let mut all = Vec::new();
@@ -193,8 +195,32 @@ fn parameter(trial: &Trial, path: &str) -> String {
 }
 
 fn setup(trial: &Trial) -> Leaves {
-    trial.setup.as_ref().map(leaves).unwrap_or_default()
+    lasting(trial, trial.setup.as_ref().map(leaves).unwrap_or_default())
 }
+
+/// The same without what is new at each start of a server: its port, and the names of the directories that are made for it.
+fn lasting(trial: &Trial, mut told: Leaves) -> Leaves {
+    for server in &trial.started_servers {
+        let places = server.places.values().filter_map(|volume| made(&volume.path));
+        let new = places.map(|name| (name, MADE)).chain([(server.address.as_str(), server.name.as_str())]);
+        for (new, lasting) in new.filter(|(new, _)| !new.is_empty()) {
+            told.values_mut().for_each(|text| *text = text.replace(new, lasting));
+        }
+    }
+    told
+}
+
+/// The directory of a path that was made for a started server.
+fn made(path: &str) -> Option<&str> {
+    let is_made = |part: &&str| {
+        part.strip_prefix("prony-")
+            .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|letter| letter.is_ascii_hexdigit()))
+    };
+    path.split('/').rfind(is_made)
+}
+
+/// What stands for it.
+const MADE: &str = "prony-…";
 
 fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or_default()
@@ -236,17 +262,22 @@ pub(crate) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
     parameters(first, this).into_iter().filter(|found| !is_place(&found.what)).collect()
 }
 
-/// Differences of what was asked for, those that say where too. A parameter that one side left to its default differs only if
-/// the setups differ in it.
+/// What a store brings with it that was there before, and what decides how much work it is.
+const BROUGHT: [&str; 1] = ["size"];
+
+/// Differences of what was asked for, those that say where too. What one side did not ask for is what was used there, which the
+/// setup tells, and so is what neither asked for and a store brought with it.
 fn parameters(first: &Trial, this: &Trial) -> Vec<Difference> {
     if first.workload != this.workload {
         let (one, other) = (Some(first.workload.name().to_owned()), Some(this.workload.name().to_owned()));
         return vec![Difference { what: WORKLOAD.to_owned(), first: one, this: other }];
     }
-    let asked = |trial: &Trial| leaves(&trial.parameters);
-    let found = between(&asked(first), &asked(this)).into_iter();
+    let (ours, theirs) = (leaves(&first.parameters), leaves(&this.parameters));
+    let found = between(&ours, &theirs).into_iter();
     let found = found.filter(|found| !was_found(&found.what, first, this));
-    found.filter(|found| !same_by_default(found, first.setup.as_ref(), this.setup.as_ref())).collect()
+    let unasked = BROUGHT.into_iter().filter(|name| !ours.contains_key(*name) && !theirs.contains_key(*name));
+    let unasked = unasked.map(|name| Difference { what: name.to_owned(), first: None, this: None });
+    found.chain(unasked).filter_map(|found| by_use(found, first, this)).collect()
 }
 
 /// Whether it is the rate of two searches' steps.
@@ -254,12 +285,24 @@ fn was_found(path: &str, first: &Trial, this: &Trial) -> bool {
     first.search.is_some() && this.search.is_some() && FOUND.contains(&last(path))
 }
 
-fn same_by_default(found: &Difference, first: Option<&Setup>, this: Option<&Setup>) -> bool {
+/// The same of what was used where one side or both did not say; none where that is no difference.
+fn by_use(found: Difference, first: &Trial, this: &Trial) -> Option<Difference> {
     if found.first.is_some() && found.this.is_some() {
-        return false;
+        return Some(found);
     }
-    let real = |setup: Option<&Setup>| leaves(&setup?).remove(last(&found.what));
-    real(first).is_some_and(|one| Some(one) == real(this))
+    let name = last(&found.what);
+    let (one, other) = (used(first, name), used(this, name));
+    if one == other && (one.is_some() || found.first == found.this) {
+        return None;
+    }
+    Some(Difference { first: found.first.or(one), this: found.this.or(other), ..found })
+}
+
+/// What the setup tells of a parameter, wherever it stands there; each value once.
+fn used(trial: &Trial, name: &str) -> Option<String> {
+    let told = leaves(trial.setup.as_ref()?).into_iter().filter(|(path, _)| last(path) == name);
+    let values: BTreeSet<String> = told.map(|(_, text)| text).collect();
+    (!values.is_empty()).then(|| values.into_iter().collect::<Vec<String>>().join(", "))
 }
 
 fn between(first: &Leaves, this: &Leaves) -> Vec<Difference> {

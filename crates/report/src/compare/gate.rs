@@ -9,6 +9,7 @@ use std::fmt;
 use record::ChangeLimit;
 use stats::{Comparison, Estimate};
 
+use super::text::PRACTICAL;
 use super::{Against, Combination, Compare, MetricAgainst};
 use crate::change::{told_or_dash, with_sign};
 use crate::comparison::{Figure, Outcome, ThresholdResult, decided};
@@ -26,6 +27,14 @@ pub struct Gates<'a> {
     pub accept_single: bool,
     /// Whether the first study is a baseline, than which no other may be worse.
     pub is_baseline: bool,
+}
+
+/// What is known of the sides besides their values.
+#[derive(Clone, Copy)]
+struct Sides {
+    accept_single: bool,
+    /// Whether the user said how much runs differ by themselves, which no number of trials makes less.
+    is_spread_given: bool,
 }
 
 /// A metric of which a change is limited, and which no combination has.
@@ -56,8 +65,9 @@ impl Compare {
         if let (Some(limit), false) = (lacking, there.is_empty()) {
             return Err(NotCompared { metric: limit.metric.name, there });
         }
+        let sides = Sides { accept_single: gates.accept_single, is_spread_given: self.between.is_some() };
         for against in &mut self.against {
-            let limits = gates.fail_if.iter().map(|limit| limited(limit, against, gates.accept_single));
+            let limits = gates.fail_if.iter().map(|limit| limited(limit, against, sides));
             let worse = gates.is_baseline.then(|| baseline(against));
             against.gates = limits.chain(worse).collect();
         }
@@ -95,12 +105,12 @@ pub(crate) fn word(outcome: Outcome) -> &'static str {
 }
 
 /// A limit at all combinations that have its metric.
-fn limited(limit: &ChangeLimit, against: &Against, accept_single: bool) -> ThresholdResult {
+fn limited(limit: &ChangeLimit, against: &Against, sides: Sides) -> ThresholdResult {
     let of = |combination: &Combination| {
         let metric = combination.metrics.iter().find(|metric| metric.metric.name == limit.metric.name)?;
         let (outcome, says) = match combination.is_refused() {
             true => (Outcome::Inconclusive, "the workload differs".to_owned()),
-            false => change(limit, metric, accept_single),
+            false => change(limit, metric, sides),
         };
         Some(Figure { of: combination.label.clone(), outcome, says })
     };
@@ -115,8 +125,10 @@ fn result(text: String, figures: &[Figure]) -> ThresholdResult {
 }
 
 /// The change of a metric against a limit.
-fn change(limit: &ChangeLimit, metric: &MetricAgainst, accept_single: bool) -> (Outcome, String) {
-    let (Some(first), Some(this)) = (stats::mean(&metric.first), stats::mean(&metric.this)) else {
+fn change(limit: &ChangeLimit, metric: &MetricAgainst, sides: Sides) -> (Outcome, String) {
+    let of = |values: &[f64], center| if limit.in_per_cent { center } else { stats::mean(values) };
+    let values = (of(&metric.first, metric.first_value), of(&metric.this, metric.this_value));
+    let (Some(first), Some(this)) = values else {
         return (Outcome::Inconclusive, metric.words.clone());
     };
     let value = if limit.in_per_cent { per_cent(this / first) } else { this - first };
@@ -130,10 +142,39 @@ fn change(limit: &ChangeLimit, metric: &MetricAgainst, accept_single: bool) -> (
         (Some(effect), _) => {
             let Estimate { value, low, high } = effect.ratio;
             let [value, low, high] = [value, low, high].map(per_cent);
-            by_interval(limit, &Estimate { value, low, high }, effect.confidence)
+            let settled =
+                repeats(metric, sides, (1.0 + limit.limit / 100.0).ln(), &logarithms(&effect.ratio));
+            by_interval(limit, &Estimate { value, low, high }, effect.confidence, &settled)
         }
-        (None, Some(difference)) => by_interval(limit, &difference, CONFIDENCE),
-        (None, None) => by_value(limit, value, metric.first.len().min(metric.this.len()) == 1, accept_single),
+        (None, Some(difference)) => {
+            by_interval(limit, &difference, CONFIDENCE, &repeats(metric, sides, limit.limit, &difference))
+        }
+        (None, None) => {
+            by_value(limit, value, metric.first.len().min(metric.this.len()) == 1, sides.accept_single)
+        }
+    }
+}
+
+fn logarithms(ratio: &Estimate) -> Estimate {
+    Estimate { value: ratio.value.ln(), low: ratio.low.ln(), high: ratio.high.ln() }
+}
+
+/// How a change that may lie on either side of a limit would be settled.
+fn repeats(metric: &MetricAgainst, sides: Sides, limit: f64, change: &Estimate) -> String {
+    if sides.is_spread_given {
+        return "more trials leave what runs differ by themselves, as given: compare several runs of each side".to_owned();
+    }
+    let by_runs = metric.between_runs.is_some();
+    let (ours, theirs) = if by_runs { metric.runs } else { (metric.first.len(), metric.this.len()) };
+    let half_width = (change.high - change.low) / 2.0;
+    let needed =
+        stats::repeats_to_settle((change.value - limit).abs(), half_width, ours.min(theirs), by_runs);
+    let unit = if by_runs { "runs" } else { "trials" };
+    match needed.filter(|needed| *needed <= PRACTICAL) {
+        Some(needed) => format!("about {needed} {unit} a side might settle it"),
+        None => {
+            format!("no number of {unit} that anybody makes would settle it, so near the limit is the change")
+        }
     }
 }
 
@@ -142,14 +183,14 @@ fn per_cent(ratio: f64) -> f64 {
 }
 
 /// `+12 % (+11 to +13 %)` against a limit.
-fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64) -> (Outcome, String) {
+fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64, settled: &str) -> (Outcome, String) {
     let (unit, is_enough) = (limit.unit(), confidence >= CONFIDENCE);
     let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
     let (less, why) = match is_enough {
-        true => (String::new(), ""),
+        true => (String::new(), String::new()),
         false => (
             format!(", {:.0} % interval", confidence * 100.0),
-            ", which decides nothing: measure at least four times a side",
+            ", which decides nothing: measure at least four times a side".to_owned(),
         ),
     };
     let beyond = |value: f64| limit.bound.allows(value, limit.limit);
@@ -157,6 +198,10 @@ fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64) -> (Outc
         (true, true) if is_enough => Outcome::Failed,
         (false, false) if is_enough => Outcome::Held,
         _ => Outcome::Inconclusive,
+    };
+    let why = match outcome {
+        Outcome::Inconclusive if is_enough => format!(", and the limit lies within that: {settled}"),
+        _ => why,
     };
     (outcome, format!("{value} {unit} ({low} to {high} {unit}{less}){why}"))
 }

@@ -36,6 +36,14 @@ fn a_change_is_judged_by_its_whole_interval() {
         let (found, why) = outcome(times, limit);
         assert_eq!(found, expected, "{times} {limit}: {why}");
     }
+    for (times, limit) in [(0.951, "iops < -5 %"), (0.8, "iops < -240")] {
+        let (_, why) = outcome(times, limit);
+        assert!(
+            why.contains("), and the limit lies within that: about ")
+                && why.contains(" trials a side might settle it"),
+            "{why}"
+        );
+    }
     let (_, why) = outcome(0.8, "iops < -100");
     assert!(why.contains("RAID10: −2") && why.contains(" I/O/s (−2") && why.contains("SSD: −1"), "{why}");
 }
@@ -78,6 +86,21 @@ fn several_runs_a_side_have_an_interval_of_runs() {
     assert_eq!(of(0.7, "iops < -5 %"), Outcome::Failed);
     assert_eq!(of(0.93, "iops < -5 %"), Outcome::Inconclusive);
     assert_eq!(of(0.7, "iops < -100"), Outcome::Failed);
+    let found = judged(compare_runs(&first, &runs("B", 0.93, &[0.01, -0.03, 0.0])), &["iops < -5 %"], false);
+    assert!(
+        found.against[0].gates[0].why.contains(" runs a side might settle it"),
+        "{:?}",
+        found.against[0].gates
+    );
+}
+
+/// More trials do not make less of what runs differ by themselves.
+#[test]
+fn with_a_given_spread_several_runs_are_asked_for_and_no_trials() {
+    let studies = [("first".to_owned(), &study(7, 1.0, 0)), ("this".to_owned(), &study(7, 0.95, 100))];
+    let found = judged(Compare::of(&studies, None, Some("5 %".parse().unwrap())), &["iops < -5 %"], false);
+    let why = &found.against[0].gates[0].why;
+    assert!(why.contains("compare several runs of each side") && !why.contains("trials a side"), "{why}");
 }
 
 #[test]

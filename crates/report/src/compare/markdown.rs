@@ -62,7 +62,7 @@ fn figures(markdown: &mut Markdown, against: &Against, first: &str) {
     let (told, others) = apart(against, false);
     markdown.grid(&metrics(against, first, &told));
     if !told.is_empty() {
-        markdown.small(legend(against));
+        markdown.small(&legend(against));
     }
     if let Some(counts) = counted(&others) {
         markdown.folded(&counts, |inside| inside.grid(&metrics(against, first, &others)));

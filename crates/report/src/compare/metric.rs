@@ -4,7 +4,7 @@ use record::Metric;
 use serde::Serialize;
 use stats::{Better, Comparison, Effect, Estimate, Judged};
 
-use super::{RunCells, Shared};
+use super::{Center, RunCells, Shared};
 use crate::change::{Change, Sense};
 use crate::comparison::{Cell, ComparedMetric, direction, gain_pct, words};
 use crate::metrics::{self, SUSTAINED};
@@ -19,7 +19,13 @@ pub struct MetricAgainst {
     pub first: Vec<f64>,
     /// Values of this study's; empty where it has none.
     pub this: Vec<f64>,
-    /// Of the rate that searches find: the mean of what was held in the first study, and of what failed above it.
+    /// What stands for the values of a side: what the gain follows from.
+    pub center: Center,
+    /// That of the first; none where it has no value.
+    pub first_value: Option<f64>,
+    /// That of this one.
+    pub this_value: Option<f64>,
+    /// Of the rate that searches find: the center of what was held in the first study, and of what failed above it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_sustained: Option<RateRange>,
     /// The same of this one.
@@ -117,7 +123,9 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
     let (ours, theirs) = (by_run(metric, shared.first), by_run(metric, shared.this));
     let (first, this) = (ours.concat(), theirs.concat());
     let better: Better = direction(metric.better);
-    let ratio = match (stats::mean(&first), stats::mean(&this)) {
+    let center = Center::of(spread, first.iter().chain(&this).copied());
+    let (first_value, this_value) = (center.value(&ours), center.value(&theirs));
+    let ratio = match (first_value, this_value) {
         (None, None) => return None,
         (first, this) => this.zip(first).map(|(this, first)| this / first),
     };
@@ -141,8 +149,11 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
     let ends = effect.map(|effect| (pct(effect.ratio.low), pct(effect.ratio.high)));
     Some(MetricAgainst {
         metric: metric.into(),
-        first_sustained: sustained(metric, shared.first),
-        this_sustained: sustained(metric, shared.this),
+        center,
+        first_value,
+        this_value,
+        first_sustained: sustained(metric, shared.first, center),
+        this_sustained: sustained(metric, shared.this, center),
         runs: (ours.len(), theirs.len()),
         between_runs: sessions.map(|sessions| sessions.spread),
         gain_pct: known.map(pct),
@@ -164,9 +175,11 @@ fn by_run(metric: &Metric, runs: &[RunCells<'_>]) -> Vec<Vec<f64>> {
 }
 
 /// Where the greatest rate lies, of all searches of a side; none of another metric.
-fn sustained(metric: &Metric, runs: &[RunCells<'_>]) -> Option<RateRange> {
-    let cells = runs.iter().filter(|_| metric.name == SUSTAINED).flat_map(|(_, cells)| cells);
-    RateRange::mean(&cells.filter_map(Cell::sustained).collect::<Vec<RateRange>>())
+fn sustained(metric: &Metric, runs: &[RunCells<'_>], center: Center) -> Option<RateRange> {
+    let of_run = |(_, cells): &RunCells<'_>| cells.iter().filter_map(Cell::sustained).collect::<Vec<_>>();
+    let runs = runs.iter().filter(|_| metric.name == SUSTAINED).map(of_run);
+    let runs: Vec<Vec<RateRange>> = runs.filter(|ranges| !ranges.is_empty()).collect();
+    RateRange::of_several(&runs, |values| center.value(values))
 }
 
 /// What stands for a verdict as long as there is none.
@@ -189,8 +202,7 @@ impl MetricAgainst {
             | Comparison::NotResolvable
             | Comparison::Descriptive => false,
         });
-        let from_zero =
-            !self.has_ratio() && self.has_both() && stats::mean(&self.first) != stats::mean(&self.this);
+        let from_zero = !self.has_ratio() && self.has_both() && self.first_value != self.this_value;
         shown || from_zero || !self.has_both()
     }
 

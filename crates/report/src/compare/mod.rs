@@ -5,6 +5,8 @@
 //! workload itself differs, between the sides or within one; the figures are shown all the same. For each metric all combinations
 //! of two sides are one family, for which the p-values are corrected (Holm).
 
+mod answer;
+mod center;
 mod chart;
 pub(crate) mod gate;
 #[cfg(test)]
@@ -12,6 +14,7 @@ mod gate_tests;
 mod junit;
 mod markdown;
 mod metric;
+mod name;
 mod page;
 mod side;
 
@@ -20,10 +23,13 @@ pub(crate) mod run;
 #[cfg(test)]
 mod tests;
 mod text;
+#[cfg(test)]
+mod used_tests;
 
 use record::{Environment, Share, StudyRecord, Workload, shown_json};
 use serde::Serialize;
 
+pub use center::Center;
 pub use difference::Difference;
 pub use gate::{Gates, NotCompared};
 pub use metric::MetricAgainst;

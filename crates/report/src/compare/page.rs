@@ -3,21 +3,23 @@
 
 use maud::{Markup, html};
 
-use super::{Against, Combination, Compare, ComparedStudy, MetricAgainst, chart, gate, label, text};
-use crate::change::told_or_dash;
-use crate::comparison::{Outcome, ThresholdResult};
-use crate::format::{self, figure_or_dash};
+use super::answer::answers;
+use super::{Against, Compare, ComparedStudy, chart, gate, label, text};
+use crate::comparison::Outcome;
+use crate::format;
 use crate::page::{document, machine, parts, verdicts};
 use crate::summary::Trust;
-use crate::table::Table;
+use crate::table::{Row, Table};
 
 /// Answers that stand under the title; the rest is in the table.
-const ANSWERS_MOST: usize = 5;
+pub(super) const ANSWERS_MOST: usize = 5;
 
 /// What is said of how it came to be.
-const METHOD: &str = "Of each combination that both sides have, each figure is the mean of its complete trials. One run a side: the ratio \
-    of the means with the interval of unpaired trials (Welch, of logarithms). Several runs a side: the run is the unit, and the interval \
-    is that of how much runs of one side differ. For each figure all combinations are one family, for which verdicts are corrected \
+const METHOD: &str = "Of each combination that both sides have, the figures of its complete trials are compared. One run a side: the gain is \
+    the median of all ratios between a trial of one side and one of the other, with its exact interval (Hodges and Lehmann), beside the \
+    medians of the trials; where it is given how much runs differ by themselves, the ratio of the geometric means (Welch, of \
+    logarithms). Several runs a side: the run is the unit, the gain is the ratio of the geometric means of the runs, and the interval is \
+    that of how much runs of one side differ. Where a value is zero there is no interval, and the means stand there. For each figure all combinations are one family, for which verdicts are corrected \
     (Holm). A gain is positive where the figure is better.";
 
 impl Compare {
@@ -25,29 +27,6 @@ impl Compare {
     #[must_use]
     pub fn html(&self) -> String {
         self.shortly().page()
-    }
-
-    /// The same with runs called what their users call them, or as their directories, where that tells them apart.
-    fn shortly(&self) -> Self {
-        let short: Vec<String> = self.studies.iter().map(ComparedStudy::shortly).collect();
-        let is_one = |name: &&String| short.iter().filter(|other| other == name).count() == 1;
-        let names: Vec<(&String, &String)> =
-            self.studies.iter().map(|study| &study.name).zip(&short).collect();
-        let of = |name: &String| {
-            let found = names.iter().find(|(long, _)| *long == name).map(|(_, short)| *short);
-            found.filter(is_one).unwrap_or(name).clone()
-        };
-        let mut all = self.clone();
-        all.first.iter_mut().for_each(|name| *name = of(name));
-        all.studies.iter_mut().for_each(|study| study.name = of(&study.name));
-        for against in &mut all.against {
-            against.runs.iter_mut().for_each(|name| *name = of(name));
-            against.name = label(&against.runs);
-            for within in &mut against.within {
-                (within.run, within.of) = (of(&within.run), of(&within.of));
-            }
-        }
-        all
     }
 
     fn page(&self) -> String {
@@ -118,25 +97,11 @@ impl Compare {
     fn answers(&self) -> Vec<String> {
         let several = self.against.len() > 1;
         let whose = |against: &Against| if several { format!("{}: ", against.name) } else { String::new() };
-        let gates = self.against.iter().flat_map(|against| {
-            let broken = against.gates.iter().filter(|gate| gate.outcome != Outcome::Held);
-            let told =
-                |gate: &ThresholdResult| format!("{}: {}, {}", gate.text, gate::word(gate.outcome), gate.why);
-            broken.map(told).map(|told| format!("{}{told}", whose(against))).collect::<Vec<String>>()
-        });
-        let changes = self.against.iter().flat_map(|against| {
-            let (refused, judged): (Vec<&Combination>, Vec<&Combination>) =
-                against.combinations.iter().partition(|combination| combination.is_refused());
-            let mains = judged.into_iter().map(answer).chain(without_verdict(&refused));
-            let mains: Vec<String> = mains.collect();
-            let nothing = against.not_compared.iter().map(|reason| format!("nothing is compared: {reason}"));
-            mains
-                .into_iter()
-                .chain(nothing)
-                .map(|told| format!("{}{told}", whose(against)))
-                .collect::<Vec<String>>()
-        });
-        let answers: Vec<String> = gates.chain(changes).collect();
+        let of = |against: &Against| {
+            let told = answers(against).into_iter().map(|told| format!("{}{told}", whose(against)));
+            told.collect::<Vec<String>>()
+        };
+        let answers: Vec<String> = self.against.iter().flat_map(of).collect();
         if answers.is_empty() {
             vec!["there is only one study, and nothing to compare it with".to_owned()]
         } else {
@@ -235,11 +200,6 @@ impl Compare {
 }
 
 impl ComparedStudy {
-    fn shortly(&self) -> String {
-        let own = || self.name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&self.name).to_owned();
-        self.own_name.clone().unwrap_or_else(own)
-    }
-
     /// `after: Disk on /data, begun 2026-11-22 21:39 UTC, in prony-results/…`.
     fn told(&self) -> String {
         let place = if self.place == self.name { String::new() } else { format!(", in {}", self.place) };
@@ -251,28 +211,6 @@ impl ComparedStudy {
 fn gist(reason: &str) -> &str {
     let end = [". ", "; "].iter().filter_map(|stop| reason.find(stop)).min();
     &reason[..end.unwrap_or(reason.len())]
-}
-
-/// `RAID10: I/Os a second 1,200 and 1,500 I/O/s, +25 % (+24 to +26 %), better`.
-fn answer(combination: &Combination) -> String {
-    let label = if combination.label.is_empty() { String::new() } else { format!("{}: ", combination.label) };
-    let Some(metric) = combination.main() else {
-        return format!("{label}what it is judged by was not measured");
-    };
-    let MetricAgainst { metric: of, first, this, words, .. } = metric;
-    let [first, this] = [first, this].map(|values| figure_or_dash(stats::mean(values)));
-    format!("{label}{} {first} and {this} {}, {}, {words}", of.says, of.unit, told_or_dash(metric.change()))
-}
-
-/// `4 combinations have no verdict, since the workload differs`.
-fn without_verdict(refused: &[&Combination]) -> Option<String> {
-    let why = "no verdict, since the workload differs";
-    match refused {
-        [] => None,
-        [only] if only.label.is_empty() => Some(why.to_owned()),
-        [only] => Some(format!("{}: {why}", only.label)),
-        several => Some(format!("{} combinations have {why}", several.len())),
-    }
 }
 
 fn gates(against: &Against) -> Markup {
@@ -291,6 +229,20 @@ fn gates(against: &Against) -> Markup {
     }
 }
 
+/// Columns that stand beside what a row is of, whatever is beyond the edge of a narrow page.
+const ANSWERS: [&str; 2] = ["gain", "verdict"];
+
+/// A table of figures for the page: what they gained before what they were.
 fn titled(table: Table, title: &str) -> Table {
-    Table { title: title.to_owned(), ..table }
+    let is_answer = |index: &usize| ANSWERS.contains(&table.columns[*index].head.as_ref());
+    let names = table.columns.len().min(2);
+    let (answers, others): (Vec<usize>, Vec<usize>) = (names..table.columns.len()).partition(is_answer);
+    let order: Vec<usize> = (0..names).chain(answers).chain(others).collect();
+    let row =
+        |row: &Row| Row { cells: order.iter().map(|&at| row.cells[at].clone()).collect(), part: row.part };
+    Table {
+        title: title.to_owned(),
+        columns: order.iter().map(|&at| table.columns[at].clone()).collect(),
+        rows: table.rows.iter().map(row).collect(),
+    }
 }

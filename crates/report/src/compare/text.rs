@@ -1,12 +1,16 @@
-//! A comparison of studies for a terminal: differences first, then the figures.
+//! A comparison of studies for a terminal: the answers first, then what differs, then the figures.
 
 use record::Lines;
 
+use super::answer::answers;
+use super::page::ANSWERS_MOST;
 use super::{
-    Against, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, gate, label,
+    Against, Center, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, gate,
+    label,
 };
 use crate::change::told_or_dash;
 use crate::format::{self, figure_or_dash};
+use crate::page::parts::instant;
 use crate::search::RateRange;
 use crate::table::{Column, Row, Table};
 use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
@@ -27,38 +31,58 @@ pub enum CompareRows<'a> {
 }
 
 impl Compare {
-    /// The comparison as text, at most `width` columns wide where the tables allow it.
+    /// The comparison as text, at most `width` columns wide where the tables allow it: the answers first, then what differs, then
+    /// the figures. Runs are called by their names.
     #[must_use]
     pub fn text(&self, width: Option<u16>, rows: CompareRows<'_>) -> Lines {
-        let width = width.map_or(usize::MAX, usize::from).max(40);
+        self.shortly().told(width.map_or(usize::MAX, usize::from).max(40), rows)
+    }
+
+    fn told(&self, width: usize, rows: CompareRows<'_>) -> Lines {
         let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
-        let mut blocks = Vec::new();
-        let study = |name: &String| self.studies.iter().find(|study| study.name == *name);
-        let of = |names: &[String]| names.iter().filter_map(study).collect();
-        let first: Vec<&ComparedStudy> = of(&self.first);
-        blocks.extend(first.iter().flat_map(|study| not_used(study)).map(|sentence| wrapped(&sentence)));
+        let mut blocks: Vec<String> =
+            self.against.iter().map(|against| self.summed_up(against, width.min(SENTENCE_WIDTH))).collect();
+        let unused = self.studies.iter().flat_map(not_used);
+        blocks.extend(unused.map(|sentence| wrapped(&sentence)));
         for against in &self.against {
-            let this: Vec<&ComparedStudy> = of(&against.runs);
-            blocks.push(wrapped(&format!("{} against {}", begun(&this), begun(&first))));
-            if against.runs != self.first {
-                blocks.extend(this.iter().flat_map(|study| not_used(study)).map(|told| wrapped(&told)));
+            if self.against.len() > 1 {
+                blocks.push(format!("{} against {}", against.name, label(&self.first)));
             }
             blocks.extend(differences(against, &self.first[0], width));
             blocks.extend(within(against).map(|sentence| wrapped(&sentence)));
-            blocks.push(wrapped(&format!("{}.", self.caution)));
             blocks.extend(figures(against, &label(&self.first), width, rows));
-            blocks.extend(gate::table(against).map(|table| titled(&table, usize::MAX)));
+            blocks.extend(gate::table(against).map(|table| titled(&table, width)));
         }
-        if self.against.is_empty() {
-            blocks.push("There is only one study, and nothing to compare it with.".to_owned());
+        match self.against.is_empty() {
+            true => blocks.push("There is only one study, and nothing to compare it with.".to_owned()),
+            false => blocks.push(wrapped(&format!("{}.", self.caution))),
         }
         joined(blocks)
     }
+
+    /// Which studies, and what came of it.
+    fn summed_up(&self, against: &Against, width: usize) -> String {
+        let study = |name: &String| self.studies.iter().find(|study| study.name == *name);
+        let of = |names: &[String]| names.iter().filter_map(study).collect::<Vec<&ComparedStudy>>();
+        let head = format!("{} against {}", begun(&of(&against.runs)), begun(&of(&self.first)));
+        let all = answers(against);
+        let (told, more) = all.split_at(all.len().min(ANSWERS_MOST));
+        let more =
+            (!more.is_empty()).then(|| format::counted(more.len(), "more in the table", "more in the table"));
+        let told = told.iter().cloned().chain(more).flat_map(|answer| {
+            let lines = format::wrapped(&format!("{}.", answer.trim_end_matches('.')), width - INDENT.len());
+            lines.into_iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<String>>()
+        });
+        format::wrapped(&head, width).into_iter().chain(told).collect::<Vec<String>>().join("\n")
+    }
 }
 
-/// `A1 (begun 2026-11-21T07:00:00Z), A2 (begun …)`.
+/// Before each line of an answer.
+const INDENT: &str = "  ";
+
+/// `A1 (begun 2026-11-21 07:00 UTC), A2 (begun …)`.
 pub(super) fn begun(studies: &[&ComparedStudy]) -> String {
-    let one = |study: &&ComparedStudy| format!("{} (begun {})", study.name, study.started);
+    let one = |study: &&ComparedStudy| format!("{} (begun {})", study.name, instant(&study.started));
     studies.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
@@ -92,11 +116,16 @@ pub(super) fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
 }
 
 fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
-    let part = |(what, table): (&str, Option<Table>)| match table {
-        None => format!("No difference between the {what} is recorded."),
-        Some(table) => titled(&table, width),
+    let parts = different(against, first);
+    let same: Vec<&str> = parts.iter().filter(|(_, table)| table.is_none()).map(|(what, _)| *what).collect();
+    let tables = parts.iter().filter_map(|(_, table)| table.as_ref()).map(|table| titled(table, width));
+    let same = match same.as_slice() {
+        [] => None,
+        [only] => Some((*only).to_owned()),
+        [others @ .., last] => Some(format!("{} and the {last}", others.join(", the "))),
     };
-    different(against, first).into_iter().map(part).collect()
+    let same = same.map(|same| format!("No difference between the {same} is recorded."));
+    tables.chain(same).collect()
 }
 
 /// In what machines, targets and settings differ; no table where no difference is recorded.
@@ -128,7 +157,7 @@ fn figures(against: &Against, first: &str, width: usize, rows: CompareRows<'_>) 
         if let CompareRows::Changed { all_with } = rows {
             blocks.extend(counted(&others).map(|counts| wrapped(&format!("{counts}; all with {all_with}."))));
         }
-        blocks.push(wrapped(legend(against)));
+        blocks.push(wrapped(&legend(against)));
     }
     blocks.extend(alone(against, first).iter().map(|text| wrapped(text)));
     blocks
@@ -161,18 +190,32 @@ pub(super) fn alone(against: &Against, first: &str) -> Vec<String> {
     some.map(|(whose, labels)| format!("Only in {whose}: {}.", labels.join("; "))).collect()
 }
 
-pub(super) fn legend(against: &Against) -> &'static str {
-    if against.by_runs() { LEGEND_OF_RUNS } else { LEGEND }
+/// What the figures and their gain are.
+pub(super) fn legend(against: &Against) -> String {
+    let has = |center: Center| {
+        let all = against.combinations.iter().flat_map(|combination| &combination.metrics);
+        all.into_iter().any(|metric| metric.center == center)
+    };
+    let legend = match (against.by_runs(), has(Center::GeometricMean)) {
+        (true, _) => LEGEND_OF_RUNS,
+        (false, true) => LEGEND_OF_MEANS,
+        (false, false) => LEGEND,
+    };
+    format!("{legend}{}", if has(Center::Mean) { LEGEND_OF_ZEROS } else { "" })
 }
 
 /// More trials or runs a side than this nobody makes to settle a question.
-const PRACTICAL: u32 = 100;
+pub(super) const PRACTICAL: u32 = 100;
 
-const LEGEND: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent, positive is better, with the \
-                      interval between unpaired trials where both sides have several, of 95 % unless it says otherwise.";
-const LEGEND_OF_RUNS: &str = "Figures: mean of the trials' own, of percentiles too. Gain: change in per cent of the mean of the runs, \
-                              positive is better, with its 95 % interval. Spread: how much runs of one side differ by themselves \
-                              (standard deviation).";
+const LEGEND: &str = "Figures: median of the trials' own. Gain: median of the ratios between a trial of one side and one of the other, \
+                      positive is better, with the interval between unpaired trials where both sides have several, of 95 % unless \
+                      it says otherwise.";
+const LEGEND_OF_MEANS: &str =
+    "Figures: geometric mean of the trials' own. Gain: their ratio, positive is better, with its interval.";
+const LEGEND_OF_RUNS: &str = "Figures: geometric mean of the runs. Gain: their ratio, positive is better, with its 95 % interval. \
+                              Spread: how much runs of one side differ by themselves (standard deviation).";
+/// Said besides where it is so.
+const LEGEND_OF_ZEROS: &str = " Where a value is zero, the usual mean.";
 
 pub(super) fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst)]) -> Table {
     let by_runs = against.by_runs();
@@ -230,9 +273,9 @@ pub(super) fn refused(combination: &Combination) -> Vec<String> {
 }
 
 fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row {
-    let mean = |values: &[f64], sustained: Option<RateRange>| match sustained {
+    let center = |value: Option<f64>, sustained: Option<RateRange>| match sustained {
         Some(range) => range.words(),
-        None => figure_or_dash(stats::mean(values)),
+        None => figure_or_dash(value),
     };
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
     let unit = if by_runs { "runs" } else { "trials" };
@@ -245,8 +288,8 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
     let mut cells = vec![
         combination.label.clone(),
         against.metric.name.to_owned(),
-        mean(&against.first, against.first_sustained),
-        mean(&against.this, against.this_sustained),
+        center(against.first_value, against.first_sustained),
+        center(against.this_value, against.this_sustained),
         format!("{ours} and {theirs}"),
     ];
     cells.extend(by_runs.then_some(spread));

@@ -5,9 +5,10 @@ use stats::{Comparison, Estimate};
 
 use super::percentiles;
 use super::table::change;
-use crate::change::signed_per_cent;
+use crate::change::Change;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::gain::GainAxis;
 use crate::chart::scale::{Scale, Spread};
 use crate::chart::{Chart, Key, legend};
 use crate::comparison::{
@@ -316,22 +317,18 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
     if bars.is_empty() {
         return None;
     }
-    let (low, high) = gain_extent(comparison, axis);
     let height = bars.len() as f64 * ROW + 64.0;
     let frame = Frame { left: 12.0, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
-    let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
-    let x = Axis { scale, title: "gain", print: signed_per_cent };
+    // The same at all settings.
+    let x = GainAxis::of(&all_changes(comparison, axis), frame.left, frame.right);
     let describe =
         bars.iter().map(|(level, gain, _)| format!("{}: {}, {}", level.text, change(gain), gain.words));
     let description = describe.collect::<Vec<String>>().join("; ");
     let title = title(comparison, axis, series, "gain");
     let svg = svg((WIDTH, height), &title, &description, |canvas| {
-        for tick in x.scale.ticks() {
-            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
-        }
-        frame.horizontal(canvas, &x);
+        x.draw(canvas, &frame);
         for (index, (level, gain, _)) in bars.iter().enumerate() {
-            bar(canvas, &x.scale, level.text, gain, frame.top + index as f64 * ROW);
+            bar(canvas, &x, level.text, gain, frame.top + index as f64 * ROW);
         }
     });
     let left_out = if more > 0 {
@@ -340,9 +337,10 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
         String::new()
     };
     let caption = format!(
-        "Gain over {} with its {}; positive is better.{left_out}",
+        "Gain over {} with its {}; positive is better.{}{left_out}",
         series.reference,
-        intervals(bars.iter().map(|(_, gain, _)| *gain))
+        intervals(bars.iter().map(|(_, gain, _)| *gain)),
+        x.remark()
     );
     let keys = legend(bars.iter().map(|(_, gain, _)| judged_key(gain, Ink::Axis)));
     let heading = heading(axis, series, "Gain");
@@ -375,16 +373,15 @@ pub(super) fn intervals<'a>(gains: impl Iterator<Item = &'a Gain>) -> String {
     }
 }
 
-/// Ends of the scale of gains, the same at all settings; nothing is always on it.
-fn gain_extent(comparison: &StudyComparison, axis: &ComparedAxis) -> (f64, f64) {
+/// What is gained along an axis at all settings.
+fn all_changes(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Change> {
     let gains = comparison.points.iter().filter_map(|point| gain_of(axis, &point.values));
-    let ends = gains.flat_map(|gain| [gain.gain_pct, gain.low_pct, gain.high_pct].into_iter().flatten());
-    let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
-    let room = ((high - low) * 0.05).max(0.5);
-    (if low < 0.0 { low - room } else { 0.0 }, high + room)
+    gains.filter_map(Gain::change).collect()
 }
 
-fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
+fn bar(canvas: &mut Canvas<'_>, x: &GainAxis, level: &str, gain: &Gain, top: f64) {
+    let Some(told) = gain.change() else { return };
+    let place = |gain_pct: f64| x.at(&told, gain_pct);
     let ink = judged_ink(gain, Ink::Axis);
     let text = format!(
         "{}: {}, {}",
@@ -392,14 +389,14 @@ fn bar(canvas: &mut Canvas<'_>, x: &Scale, level: &str, gain: &Gain, top: f64) {
         change(gain),
         gain.words
     );
-    canvas.text(Ink::Text, Side::Right, (x.from, top + TEXT * 0.6), &text);
-    let (zero, at, y) = (x.at(0.0), x.at(gain.gain_pct.unwrap_or(0.0)), top + 25.0);
+    canvas.text(Ink::Text, Side::Right, (x.axis.scale.from, top + TEXT * 0.6), &text);
+    let (zero, at, y) = (x.none(), place(told.gain_pct), top + 25.0);
     canvas.line(Ink::Axis, 1.5, (zero, y - 10.0), (zero, y + 10.0));
     canvas.rectangle(ink, 0.55, (zero.min(at), y - 6.0), (zero.max(at), y + 6.0));
-    if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
-        canvas.line(Ink::Text, 1.5, (x.at(low), y), (x.at(high), y));
+    if let Some((low, high)) = told.ends {
+        canvas.line(Ink::Text, 1.5, (place(low), y), (place(high), y));
         for end in [low, high] {
-            canvas.line(Ink::Text, 1.5, (x.at(end), y - 4.0), (x.at(end), y + 4.0));
+            canvas.line(Ink::Text, 1.5, (place(end), y - 4.0), (place(end), y + 4.0));
         }
     }
 }

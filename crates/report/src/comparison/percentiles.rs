@@ -7,10 +7,10 @@ use stats::Comparison;
 use super::chart::{gain_of, intervals, judged_ink, judged_key};
 use super::table::change;
 use super::{AxisSeries, CONFIGURATION, ComparedAxis, Gain, PointValues, StudyComparison, axis_words};
-use crate::change::signed_per_cent;
+use crate::change::Change;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
-use crate::chart::frame::{Axis, Frame, WIDTH};
-use crate::chart::scale::{Scale, Spread};
+use crate::chart::frame::{Frame, WIDTH};
+use crate::chart::gain::GainAxis;
 use crate::chart::{Chart, legend};
 use crate::format::UNKNOWN;
 use crate::percentile::percentile_columns;
@@ -70,26 +70,25 @@ fn name(axis: &ComparedAxis, level: &str) -> String {
 pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> Option<Chart> {
     let all = levels(comparison, axis, series);
     let (levels, more) = all.split_at(all.len().min(LEVELS_MOST));
-    let (low, high) = extent(levels)?;
+    if levels.is_empty() {
+        return None;
+    }
     let height = levels.iter().map(|level| HEADING + level.gains.len() as f64 * ROW).sum::<f64>() + 60.0;
     let names = percentiles(comparison);
     let left = names.iter().map(|(_, name)| text_width(name)).fold(0.0, f64::max) + 16.0;
     let frame = Frame { left, right: WIDTH - 16.0, top: 8.0, bottom: height - 44.0 };
-    let scale = Scale { spread: Spread::Linear, low, high, from: frame.left, to: frame.right };
-    let x = Axis { scale, title: "gain", print: signed_per_cent };
+    let gains = levels.iter().flat_map(|level| &level.gains);
+    let changes: Vec<Change> = gains.filter_map(|(_, gain)| gain.change()).collect();
+    let x = GainAxis::of(&changes, frame.left, frame.right);
     let title = format!("Gain in each percentile by {}{}", axis_words(&axis.name), setting(series));
     let svg = svg((WIDTH, height), &title, &describe(levels), |canvas| {
-        for tick in x.scale.ticks() {
-            canvas.line(Ink::Grid, 1.0, (x.scale.at(tick), frame.top), (x.scale.at(tick), frame.bottom));
-        }
-        frame.horizontal(canvas, &x);
-        canvas.line(Ink::Axis, 1.5, (x.scale.at(0.0), frame.top), (x.scale.at(0.0), frame.bottom));
+        x.draw(canvas, &frame);
         let mut top = frame.top;
         for level in levels {
             canvas.text(Ink::Text, Side::Right, (0.0, top + TEXT), &level.name);
             top += HEADING;
             for (name, gain) in &level.gains {
-                mark(canvas, &x.scale, name, gain, top + ROW / 2.0);
+                mark(canvas, &x, name, gain, top + ROW / 2.0);
                 top += ROW;
             }
         }
@@ -100,7 +99,7 @@ pub(crate) fn chart(comparison: &StudyComparison, axis: &ComparedAxis, series: &
         legend: legend(
             levels.iter().flat_map(|level| &level.gains).map(|(_, gain)| judged_key(gain, Ink::Text)),
         ),
-        caption: caption(comparison, series, &all, more.len()),
+        caption: caption(comparison, series, &all, more.len()) + x.remark(),
         table: table_of(axis, &all),
     })
 }
@@ -109,26 +108,19 @@ fn setting(series: &AxisSeries) -> String {
     if series.setting.is_empty() { String::new() } else { format!(", {}", series.setting) }
 }
 
-/// Ends of the scale; nothing is always on it.
-fn extent(levels: &[Level<'_>]) -> Option<(f64, f64)> {
-    let gains = levels.iter().flat_map(|level| &level.gains);
-    let ends = gains.flat_map(|(_, gain)| [gain.gain_pct, gain.low_pct, gain.high_pct].into_iter().flatten());
-    let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
-    let room = ((high - low) * 0.05).max(0.5);
-    (!levels.is_empty()).then_some((low - room, high + room))
-}
-
 /// One percentile: its gain as a point with its interval.
-fn mark(canvas: &mut Canvas<'_>, x: &Scale, name: &str, gain: &Gain, y: f64) {
+fn mark(canvas: &mut Canvas<'_>, x: &GainAxis, name: &str, gain: &Gain, y: f64) {
+    let Some(change) = gain.change() else { return };
+    let place = |gain_pct: f64| x.at(&change, gain_pct);
     let ink = judged_ink(gain, Ink::Text);
-    canvas.text(Ink::Text, Side::Left, (x.from - 8.0, y), name);
-    if let (Some(low), Some(high)) = (gain.low_pct, gain.high_pct) {
-        canvas.line(ink, 1.5, (x.at(low), y), (x.at(high), y));
+    canvas.text(Ink::Text, Side::Left, (x.axis.scale.from - 8.0, y), name);
+    if let Some((low, high)) = change.ends {
+        canvas.line(ink, 1.5, (place(low), y), (place(high), y));
         for end in [low, high] {
-            canvas.line(ink, 1.5, (x.at(end), y - 4.0), (x.at(end), y + 4.0));
+            canvas.line(ink, 1.5, (place(end), y - 4.0), (place(end), y + 4.0));
         }
     }
-    canvas.dot(ink, 3.5, (x.at(gain.gain_pct.unwrap_or(0.0)), y));
+    canvas.dot(ink, 3.5, (place(change.gain_pct), y));
 }
 
 fn describe(levels: &[Level<'_>]) -> String {
