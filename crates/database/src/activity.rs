@@ -16,12 +16,24 @@ pub(crate) struct Looking {
     pub(crate) begin: Option<&'static str>,
     /// Ways to look, by version; the first that the server takes is kept. Of each `{databases}` is a list of
     /// names, and the rows are what sessions do, one of [`record::doing`] or a wait, and how many do it. A session that has been
-    /// idle for a tenth of a second is none of them.
+    /// idle for a tenth of a second is none of them. What goes on beside the load begins with [`BESIDE`].
     pub(crate) ways: &'static [&'static str],
     /// Statements that give counters: names and values. Those that a server does not take are left out.
     pub(crate) counters: &'static [&'static str],
     /// What lets a login see what sessions of others do, where they are hidden from it.
     pub(crate) remedy: Option<&'static str>,
+}
+
+/// What a row begins with that is of no session of the load.
+const BESIDE: &str = "beside ";
+
+/// What was seen at a moment: how many did what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Sessions of the load, by one of [`record::doing`] or a wait.
+    pub sessions: BTreeMap<String, u64>,
+    /// The server itself and sessions of others, by one of [`record::beside`] and what each waited for.
+    pub beside: BTreeMap<String, u64>,
 }
 
 /// A session that looks at a server.
@@ -80,19 +92,23 @@ impl Activity {
         self.remedy
     }
 
-    /// How many sessions do what now.
+    /// How many sessions do what now, and what goes on beside them.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn look(&mut self) -> Result<BTreeMap<String, u64>, Error> {
+    pub async fn look(&mut self) -> Result<Seen, Error> {
         let rows = self.session.query(&self.look, &[]).await?;
-        let mut found = BTreeMap::new();
+        let mut seen = Seen::default();
         for row in &rows {
             if let [Value::Text(doing), Value::I64(sessions)] = row.as_slice() {
-                *found.entry(doing.clone()).or_default() += u64::try_from(*sessions).unwrap_or(0);
+                let (of, doing) = match doing.strip_prefix(BESIDE) {
+                    Some(doing) => (&mut seen.beside, doing),
+                    None => (&mut seen.sessions, doing.as_str()),
+                };
+                *of.entry(doing.to_owned()).or_default() += u64::try_from(*sessions).unwrap_or(0);
             }
         }
-        Ok(found)
+        Ok(seen)
     }
 
     /// The server's counters as they stand. Those that it does not have, or does not show, are left out from then on.

@@ -26,7 +26,7 @@ mod sqlite;
 mod transaction;
 mod url;
 
-pub use activity::Activity;
+pub use activity::{Activity, Seen};
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;

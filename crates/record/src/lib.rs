@@ -60,7 +60,9 @@ pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, Maintenanc
 pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
 pub use labels::{LATEST, LabelError, Labels, RunName, Tag};
 pub use leaves::{Leaves, leaves};
-pub use machine::{DeviceLoad, GroupLoad, MachineLoad, Resources, ServerLoad, ServerTold, doing};
+pub use machine::{
+    DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
+};
 pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
 pub use mark::{Mark, MarkKind};
 pub use measured::{MeasuredTrial, StudyRecord};

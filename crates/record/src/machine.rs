@@ -33,6 +33,9 @@ pub struct Resources {
     /// Servers that were started for the trial, by their names, as their control groups count.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, GroupLoad>,
+    /// This program itself, where it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnLoad>,
 }
 
 /// Processors and what waited for them.
@@ -94,6 +97,27 @@ pub struct ServerLoad {
     /// Bytes that they had written to storage, a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_bytes_per_s: Option<f64>,
+    /// Mean number of their threads that could have run and had no processor; none where the kernel does not count that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_threads: Option<f64>,
+}
+
+/// This program while it loads something: what it was not given. What it used of processors is a share of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnLoad {
+    /// Mean number of its threads that could have run and had no processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_threads: Option<f64>,
+    /// Time in which the control group that it was started in was not let run although it could have, a second; all processors
+    /// together. None where it is in no group that is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_cores: Option<f64>,
+    /// Bytes that it had read from storage, a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes that it had written to storage, a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes_per_s: Option<f64>,
 }
 
 /// What a control group used.
@@ -105,6 +129,12 @@ pub struct GroupLoad {
     pub throttled_cores: f64,
     /// Memory, page cache included.
     pub memory_bytes: u64,
+    /// Reads that it had devices do, a second; none where the kernel does not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_per_s: Option<f64>,
+    /// Writes that it had devices do, a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_per_s: Option<f64>,
 }
 
 /// What a server told of itself over a session that is no part of the load.
@@ -121,6 +151,22 @@ pub struct ServerTold {
     /// How much its own counters rose, a second, as it spells them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters_per_s: BTreeMap<String, f64>,
+    /// What the server and sessions of others did beside the load, added up over all looks, by one of [`beside`] and what it waited
+    /// for as the server spells it: `vacuum IO:DataFileRead`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<String, u64>,
+}
+
+/// What a server can be seen to do beside the load: the first word of what is told of it.
+pub mod beside {
+    /// It removes what rows left behind, by itself or because somebody asked for it.
+    pub const VACUUM: &str = "vacuum";
+    /// It writes what changed in memory to the data, so that the log can be used again.
+    pub const CHECKPOINT: &str = "checkpoint";
+    /// A session of somebody else works.
+    pub const OTHERS: &str = "others";
+    /// Nobody: what follows is a figure of the server's own as it stood at each look, added up.
+    pub const GAUGE: &str = "gauge";
 }
 
 /// What a session can be seen to do besides waiting for something that its server names.
@@ -150,6 +196,8 @@ struct Stored {
     told: BTreeMap<String, ServerTold>,
     #[serde(default)]
     groups: BTreeMap<String, GroupLoad>,
+    #[serde(default)]
+    own: Option<OwnLoad>,
     device_reads_per_s: Option<f64>,
     device_writes_per_s: Option<f64>,
     device_read_bytes_per_s: Option<f64>,
@@ -193,12 +241,13 @@ impl TryFrom<Stored> for Resources {
         let is_empty = devices.is_empty()
             && stored.servers.is_empty()
             && stored.told.is_empty()
-            && stored.groups.is_empty();
+            && stored.groups.is_empty()
+            && stored.own.is_none();
         if machine.is_none() && is_empty && !is_of_later {
             return Err("it holds no reading".to_owned());
         }
-        let Stored { end_s, length_s, servers, told, groups, .. } = stored;
-        Ok(Self { end_s, length_s, machine, devices, servers, told, groups })
+        let Stored { end_s, length_s, servers, told, groups, own, .. } = stored;
+        Ok(Self { end_s, length_s, machine, devices, servers, told, groups, own })
     }
 }
 
@@ -241,6 +290,7 @@ mod tests {
             looks: 10,
             sessions: [("IO:WALSync".to_owned(), 31), (doing::EXECUTING.to_owned(), 4)].into(),
             counters_per_s: [("pg_stat_wal.wal_sync".to_owned(), 212.5)].into(),
+            beside: [("checkpoint IO:DataFileSync".to_owned(), 3)].into(),
         };
         let told = BTreeMap::from([("prony_orders (postgres)".to_owned(), told)]);
         read_back(&Resources { end_s: 2.0, length_s: 1.0, told, ..Resources::default() });
@@ -251,10 +301,25 @@ mod tests {
 
     #[test]
     fn what_a_group_used_is_read_back_and_absent_where_there_is_none() {
-        let load = GroupLoad { cpu_cores: 0.5, throttled_cores: 0.25, memory_bytes: 1 << 20 };
+        let load = GroupLoad {
+            cpu_cores: 0.5,
+            throttled_cores: 0.25,
+            memory_bytes: 1 << 20,
+            writes_per_s: Some(60.0),
+            ..GroupLoad::default()
+        };
         let groups = BTreeMap::from([("pg".to_owned(), load)]);
         let line = read_back(&Resources { end_s: 2.0, length_s: 1.0, groups, ..Resources::default() });
         assert!(line.contains("throttled_cores") && !line.contains("servers"), "{line}");
+    }
+
+    #[test]
+    fn what_this_program_was_not_given_is_read_back_also_alone() {
+        let own =
+            OwnLoad { cpu_wait_threads: Some(1.5), write_bytes_per_s: Some(4096.0), ..OwnLoad::default() };
+        let line =
+            read_back(&Resources { end_s: 2.0, length_s: 1.0, own: Some(own), ..Resources::default() });
+        assert!(!line.contains("throttled"), "{line}");
     }
 
     /// A line of a sampler that this version does not know was damage.

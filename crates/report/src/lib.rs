@@ -45,7 +45,7 @@ mod unit;
 mod verdict;
 mod workloads;
 
-pub use budget::{Budget, Class, Spent};
+pub use budget::{Budget, Class, Held, Spent};
 pub use compare::{
     Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
     MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
@@ -69,6 +69,7 @@ pub use history::{
     History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece, Since,
     SinceVerdict,
 };
+pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
 pub use machine::{Beside, Machine, Part};
 pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,

@@ -172,6 +172,7 @@ pub(crate) fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
             processes,
             read_bytes_per_s: some(|load| load.read_bytes_per_s),
             write_bytes_per_s: some(|load| load.write_bytes_per_s),
+            cpu_wait_threads: some(|load| load.cpu_wait_threads),
         };
         Some(Part { name: name.clone(), mean })
     };

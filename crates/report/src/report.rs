@@ -11,6 +11,7 @@ use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::historian;
+use crate::limit::{self, Confirmation, LimitedBy};
 use crate::orders;
 use crate::search::{self, Search};
 use crate::trial::Trial;
@@ -62,6 +63,9 @@ pub struct Report {
     /// What was compared with what, if the study compares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<StudyComparison>,
+    /// What the comparison confirms or refutes of what likely limited its trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Confirmation>,
     /// What had to hold, where nothing is compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdResult>,
@@ -132,6 +136,11 @@ impl Report {
         let compared = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
         let (comparison, thresholds) = apart(manifest, compared);
         let not_begun = not_begun(study, comparison.as_ref());
+        for trial in &mut trials {
+            trial.limited_by = LimitedBy::of(trial);
+        }
+        let limits = comparison.as_ref().map(|c| limit::confirmations(c, &trials)).unwrap_or_default();
+        limit::mark(&mut trials, &limits);
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
@@ -153,6 +162,7 @@ impl Report {
             historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
             orders: orders::Series::of(manifest, &configurations, &trials),
             comparison,
+            limits,
             thresholds,
             searches,
             not_begun,

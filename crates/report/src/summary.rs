@@ -326,6 +326,10 @@ fn limited_by(report: &Report) -> String {
     if let Some(known) = behind.or_else(|| failed.map(|why| format!("what failed above the rate: {why}"))) {
         return known;
     }
+    if !report.limits.is_empty() {
+        let says: Vec<&str> = report.limits.iter().map(|limit| limit.says.as_str()).collect();
+        return says.join("; ");
+    }
     if let Some(told) = limit::told(report.trials.iter()) {
         return told;
     }

@@ -11,6 +11,7 @@ use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
 use crate::budget::Budget;
+use crate::limit::LimitedBy;
 use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::{OwnPercentile, PercentileIntervals};
 use crate::rate::OfferedRate;
@@ -116,6 +117,9 @@ pub struct Trial {
     /// Where the time of its sessions went; none where no server told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// What limited it; none where nothing was looked at that could tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<LimitedBy>,
     /// What else was loaded, and what else went on.
     #[serde(flatten)]
     pub beside: Beside,
@@ -208,6 +212,7 @@ impl Trial {
             longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
             generator,
             budget: Budget::of(record, &during, &machine, per_s),
+            limited_by: None,
             machine,
             beside: Beside::of(measured, &during),
             offered_per_s: setup.as_ref().and_then(offered),

@@ -110,9 +110,8 @@ impl Looks {
         let State::Open(activity) = &mut self.state else { return Ok(()) };
         let found = activity.look().await?;
         self.found.looks += 1;
-        for (doing, sessions) in found {
-            *self.found.sessions.entry(doing).or_default() += sessions;
-        }
+        add(&mut self.found.sessions, found.sessions);
+        add(&mut self.found.beside, found.beside);
         if is_due {
             let counters = activity.counters().await?;
             if let Some((before_s, before)) = &self.counted {
@@ -208,6 +207,12 @@ impl Sampler for Looks {
 
     fn missing_share_told(&self) -> f64 {
         MISSING_SHARE
+    }
+}
+
+fn add(sum: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
+    for (what, count) in more {
+        *sum.entry(what).or_default() += count;
     }
 }
 

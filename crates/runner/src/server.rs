@@ -13,6 +13,7 @@ use record::{Reading, Resources, ServerLoad, ServerProcesses};
 use workload::waiting;
 
 use crate::resources::Counted;
+use crate::run_queue::Waited;
 use crate::sampling::Sampler;
 
 /// Time from one reading to the next.
@@ -112,7 +113,7 @@ pub(crate) struct Servers {
 }
 
 /// What a server has used, and uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Used {
     pid: u32,
     ticks: u64,
@@ -120,6 +121,8 @@ struct Used {
     processes: u32,
     /// Bytes read from and written to storage; none where this user may not see that of all processes.
     moved_bytes: Option<[u64; 2]>,
+    /// None where the kernel does not count it.
+    waited: Option<Waited>,
 }
 
 impl Servers {
@@ -156,6 +159,11 @@ impl Sampler for Servers {
                 processes: now.processes,
                 read_bytes_per_s: moved(0),
                 write_bytes_per_s: moved(1),
+                cpu_wait_threads: now
+                    .waited
+                    .as_ref()
+                    .zip(before.waited.as_ref())
+                    .map(|(now, before)| now.since(before, length_s)),
             };
             Some((name.clone(), load))
         };
@@ -193,7 +201,9 @@ fn used_by(proc: &Path, pid: u32) -> Option<Used> {
     // What ended children have used is counted by their parent from then on.
     let mut used = Used { pid, ticks: ticks(proc, pid, true)?, moved_bytes: Some([0; 2]), ..Used::default() };
     let mut common_bytes = 0;
-    for process in std::iter::once(pid).chain(children(proc, pid)) {
+    let processes: Vec<u32> = std::iter::once(pid).chain(children(proc, pid)).collect();
+    used.waited = Waited::of(proc, &processes);
+    for process in processes {
         let Some((own_bytes, shared_bytes)) = memory(proc, process) else { continue };
         if process != pid {
             used.ticks += ticks(proc, process, false).unwrap_or(0);
@@ -220,7 +230,7 @@ pub(crate) fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
 }
 
 /// Bytes that a process had read from and written to storage, and its ended children did, by proc(5).
-fn moved_bytes(proc: &Path, pid: u32) -> Option<[u64; 2]> {
+pub(crate) fn moved_bytes(proc: &Path, pid: u32) -> Option<[u64; 2]> {
     let text = fs::read_to_string(proc.join(format!("{pid}/io"))).ok()?;
     let bytes = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
     Some([bytes("read_bytes:")?, bytes("write_bytes:")?])
@@ -289,6 +299,7 @@ mod tests {
             memory_bytes: (175 + 508) * 1024,
             processes: 3,
             moved_bytes: Some([70 + 71 + 72, 3000]),
+            waited: None,
         };
         assert_eq!(used, BTreeMap::from([("a".to_owned(), whole)]), "two databases of one server");
         let cpu = cpu_s(proc.0.path(), &proc.file("70\n")).unwrap();

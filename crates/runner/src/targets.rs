@@ -358,6 +358,13 @@ impl Targets {
         server_cpu::meter(metered)
     }
 
+    /// The name of the first of a trial's databases in files of this machine, whose sessions are threads of this program.
+    pub(crate) fn in_process(&self, trial: &Trial) -> Option<String> {
+        let wanted = trial.databases();
+        let mut held = self.databases.iter().filter(|held| wanted.iter().any(|w| held.wanted.is_same(w)));
+        held.find(|held| held.url.engine().is_file()).map(|held| self.name(held))
+    }
+
     /// The name of a database, with its server's where that is needed to tell it from others.
     fn name(&self, held: &Held) -> String {
         let name = held.name();

@@ -13,6 +13,8 @@ use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
 use crate::error::{Listener, RunError};
+use crate::in_process::InProcess;
+use crate::own::Own;
 use crate::placed::placed;
 use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
@@ -92,6 +94,7 @@ impl Trials<'_, '_> {
         let servers = Servers {
             processes: self.servers_of(trial),
             looked_at: self.targets.looked_at(trial),
+            in_process: self.targets.in_process(trial),
             groups: Cell::new(self.targets.sampler(&record.servers)),
         };
         let mut course = Course::new(record, &trial.target, &servers);
@@ -130,6 +133,8 @@ struct Servers {
     /// See [`Trials::servers_of`].
     processes: BTreeMap<String, PathBuf>,
     looked_at: Vec<Looked>,
+    /// See [`Targets::in_process`].
+    in_process: Option<String>,
     /// Reads what those use that were started; taken when that begins.
     groups: Cell<Option<Groups>>,
 }
@@ -206,9 +211,10 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Begins to read the machine, the devices that a target lies on, the processes of servers on this machine, and what servers tell.
+/// Begins to read the machine, this program, the devices that a target lies on, the processes of servers on this machine, and what servers
+/// tell.
 fn sampled(record: &TrialRecord, servers: &Servers) -> Sampling {
-    let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Machine::new())];
+    let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Machine::new()), Box::new(Own::new())];
     let devices = devices(&record.placed, &record.servers);
     if !devices.is_empty() {
         samplers.push(Box::new(Devices::new(devices)));
@@ -219,6 +225,9 @@ fn sampled(record: &TrialRecord, servers: &Servers) -> Sampling {
     let looks =
         servers.looked_at.iter().map(|server| Box::new(Looks::new(server.clone())) as Box<dyn Sampler>);
     samplers.extend(looks);
+    let of_threads =
+        servers.in_process.clone().map(|name| Box::new(InProcess::new(name)) as Box<dyn Sampler>);
+    samplers.extend(of_threads);
     samplers.extend(servers.groups.take().map(|groups| Box::new(groups) as Box<dyn Sampler>));
     Sampling::begin(samplers)
 }

@@ -9,7 +9,8 @@ use crate::activity::Looking;
 pub(crate) static LOOKING: Looking = Looking {
     dialect: Dialect::Postgres,
     begin: Some("SET application_name = 'prony sampler'"),
-    ways: &["SELECT CASE WHEN state IS NULL OR state = 'disabled' THEN 'hidden' \
+    ways: &[
+        "SELECT CASE WHEN state IS NULL OR state = 'disabled' THEN 'hidden' \
                      WHEN state = 'idle' THEN 'idle' \
                      WHEN state LIKE 'idle in transaction%' THEN 'idle in transaction' \
                      WHEN wait_event_type IS NULL THEN 'executing' \
@@ -17,7 +18,29 @@ pub(crate) static LOOKING: Looking = Looking {
               FROM pg_stat_activity \
               WHERE datname IN ({databases}) AND coalesce(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid() \
               AND (state IS DISTINCT FROM 'idle' OR state_change > clock_timestamp() - interval '100 ms') \
-              GROUP BY doing"],
+              AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum) \
+              GROUP BY doing \
+         UNION ALL \
+         SELECT 'beside ' || CASE WHEN backend_type = 'checkpointer' THEN 'checkpoint' \
+                                  WHEN backend_type = 'autovacuum worker' OR pid IN (SELECT pid FROM pg_stat_progress_vacuum) \
+                                  THEN 'vacuum' ELSE 'others' END \
+                || coalesce(' ' || wait_event_type || ':' || wait_event, ' executing') AS doing, count(*) \
+              FROM pg_stat_activity \
+              WHERE pid <> pg_backend_pid() AND wait_event_type IS DISTINCT FROM 'Activity' \
+              AND (backend_type IN ('checkpointer', 'autovacuum worker') OR pid IN (SELECT pid FROM pg_stat_progress_vacuum) \
+                   OR (backend_type = 'client backend' AND state = 'active' AND datname NOT IN ({databases}))) \
+              GROUP BY doing",
+        // Without what goes on beside the load.
+        "SELECT CASE WHEN state IS NULL OR state = 'disabled' THEN 'hidden' \
+                     WHEN state = 'idle' THEN 'idle' \
+                     WHEN state LIKE 'idle in transaction%' THEN 'idle in transaction' \
+                     WHEN wait_event_type IS NULL THEN 'executing' \
+                     ELSE wait_event_type || ':' || wait_event END AS doing, count(*) \
+              FROM pg_stat_activity \
+              WHERE datname IN ({databases}) AND coalesce(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid() \
+              AND (state IS DISTINCT FROM 'idle' OR state_change > clock_timestamp() - interval '100 ms') \
+              GROUP BY doing",
+    ],
     counters: &[
         "SELECT 'pg_stat_wal.' || key, value::float8 FROM pg_stat_wal AS source, jsonb_each_text(to_jsonb(source)) \
          WHERE value ~ '^[0-9.]+$'",

@@ -24,7 +24,7 @@ async fn seen(
             tokio::select! {
                 () = &mut going_on => panic!("it came to an end before it was seen"),
                 found = activity.look() => {
-                    let found = found.unwrap();
+                    let found = found.unwrap().sessions;
                     if is(&found) {
                         return found;
                     }
@@ -105,12 +105,12 @@ pub(super) async fn what_a_login_may_not_see_is_told_with_the_remedy(engine: Eng
     let database = if engine == Engine::Postgres { database } else { "" };
     let plain: Url = format!("{scheme}://plain:plain@{place}/{database}").parse().unwrap();
     let mut activity = Activity::open(&plain, &[own.name().to_owned()]).await.unwrap().unwrap();
-    let hidden = activity.look().await.unwrap();
+    let hidden = activity.look().await.unwrap().sessions;
     match activity.remedy() {
         Some(remedy) => {
             assert_eq!(hidden.keys().collect::<Vec<_>>(), [doing::HIDDEN]);
             session.script(&remedy.replace("CURRENT_USER", "plain")).await.unwrap();
-            assert!(!activity.look().await.unwrap().contains_key(doing::HIDDEN));
+            assert!(!activity.look().await.unwrap().sessions.contains_key(doing::HIDDEN));
         }
         None => assert_eq!(hidden, BTreeMap::new(), "sessions of others are not listed"),
     }

@@ -3,10 +3,10 @@
 //! Names that are in no list are not guessed at: they are of the class that is not known, and told by their name.
 
 use record::doing;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What time went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Whoever is at the other end of the session: the client, or the way to it.
@@ -15,6 +15,8 @@ pub enum Class {
     Cpu,
     /// The server has work and no CPU.
     CpuWait,
+    /// The server has work, and its limits hold it back: no time of processors, reads or writes within them.
+    Throttled,
     /// What is committed goes to the log, by this session or by another for it.
     Log,
     /// Data, or a temporary file, is read from storage.
@@ -35,10 +37,11 @@ pub enum Class {
 
 impl Class {
     /// All, in the order in which they are told.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Client,
         Self::Cpu,
         Self::CpuWait,
+        Self::Throttled,
         Self::Log,
         Self::Reads,
         Self::Writes,
@@ -54,6 +57,7 @@ impl Class {
             Self::Client => "client",
             Self::Cpu => "server's CPU",
             Self::CpuWait => "waiting for a CPU",
+            Self::Throttled => "held back by limits",
             Self::Log => "log flushes",
             Self::Reads => "data reads",
             Self::Writes => "data writes",
@@ -72,7 +76,9 @@ impl Class {
             (_, doing::IDLE | doing::IN_TRANSACTION) => Self::Client,
             (_, doing::ROW_LOCK) => Self::Locks,
             ("postgres", event) => of_postgres(event),
+            ("mysql", event) if event.starts_with("wait/") => of_event(event),
             ("mysql", state) => of_mysql(state),
+            ("sqlite", call) => of_call(call),
             _ => Self::Unknown,
         }
     }
@@ -113,6 +119,33 @@ fn of_postgres_io(name: &str) -> Class {
         _ if name.to_lowercase().starts_with("wal") => Class::Log,
         _ if name.contains("Read") || name.contains("Prefetch") => Class::Reads,
         _ if is(&["Write", "Sync", "Extend", "Flush", "Truncate"]) => Class::Writes,
+        _ => Class::Unknown,
+    }
+}
+
+/// Source: <https://dev.mysql.com/doc/refman/8.4/en/performance-schema-instrument-naming.html>.
+fn of_event(event: &str) -> Class {
+    let is = |parts: &[&str]| parts.iter().any(|part| event.contains(part));
+    match event {
+        // A file of the data is read and written by the same event; who waits for it reads, others write behind.
+        _ if is(&["innodb_log_file", "/binlog", "BINLOG"]) => Class::Log,
+        _ if is(&["wait/io/file/innodb/", "wait/io/file/sql/FRM", "innodb_temp_file"]) => Class::Reads,
+        _ if event.starts_with("wait/lock/") => Class::Locks,
+        _ if event.starts_with("wait/synch/") => Class::Latches,
+        _ if event.starts_with("wait/io/socket/") => Class::Client,
+        // What is read of a table is work; what it waits for within has events of its own.
+        _ if event.starts_with("wait/io/table/") => Class::Cpu,
+        _ => Class::Unknown,
+    }
+}
+
+/// System calls of SQLite's threads, with the file that each is on.
+fn of_call(call: &str) -> Class {
+    let (name, file) = call.split_once(" of the ").unwrap_or((call, ""));
+    match (name, file) {
+        ("fsync" | "fdatasync" | "pwrite64" | "write" | "ftruncate", "log") => Class::Log,
+        ("fsync" | "fdatasync" | "pwrite64" | "write" | "ftruncate", _) => Class::Writes,
+        ("pread64" | "read", _) => Class::Reads,
         _ => Class::Unknown,
     }
 }
@@ -209,6 +242,18 @@ mod tests {
             ("mysql", "Writing to net", Class::Client),
             ("mysql", "Waiting for semi-sync ACK from slave", Class::Replicas),
             ("mysql", "Some state of later", Class::Unknown),
+            ("mysql", "wait/io/file/innodb/innodb_log_file", Class::Log),
+            ("mysql", "wait/io/file/innodb/innodb_data_file", Class::Reads),
+            ("mysql", "wait/lock/metadata/sql/mdl", Class::Locks),
+            ("mysql", "wait/synch/mutex/innodb/trx_sys_mutex", Class::Latches),
+            ("mysql", "wait/io/table/sql/handler", Class::Cpu),
+            ("mysql", "wait/of/later", Class::Unknown),
+            ("sqlite", "fdatasync of the log", Class::Log),
+            ("sqlite", "fdatasync of the data", Class::Writes),
+            ("sqlite", "pread64 of the data", Class::Reads),
+            ("sqlite", "row lock", Class::Locks),
+            ("sqlite", "executing", Class::Cpu),
+            ("sqlite", "system call 900", Class::Unknown),
             ("another", "Commit", Class::Unknown),
         ] {
             assert_eq!(Class::of(engine, what), class, "{engine} {what}");

@@ -1,34 +1,15 @@
-//! What a budget says of what set a trial's figures.
+//! What a budget says for what limited a trial: names and devices.
 
 use crate::budget::{Budget, Class};
 use crate::format;
-use crate::limit::{Evidence, Limit};
+use crate::limit::{Cause, Evidence};
 use crate::machine::Part;
 use record::DeviceLoad;
 
-/// Share of the time of sessions from which on what they waited for may be what limits.
-const WAIT_SHARE: f64 = 0.3;
-/// The same of what they did themselves, or their clients.
-const WORK_SHARE: f64 = 0.5;
-
-/// What most of the time of sessions went to, if that is much.
-pub(crate) fn limit(budget: &Budget) -> Option<Limit> {
-    let most = budget.most()?;
-    let waited = [", for which sessions waited ", " of their time"];
-    let took = [", which took ", " of the time of sessions"];
-    let (who, says, least) = match most.class {
-        Class::Client => ("the clients' side", took, WORK_SHARE),
-        Class::Cpu => ("the server's work on its CPUs", took, WORK_SHARE),
-        Class::CpuWait => ("the processors", waited, WAIT_SHARE),
-        Class::Log => ("log flushes", waited, WAIT_SHARE),
-        Class::Reads => ("reads of data", waited, WAIT_SHARE),
-        Class::Writes => ("writes of data", waited, WAIT_SHARE),
-        Class::Locks => ("locks", waited, WAIT_SHARE),
-        Class::Buffers => ("buffers that others used", waited, WAIT_SHARE),
-        Class::Latches => ("the server's latches", waited, WAIT_SHARE),
-        Class::Replicas => ("replicas", waited, WAIT_SHARE),
-        Class::Unknown => return None,
-    };
+/// What speaks for a cause besides its share: how the server calls it, and what the device below did.
+pub(crate) fn evidence(budget: &Budget, cause: Cause) -> Option<Evidence> {
+    let class = class_of(budget, cause)?;
+    let part = budget.parts.iter().find(|part| part.class == class)?;
     let below = |device: &Option<Part<DeviceLoad>>,
                  whose: &'static str,
                  time: fn(&DeviceLoad) -> Option<f64>| {
@@ -37,19 +18,47 @@ pub(crate) fn limit(budget: &Budget) -> Option<Limit> {
         Some(format!("{whose} {} had {in_flight} in flight at {us}", device.name))
     };
     let devices = &budget.devices;
-    let device = match most.class {
-        Class::Log => below(&devices.log, "the log's device", |load| load.write_latency_us),
-        Class::Reads => below(&devices.data, "the data's device", |load| load.read_latency_us),
-        Class::Writes => below(&devices.data, "the data's device", |load| load.write_latency_us),
-        Class::Client
-        | Class::Cpu
-        | Class::CpuWait
-        | Class::Locks
-        | Class::Buffers
-        | Class::Latches
-        | Class::Replicas
-        | Class::Unknown => None,
+    let device = match cause {
+        Cause::LogFlushes => below(&devices.log, "the log's device", |load| load.write_latency_us),
+        Cause::Reads | Cause::Memory => {
+            below(&devices.data, "the data's device", |load| load.read_latency_us)
+        }
+        Cause::DataWrites => below(&devices.data, "the data's device", |load| load.write_latency_us),
+        Cause::ServerCpu
+        | Cause::NeighbourCpu
+        | Cause::NeighbourDisk
+        | Cause::Hypervisor
+        | Cause::Checkpoints
+        | Cause::Maintenance
+        | Cause::Locks
+        | Cause::Latches
+        | Cause::Replicas
+        | Cause::Generator
+        | Cause::Clients
+        | Cause::Connections
+        | Cause::Device => None,
     };
-    let found = Limit::of(who, Some(most.share), least, says)?;
-    Some(found.with(Evidence { class: most.class, names: most.names(), device }))
+    Some(Evidence { class, names: part.names(), device })
+}
+
+/// The class that speaks for a cause most.
+fn class_of(budget: &Budget, cause: Cause) -> Option<Class> {
+    let classes: &[Class] = match cause {
+        Cause::ServerCpu => &[Class::Throttled, Class::Cpu, Class::CpuWait],
+        Cause::NeighbourCpu => &[Class::CpuWait],
+        Cause::Reads | Cause::Memory => &[Class::Throttled, Class::Reads],
+        Cause::LogFlushes => &[Class::Throttled, Class::Log],
+        Cause::DataWrites => &[Class::Throttled, Class::Writes],
+        Cause::Locks => &[Class::Locks],
+        Cause::Latches => &[Class::Buffers, Class::Latches],
+        Cause::Replicas => &[Class::Replicas],
+        Cause::Generator | Cause::Clients => &[Class::Client],
+        Cause::NeighbourDisk
+        | Cause::Hypervisor
+        | Cause::Checkpoints
+        | Cause::Maintenance
+        | Cause::Connections
+        | Cause::Device => &[],
+    };
+    classes.iter().copied().max_by(|a, b| budget.share(*a).total_cmp(&budget.share(*b)))
 }

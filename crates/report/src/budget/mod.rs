@@ -11,14 +11,15 @@ mod table;
 use std::collections::BTreeMap;
 
 use record::{DeviceLoad, Loop, Placed, Resources, Setup, TrialRecord, Volume, doing};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::machine::{Machine, Part, devices_of};
+use crate::limit::observed::{device_limit, groups};
+use crate::machine::{Machine, Part, devices_of, servers_of};
 use crate::servers::Servers;
 use crate::trial::Trial;
 
 pub use class::Class;
-pub(crate) use limit::limit;
+pub(crate) use limit::evidence;
 pub(crate) use table::{blocks, table};
 
 /// Looks that say nothing yet.
@@ -27,6 +28,9 @@ const LOOKS_LEAST: u64 = 20;
 const CPUS_BUSY_SHARE: f64 = 0.8;
 /// What a session of the load does is told by name if it took this share of its class.
 const TOLD_SHARE: f64 = 0.1;
+
+/// What servers only call work, and what was not on a CPU of it.
+const OFF_CPU: &str = "executing, on no CPU";
 
 /// Where the time of a trial's sessions went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,6 +67,33 @@ pub struct Spent {
     pub us_per_operation: Option<f64>,
     /// What the server called it, with the share (0–1) of this class, the greatest first.
     pub of: Vec<(String, f64)>,
+}
+
+/// What a limit of a started server held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Held {
+    /// Time of processors.
+    Processors,
+    /// Reads of data.
+    Reads,
+    /// Writes of the log.
+    Log,
+    /// Writes of data.
+    Writes,
+}
+
+impl Held {
+    const ALL: [Self; 4] = [Self::Processors, Self::Reads, Self::Log, Self::Writes];
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Processors => "no processor within its limit",
+            Self::Reads => "reads within their limit",
+            Self::Log => "log flushes within their limit",
+            Self::Writes => "writes within their limit",
+        }
+    }
 }
 
 /// What lay below a trial's log and data, with the means of the devices.
@@ -106,9 +137,13 @@ impl Budget {
         if looks < LOOKS_LEAST {
             return None;
         }
-        if let Servers::Seen { cores } = Servers::of(setup, during) {
-            work_apart(&mut sessions, cores, machine, reads(devices.data.as_ref(), during));
+        let servers = Servers::of(setup, during);
+        if let Servers::Seen { cores } = servers {
+            let is_counted = waiting_threads(servers, during).is_some();
+            work_apart(&mut sessions, cores, machine, reads(devices.data.as_ref(), during), is_counted);
         }
+        wait_for_processors(&mut sessions, record, servers, during);
+        hold_back(&mut sessions, record, &devices, during);
         Self::parts(sessions, per_s).map(|(sessions, parts)| Self { looks, sessions, hidden, parts, devices })
     }
 
@@ -131,9 +166,14 @@ impl Budget {
         (all > 0.0).then_some((all, parts))
     }
 
-    /// What most of the time went to.
-    pub(crate) fn most(&self) -> Option<&Spent> {
-        self.parts.iter().max_by(|a, b| a.share.total_cmp(&b.share))
+    /// Shares of the time that limits held back, by what it would have been.
+    pub(crate) fn held_back(&self) -> BTreeMap<Held, f64> {
+        let parts = self.parts.iter().filter(|part| part.class == Class::Throttled);
+        let of = parts.flat_map(|part| part.of.iter().map(|(what, share)| (what, share * part.share)));
+        of.filter_map(|(what, share)| {
+            Some((Held::ALL.into_iter().find(|held| held.words() == *what)?, share))
+        })
+        .collect()
     }
 
     pub(crate) fn share(&self, class: Class) -> f64 {
@@ -232,7 +272,7 @@ pub(crate) fn seconds(trial: &Trial) -> Vec<(f64, BTreeMap<Class, f64>)> {
 
 /// Splits what servers only call work: what their processes really used of CPUs, reads that are counted and not named, and the
 /// rest.
-fn work_apart(sessions: &mut Sessions, cores: f64, machine: &Machine, reads: f64) {
+fn work_apart(sessions: &mut Sessions, cores: f64, machine: &Machine, reads: f64, is_counted: bool) {
     let Some(work) = sessions.get_mut(&Class::Cpu) else { return };
     let all: f64 = work.values().sum();
     let off_cpu = (all - cores).max(0.0);
@@ -244,9 +284,125 @@ fn work_apart(sessions: &mut Sessions, cores: f64, machine: &Machine, reads: f64
         }
     };
     put(Class::Reads, "reads by the server's count", reads);
-    let is_crowded = machine.busy_share.is_some_and(|share| share >= CPUS_BUSY_SHARE);
+    // Where the kernel counts who waits for a processor, nothing is inferred from how busy these are.
+    let is_crowded = !is_counted && machine.busy_share.is_some_and(|share| share >= CPUS_BUSY_SHARE);
     let rest = if is_crowded { Class::CpuWait } else { Class::Unknown };
-    put(rest, "executing, on no CPU", off_cpu - reads);
+    put(rest, OFF_CPU, off_cpu - reads);
+}
+
+/// Share of a limit from which on it is reached: it is kept over more than a second, and counted by seconds.
+const REACHED_SHARE: f64 = 0.85;
+/// Processors' worth of time from which on a group is held back.
+const THROTTLED_CORES: f64 = 0.02;
+
+/// Takes apart what a limit of reads or writes held back, where it was reached: all that sessions waited for it but what the device
+/// took.
+fn hold_back(sessions: &mut Sessions, record: &TrialRecord, devices: &Devices, during: &[&Resources]) {
+    let reached = |limit: Option<f64>, per_s: Option<f64>| {
+        limit.zip(per_s).filter(|(limit, per_s)| per_s / limit >= REACHED_SHARE).map(|(_, per_s)| per_s)
+    };
+    let reads = reached(
+        device_limit(&record.servers, |limits| limits.reads_per_s),
+        groups(during, |group| group.reads_per_s),
+    );
+    let writes = reached(
+        device_limit(&record.servers, |limits| limits.writes_per_s),
+        groups(during, |group| group.writes_per_s),
+    );
+    let us = |device: &Option<Part<DeviceLoad>>, of: fn(&DeviceLoad) -> Option<f64>| {
+        device.as_ref().and_then(|device| of(&device.mean)).unwrap_or(0.0)
+    };
+    for (class, held, per_s, us) in [
+        (Class::Reads, Held::Reads, reads, us(&devices.data, |load| load.read_latency_us)),
+        (Class::Log, Held::Log, writes, us(&devices.log, |load| load.write_latency_us)),
+        (Class::Writes, Held::Writes, writes, us(&devices.data, |load| load.write_latency_us)),
+    ] {
+        let Some(per_s) = per_s else { continue };
+        if held == Held::Reads {
+            // InnoDB has no state for who reads: what was on no processor waited for what was held back.
+            let unnamed = take_named(sessions, Class::Unknown, OFF_CPU, f64::MAX);
+            add(sessions, Class::Throttled, held.words(), unnamed);
+        }
+        let Some(parts) = sessions.get_mut(&class) else { continue };
+        let all: f64 = parts.values().sum();
+        let by_device = (per_s * us / 1e6).min(all);
+        scale(parts, by_device);
+        add(sessions, Class::Throttled, held.words(), all - by_device);
+    }
+}
+
+/// Mean number of threads of the servers that could have run and had no processor; none where that was not counted.
+fn waiting_threads(servers: Servers, during: &[&Resources]) -> Option<f64> {
+    match servers {
+        Servers::Seen { .. } => {
+            let seen = servers_of(during);
+            seen.iter().map(|server| server.mean.cpu_wait_threads).sum::<Option<f64>>()
+        }
+        Servers::InProcess => stats::weighted_mean(
+            during.iter().filter_map(|read| Some((read.own.as_ref()?.cpu_wait_threads?, read.length_s))),
+        ),
+        Servers::Absent | Servers::Unseen => None,
+    }
+}
+
+/// Takes out of all classes those that could have run and had no processor: a server tells what a session last did, or that it is
+/// idle though its next statement has arrived. Work that was on no processor goes first.
+fn wait_for_processors(
+    sessions: &mut Sessions,
+    record: &TrialRecord,
+    servers: Servers,
+    during: &[&Resources],
+) {
+    let Some(threads) = waiting_threads(servers, during) else { return };
+    let mut rest = take(sessions, &[Class::CpuWait], threads);
+    rest.1 += take_named(sessions, Class::Unknown, OFF_CPU, rest.0);
+    let mut left = threads - rest.1;
+    if servers == Servers::InProcess {
+        left -= take(sessions, &[Class::Cpu], left).1;
+        rest.1 = threads - left;
+    } else {
+        // On a CPU is who was counted to use one.
+        let others: Vec<Class> = Class::ALL.into_iter().filter(|class| *class != Class::Cpu).collect();
+        rest.1 += take(sessions, &others, left).1;
+    }
+    let is_throttled = groups(during, |group| Some(group.throttled_cores))
+        .is_some_and(|c| c >= THROTTLED_CORES)
+        && record.servers.iter().any(|server| server.limits.as_ref().is_some_and(|l| l.cpus.is_some()));
+    let own = during.iter().filter_map(|read| Some((read.own.as_ref()?.throttled_cores?, read.length_s)));
+    let is_own =
+        servers == Servers::InProcess && stats::weighted_mean(own).is_some_and(|c| c >= THROTTLED_CORES);
+    match is_throttled || is_own {
+        true => add(sessions, Class::Throttled, Held::Processors.words(), rest.1),
+        false => add(sessions, Class::CpuWait, "no processor", rest.1),
+    }
+}
+
+/// Takes so many sessions out of classes, of each in proportion. Gives what is left to be taken, and what was.
+fn take(sessions: &mut Sessions, classes: &[Class], wanted: f64) -> (f64, f64) {
+    let of = |class: &Class| sessions.get(class).map_or(0.0, |of| of.values().sum());
+    let all: f64 = classes.iter().map(of).sum();
+    let taken = wanted.clamp(0.0, all);
+    for class in classes {
+        if let Some(parts) = sessions.get_mut(class) {
+            let own: f64 = parts.values().sum();
+            scale(parts, own * (1.0 - taken / all));
+        }
+    }
+    (wanted - taken, taken)
+}
+
+/// The same of what one class has under a name.
+fn take_named(sessions: &mut Sessions, class: Class, name: &str, wanted: f64) -> f64 {
+    let Some(part) = sessions.get_mut(&class).and_then(|of| of.get_mut(name)) else { return 0.0 };
+    let taken = wanted.clamp(0.0, *part);
+    *part -= taken;
+    taken
+}
+
+fn add(sessions: &mut Sessions, class: Class, what: &str, mean: f64) {
+    if mean > 0.0 {
+        *sessions.entry(class).or_default().entry(what.to_owned()).or_default() += mean;
+    }
 }
 
 /// Scales parts to a sum.

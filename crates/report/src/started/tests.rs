@@ -185,7 +185,7 @@ fn a_limit_of_processors_that_is_used_up_is_what_limits() {
         }
         crate::limit::told(Report::of(&fixture::study("orders", vec![trial])).trials.iter())
     };
-    assert_eq!(with(1.47).as_deref(), Some("perhaps the limit of processors, of which its server used 98 %"));
+    assert_eq!(with(1.47).as_deref(), Some("likely the limit of processors, of which its server used 98 %"));
     assert!(!with(1.2).unwrap().contains("the limit of processors"));
 }
 
@@ -193,7 +193,12 @@ fn a_limit_of_processors_that_is_used_up_is_what_limits() {
 fn what_a_limit_kept_from_a_server_is_drawn_and_exported_by_the_second() {
     let mut measured = trial(1, server("1GB"));
     for read in &mut measured.resources {
-        let load = record::GroupLoad { cpu_cores: 1.5, throttled_cores: 0.25, memory_bytes: 1 << 20 };
+        let load = record::GroupLoad {
+            cpu_cores: 1.5,
+            throttled_cores: 0.25,
+            memory_bytes: 1 << 20,
+            ..record::GroupLoad::default()
+        };
         read.groups = [("pg".to_owned(), load)].into();
     }
     let report = Report::of(&fixture::study("orders", vec![measured]));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use instance::{GroupUse, Usage};
+use instance::{DeviceUsage, GroupUse, Usage};
 use record::{GroupLoad, Resources};
 
 use crate::sampling::Sampler;
@@ -51,10 +51,17 @@ impl Sampler for Groups {
 
 fn load(before: &Usage, now: &Usage, length_s: f64) -> GroupLoad {
     let rate = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64() / length_s;
+    let sum = |usage: &Usage, of: fn(&DeviceUsage) -> u64| usage.devices.values().map(of).sum::<u64>();
+    // A group that did nothing yet, or is not counted, names no device.
+    let devices = |of: fn(&DeviceUsage) -> u64| {
+        (!now.devices.is_empty()).then(|| sum(now, of).saturating_sub(sum(before, of)) as f64 / length_s)
+    };
     GroupLoad {
         cpu_cores: rate(now.cpu, before.cpu),
         throttled_cores: rate(now.throttled, before.throttled),
         memory_bytes: now.memory_bytes,
+        reads_per_s: devices(|device| device.reads),
+        writes_per_s: devices(|device| device.writes),
     }
 }
 
@@ -72,6 +79,14 @@ mod tests {
         };
         let load_of = load(&usage(1_000, 500), &usage(2_500, 800), 2.0);
         assert_eq!((load_of.cpu_cores, load_of.throttled_cores, load_of.memory_bytes), (0.75, 0.15, 7));
+        assert_eq!((load_of.reads_per_s, load_of.writes_per_s), (None, None), "no device was counted");
+        let device = |reads, writes| Usage {
+            devices: [(instance::Device::default(), DeviceUsage { reads, writes, ..DeviceUsage::default() })]
+                .into(),
+            ..Usage::default()
+        };
+        let load_of = load(&device(10, 100), &device(10, 220), 2.0);
+        assert_eq!((load_of.reads_per_s, load_of.writes_per_s), (Some(0.0), Some(60.0)));
         assert_eq!(load(&usage(9, 9), &usage(1, 1), 1.0).cpu_cores, 0.0, "of a group that was made anew");
     }
 }

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::workspace::Workspace;
 
+mod diagnosis;
 mod disk;
 mod faults;
 mod guest;
@@ -45,6 +46,8 @@ pub(crate) enum Bench {
     Faults(FaultsOptions),
     /// Limits under systemd and version 2 of control groups, in a small virtual machine; as root
     Guest,
+    /// Known bottlenecks, made one at a time: how often prony names them right
+    Diagnosis(DiagnosisOptions),
 }
 
 #[derive(Args)]
@@ -137,6 +140,28 @@ pub(crate) struct FaultsOptions {
     program: Option<PathBuf>,
 }
 
+#[derive(Args)]
+pub(crate) struct DiagnosisOptions {
+    /// Runs of each case
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Only cases whose name contains this
+    #[arg(long, value_name = "CASE", default_value = "")]
+    only: String,
+    /// Only cases of this engine
+    #[arg(long)]
+    engine: Option<diagnosis::Engine>,
+    /// A prony that was built already [default: the release one, which is built]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+    /// Directory of servers and files, on the device that is to be the bottleneck [default: the target directory]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+    /// Store here what prony looked at in each run, as the tests of its rules have it
+    #[arg(long, value_name = "PATH")]
+    keep: Option<PathBuf>,
+}
+
 impl Bench {
     /// Tells whether everything survived; a goal that was missed is printed and nothing more.
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<bool> {
@@ -150,6 +175,7 @@ impl Bench {
             Self::Statistics(options) => statistics::run(options, workspace)?,
             Self::Faults(options) => return faults::run(options, workspace),
             Self::Guest => return guest::run(workspace),
+            Self::Diagnosis(options) => return diagnosis::run(options, workspace),
         }
         Ok(true)
     }

@@ -23,7 +23,7 @@ mod planted;
 mod process;
 mod proxy;
 mod random;
-mod server;
+pub(super) mod server;
 mod server_killed;
 mod silent;
 mod tally;

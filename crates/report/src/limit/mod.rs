@@ -2,7 +2,14 @@
 //! for, the processors, SQLite's own thread, locks, a device, commits. Each with the figure that says so; what none of them explains
 //! is not known.
 
+mod cause;
+mod confirmed;
+pub(crate) mod observed;
+mod rules;
+
 use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use crate::budget::{self, Class};
 use crate::format;
@@ -11,6 +18,66 @@ use crate::started;
 use crate::trial::Trial;
 use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::stability::STEAL_SHARE_MAX;
+
+pub use cause::Cause;
+pub use confirmed::Confirmation;
+pub(crate) use confirmed::{confirmations, mark};
+pub use observed::Observed;
+
+/// How sure it is what limited a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// What sessions did speaks for it.
+    Likely,
+    /// A study gave more of it, and the trials gained.
+    Confirmed,
+    /// Nothing stands out of what was looked at.
+    Unknown,
+}
+
+/// What limited a trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitedBy {
+    /// How sure that is.
+    pub strength: Strength,
+    /// What limited, the first first: the second is what the first took from the load. Of an unknown limit none.
+    pub causes: Vec<Cause>,
+    /// The same in words with the figures that speak for it; none where nothing was seen at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+    /// What was looked at.
+    pub looked_at: Observed,
+}
+
+impl LimitedBy {
+    /// That of a trial by itself; a comparison may confirm it.
+    pub(crate) fn of(trial: &Trial) -> Option<Self> {
+        let looked_at = Observed::of(trial);
+        if looked_at == Observed::default() {
+            return None;
+        }
+        let causes: Vec<Cause> = likely(trial, &looked_at).into_iter().map(|(cause, _)| cause).collect();
+        let strength = if causes.is_empty() { Strength::Unknown } else { Strength::Likely };
+        Some(Self { strength, causes, says: told(std::iter::once(trial)), looked_at })
+    }
+}
+
+/// What sessions did that limited a trial. A rate that was held was limited by nothing that its sessions waited for.
+fn likely(trial: &Trial, seen: &Observed) -> Vec<(Cause, f64)> {
+    let processors = started::processors_share(trial).filter(|&share| share >= BUSY_SHARE);
+    match (processors, holds_its_rate(trial)) {
+        (_, true) => Vec::new(),
+        // Whatever else sessions waited for, they waited for a server that could do no more.
+        (Some(share), false) => {
+            let mut causes = rules::causes(seen);
+            causes.retain(|(cause, _)| *cause == Cause::Maintenance);
+            causes.push((Cause::ServerCpu, share));
+            causes
+        }
+        (None, false) => rules::causes(seen),
+    }
+}
 
 /// Share of the time, of a core or of all of them, from which on something may be what limits.
 pub(crate) const BUSY_SHARE: f64 = 0.9;
@@ -23,6 +90,8 @@ pub(crate) struct Limit {
     /// What stands around the share.
     says: [&'static str; 2],
     evidence: Option<Evidence>,
+    /// Whether it is what sessions were seen to wait for.
+    is_of_sessions: bool,
 }
 
 /// What speaks for a limit besides its share.
@@ -39,7 +108,7 @@ impl Limit {
     /// None of less than the least share. The words stand around it.
     pub(crate) fn of(who: &str, share: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Self> {
         let share = share.filter(|&share| share >= least)?.min(1.0);
-        Some(Self { who: who.to_owned(), share, says, evidence: None })
+        Some(Self { who: who.to_owned(), share, says, evidence: None, is_of_sessions: false })
     }
 
     pub(crate) fn with(self, evidence: Evidence) -> Self {
@@ -51,19 +120,71 @@ impl Limit {
 /// and of what operations waited for.
 fn of(trial: &Trial) -> Vec<Limit> {
     let machine = &trial.machine;
+    let seen = Observed::of(trial);
+    let causes = likely(trial, &seen);
+    // Others that take processors from nobody limit nobody.
+    let is_harmless = trial.budget.as_ref().is_some_and(|_| seen.own_waiting.is_some());
     let says = [", which took ", " of all cores"];
-    let taken = Limit::of("other work", machine.others_share, OTHERS_SHARE_MAX, says).or_else(|| {
+    let others = machine.others_share.filter(|_| !is_harmless);
+    let taken = Limit::of("other work", others, OTHERS_SHARE_MAX, says).or_else(|| {
         let says = [", which gave ", " of the CPU time to others"];
         Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
     });
-    let waits = trial.budget.as_ref().filter(|_| !holds_its_rate(trial)).and_then(budget::limit);
-    // Whatever else sessions waited for, they waited for a server that could do no more.
-    let says = [", of which its server used ", ""];
-    let processors = Limit::of("the limit of processors", started::processors_share(trial), BUSY_SHARE, says);
-    match (taken, processors, waits) {
-        (None, None, None) => first_of(trial).into_iter().collect(),
-        (taken, processors, waits) => taken.into_iter().chain(processors).chain(waits).collect(),
+    let waits = causes.iter().filter_map(|(cause, share)| by_sessions(trial, &seen, *cause, *share));
+    let waits: Vec<Limit> = waits.collect();
+    match (taken, waits.is_empty()) {
+        (None, true) => first_of(trial).into_iter().collect(),
+        (taken, _) => taken.into_iter().chain(waits).collect(),
     }
+}
+
+/// A cause that sessions speak for, in words.
+fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Option<Limit> {
+    let waited = [", for which sessions waited ", " of their time"];
+    let took = [", which took ", " of the time of sessions"];
+    let processors = started::processors_share(trial).filter(|&used| used >= BUSY_SHARE);
+    let (who, share, says) = match cause {
+        Cause::ServerCpu => match processors {
+            Some(used) => ("the limit of processors", used, [", of which its server used ", ""]),
+            None if seen.spent.get(&Class::Cpu).copied().unwrap_or(0.0) >= share => {
+                ("the server's work on its CPUs", share, took)
+            }
+            None => ("the processors", share, waited),
+        },
+        Cause::NeighbourCpu => {
+            (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all cores"])
+        }
+        Cause::NeighbourDisk => (cause.who(), share, [", which moved ", " of its bytes"]),
+        Cause::Maintenance => (cause.who(), share, [", which went on ", " of the time"]),
+        Cause::Checkpoints => (cause.who(), share, [", which went on ", " of the time"]),
+        Cause::Generator | Cause::Clients => (cause.who(), share, took),
+        Cause::Connections => (
+            "connections",
+            share,
+            [": the server refused one, as there were as many as it takes: ", " of them"],
+        ),
+        Cause::Memory => {
+            (cause.who(), share, [": sessions waited ", " of their time for reads of what is not in it"])
+        }
+        Cause::Hypervisor
+        | Cause::Reads
+        | Cause::LogFlushes
+        | Cause::DataWrites
+        | Cause::Locks
+        | Cause::Latches
+        | Cause::Replicas
+        | Cause::Device => (cause.who(), share, waited),
+    };
+    let limit = Limit { is_of_sessions: true, ..Limit::of(who, Some(share), 0.0, says)? };
+    let evidence = trial
+        .budget
+        .as_ref()
+        .filter(|_| processors.is_none())
+        .and_then(|budget| budget::evidence(budget, cause));
+    Some(match evidence {
+        Some(evidence) => limit.with(evidence),
+        None => limit,
+    })
 }
 
 fn first_of(trial: &Trial) -> Option<Limit> {
@@ -161,8 +282,7 @@ pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<Strin
 
 /// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
 ///
-/// What rises with the load over several of its levels is *likely*, all else is *perhaps*. Only a study that gives more of it and
-/// shows the gain confirms it, and says so itself.
+/// What sessions waited for is *likely*; what was merely busy is *perhaps*. Only a study that gives more of it and shows the gain confirms it: [`confirmations`].
 pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
     let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
     let found: Vec<Vec<Limit>> = trials.iter().map(|trial| of(trial)).collect();
@@ -195,8 +315,10 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     let evidence = |limit| evidence(limit).filter(|_| trials.len() == 1).unwrap_or_default();
     let parts: Vec<String> = groups.iter().take(TOLD).map(|group| one(group) + &evidence(&group.0)).collect();
     let rest = if known < trials.len() { "; of the others it is not known" } else { "" };
-    let word =
-        if groups.first().is_some_and(|(first, _)| rises(&trials, first)) { "likely" } else { "perhaps" };
+    let is_likely = groups.first().is_some_and(|(first, _)| first.is_of_sessions);
+    let word = if is_likely { "likely" } else { "perhaps" };
+    let is_rising = groups.first().is_some_and(|(first, _)| rises(&trials, first));
+    let rest = if is_rising { format!(", more of it at each higher load{rest}") } else { rest.to_owned() };
     (known > 0).then(|| format!("{word} {}{rest}", parts.join("; ")))
 }
 

@@ -1,0 +1,118 @@
+//! From what was observed to what limited: a pure function. Thresholds are choices, tried by `cargo xtask bench diagnosis`
+//! (docs/diagnosis.md).
+
+use record::beside;
+
+use super::cause::Cause;
+use super::observed::Observed;
+use crate::budget::{Class, Held};
+use crate::verdict::generator::OTHERS_SHARE_MAX;
+
+/// Share of the time of sessions from which on what they waited for may be what limits.
+pub(crate) const WAIT_SHARE: f64 = 0.3;
+/// The same of what they did themselves, or their clients.
+pub(crate) const WORK_SHARE: f64 = 0.5;
+/// Share of the looks, or of the window, in which something has to go on beside the load.
+const BESIDE_SHARE: f64 = 0.5;
+/// Share of the bytes of a device that others have to move.
+const DEVICE_OTHERS_SHARE: f64 = 0.5;
+/// A read that takes longer comes from a device that is slow, or full of work.
+const SLOW_READ_US: f64 = 1_000.0;
+/// Share of its log from which on InnoDB writes data so that it can go on.
+const LOG_FULL_SHARE: f64 = 0.75;
+/// Share of the time from which on standing still, or threads that wait for a processor, is much of a load generator.
+const STARVED_SHARE: f64 = 0.3;
+
+/// What limited, by what sessions did: the cause and the share of their time that speaks for it. The first says why, the second, if
+/// there is one, what that took from the load. None where nothing stands out.
+pub(crate) fn causes(seen: &Observed) -> Vec<(Cause, f64)> {
+    if seen.refused {
+        return vec![(Cause::Connections, 1.0)];
+    }
+    let Some(most) = most(seen) else { return Vec::new() };
+    match behind(seen, most.0) {
+        Some(behind) => vec![behind, most],
+        None => vec![most],
+    }
+}
+
+/// What most of the time went to, as far as that is much.
+fn most(seen: &Observed) -> Option<(Cause, f64)> {
+    let spent = |class: Class| seen.spent.get(&class).copied().unwrap_or(0.0);
+    let held = |held: Held| seen.held_back.get(&held).copied().unwrap_or(0.0);
+    let candidates = [
+        (Cause::ServerCpu, held(Held::Processors), WAIT_SHARE),
+        (waits_for_processors(seen), spent(Class::CpuWait), WAIT_SHARE),
+        (Cause::ServerCpu, spent(Class::Cpu), WORK_SHARE),
+        (Cause::LogFlushes, spent(Class::Log) + held(Held::Log), WAIT_SHARE),
+        (reads(seen), spent(Class::Reads) + held(Held::Reads), WAIT_SHARE),
+        (Cause::DataWrites, spent(Class::Writes) + held(Held::Writes), WAIT_SHARE),
+        (Cause::Locks, spent(Class::Locks), WAIT_SHARE),
+        (Cause::Latches, spent(Class::Latches) + spent(Class::Buffers), WAIT_SHARE),
+        (Cause::Replicas, spent(Class::Replicas), WAIT_SHARE),
+        (client(seen), spent(Class::Client), WORK_SHARE),
+        (log_full(seen), spent(Class::Unknown), WAIT_SHARE),
+    ];
+    let much = candidates.into_iter().filter(|(_, share, least)| share >= least);
+    let most = much.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (most.0 != Cause::Device).then_some((most.0, most.1))
+}
+
+/// Sessions that could run and did not.
+fn waits_for_processors(seen: &Observed) -> Cause {
+    match seen.others.is_some_and(|share| share >= OTHERS_SHARE_MAX) {
+        true => Cause::NeighbourCpu,
+        false => Cause::ServerCpu,
+    }
+}
+
+/// A fast device that no limit holds back is asked for what memory does not hold.
+fn reads(seen: &Observed) -> Cause {
+    let is_limited = seen.held_back.contains_key(&Held::Reads);
+    let is_slow = seen.read_latency_us.is_none_or(|us| us >= SLOW_READ_US);
+    if is_limited || is_slow { Cause::Reads } else { Cause::Memory }
+}
+
+/// A client that has no processor, or one that has nothing to ask. What its own group holds back is no fault of others.
+fn client(seen: &Observed) -> Cause {
+    let much = |share: Option<f64>| share.is_some_and(|share| share >= STARVED_SHARE);
+    let is_crowded = seen.others.is_some_and(|share| share >= OTHERS_SHARE_MAX);
+    match much(seen.own_paused) || much(seen.own_waiting) {
+        _ if much(seen.own_throttled) => Cause::Generator,
+        true if is_crowded => Cause::NeighbourCpu,
+        true => Cause::Generator,
+        false => Cause::Clients,
+    }
+}
+
+/// What a server does not name: InnoDB lets sessions wait while it makes room in its log. Else nothing is said.
+fn log_full(seen: &Observed) -> Cause {
+    if is_log_full(seen) { Cause::Checkpoints } else { Cause::Device }
+}
+
+fn is_log_full(seen: &Observed) -> bool {
+    let gauge = |name: &str| seen.gauges.get(name).copied();
+    let age = gauge("innodb_checkpoint_age").zip(gauge("innodb_checkpoint_max_age"));
+    age.is_some_and(|(age, most)| most > 0.0 && age / most >= LOG_FULL_SHARE)
+}
+
+/// What went on beside the load and took what sessions waited for.
+fn behind(seen: &Observed, most: Cause) -> Option<(Cause, f64)> {
+    let beside = |what: &str| seen.beside.get(what).copied().filter(|&share| share >= BESIDE_SHARE);
+    let takes = most.is_storage() || matches!(most, Cause::ServerCpu | Cause::DataWrites);
+    let upkeep = beside(beside::VACUUM).or(seen.marked.filter(|&share| share >= BESIDE_SHARE));
+    let upkeep = upkeep.filter(|_| takes || most == Cause::Locks).map(|share| (Cause::Maintenance, share));
+    let is_written = matches!(most, Cause::LogFlushes | Cause::DataWrites);
+    let checkpoint =
+        beside(beside::CHECKPOINT).filter(|_| is_written).map(|share| (Cause::Checkpoints, share));
+    let full = (is_written && is_log_full(seen)).then_some((Cause::Checkpoints, 1.0));
+    // Its own limit holds a server back whoever else uses the device.
+    let is_held = seen.held_back.keys().any(|held| *held != Held::Processors);
+    let others = seen.device_others.filter(|&share| share >= DEVICE_OTHERS_SHARE && !is_held);
+    let others = others.filter(|_| most.is_storage()).map(|share| (Cause::NeighbourDisk, share));
+    upkeep.or(checkpoint).or(full).or(others)
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;
