@@ -1,4 +1,5 @@
-//! Starts, places, limits, breaks and stops database servers in directories of their own, on free ports of loopback.
+//! Starts, places, limits, breaks and stops database servers in directories of their own, on free ports of loopback; and makes
+//! laboratories of loop devices for them.
 //!
 //! A server keeps its own defaults of durability (fsync, flush at commit), so that what it acknowledges is what it would
 //! acknowledge elsewhere; only the making of its empty data directory skips them. It runs as an unprivileged user when
@@ -8,6 +9,7 @@
 mod directory;
 mod error;
 mod instance;
+mod lab;
 mod limits;
 mod mariadb;
 mod mysql;
@@ -25,6 +27,7 @@ mod user;
 
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
+pub use lab::{FileSystem, KnownLab, Lab, LabError, LabPlace, LabShape, Raid, Throttle, lab_mount_point};
 pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, LimitError, Limits, Usage};
 pub use mariadb::MariaDb;
 pub use mysql::MySql;

@@ -102,7 +102,7 @@ pub(crate) fn cp() -> Result<PathBuf, InstanceError> {
 }
 
 /// The user's PATH, and then the system's own directories, which a reduced PATH may lack.
-fn in_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path)

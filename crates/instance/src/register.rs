@@ -84,17 +84,24 @@ impl Process {
         (!has_ended).then_some(Self { pid, began })
     }
 
-    fn lives(self) -> bool {
+    pub(crate) fn lives(self) -> bool {
         Self::of(self.pid) == Some(self)
+    }
+
+    pub(crate) fn pid(self) -> u32 {
+        self.pid
     }
 }
 
-/// The directory with a file for each server.
-fn directory() -> Result<Directory, InstanceError> {
+/// What the directory of servers is called.
+const SERVERS: &str = "servers";
+
+/// The directory with a file for each of a kind, such as servers.
+pub(crate) fn directory(of: &str) -> Result<Directory, InstanceError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-    let own = || std::env::temp_dir().join(format!("prony-servers-{}", rustix::process::getuid().as_raw()));
-    let path = state.map_or_else(own, |state| state.join("prony/servers"));
+    let own = || std::env::temp_dir().join(format!("prony-{of}-{}", rustix::process::getuid().as_raw()));
+    let path = state.map_or_else(own, |state| state.join("prony").join(of));
     let opened = std::path::absolute(&path).and_then(|path| ownership::make_path(&path));
     let (directory, _) = opened.map_err(InstanceError::file("make", &path))?;
     directory.refuse_if_shared().map_err(InstanceError::file("use", &path))?;
@@ -110,7 +117,7 @@ impl Known {
     /// # Errors
     /// Those of the system, and what is no such file.
     pub fn all() -> Result<Vec<Self>, InstanceError> {
-        let directory = directory()?;
+        let directory = directory(SERVERS)?;
         let names = directory.names().map_err(InstanceError::file("list", directory.path()))?;
         let files = names.into_iter().filter(|name| Path::new(name).extension() == Some(OsStr::new("json")));
         let mut all: Vec<Self> = files.map(|name| Self::read(&directory, &name)).collect::<Result<_, _>>()?;
@@ -184,7 +191,7 @@ impl Known {
         for place in self.directories.iter().rev() {
             place.remove()?;
         }
-        forget(&directory()?, &file_of(&self.name))
+        forget(&directory(SERVERS)?, &file_of(&self.name))
     }
 
     fn end(&self) -> Result<(), InstanceError> {
@@ -231,7 +238,16 @@ fn file_of(name: &str) -> OsString {
     format!("{name}.json").into()
 }
 
-fn forget(directory: &Directory, file: &OsStr) -> Result<(), InstanceError> {
+/// Puts a text in the place of what a file holds, as a whole.
+pub(crate) fn replace(directory: &Directory, file: &OsStr, text: &[u8]) -> Result<(), InstanceError> {
+    let written = Draft::begin(directory).and_then(|mut draft| {
+        draft.file().write_all(text)?;
+        draft.replace(file).map(drop)
+    });
+    written.map_err(InstanceError::file("write", directory.path().join(file)))
+}
+
+pub(crate) fn forget(directory: &Directory, file: &OsStr) -> Result<(), InstanceError> {
     let fault = |error| InstanceError::file("remove", directory.path().join(file))(error);
     match directory.look(file).map_err(fault)? {
         Some(seen) => directory.remove(file, &seen).map(drop).map_err(fault),
@@ -255,7 +271,7 @@ impl Entry {
         log: PathBuf,
         directories: &[&MadeDirectory],
     ) -> Result<Self, InstanceError> {
-        let directory = directory()?;
+        let directory = directory(SERVERS)?;
         if !name.starts_with(|sign: char| sign.is_ascii_alphanumeric())
             || !name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.'))
         {
@@ -295,11 +311,7 @@ impl Entry {
         (self.known.url, self.known.group) = (url, group);
         let file = file_of(&self.known.name);
         let text = serde_json::to_vec_pretty(&self.known).unwrap_or_default();
-        let written = Draft::begin(&self.directory).and_then(|mut draft| {
-            draft.file().write_all(&text)?;
-            draft.replace(&file).map(drop)
-        });
-        written.map_err(InstanceError::file("write", self.directory.path().join(&file)))
+        replace(&self.directory, &file, &text)
     }
 
     /// Removes it: its server is gone.

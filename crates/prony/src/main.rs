@@ -15,6 +15,7 @@ mod environment;
 mod exit;
 mod hints;
 mod interrupt;
+mod laboratory;
 mod lacks;
 mod left;
 mod log;

@@ -155,6 +155,7 @@ mod tests {
             mount: known(path),
             device,
             file_system: Some(file_system.to_owned()),
+            beneath: record::Beneath::default(),
         }
     }
 

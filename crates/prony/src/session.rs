@@ -1,6 +1,6 @@
 //! A study from its plan to its report: what all commands that measure share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ use crate::arguments::{Format, Output};
 use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, config, interrupt, memory, spelling, terminal};
+use crate::{commands, config, interrupt, laboratory, memory, spelling, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -40,29 +40,21 @@ pub(crate) fn run_with(
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
-    let survey = survey(&mut plan)?;
-    let context = context(labels.clone())?;
-    runner::look_at_databases(&plan)?;
-    runner::look_at_targets(&plan, &context.run)?;
-    plan.notes.iter().for_each(|note| announce!("{note}"));
-    commands::plan_summary(study, &plan, &survey).iter().for_each(|line| announce!("{line}"));
-    drop(survey);
-    let stop = interrupt::flag_on_signal()?;
-    let results = ResultsDirectory::make(study, &labels, &output.results)?;
-    conduct(
-        &Conducted {
-            study,
-            context,
-            plan: &plan,
-            resume: None,
-            stop: &stop,
-            format: output.format,
-            documents,
-            tells,
-        },
-        results,
-        lines,
-    )
+    laboratory::within(study, |lab| {
+        let survey = survey(study, &mut plan)?;
+        let context = runner::Context { lab: lab.cloned(), ..context(labels.clone())? };
+        runner::look_at_databases(&plan)?;
+        runner::look_at_targets(&plan, &context.run)?;
+        plan.notes.iter().for_each(|note| announce!("{note}"));
+        commands::plan_summary(study, &plan, &survey).iter().for_each(|line| announce!("{line}"));
+        drop(survey);
+        let stop = interrupt::flag_on_signal()?;
+        let results = ResultsDirectory::make(study, &labels, &output.results)?;
+        let format = output.format;
+        let conducted =
+            Conducted { study, context, plan: &plan, resume: None, stop: &stop, format, documents, tells };
+        conduct(&conducted, results, lines)
+    })
 }
 
 /// Takes up an interrupted study again, and prints its report.
@@ -87,28 +79,30 @@ pub(crate) fn resume(directory: &Path, format: Format, documents: &Documents) ->
     let resume = Resume::of(&plan, record)
         .map_err(|error| Failure::usage(anyhow!("{}: {error}", directory.display())))?;
     memory::check_plan(&plan)?;
-    drop(survey(&mut plan)?);
-    // It keeps what it was called.
-    let context = context(Labels::default())?;
-    runner::look_again(&plan, &resume, &context.run)?;
-    tell_commands(&study);
     // A trial that had come to its end and cannot be read is measured again, and nobody would know why.
     damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
-    announce!("{}: {}", study.title, left(&plan, &resume));
-    commands::shell_commands(&study).for_each(|line| announce!("{line}"));
-    let stop = interrupt::flag_on_signal()?;
-    writer.keep(resume.kept_trials());
-    let conducted = Conducted {
-        study: &study,
-        context,
-        plan: &plan,
-        resume: Some(&resume),
-        stop: &stop,
-        format,
-        documents,
-        tells: true,
-    };
-    conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
+    laboratory::within(&study, |lab| {
+        drop(survey(&study, &mut plan)?);
+        // It keeps what it was called.
+        let context = runner::Context { lab: lab.cloned(), ..context(Labels::default())? };
+        runner::look_again(&plan, &resume, &context.run)?;
+        tell_commands(&study);
+        announce!("{}: {}", study.title, left(&plan, &resume));
+        commands::shell_commands(&study).for_each(|line| announce!("{line}"));
+        let stop = interrupt::flag_on_signal()?;
+        writer.keep(resume.kept_trials());
+        let conducted = Conducted {
+            study: &study,
+            context,
+            plan: &plan,
+            resume: Some(&resume),
+            stop: &stop,
+            format,
+            documents,
+            tells: true,
+        };
+        conduct(&conducted, ResultsDirectory { writer }, &mut |_| String::new())
+    })
 }
 
 /// `2 of 4 trials are left; 1 that were begun are measured again, what there is of them is put aside`.
@@ -259,6 +253,8 @@ pub(crate) struct Surveyed {
     surveys: Vec<(Survey, Vec<disk::Job>)>,
     /// Servers that would be started, each once.
     pub(crate) servers: Vec<StartedServer>,
+    /// The laboratory that is made for it.
+    pub(crate) lab: Option<record::Laboratory>,
 }
 
 impl Surveyed {
@@ -280,10 +276,18 @@ impl Surveyed {
 
 /// Looks at what a plan is run against, and touches nothing. Mistakes that can be known beforehand are found here, and how long
 /// recordings are.
-pub(crate) fn survey(plan: &mut Plan) -> Result<Surveyed, Failure> {
+pub(crate) fn survey(study: &Study, plan: &mut Plan) -> Result<Surveyed, Failure> {
     runner::check(plan).map_err(Failure::usage)?;
-    let mut surveyed = Surveyed { servers: runner::planned_servers(plan)?, ..Surveyed::default() };
-    for (paths, jobs) in plan.disk_tests() {
+    let lab = study.lab.as_ref();
+    let mut surveyed = Surveyed {
+        servers: runner::planned_servers(plan)?,
+        lab: lab.map(runner::planned_laboratory),
+        ..Surveyed::default()
+    };
+    laboratory::told_of(study, &mut surveyed.servers);
+    // What is only planned is not there yet.
+    let is_there = |path: &PathBuf| lab.is_none_or(|lab| !lab.holds(path) || path.exists());
+    for (paths, jobs) in plan.disk_tests().into_iter().filter(|(paths, _)| paths.iter().all(is_there)) {
         surveyed.surveys.push((Survey::of(paths, &jobs)?, jobs));
     }
     Ok(surveyed)
@@ -331,6 +335,7 @@ pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
         program: std::env::current_exe()
             .context("cannot tell where this program is, which proves the limits of servers")
             .map_err(Failure::runtime)?,
+        lab: None,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         labels,
         // As it came to be: what a file of defaults adds is given by it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::search::{Rules, Search, Steps};
 
-use crate::{Cycle, Design, Labels, Metric, Percentile, Percentiles, Prices, State};
+use crate::{Cycle, Design, Labels, Laboratory, Metric, Percentile, Percentiles, Prices, State};
 
 /// One trial of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,6 +71,9 @@ pub struct Manifest {
     /// Whether times were shortened: a quick look and no measurement to rely on.
     #[serde(default)]
     pub quick: bool,
+    /// The laboratory that was made for it, if it ran in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<Laboratory>,
     /// Size of the disk that is to hold the database, in bytes, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,

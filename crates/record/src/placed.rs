@@ -44,4 +44,44 @@ pub struct Volume {
     /// Type of its file system, such as `ext4`, where that is known; records of before do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,
+    /// What can change a figure of it; records of before do not have it.
+    #[serde(default, skip_serializing_if = "Beneath::is_unknown")]
+    pub beneath: Beneath,
+}
+
+/// What a volume is made of, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beneath {
+    /// Size of the file system's blocks, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
+    /// What joins its devices: `raid10` of md, `btrfs raid1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raid: Option<String>,
+    /// Kernel names of the disks below it, where the device is made of others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// I/O scheduler of its disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// Write cache as the kernel believes: `write back` or `write through`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<String>,
+}
+
+impl Beneath {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Volume {
+    /// Kernel names of the devices whose counters tell what went to it: its own, or those that its file system joins.
+    #[must_use]
+    pub fn devices(&self) -> Vec<String> {
+        match self.device.known() {
+            Some(device) => vec![device.clone()],
+            None => self.beneath.members.clone(),
+        }
+    }
 }

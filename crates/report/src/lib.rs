@@ -20,6 +20,7 @@ pub mod format;
 mod historian;
 mod history;
 mod junit;
+mod lab;
 mod limit;
 mod machine;
 mod markdown;
@@ -70,6 +71,7 @@ pub use history::{
     SinceVerdict,
 };
 pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
+pub use lab::{MEANING as LAB_MEANING, lines as lab_lines, proofs as lab_proofs, volume as lab_volume};
 pub use machine::{Beside, Machine, Part};
 pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,

@@ -42,6 +42,9 @@ pub struct Report {
     pub tool_version: String,
     /// Whether times were shortened: a quick look and no measurement to rely on.
     pub quick: bool,
+    /// The laboratory that was made for it, if it ran in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lab: Option<record::Laboratory>,
     /// Percentiles that tables and charts show, where others were asked for than usual.
     #[serde(skip_serializing_if = "is_usual")]
     pub percentiles: Percentiles,
@@ -150,6 +153,7 @@ impl Report {
             command: manifest.command.clone(),
             tool_version: manifest.tool_version.clone(),
             quick: manifest.quick,
+            lab: manifest.lab.clone(),
             percentiles: manifest.shown_percentiles(),
             seed: manifest.seed,
             started: manifest.started.clone(),

@@ -10,6 +10,7 @@ mod error;
 mod historian;
 mod in_process;
 mod judged;
+mod lab;
 mod orders;
 mod own;
 mod placed;
@@ -30,6 +31,7 @@ mod workloads;
 
 pub use command::CommandError;
 pub use error::{Listener, Look, RunError, Settled, no_look};
+pub use lab::{KnownLab, LabFault, Laboratory, WantedLab, lab_mount_point, planned_laboratory, recorded};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
 pub use started::{PROVES, Staying, WithinLimits, start_to_stay};

@@ -38,11 +38,11 @@ fn database(database: SetUpDatabase<'_>) -> Placed {
 }
 
 pub(crate) fn volume(path: &Path) -> Volume {
-    let (mount, device) = environment::below(path);
+    let (mount, device, beneath) = environment::below(path);
     let file_system = mount.known().map(|mount| mount.file_system.clone());
     let mount = match mount {
         Reading::Known(mount) => Reading::Known(mount.path),
         Reading::Unknown(why) => Reading::Unknown(why),
     };
-    Volume { path: path.display().to_string(), mount, device, file_system }
+    Volume { path: path.display().to_string(), mount, device, file_system, beneath }
 }

@@ -99,6 +99,7 @@ mod tests {
             tool_version: "0".to_owned(),
             labels: record::Labels::default(),
             command: Vec::new(),
+            lab: None,
             working_directory: None,
             run: database::RunId::new().unwrap(),
         };

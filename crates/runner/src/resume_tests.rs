@@ -104,6 +104,7 @@ fn told(study: &Study, resume: Option<&Resume>, events: usize) -> Vec<Event> {
         tool_version: "0".to_owned(),
         labels: record::Labels::default(),
         command: Vec::new(),
+        lab: None,
         working_directory: None,
         run: RunId::new().unwrap(),
     };
@@ -252,6 +253,7 @@ fn a_study_that_cannot_be_judged_stands_as_far_as_it_came() {
         tool_version: "0".to_owned(),
         labels: record::Labels::default(),
         command: Vec::new(),
+        lab: None,
         working_directory: None,
         run: RunId::new().unwrap(),
     };

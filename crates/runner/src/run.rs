@@ -37,6 +37,8 @@ pub struct Context {
     pub program: PathBuf,
     /// Command line.
     pub command: Vec<String>,
+    /// The laboratory that was made for the study, if it runs in one.
+    pub lab: Option<record::Laboratory>,
     /// Directory that relative paths are below, if it can be told.
     pub working_directory: Option<String>,
     /// What this run's databases are marked with; a study that is taken up again keeps the one that it was begun with.
@@ -82,6 +84,8 @@ pub fn run(
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),
         None => manifest(study, plan, context, search),
     };
+    // It is made anew when a study is taken up again.
+    manifest.lab = context.lab.clone().or(manifest.lab);
     // One that was begun before runs had an identity has this one's from here on.
     manifest.run.get_or_insert_with(|| context.run.to_string());
     let begun = run.trials.tell(&Event::StudyStarted { manifest: manifest.clone(), environment });
@@ -127,6 +131,7 @@ fn manifest(study: &Study, plan: &Plan, context: &Context, search: Option<Search
         expect: study.expect.clone(),
         search,
         quick: study.quick,
+        lab: context.lab.clone(),
         disk_bytes: study.disk_size.map(|size| size.0),
         prices: study.prices.clone(),
         percentiles: study.percentiles.clone(),

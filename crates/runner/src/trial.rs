@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use database::RunId;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, Outcome, Placed, Reading, Sample, StartedServer, State, TrialRecord, Window};
+use record::{Event, Outcome, Placed, Reading, Sample, StartedServer, State, TrialRecord, Volume, Window};
 use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
@@ -241,7 +241,7 @@ fn devices(placed: &[Placed], started: &[StartedServer]) -> Vec<String> {
     // Tablespaces of a started server are told of nowhere else.
     let started = started.iter().flat_map(|server| server.places.values());
     let volumes = volumes.filter_map(Reading::known).chain(started);
-    let mut devices: Vec<String> = volumes.filter_map(|volume| volume.device.known().cloned()).collect();
+    let mut devices: Vec<String> = volumes.flat_map(Volume::devices).collect();
     devices.sort();
     devices.dedup();
     devices

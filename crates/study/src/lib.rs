@@ -10,6 +10,7 @@ mod effect;
 mod expand;
 mod file;
 mod historian;
+mod lab;
 mod library;
 mod mistake;
 mod must_hold;
@@ -28,6 +29,7 @@ mod work;
 
 pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
+pub use lab::{GivenLab, LabFileSystem, LabKind, LabVolume, Laboratory, MountedVolume};
 pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
 pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
 pub use plan::{LOOKS, Plan, Stop, Trial};

@@ -43,10 +43,12 @@ pub const DISK_PROFILES: [ReadyStudy; 6] =
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
 
 /// Studies that others published.
-pub const PUBLISHED_STUDIES: [ReadyStudy; 10] = published![
+pub const PUBLISHED_STUDIES: [ReadyStudy; 12] = published![
     "hds-flush-rows",
+    "hds-placement",
     "hds-real-project",
     "hds-sqlio",
+    "primequest-blocks",
     "primequest-throughput",
     "primequest-cpu-scaling",
     "r630-think-time",

@@ -83,3 +83,49 @@ fn the_real_project_purges_three_times_after_its_first_hour() {
     assert!(maintenance.shrink && job.readers.is_some());
     assert_eq!(job.phases.warm_up, Span::seconds(3_600));
 }
+
+/// Where all places of a laboratory would be.
+fn lab() -> crate::GivenLab {
+    crate::GivenLab { directory: "/data".into(), mounts: "/run/lab".into(), tag: "t".to_owned() }
+}
+
+#[test]
+fn published_studies_of_places_run_in_a_laboratory_without_any_other_place() {
+    let volumes = |name: &str, set: &[(&str, toml::Value)]| {
+        let ready = ReadyStudy::named(name).unwrap();
+        let set = set.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        let file = StudyFile { name, text: ready.file, lab: Some(lab()), set, ..StudyFile::default() };
+        let study = file.study().unwrap();
+        assert_eq!(
+            Study::from_toml(&study.to_toml().unwrap()).unwrap(),
+            study,
+            "what is stored is taken up again"
+        );
+        study.lab.unwrap().volume
+    };
+    let placement = volumes("hds-placement", &[]);
+    let devices = |name: &str| placement[name].is.devices.unwrap_or(1);
+    assert_eq!(placement.len(), 6);
+    assert_eq!((placement["t-array"].mount.to_str(), devices("t-disk_a")), (Some("/run/lab/t-array"), 1));
+    let blocks = volumes("primequest-blocks", &[]);
+    assert_eq!((blocks.len(), blocks["t-s4k_b64k-v4"].mount.to_str()), (24, Some("/run/lab/t-s4k_b64k/v4")));
+}
+
+#[test]
+fn a_place_that_is_named_is_not_made_and_one_that_is_not_used_neither() {
+    let text = "blocks = 1\n[places.a]\nwhat = \"a\"\nlab = {}\n[places.b]\nwhat = \"b\"\nlab = { size = \"1GiB\" }\n\
+                [places.c]\nwhat = \"c\"\nlab = {}\n[target]\npaths = [\"$a\", \"$b/x\"]\n[workload.disk]\n";
+    let places = [("a".to_owned(), "/named".to_owned())].into();
+    let study =
+        StudyFile { name: "n", text, lab: Some(lab()), places, ..StudyFile::default() }.study().unwrap();
+    assert_eq!(study.target.paths, [std::path::Path::new("/named"), std::path::Path::new("/run/lab/t-b/x")]);
+    let made: Vec<String> = study.lab.unwrap().volume.into_keys().collect();
+    assert_eq!(made, ["t-b"]);
+    let unknown = StudyFile {
+        name: "n",
+        text: "blocks = 1\n[places.a]\nwhat = \"a\"\nlab = { sise = \"1GiB\" }\n",
+        ..StudyFile::default()
+    };
+    let told = unknown.study().unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    assert!(told.contains("sise"), "{told}");
+}

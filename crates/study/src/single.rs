@@ -45,6 +45,7 @@ impl Study {
             disk_size: None,
             prices: None,
             places: BTreeMap::new(),
+            lab: None,
             needs: Needs::default(),
             published: None,
             target: Target::of_paths(paths),

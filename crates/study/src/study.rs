@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::axis::{Axis, TARGET};
+use crate::lab::{LabVolume, Laboratory};
 use crate::mistake::{self, StudyErrors, in_parameter, one_error, toml_problem};
 use crate::search::Search;
 use crate::settings;
@@ -109,6 +110,9 @@ pub struct Study {
     /// Places that a user names: `$name` at the begin of a path or address of a target stands for one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub places: BTreeMap<String, Place>,
+    /// What is made of loop devices for it, and removed after it; a study file says it of places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<Laboratory>,
     /// The machine that the study was meant for; a smaller one is told.
     #[serde(default, skip_serializing_if = "is_default")]
     pub needs: Needs,
@@ -157,6 +161,9 @@ pub struct Place {
     /// What it is if the user names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
+    /// What it is in a laboratory, which `--place lab` asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabVolume>,
 }
 
 /// A machine that a study was meant for.

@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod place;
 mod scope;
+mod throttle;
 mod usage;
 mod v1;
 mod v2;
@@ -23,6 +24,7 @@ use rustix::process::Signal;
 
 pub use device::Device;
 pub use error::LimitError;
+pub(crate) use throttle::Throttles;
 pub use usage::{DeviceUsage, Usage};
 
 use crate::process::Handle;

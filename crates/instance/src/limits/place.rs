@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::read;
 use super::scope::{step_aside, stood_in};
-use super::{LimitError, Resource};
+use super::{LimitError, Resource, throttle};
 
 /// Which version of the kernel's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,23 @@ pub(super) fn remove(directory: &Path) -> Result<(), LimitError> {
     }
 }
 
+/// The uppermost group of a controller's hierarchy of the first version that can be seen, and our own below it, if that is another. None
+/// where there is no such hierarchy.
+pub(super) fn whole_hierarchy(root: &Path, controller: &str) -> Result<Option<Vec<PathBuf>>, LimitError> {
+    let machine = Machine::read(root)?;
+    let Some(own) = machine.hierarchy(controller) else { return Ok(None) };
+    let mut mounts = machine.mounts.iter();
+    let is_it = |controllers: &[String]| controllers.iter().any(|one| one == controller);
+    let top = mounts.find(|(version, controllers, ..)| *version == Version::One && is_it(controllers));
+    let mut groups: Vec<PathBuf> = top.map(|(.., at)| machine.on_machine(at)).into_iter().collect();
+    // A path from a group without a name ends with a separator.
+    let own: PathBuf = own.components().collect();
+    if !groups.contains(&own) {
+        groups.push(own);
+    }
+    Ok(Some(groups))
+}
+
 fn is_used(directory: &Path) -> bool {
     read(&directory.join("cgroup.procs")).is_ok_and(|processes| !processes.trim().is_empty())
 }
@@ -160,6 +177,9 @@ impl Machine {
             let controller = resource.controller(Version::One);
             match self.hierarchy(controller) {
                 Some(above) if !is_wanted && !is_writable(&above) => {}
+                // Whoever is throttled together with all others stays with them.
+                Some(above)
+                    if !is_wanted && resource == Resource::Io && !throttle::throttled(&above).is_empty() => {}
                 Some(above) => {
                     writable(&above, resource)?;
                     directories.push((controller, above.join(name)));
@@ -280,7 +300,7 @@ fn is_writable(directory: &Path) -> bool {
     rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-fn writable(directory: &Path, resource: Resource) -> Result<(), LimitError> {
+pub(super) fn writable(directory: &Path, resource: Resource) -> Result<(), LimitError> {
     rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(|error| LimitError::Rights {
         what: resource.word(),
         path: directory.to_owned(),

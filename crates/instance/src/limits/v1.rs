@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::files::{list, listed, number_of, read, set};
 use super::place::{ACCOUNT, Place};
 use super::usage::{Usage, numbers};
-use super::{LimitError, Limits, Resource};
+use super::{LimitError, Limits, Resource, throttle};
 
 /// Time over which the share of processors is counted out, in microseconds: the kernel's own choice.
 pub(super) const PERIOD_US: u64 = 100_000;
@@ -38,19 +38,8 @@ pub(super) fn set_limits(place: &Place, limits: &Limits) -> Result<(), LimitErro
         set(&directory.join("cpu.cfs_quota_us"), &quota, |found| found.trim() == quota)?;
     }
     let Some(io) = place.directory(Resource::Io) else { return Ok(()) };
-    for device in &limits.devices {
-        for (file, limit) in [
-            ("blkio.throttle.read_iops_device", device.read_iops),
-            ("blkio.throttle.write_iops_device", device.write_iops),
-            ("blkio.throttle.read_bps_device", device.read_bytes_per_s),
-            ("blkio.throttle.write_bps_device", device.write_bytes_per_s),
-        ] {
-            let Some(limit) = limit else { continue };
-            let line = format!("{} {limit}", device.device);
-            set(&io.join(file), &line, |found| found.lines().any(|found| found.trim() == line))?;
-        }
-    }
-    Ok(())
+    let above = io.parent().map(throttle::throttled).unwrap_or_default();
+    throttle::stricter(&limits.devices, &above).into_iter().try_for_each(|limit| throttle::impose(io, limit))
 }
 
 /// Takes away what makes processes wait. Nobody is told of what cannot be taken away: they then wait.

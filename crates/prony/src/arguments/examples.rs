@@ -235,6 +235,32 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("prony instance shell", &[("psql on it", "prony instance shell lab")]),
     ("prony instance log", &[("What it said last", "prony instance log lab --lines 20")]),
     (
+        "prony lab",
+        &[
+            (
+                "A disk of 85 reads and writes a second, and its end",
+                "prony lab create slow --read-iops 85 --write-iops 85",
+            ),
+            ("", "prony lab remove slow"),
+        ],
+    ),
+    (
+        "prony lab create",
+        &[
+            (
+                "Four slow disks as one RAID 10, and a server on it",
+                "prony lab create array --kind raid10 --file-system btrfs --read-iops 85 --write-iops 85 --directory /data",
+            ),
+            ("", "prony historian --managed postgres --data /run/prony/lab/array"),
+            (
+                "XFS with blocks of 64 KiB on sectors of 4 KiB",
+                "prony lab create large --file-system xfs --block-size 64KiB --sector-size 4096",
+            ),
+        ],
+    ),
+    ("prony lab list", &[("Also what a prony that was killed left", "prony lab list")]),
+    ("prony lab remove", &[("The volume and its files are gone", "prony lab remove slow")]),
+    (
         "prony export",
         &[
             ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),

@@ -4,6 +4,7 @@ mod disk;
 mod examples;
 mod historian;
 mod instance;
+mod lab;
 mod managed;
 mod orders;
 mod planned_orders;
@@ -21,6 +22,7 @@ pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
 pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
+pub(crate) use lab::{CreateLab, Lab, ListLabs};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
@@ -74,6 +76,12 @@ pub(crate) enum Command {
     /// Start, list and end servers of prony's own, for hand work; and those that a killed prony left
     #[command(subcommand)]
     Instance(Instance),
+    /// Make, list and remove laboratories: volumes of loop devices, throttled if you like
+    ///
+    /// Root makes and removes them. Below their devices are files of one disk. What is measured there tells what placement gains and how
+    /// figures follow from throttles; it tells nothing of absolute speed, of the time of seeks, or of controllers and their caches.
+    #[command(subcommand)]
+    Lab(Lab),
     /// Take SQLIO's options and parameter file, and print what SQLIO printed
     #[command(disable_help_flag = true)]
     Sqlio {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::laboratory::PLACE as LAB;
+
 use super::{Among, AskedDocuments, Format, Output, Told};
 
 #[derive(Debug, Subcommand)]
@@ -76,8 +78,10 @@ pub(crate) struct GivenStudy {
     #[arg(long, help_heading = "Study")]
     pub(crate) accept_single: bool,
 
-    /// Path or address for a place that the study asks for; can be repeated
-    #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = pair)]
+    /// Path or address for a place that the study asks for. "lab", or "lab=DIR", has volumes of loop devices made for all places that are
+    /// not named, as root, with files in DIR, and removed at the end: good for placement and ratios, not for absolute speed. Can be
+    /// repeated
+    #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = place)]
     pub(crate) place: Vec<(String, String)>,
 
     /// Replace a parameter of the study, such as workload.disk.duration=5s; one that an axis varies narrows it to this
@@ -219,6 +223,11 @@ pub(crate) struct HistoryForm {
     /// CSV, a line for each figure of each run; an apostrophe stands before a text that a spreadsheet would run
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
+}
+
+/// `NAME=PATH_OR_URL`, or `lab` alone.
+fn place(text: &str) -> Result<(String, String), String> {
+    if text.trim() == LAB { Ok((LAB.to_owned(), String::new())) } else { pair(text) }
 }
 
 /// `NAME=VALUE`.

@@ -7,6 +7,7 @@ mod export;
 mod historian;
 mod history;
 mod instance;
+mod lab;
 mod list;
 mod managed;
 mod manual;
@@ -27,6 +28,7 @@ use anyhow::anyhow;
 use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
+pub(crate) use lab::failure as lab_failure;
 pub(crate) use measuring::least_written;
 pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
 pub(crate) use proof::run as prove_limits;
@@ -52,6 +54,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::History(history) => history::run(&history),
         Command::Plc(plc) => plc::run(&plc),
         Command::Instance(instance) => instance::run(&instance),
+        Command::Lab(lab) => lab::run(&lab),
         Command::Sqlio { arguments } => crate::sqlio::run(&arguments),
         Command::Plan(Planned::Measuring(command)) => measuring::plan(command.asked()),
         Command::Plan(Planned::Orders(command)) => orders::plan(&command),

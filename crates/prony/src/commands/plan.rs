@@ -21,7 +21,7 @@ pub(crate) fn print(study: &Study, gain: Option<Share>, format: Format) -> Resul
         return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
     }
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
-    let survey = session::survey(&mut plan)?;
+    let survey = session::survey(study, &mut plan)?;
     runner::look_at_databases(&plan)?;
     plan.notes.iter().for_each(|note| tell!("{note}"));
     if format.json {
@@ -69,6 +69,7 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
         "servers": survey.servers,
+        "lab": survey.lab,
         "warnings": survey
             .warnings()
             .cloned()
@@ -100,6 +101,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     }
     lines.extend(looks(study, plan));
     lines.push(format!("writes {}", written(study, plan, survey)));
+    lines.extend(survey.lab.iter().flat_map(report::lab_lines));
     lines.extend(report::started_servers(&survey.servers));
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());

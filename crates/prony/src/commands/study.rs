@@ -12,14 +12,14 @@ use crate::arguments::{Format, GivenStudy, PlanStudy, ResumeStudy, RunStudy, Sho
 use crate::commands::plan as plans;
 use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
-use crate::{session, terminal};
+use crate::{laboratory, session, terminal};
 
 pub(crate) fn run(run: &RunStudy) -> Result<Exit, Failure> {
-    session::run(&study(&run.given)?, &run.output)
+    session::run(&study(&run.given, false)?, &run.output)
 }
 
 pub(crate) fn plan(plan: &PlanStudy) -> Result<Exit, Failure> {
-    let mut study = study(&plan.given)?;
+    let mut study = study(&plan.given, true)?;
     study.noise = plan.noise.or(study.noise);
     plans::print(&study, plan.gain, Format { json: plan.json, csv: false, details: false })
 }
@@ -52,7 +52,7 @@ pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
 }
 
 /// The study that the arguments name, as they change it.
-fn study(given: &GivenStudy) -> Result<Study, Failure> {
+fn study(given: &GivenStudy, is_planned: bool) -> Result<Study, Failure> {
     let path = Path::new(&given.study);
     let (name, text) = match ReadyStudy::named(&given.study) {
         // A file of this name is what is meant: ready studies can be adapted.
@@ -65,11 +65,14 @@ fn study(given: &GivenStudy) -> Result<Study, Failure> {
     set.extend(given.smallest.map(|smallest| ("smallest".to_owned(), smallest.to_string().into())));
     set.extend(given.accept_single.then(|| ("accept_single".to_owned(), true.into())));
     set.extend(given.stop.as_ref().map(|stop| ("stop".to_owned(), stop.as_str().into())));
+    let lab = given.place.iter().find(|(name, _)| name == laboratory::PLACE);
+    let lab = lab.map(|(_, directory)| laboratory::given(directory, is_planned)).transpose()?;
     let file = StudyFile {
         name: &name,
         text: &text,
         quick: given.quick,
-        places: given.place.iter().cloned().collect(),
+        places: given.place.iter().filter(|(name, _)| name != laboratory::PLACE).cloned().collect(),
+        lab,
         set,
     };
     let study = file.study().map_err(|mut mistakes| {

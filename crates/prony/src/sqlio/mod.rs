@@ -47,7 +47,7 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
     }
     let mut plan = Plan::of(&test.study).map_err(Failure::usage)?;
     memory::check_plan(&plan)?;
-    let survey = session::survey(&mut plan)?;
+    let survey = session::survey(&test.study, &mut plan)?;
     for line in crate::commands::plan_summary(&test.study, &plan, &survey).iter().skip(1) {
         tell!("sqlio: {line}");
     }

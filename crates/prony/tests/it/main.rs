@@ -21,6 +21,7 @@ mod historian;
 mod hostile;
 mod interrupt;
 mod judged;
+mod lab;
 mod limits;
 mod managed;
 mod mistakes;

@@ -484,8 +484,10 @@ fn published_studies_are_listed_and_shown() {
     let list = bench.run(&["study", "list"]).ended_with(0).stdout;
     for name in [
         "hds-flush-rows",
+        "hds-placement",
         "hds-real-project",
         "hds-sqlio",
+        "primequest-blocks",
         "primequest-throughput",
         "primequest-cpu-scaling",
         "r630-think-time",

@@ -193,7 +193,13 @@ fn what_others_took_does_not_hide_what_sessions_waited_for() {
 fn what_waits_for_storage_is_told_with_the_device_below_it() {
     let volume = |device: &str| {
         let (path, mount) = ("/srv".to_owned(), Reading::Known("/".to_owned()));
-        Reading::Known(Volume { path, mount, device: Reading::Known(device.to_owned()), file_system: None })
+        Reading::Known(Volume {
+            path,
+            mount,
+            device: Reading::Known(device.to_owned()),
+            file_system: None,
+            beneath: record::Beneath::default(),
+        })
     };
     let on_devices = |what: &str| {
         let mut trial = told(&[(what, 30)], None);

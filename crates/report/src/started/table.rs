@@ -94,6 +94,10 @@ fn rows_of(names: &[&str], facts: &[Fact]) -> Vec<Row> {
 fn facts_of(server: &StartedServer) -> Vec<(String, String)> {
     let mut facts = vec![("engine".to_owned(), server.engine.clone())];
     facts.extend(server.places.iter().map(|(what, volume)| (what.clone(), words::place(volume))));
+    let beneath = |(what, volume): (&String, &record::Volume)| {
+        Some((format!("{what} lies on"), words::beneath(volume)?))
+    };
+    facts.extend(server.places.iter().filter_map(beneath));
     facts.extend(words::limits(server).into_iter().map(|(of, limit)| (format!("limit: {of}"), limit)));
     // The place of the group is another one each time.
     let by = server.limits.as_ref().and_then(|limits| limits.by.split(", /").next());
@@ -198,8 +202,8 @@ fn devices(trials: &[&Trial]) -> Option<Table> {
 fn holding(trial: &Trial) -> BTreeMap<String, BTreeSet<String>> {
     let mut holding: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (what, volume) in trial.started_servers.iter().flat_map(|server| &server.places) {
-        if let Some(device) = volume.device.known() {
-            holding.entry(device.clone()).or_default().insert(what.clone());
+        for device in volume.devices() {
+            holding.entry(device).or_default().insert(what.clone());
         }
     }
     holding

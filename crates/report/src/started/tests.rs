@@ -16,6 +16,7 @@ fn volume(path: &str, device: &str) -> Volume {
         mount: known("/"),
         device: known(device),
         file_system: Some("ext4".to_owned()),
+        beneath: record::Beneath::default(),
     }
 }
 

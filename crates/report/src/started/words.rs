@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{DeviceLimits, ServerLimits, ServerSetting, StartedServer, Volume};
+use record::{Beneath, DeviceLimits, ServerLimits, ServerSetting, StartedServer, Volume};
 
 use crate::format;
 
@@ -62,9 +62,32 @@ pub(crate) fn place(volume: &Volume) -> String {
     match (volume.device.known(), &volume.file_system) {
         (Some(device), Some(file_system)) => format!("{path} on {device} ({file_system})"),
         (Some(device), None) => format!("{path} on {device}"),
+        (None, Some(file_system)) if !volume.beneath.members.is_empty() => {
+            format!("{path} on {} ({file_system})", volume.beneath.members.join(", "))
+        }
         (None, Some(file_system)) => format!("{path} ({file_system}, on no device that is known)"),
         (None, None) => path.to_owned(),
     }
+}
+
+/// What a volume is made of: `md raid10 of sda, sdb; blocks of 4 KiB; scheduler none; write cache write back`. None where nothing is known.
+pub(crate) fn beneath(volume: &Volume) -> Option<String> {
+    let Beneath { block_bytes, raid, members, scheduler, write_cache } = &volume.beneath;
+    let members = (!members.is_empty()).then(|| members.join(", "));
+    let made = match (raid, members) {
+        (Some(raid), Some(members)) => Some(format!("{raid} of {members}")),
+        (Some(raid), None) => Some(raid.clone()),
+        (None, Some(members)) => Some(format!("on {members}")),
+        (None, None) => None,
+    };
+    let parts = [
+        made,
+        block_bytes.map(|bytes| format!("blocks of {}", format::bytes(bytes))),
+        scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")),
+        write_cache.as_ref().map(|cache| format!("write cache {cache}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The directory that a user named, of one that was made in it: `/data` of `/data/prony-0e2763deddcf/data`.
@@ -139,19 +162,57 @@ fn ranges(numbers: &[u32]) -> String {
 /// Places of a server that were asked to be apart and are on one device: `data and log`, and the device.
 #[must_use]
 pub fn on_one_device(server: &StartedServer) -> Vec<(String, String)> {
-    let mut by_device: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+    let mut by_device: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (what, volume) in &server.places {
-        if let Some(device) = volume.device.known() {
+        for device in volume.devices() {
             by_device.entry(device).or_default().push(what);
         }
     }
-    let together = by_device.into_iter().filter(|(_, places)| places.len() > 1);
-    together.map(|(device, places)| (places.join(" and "), device.clone())).collect()
+    let mut together: Vec<(String, String)> = by_device
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(device, places)| (places.join(" and "), device))
+        .collect();
+    // Places that share several devices are told once.
+    together.dedup_by(|next, first| next.0 == first.0);
+    together
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Reading;
+
+    #[test]
+    fn places_on_the_same_devices_of_one_file_system_are_together() {
+        let volume = |path: &str, members: &[&str]| Volume {
+            path: path.to_owned(),
+            mount: Reading::Known(path.to_owned()),
+            device: Reading::Unknown("several".to_owned()),
+            file_system: Some("btrfs".to_owned()),
+            beneath: Beneath {
+                raid: Some("btrfs raid1".to_owned()),
+                members: members.iter().map(|name| (*name).to_owned()).collect(),
+                block_bytes: Some(4096),
+                scheduler: Some("none".to_owned()),
+                ..Beneath::default()
+            },
+        };
+        let server = |log: &[&str]| StartedServer {
+            places: BTreeMap::from([
+                ("data".to_owned(), volume("/data", &["loop0", "loop1"])),
+                ("log".to_owned(), volume("/log", log)),
+            ]),
+            ..StartedServer::default()
+        };
+        let together = on_one_device(&server(&["loop0", "loop1"]));
+        assert_eq!(together, [("data and log".to_owned(), "loop0".to_owned())]);
+        assert_eq!(on_one_device(&server(&["loop2"])), []);
+        let of = volume("/data", &["loop0", "loop1"]);
+        assert_eq!(place(&of), "/data on loop0, loop1 (btrfs)");
+        let told = beneath(&of).unwrap();
+        assert_eq!(told, "btrfs raid1 of loop0, loop1; blocks of 4 KiB; scheduler none");
+    }
 
     /// A directory of the user's may be called as ours are.
     #[test]

@@ -4,6 +4,7 @@ use record::State;
 
 use super::{Level, Verdict};
 use crate::format;
+use crate::lab;
 use crate::report::Report;
 use crate::trial::Trial;
 
@@ -14,6 +15,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(skipped(report));
     verdicts.extend(remarks(report));
     verdicts.extend(quick_look(report));
+    verdicts.extend(lab::verdict(report));
     verdicts.extend(report.damage.iter().map(|damage| {
         Verdict::new(Level::Warning, "damage", format!("The results directory is damaged: {damage}"))
     }));

@@ -40,6 +40,7 @@ pub(crate) fn manifest(state: State) -> Manifest {
         expect: None,
         search: None,
         quick: false,
+        lab: None,
         disk_bytes: None,
         prices: None,
         percentiles: None,

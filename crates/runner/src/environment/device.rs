@@ -26,6 +26,17 @@ fn whole_disk(directory: PathBuf) -> PathBuf {
     }
 }
 
+/// Kernel names of the disks that a device is made of; none of a disk.
+pub(super) fn members(root: &Path, (major, minor): DeviceNumber) -> Vec<String> {
+    let link = root.join(format!("sys/dev/block/{major}:{minor}"));
+    let Ok(directory) = fs::canonicalize(link) else { return Vec::new() };
+    let own = whole_disk(directory);
+    let mut names: Vec<String> =
+        physical_disks(&own).iter().filter(|disk| **disk != own).map(|disk| kernel_name(disk)).collect();
+    names.sort();
+    names
+}
+
 fn describe(root: &Path, directory: &Path) -> Device {
     let queue = |name: &str| directory.join("queue").join(name);
     let disks = physical_disks(directory);
@@ -183,6 +194,8 @@ mod tests {
         machine.link(&format!("{array}/slaves/nvme1n1"), NVME_1);
         let device = machine.device(9, 0);
         assert_eq!((device.name.as_str(), device.raid.as_deref()), ("md0", Some("raid1")));
+        assert_eq!(members(&machine.root, (9, 0)), ["nvme0n1", "nvme1n1"]);
+        assert_eq!(members(&machine.root, (259, 0)), [""; 0], "a disk is made of nothing else");
         assert_eq!(known(&device.model), "md raid1 of 2 × Samsung SSD 990 PRO 1TB");
         assert_eq!(known(&device.interface_bytes_per_s), 2 * GEN4_X4_BYTES_PER_S);
         machine.file(&format!("{NVME_1}/queue/scheduler"), "[none] mq-deadline");
@@ -202,6 +215,7 @@ mod tests {
         machine.file(&format!("{volume}/queue/scheduler"), "none");
         let device = machine.device(253, 3);
         assert_eq!((device.name.as_str(), device.raid.as_deref()), ("dm-3", Some("raid10")));
+        assert_eq!(members(&machine.root, (253, 3)), ["nvme0n1"], "LVM over md raid10 over NVMe");
         assert_eq!(known(&device.model), "vg0-data (LVM) on Samsung SSD 990 PRO 1TB");
         assert_eq!(known(&device.interface), "nvme");
         assert_eq!(known(&device.scheduler), "mq-deadline", "the scheduler that counts is that of the disk");

@@ -5,6 +5,7 @@
 //! not a promise. Nothing is changed, and no device is opened.
 
 mod attribute;
+mod btrfs;
 mod device;
 mod host;
 mod interface;
@@ -19,7 +20,9 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use attribute::{Known, attribute, reading};
-use record::{Device, Environment, FORMAT_VERSION, MountPoint, Reading, ServerProcesses, Storage};
+use btrfs::Btrfs;
+use device::DeviceNumber;
+use record::{Beneath, Device, Environment, FORMAT_VERSION, MountPoint, Reading, ServerProcesses, Storage};
 use rustix::fs::{major, minor};
 
 /// Where targets lie by name, or why that is not known: directories, files or block devices. One that does not exist yet
@@ -42,7 +45,10 @@ fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timest
     let kernel = |name: &str| attribute(&root.join("proc/sys/kernel").join(name));
     let storage = |target: &Result<PathBuf, String>| {
         let (mount, device) = match target {
-            Ok(target) => below_target(root, target),
+            Ok(target) => {
+                let lies = lies(root, target);
+                (lies.mount, lies.device)
+            }
             Err(reason) => (Err(reason.clone()), Err(reason.clone())),
         };
         Storage { mount: reading(mount), device: reading(device) }
@@ -61,10 +67,11 @@ fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timest
     }
 }
 
-/// The file system of a path, and the kernel name of the device that it lies on.
-pub(crate) fn below(path: &Path) -> (Reading<MountPoint>, Reading<String>) {
-    let (mount, device) = below_target(Path::new("/"), path);
-    (reading(mount), reading(device.map(|device| device.name)))
+/// The file system of a path, the kernel name of the device that it lies on, and what is beneath.
+pub(crate) fn below(path: &Path) -> (Reading<MountPoint>, Reading<String>, Beneath) {
+    let lies = lies(Path::new("/"), path);
+    let beneath = lies.beneath(Path::new("/"));
+    (reading(lies.mount), reading(lies.device.map(|device| device.name)), beneath)
 }
 
 /// Memory of this machine, in bytes.
@@ -72,23 +79,75 @@ pub(crate) fn memory_bytes() -> u64 {
     host::memory(Path::new("/")).total_bytes
 }
 
-fn below_target(root: &Path, target: &Path) -> (Known<MountPoint>, Known<Device>) {
+/// On what a path lies.
+struct Lies {
+    mount: Known<MountPoint>,
+    device: Known<Device>,
+    /// Number of the device, where it is one.
+    number: Option<DeviceNumber>,
+    /// What a file system joins itself.
+    btrfs: Option<Btrfs>,
+}
+
+impl Lies {
+    fn beneath(&self, root: &Path) -> Beneath {
+        let block_bytes = self.mount.as_ref().ok().map(|mount| mount.block_bytes);
+        let known = |reading: &Reading<String>| reading.known().cloned();
+        if let Ok(device) = &self.device {
+            return Beneath {
+                block_bytes,
+                raid: device.raid.clone(),
+                members: self.number.map(|number| device::members(root, number)).unwrap_or_default(),
+                scheduler: known(&device.scheduler),
+                write_cache: known(&device.write_cache),
+            };
+        }
+        let Some(btrfs) = &self.btrfs else { return Beneath { block_bytes, ..Beneath::default() } };
+        let all = btrfs.devices.iter().filter_map(|(_, number)| device::device(root, *number).ok());
+        let all: Vec<Device> = all.collect();
+        let agreed = |of: fn(&Device) -> &Reading<String>| {
+            let first = known(of(all.first()?))?;
+            all.iter().all(|device| of(device).known() == Some(&first)).then_some(first)
+        };
+        Beneath {
+            block_bytes,
+            raid: Some(format!("btrfs {}", btrfs.profile)),
+            members: all.iter().map(|device| device.name.clone()).collect(),
+            scheduler: agreed(|device| &device.scheduler),
+            write_cache: agreed(|device| &device.write_cache),
+        }
+    }
+}
+
+fn lies(root: &Path, target: &Path) -> Lies {
+    let nothing = |mount, device| Lies { mount, device, number: None, btrfs: None };
     let (metadata, path) = match nearest_existing(target) {
         Ok(found) => found,
-        Err(reason) => return (Err(reason.clone()), Err(reason)),
+        Err(reason) => return nothing(Err(reason.clone()), Err(reason)),
     };
     if metadata.file_type().is_block_device() {
-        let whole = (major(metadata.rdev()), minor(metadata.rdev()));
+        let number = (major(metadata.rdev()), minor(metadata.rdev()));
         let reason = format!("{} is a block device: it is used without a file system", path.display());
-        return (Err(reason), device::device(root, whole));
+        return Lies { number: Some(number), ..nothing(Err(reason), device::device(root, number)) };
     }
     let mount = mounts::mount_holding(root, &path, (major(metadata.dev()), minor(metadata.dev())));
-    let device = mount.as_ref().map_err(Clone::clone).and_then(|mount| match mount.device {
-        // The kernel numbers file systems 0:n that are not on one block device.
-        (0, _) => Err(mounts::why_no_device(&mount.file_system, &mount.source)),
-        number => device::device(root, number),
-    });
-    (mount.and_then(|mount| mounts::mount_point(mount, &path)), device)
+    let mount = match mount {
+        Ok(mount) => mount,
+        Err(reason) => return nothing(Err(reason.clone()), Err(reason)),
+    };
+    let is_btrfs = mount.file_system == "btrfs";
+    let btrfs = is_btrfs.then(|| btrfs::mounted_from(root, &mount.source)).flatten();
+    let number = match (mount.device, btrfs.as_ref().map(|btrfs| btrfs.devices.as_slice())) {
+        // The kernel numbers file systems 0:n that are not on one block device, or could be on several.
+        ((0, _), Some([(_, number)])) => Some(*number),
+        ((0, _), _) => None,
+        (number, _) => Some(number),
+    };
+    let device = match number {
+        Some(number) => device::device(root, number),
+        None => Err(mounts::why_no_device(&mount.file_system, &mount.source)),
+    };
+    Lies { mount: mounts::mount_point(mount, &path), device, number, btrfs }
 }
 
 /// What will be made is looked for in the directory above. What is there and cannot be seen may lie anywhere.
@@ -165,6 +224,60 @@ mod tests {
         assert!(why(&volume.mount).ends_with("proc/self/mountinfo"));
         assert_eq!(volume.device, Reading::Unknown(why(&volume.mount).to_owned()));
         assert!(environment.memory.total_bytes > 0, "the kernel is asked where there is no /proc");
+    }
+
+    #[test]
+    fn a_btrfs_of_one_device_lies_on_it_and_one_of_several_on_its_members() {
+        let machine = Machine::new();
+        let root = machine.root.display();
+        machine.file("data/file", "").nvme(0, "259:0").nvme(1, "259:1");
+        machine.mounts(&format!("2 1 0:40 / {root}/data rw - btrfs /dev/nvme0n1 rw"));
+        let of = |name: &str| format!("sys/fs/btrfs/5e15/{name}");
+        machine.file(&of("allocation/data/raid1/x"), "").file(&of("devices/nvme0n1/dev"), "259:0");
+        let target = machine.root.join("data");
+        let one = lies(&machine.root, &target);
+        assert_eq!(one.device.as_ref().unwrap().name, "nvme0n1");
+        assert_eq!(one.beneath(&machine.root).scheduler.as_deref(), Some("mq-deadline"));
+        machine.file(&of("devices/nvme1n1/dev"), "259:1");
+        let two = lies(&machine.root, &target);
+        assert!(two.device.as_ref().unwrap_err().contains("over several devices"));
+        let beneath = two.beneath(&machine.root);
+        assert_eq!(
+            (beneath.raid.as_deref(), beneath.write_cache.as_deref()),
+            (Some("btrfs raid1"), Some("write back"))
+        );
+        assert_eq!(beneath.members, ["nvme0n1", "nvme1n1"]);
+    }
+
+    #[test]
+    fn what_is_beneath_an_array_is_its_level_and_members_and_beneath_a_loop_device_itself() {
+        let machine = Machine::new();
+        let root = machine.root.display();
+        machine
+            .file("data/file", "")
+            .nvme(0, "259:0")
+            .nvme(1, "259:1")
+            .disk("sys/devices/virtual/block/loop3", "7:3");
+        let array = "sys/devices/virtual/block/md0";
+        machine.disk(array, "9:0").file(&format!("{array}/md/level"), "raid10");
+        machine.link(&format!("{array}/slaves/nvme0n1"), super::machine::NVME_0);
+        machine.link(&format!("{array}/slaves/nvme1n1"), super::machine::NVME_1);
+        let beneath = |number: &str, source: &str| {
+            machine.mounts(&format!("2 1 {number} / {root}/data rw - xfs {source} rw"));
+            lies(&machine.root, &machine.root.join("data")).beneath(&machine.root)
+        };
+        let of_array = beneath("9:0", "/dev/md0");
+        assert_eq!(
+            (of_array.raid.as_deref(), of_array.members),
+            (Some("raid10"), vec!["nvme0n1".to_owned(), "nvme1n1".to_owned()])
+        );
+        let of_loop = beneath("7:3", "/dev/loop3");
+        assert_eq!((of_loop.raid, of_loop.members), (None, Vec::new()));
+        assert_eq!(
+            (of_loop.scheduler.as_deref(), of_loop.write_cache.as_deref()),
+            (Some("mq-deadline"), Some("write back"))
+        );
+        assert!(of_loop.block_bytes.is_some());
     }
 
     #[test]

@@ -114,7 +114,8 @@ impl WithinLimits {
 }
 
 impl DeviceWork {
-    fn prove(&self) -> Result<LimitProof, String> {
+    /// Does it, and says what was reached.
+    pub(crate) fn prove(&self) -> Result<LimitProof, String> {
         let of = format!("{} of {}", self.of.unit(), self.device);
         let settings = Settings {
             block_size: Some(if self.of.counts_bytes() { LARGE } else { SMALL }),

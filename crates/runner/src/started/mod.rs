@@ -22,7 +22,7 @@ use crate::error::RunError;
 use crate::placed::volume;
 use crate::server_cpu::{MayUse, Metered, MeteredBy};
 pub use disk_proof::WithinLimits;
-use disk_proof::{DeviceRate, DeviceWork};
+pub(crate) use disk_proof::{DeviceRate, DeviceWork};
 pub(crate) use sampler::Groups;
 use settings::{Configuration, Whole, engine};
 
@@ -177,9 +177,7 @@ impl StartedServers {
             unreachable!("the plan has no server of an engine that is not started")
         };
         tell(Preparation::waiting(format!("making the server {}", server.called())));
-        let options = configuration
-            .options(server, false)
-            .registered(format!("{}-{}", server.called(), self.run), false);
+        let options = configuration.options(server, false).registered(self.registered_name(server), false);
         let instance = Instance::start(engine, &options).map_err(failed(server))?;
         let is_limited = configuration.limits.is_empty();
         self.servers.push(Running {
@@ -192,6 +190,24 @@ impl StartedServers {
             before: Usage::default(),
         });
         Ok(self.servers.len() - 1)
+    }
+
+    /// What it is called among all servers of this machine. One of the same name that lies elsewhere is another.
+    fn registered_name(&self, server: &StartedServer) -> String {
+        let called = server.called();
+        let same = self.servers.iter().filter(|running| running.of.called() == called).count();
+        match same {
+            0 => format!("{called}-{}", self.run),
+            before => format!("{called}-place{}-{}", before + 1, self.run),
+        }
+    }
+
+    /// The server that is recorded so: of several of a name, which lie in other places, the one at its address.
+    fn of_record(&self, record: &record::StartedServer) -> Option<&Running> {
+        let is_at = |running: &&Running| {
+            address(&running.instance).is_ok_and(|url| url.host().unwrap_or_default() == record.address)
+        };
+        self.servers.iter().filter(|running| running.of.called() == record.name).find(is_at)
     }
 
     /// Keeps what was loaded of the servers that have it again before each trial.
@@ -293,7 +309,7 @@ impl StartedServers {
     /// What reads each second what these servers use; none where none of them has a group.
     pub(crate) fn sampler(&self, servers: &[record::StartedServer]) -> Option<Groups> {
         let group = |record: &record::StartedServer| {
-            let running = self.servers.iter().find(|running| running.of.called() == record.name)?;
+            let running = self.of_record(record)?;
             Some((record.name.clone(), running.instance.group()?.in_use()))
         };
         let groups: Vec<_> = servers.iter().filter_map(group).collect();
@@ -312,9 +328,7 @@ impl StartedServers {
     pub(crate) fn add_use(&self, records: &mut [record::StartedServer]) -> Option<String> {
         let mut killed = None;
         for record in records {
-            let Some(running) = self.servers.iter().find(|running| running.of.called() == record.name) else {
-                continue;
-            };
+            let Some(running) = self.of_record(record) else { continue };
             let Some(now) = running.usage() else { continue };
             let used = used_since(&running.before, &now);
             if used.oom_kills > 0 {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use crate::effect;
+use crate::lab::GivenLab;
 use crate::mistake::{Place, StudyError, StudyErrors};
 use crate::plan::Plan;
 use crate::quick;
@@ -27,6 +28,8 @@ pub struct StudyFile<'a> {
     pub quick: bool,
     /// Paths and addresses for the places that the study asks for, by their names.
     pub places: BTreeMap<String, String>,
+    /// Where places that say what they are in a laboratory are made as one, unless they are named.
+    pub lab: Option<GivenLab>,
     /// Parameters that replace those of the file, by their dotted keys. One that an axis varies narrows it.
     pub set: Vec<(String, Value)>,
 }
@@ -81,6 +84,7 @@ impl StudyFile<'_> {
         }
         let as_written = tree.clone();
         mistakes.extend(lay_given(&mut tree, &self.set));
+        mistakes.extend(self.no_laboratory(&tree));
         let whole = tree.clone();
         let study = self.read(tree, &mut mistakes);
         if let Some(study) = study.as_ref().filter(|_| mistakes.is_empty()) {
@@ -100,6 +104,7 @@ impl StudyFile<'_> {
         }
         match study {
             Some(mut study) if mistakes.is_empty() => {
+                study.lab = self.laboratory(&study);
                 // What is stored is what was run.
                 (study.quick_look, study.places) = (None, BTreeMap::new());
                 Ok(study)

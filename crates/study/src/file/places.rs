@@ -1,7 +1,9 @@
 //! Places that a study asks for: `$name` at the begin of a path or address is the place that a user named.
 
 use super::{Mistake, StudyFile, given_as_place};
+use crate::lab::Laboratory;
 use crate::read::{Kind, Node};
+use crate::study::Study;
 
 /// Places that a study may ask for.
 const PLACES_MAX: usize = 1_000;
@@ -26,17 +28,24 @@ impl StudyFile<'_> {
         for (name, place) in &asked {
             let sign = format!("${name}");
             let text = |key: &str| place.get(key).and_then(Node::text);
-            let given = self.places.get(name).map(String::as_str).or_else(|| text("default"));
-            let Some(given) = given else {
+            let in_lab = self.lab.as_ref().filter(|_| place.get("lab").is_some());
+            let in_lab = in_lab.map(|lab| lab.place(name).display().to_string());
+            let given = self.places.get(name).map(String::as_str).or(in_lab.as_deref());
+            let Some(given) = given.or_else(|| text("default")) else {
                 // A place may have been narrowed away.
                 if !stands_for(&whole, &sign) {
                     continue;
                 }
                 let what = text("what").unwrap_or("it");
+                let or_lab =
+                    place.get("lab").map_or("", |_| ", or have it made of loop devices with --place lab");
                 mistakes.push(Mistake {
                     line: place.line,
                     place: format!("places.{name}"),
-                    problem: format!("is not given: name {what} with {}=PATH_OR_URL", given_as_place(name)),
+                    problem: format!(
+                        "is not given: name {what} with {}=PATH_OR_URL{or_lab}",
+                        given_as_place(name)
+                    ),
                 });
                 continue;
             };
@@ -47,6 +56,39 @@ impl StudyFile<'_> {
             }
         }
         mistakes
+    }
+
+    /// What is made for the study: of places that say what they are in a laboratory those that nobody named and that it uses.
+    pub(super) fn laboratory(&self, study: &Study) -> Option<Laboratory> {
+        let lab = self.lab.as_ref()?;
+        let text = study.to_toml().ok()?;
+        let is_used = |name: &str| {
+            let at = lab.place(name).display().to_string();
+            text.contains(&format!("{at}\"")) || text.contains(&format!("{at}/"))
+        };
+        let places =
+            study.places.iter().filter(|(name, _)| !self.places.contains_key(*name) && is_used(name));
+        let volumes = places.filter_map(|(name, place)| Some(lab.volumes(name, place.lab.as_ref()?)));
+        Some(Laboratory { directory: lab.directory.clone(), volume: volumes.flatten().collect() })
+    }
+
+    /// A laboratory that is asked for where no place says what it would be.
+    pub(super) fn no_laboratory(&self, tree: &Node) -> Option<Mistake> {
+        self.lab.as_ref()?;
+        let has_one = match tree.get("places") {
+            Some(Node { kind: Kind::Table(places), .. }) => {
+                places.iter().any(|(_, place)| place.get("lab").is_some())
+            }
+            _ => false,
+        };
+        (!has_one).then(|| Mistake {
+            line: None,
+            place: given_as_place("lab"),
+            problem:
+                "no place of this study says what it is in a laboratory: name a directory for each, or give \
+                      [places.NAME.lab]"
+                    .to_owned(),
+        })
     }
 
     fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {

@@ -197,6 +197,9 @@ fn published_studies_are_studies_at_full_size_and_quick() {
     for published in crate::PUBLISHED_STUDIES {
         for quick in [false, true] {
             let places = ["data", "device", "striped", "second", "blocks_4k", "blocks_64k", "hdd", "ssd"]
+                .into_iter()
+                .chain(["disk_a", "disk_b", "array", "cached_array", "fast_disk", "fast_array"])
+                .chain(["s512_b4k", "s512_b8k", "s512_b64k", "s4k_b4k", "s4k_b8k", "s4k_b64k"])
                 .map(|name| (name, format!("/{name}")));
             let server = ("server", "postgres://me@localhost/postgres".to_owned());
             let all: Vec<(&str, String)> = places.into_iter().chain([server]).collect();
@@ -208,7 +211,7 @@ fn published_studies_are_studies_at_full_size_and_quick() {
                 text: published.file,
                 quick,
                 places: places.collect(),
-                set: Vec::new(),
+                ..StudyFile::default()
             };
             let study = file.study().unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", published.name));
             let plan = Plan::of(&study).unwrap();

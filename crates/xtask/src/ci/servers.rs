@@ -1,5 +1,5 @@
-//! What the tests need of the system besides Rust: database servers, which they start themselves, and a C compiler for
-//! SQLite.
+//! What the tests need of the system besides Rust: database servers, which they start themselves, what makes file systems, and a C
+//! compiler for SQLite.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use super::Outcome;
 use super::packages::Need::Program;
 use super::packages::{Package, require};
 
-const PACKAGES: [Package; 4] = [
+const PACKAGES: [Package; 7] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -22,6 +22,17 @@ const PACKAGES: [Package; 4] = [
         name: "util-linux",
         needs: &[Program("setpriv")],
         why: "servers are started by it, without privileges and bound to the life of the test",
+    },
+    Package {
+        name: "e2fsprogs",
+        needs: &[Program("mkfs.ext4")],
+        why: "tests make laboratories of loop devices, where these are permitted",
+    },
+    Package { name: "xfsprogs", needs: &[Program("mkfs.xfs")], why: "of XFS too" },
+    Package {
+        name: "btrfs-progs",
+        needs: &[Program("mkfs.btrfs")],
+        why: "and of btrfs, which joins several devices",
     },
     Package { name: "gcc", needs: &[Program("cc")], why: "SQLite is compiled, and rustc links with it" },
 ];
