@@ -31,7 +31,7 @@ pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;
 pub use numbers::{Number, NumberRow, NumberTaker};
-pub use own::{Held, Holder, Lease, Own, is_name, look, look_as, look_inside};
+pub use own::{Held, Holder, Lease, Own, is_name, look, look_as, look_inside, was_closed};
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Cell, Column, Kind, Rows, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};

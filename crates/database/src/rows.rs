@@ -51,7 +51,7 @@ impl Value {
 }
 
 /// Type of a column, as it goes over the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `smallint`.
     I16,
@@ -66,7 +66,7 @@ pub enum Kind {
 }
 
 /// A column that rows are appended to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Column {
     /// Name.
     pub name: &'static str,
@@ -75,7 +75,7 @@ pub struct Column {
 }
 
 /// A table that rows are appended to; its columns need not be all that it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
     /// Name.
     pub name: &'static str,

@@ -51,6 +51,17 @@ pub enum InstanceError {
         /// Why it failed.
         source: io::Error,
     },
+    /// There is no directory in which one of the server's is to be made.
+    #[error("there is no directory {path} for its {what}: make it first with `mkdir -p {path}`, or give another", path = path.display())]
+    NoPlace {
+        /// What was to lie there: `data`, `log`, the name of a tablespace.
+        what: String,
+        /// The directory.
+        path: PathBuf,
+    },
+    /// More is asked for than the machine has.
+    #[error("{0}")]
+    BeyondMachine(String),
     /// The directory's path is too long for a socket in it.
     #[error(
         "{path} is {length} bytes long, too long for a server's socket: choose a parent directory under 70 bytes",
@@ -111,7 +122,7 @@ pub enum InstanceError {
         source: io::Error,
     },
     /// A program ended that should have gone on, or ended with a failure.
-    #[error("{program} ended with {status}; the end of its log:\n{log}")]
+    #[error("{program} ended with {status}{}", because(log))]
     Ended {
         /// The program.
         program: &'static str,
@@ -121,7 +132,7 @@ pub enum InstanceError {
         log: String,
     },
     /// A server did not do in time what it was asked for.
-    #[error("{program} did not {action} within {limit_s} s; the end of its log:\n{log}")]
+    #[error("{program} did not {action} within {limit_s} s{}", because(log))]
     TooSlow {
         /// The program.
         program: &'static str,
@@ -163,7 +174,34 @@ pub enum InstanceError {
     },
 }
 
+/// What servers write before the reason why they do not go on.
+const REASONS: [&str; 5] = ["PANIC:", "FATAL:", "[ERROR]", "ERROR:", "error:"];
+/// Lines of a log that are told beside the reason.
+const LINES_MOST: usize = 3;
+
+/// The reason that a log gives, then its last lines: `: FATAL: unrecognized configuration parameter "x"; the end of its log: …`.
+fn because(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let reason = |mark: &&str| lines.iter().find_map(|line| line.find(*mark).map(|at| (*line, &line[at..])));
+    let found = REASONS.iter().find_map(reason);
+    // What is told already is not told twice.
+    let others: Vec<&str> =
+        lines.iter().copied().filter(|line| found.is_none_or(|(whole, _)| *line != whole)).collect();
+    let last = &others[others.len().saturating_sub(LINES_MOST)..];
+    let head = found.map_or_else(String::new, |(_, reason)| format!(": {reason}"));
+    match last {
+        [] => head,
+        last => format!("{head}; the end of its log:\n{}", last.join("\n")),
+    }
+}
+
 impl InstanceError {
+    /// Whether what was asked for cannot be on this machine, and nothing failed.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::NoPlace { .. } | Self::BeyondMachine(_))
+    }
+
     /// For `map_err` on calls of the file system.
     pub(crate) fn file(
         action: &'static str,
@@ -171,5 +209,35 @@ impl InstanceError {
     ) -> impl FnOnce(io::Error) -> InstanceError {
         let path = path.into();
         move |source| InstanceError::File { action, path, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a user had set wrong stood at the end of twenty lines in which a cluster was made.
+    #[test]
+    fn the_reason_stands_first_and_few_lines_of_the_log_after_it() {
+        let log = "fixing permissions ... ok\ncreating subdirectories ... ok\nrunning bootstrap script ... ok\nSync to disk skipped.\n\
+                   2026-11-23 00:46:10.326 GMT [26458] FATAL:  unrecognized configuration parameter \"foo\"";
+        let ended = InstanceError::Ended {
+            program: "postgres",
+            status: "exit status: 1".to_owned(),
+            log: log.to_owned(),
+        };
+        let told = ended.to_string();
+        let begins = "postgres ended with exit status: 1: FATAL:  unrecognized configuration parameter \"foo\"; the end of its log:\n";
+        assert!(told.starts_with(begins), "{told}");
+        assert_eq!(told.lines().count(), 1 + LINES_MOST, "{told}");
+        let mariadb = "2026-11-23  0:46:10 0 [Note] Starting\n2026-11-23  0:46:11 0 [ERROR] mariadbd: unknown variable 'foo=1'\n\
+                       2026-11-23  0:46:11 0 [ERROR] Aborting";
+        assert!(
+            because(mariadb).starts_with(": [ERROR] mariadbd: unknown variable 'foo=1'; the end"),
+            "{}",
+            because(mariadb)
+        );
+        assert_eq!((because(""), because("a\n")), (String::new(), "; the end of its log:\na".to_owned()));
+        assert_eq!(because("x FATAL: no"), ": FATAL: no");
     }
 }

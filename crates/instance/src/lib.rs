@@ -28,7 +28,7 @@ mod user;
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
 pub use lab::{FileSystem, KnownLab, Lab, LabError, LabPlace, LabShape, Raid, Throttle, lab_mount_point};
-pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, LimitError, Limits, Usage};
+pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, Lifter, LimitError, Limits, Usage};
 pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;

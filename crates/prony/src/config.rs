@@ -182,8 +182,7 @@ fn mistake(entry: &Entry, command: &Command) -> Option<String> {
         has_command |= !entry.path.is_empty();
         for argument in command.get_arguments().filter(|argument| argument.get_long().is_some()) {
             let long = argument.get_long().unwrap_or_default();
-            let names: Vec<&str> =
-                argument.get_all_aliases().unwrap_or_default().into_iter().chain([long]).collect();
+            let names = names(argument);
             if !names.contains(&option.as_str()) {
                 known.extend(argument.get_action().takes_values().then(|| long.to_owned()));
                 continue;
@@ -233,6 +232,12 @@ fn never_there(entry: &Entry) -> Option<String> {
     None
 }
 
+/// All names of an option; none of what is no option.
+fn names(argument: &clap::Arg) -> Vec<&str> {
+    let Some(long) = argument.get_long() else { return Vec::new() };
+    argument.get_all_aliases().unwrap_or_default().into_iter().chain([long]).collect()
+}
+
 /// Why an option does not take these values, in its own words.
 fn refused(command: &Command, option: &str, values: &[String]) -> Option<String> {
     let given = values.iter().map(|value| format!("--{option}={value}"));
@@ -274,9 +279,7 @@ impl Config {
 
     /// The entry for an option; one of its command wins over one for all.
     fn of(&self, path: &[&str], argument: &clap::Arg) -> Option<&Entry> {
-        let long = argument.get_long()?;
-        let names: Vec<&str> =
-            argument.get_all_aliases().unwrap_or_default().into_iter().chain([long]).collect();
+        let names = names(argument);
         let meant = self
             .entries
             .iter()

@@ -25,6 +25,7 @@ pub(crate) struct Left {
 #[derive(Debug)]
 struct Ahead {
     number: u32,
+    /// Before it, with the time in which servers are made ready for it.
     pause_s: f64,
     load_s: f64,
 }
@@ -43,12 +44,13 @@ struct Searches {
 impl Left {
     /// The time left of a study that has not begun, or is taken up again.
     pub(crate) fn of(study: &Study, plan: &Plan, resume: Option<&Resume>) -> Self {
-        let entries = plan.trials.iter().enumerate();
+        let servers_s = runner::preparation_s(plan);
+        let entries = plan.trials.iter().zip(servers_s).enumerate();
         let runs = entries.filter(|(entry, _)| resume.is_none_or(|resume| resume.runs(*entry)));
         let ahead: Vec<Ahead> = runs
-            .map(|(_, trial)| Ahead {
+            .map(|(_, (trial, servers_s))| Ahead {
                 number: trial.planned.number,
-                pause_s: trial.pause.as_seconds(),
+                pause_s: trial.pause.as_seconds() + servers_s,
                 load_s: trial.work.any().phases().end_ns() as f64 / 1e9,
             })
             .collect();

@@ -88,7 +88,6 @@ pub(crate) fn resume(directory: &Path, format: Format, documents: &Documents) ->
         runner::look_again(&plan, &resume, &context.run)?;
         tell_commands(&study);
         announce!("{}: {}", study.title, left(&plan, &resume));
-        commands::shell_commands(&study).for_each(|line| announce!("{line}"));
         let stop = interrupt::flag_on_signal()?;
         writer.keep(resume.kept_trials());
         let conducted = Conducted {
@@ -126,7 +125,8 @@ fn left(plan: &Plan, resume: &Resume) -> String {
 fn tell_commands(study: &Study) {
     for (when, command) in [("before", &study.before), ("after", &study.after)] {
         if let Some(command) = command {
-            announce!("{when} each trial this study runs {command:?}");
+            // Also of a run that is to be quiet: what a shell is to run is known before it does.
+            tell!("{when} each trial this study runs {command:?}");
         }
     }
 }

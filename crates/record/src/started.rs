@@ -29,7 +29,8 @@ pub struct StartedServer {
     /// What was done with it before the trial, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<ServerStep>,
-    /// What it used during the trial, as its control group counts; none if it had none.
+    /// What it used during the trial, as its control group counts; of one without limits, and so without a group, the time of
+    /// processors alone. None where neither could be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ServerUse>,
 }

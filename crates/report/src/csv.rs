@@ -76,12 +76,12 @@ const COLUMNS: [(&str, Text); 54] = [
     ("offered_per_s", |line| number(line.whole()?.offered_per_s?)),
     ("unsent", |line| Some(line.whole()?.unsent.to_string())),
     ("server_cpu_s", |line| number(used(line)?.map(|used| used.cpu_s).sum())),
-    ("server_throttled_s", |line| number(used(line)?.map(|used| used.throttled_s).sum())),
+    ("server_throttled_s", |line| number(counted(line)?.map(|used| used.throttled_s).sum())),
     ("server_memory_most_bytes", |line| {
         let most: Option<u64> = used(line)?.map(|used| used.memory_most_bytes).sum();
         Some(most?.to_string())
     }),
-    ("server_oom_kills", |line| Some(used(line)?.map(|used| used.oom_kills).sum::<u64>().to_string())),
+    ("server_oom_kills", |line| Some(counted(line)?.map(|used| used.oom_kills).sum::<u64>().to_string())),
     ("reason", |line| line.whole()?.reason.clone()),
 ];
 
@@ -89,6 +89,14 @@ const COLUMNS: [(&str, Text); 54] = [
 fn used<'a>(line: &Line<'a>) -> Option<impl Iterator<Item = &'a ServerUse>> {
     let servers = &line.whole()?.started_servers;
     let all = || servers.iter().filter_map(|server| server.used.as_ref());
+    all().next().map(|_| all())
+}
+
+/// The same of those with limits: of the others nothing but time of processors is counted.
+fn counted<'a>(line: &Line<'a>) -> Option<impl Iterator<Item = &'a ServerUse>> {
+    let servers = &line.whole()?.started_servers;
+    let all =
+        || servers.iter().filter(|server| server.limits.is_some()).filter_map(|server| server.used.as_ref());
     all().next().map(|_| all())
 }
 

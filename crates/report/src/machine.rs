@@ -21,7 +21,7 @@ pub struct Machine {
     #[serde(skip)]
     pub(crate) own_share: Option<f64>,
     /// Share (0–1) of all cores that was busy with other work than the measurement: neither this program's nor that of the
-    /// servers that it loads. None where these are here, or may be, and were not seen.
+    /// servers that it loads, and no interrupts. None where these are here, or may be, and were not seen.
     #[serde(skip)]
     pub(crate) others_share: Option<f64>,
     /// Share (0–1) of all cores' time that the hypervisor gave to others.
@@ -100,8 +100,11 @@ pub(crate) fn machine_of(
             None
         }
     };
-    // The kernel counts stolen time as busy here, and that is told by itself.
-    let others = |(all, ours): (f64, f64)| all - ours - steal_share.unwrap_or(0.0);
+    // The kernel counts stolen time as busy here, and that is told by itself. What it spends in interrupts it counts as nobody's:
+    // those of a disk or a network that is loaded are the load's.
+    let interrupts = weighted_mean(read().map(|(load, s)| (load.cpu_interrupt_share, s)));
+    let nobodys = steal_share.unwrap_or(0.0) + interrupts.unwrap_or(0.0);
+    let others = |(all, ours): (f64, f64)| (all - ours - nobodys).max(0.0);
     Machine {
         // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
         // than its part is only coarse, and is not shown.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// A file or directory of the results that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {path}: {source}{remedy}", path = path.display(), remedy = remedy(source))]
+#[error("cannot {doing} {path}: {source}{remedy}", path = path.display(), remedy = remedy(doing, source))]
 pub struct WriteError {
     /// What was being done to it: `write`, `create`, `sync`, …
     pub doing: &'static str,
@@ -23,7 +23,10 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-fn remedy(error: &io::Error) -> &'static str {
+/// What is done first of all, before anything of a study could be removed.
+pub(crate) const BEGIN: &str = "make the directory";
+
+fn remedy(doing: &str, error: &io::Error) -> &'static str {
     if error.get_ref().is_some_and(|error| error.is::<NotTrusted>()) {
         // It says what to do itself.
         return "";
@@ -36,6 +39,9 @@ fn remedy(error: &io::Error) -> &'static str {
         ErrorKind::QuotaExceeded => "; the quota is used up: free some space, or store the results elsewhere",
         ErrorKind::PermissionDenied => "; make it writable for this user, or store the results elsewhere",
         ErrorKind::ReadOnlyFilesystem => "; store the results on a file system that can be written",
+        ErrorKind::NotFound if doing == BEGIN => {
+            "; nothing can be made there: it may be a directory of the kernel's, such as /proc; store the results elsewhere"
+        }
         ErrorKind::NotFound => "; something removed it while the study ran: run the study again",
         ErrorKind::WouldBlock => "; another prony writes to it: wait for its end, or end it",
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {

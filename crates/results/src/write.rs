@@ -12,7 +12,7 @@ use record::{
     Environment, Event, Interval, Manifest, Mark, Placed, Resources, Setup, StudyRecord, TrialRecord,
 };
 
-use crate::durable::{Lines, WriteError, failed, replace, replace_json, sync};
+use crate::durable::{BEGIN, Lines, WriteError, failed, replace, replace_json, sync};
 use crate::read::ReadError;
 use crate::{Archive, Lock, hlog, name, trials};
 
@@ -67,7 +67,7 @@ impl Writer {
         utc: jiff::Timestamp,
         study_toml: &str,
     ) -> Result<Self, WriteError> {
-        let (place, parents) = ownership::make_path(parent).map_err(failed("create", parent))?;
+        let (place, parents) = ownership::make_path(parent).map_err(failed(BEGIN, parent))?;
         let name = format!("{}-{}", utc.strftime("%Y%m%dT%H%M%SZ"), file_name(slug, name));
         let directory = create_new_directory(&place, &name)?;
         let trials = directory.directory().make(OsStr::new(name::TRIALS));
@@ -292,7 +292,7 @@ fn create_new_directory(parent: &Directory, name: &str) -> Result<MadeDirectory,
                 taken += 1;
                 now = format!("{name}-{taken}");
             }
-            made => return made.map_err(failed("create", &parent.path().join(now))),
+            made => return made.map_err(failed(BEGIN, &parent.path().join(now))),
         }
     }
 }

@@ -34,6 +34,6 @@ pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use lab::{KnownLab, LabFault, Laboratory, WantedLab, lab_mount_point, planned_laboratory, recorded};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};
-pub use started::{PROVES, Staying, WithinLimits, start_to_stay};
+pub use started::{PROVES, Staying, WithinLimits, preparation_s, start_to_stay};
 pub use targets::{look_again, look_at_databases, look_at_targets, planned_servers};
 pub use workloads::check;

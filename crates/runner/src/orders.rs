@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Claim, Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
-use record::{Loop, Mark, OrdersOutcome, Outage, Outcome, Preparation, Setup, Window};
+use record::{Command, Loop, Mark, OrdersOutcome, Outage, Outcome, Parameter, Preparation, Setup, Window};
 use stats::thread_busy;
 use study::{Trial, WantedDatabase};
 use workload::orders::store::Loaded;
@@ -22,6 +22,31 @@ pub(crate) async fn look(job: &Job, wanted: &WantedDatabase, claim: &Claim) -> R
         Existing::Refuse | Existing::Leftover | Existing::Reuse | Existing::Replace => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
+    }
+}
+
+/// Looks whether a database will be refused to a work of another kind: what holds an order store is none of its own, whatever may be
+/// taken up.
+pub(crate) async fn look_beside(wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
+    let looked = database::look_as(&wanted.url, &wanted.name, claim).await;
+    let is_there = match &looked {
+        Ok(is_there) => *is_there,
+        Err(Error::NoDatabase(_)) => true,
+        Err(_) => false,
+    };
+    let store = match is_there && wanted.existing != Existing::Replace {
+        true => orders::store_at(&wanted.url, &wanted.name, &claim.run).await,
+        false => None,
+    };
+    match store {
+        None => looked.map(drop),
+        Some(size) => Err(Error::NoDatabase(format!(
+            "{} holds an order store of {size}, and nothing else is put into it: give another place, drive the store with {}, or replace \
+             it with {}",
+            wanted.place(),
+            Command::new("orders run"),
+            Parameter::new("target.database.existing").of(Existing::Replace.name())
+        ))),
     }
 }
 

@@ -182,6 +182,12 @@ fn used(proc: &Path, files: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Used
     files.iter().filter_map(of).collect()
 }
 
+/// Time of processors that a server has used, by the process that all others of it descend from; none where that cannot be seen.
+pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
+    let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
+    used_by(Path::new("/proc"), pid).map(|used| Duration::from_secs_f64(used.ticks as f64 / ticks_per_s))
+}
+
 /// CPU time of a server's processes in seconds, and the first of them: what that one and its children used since they began.
 pub(crate) fn cpu_s(proc: &Path, file: &Path) -> Option<(f64, u32)> {
     let pid = processes(proc, file).ok()?.pid;

@@ -18,7 +18,7 @@ use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::server::{self, Lies};
 use crate::server_cpu::{self, MayUse, Metered, MeteredBy};
-use crate::started::{Groups, StartedServers};
+use crate::started::{Groups, Lifting, StartedServers};
 use crate::workloads;
 
 /// Files and databases of a study.
@@ -52,9 +52,22 @@ pub(crate) struct Held {
 /// As when they are taken up, for what is not ours, or is there and is not to be.
 pub fn look_at_databases(plan: &Plan) -> Result<(), RunError> {
     for (wanted, trial) in plan.databases() {
-        database::look(&wanted.url, wanted.existing, instead(Some(trial)))?;
+        let looked = database::look(&wanted.url, wanted.existing, instead(Some(trial)));
+        if let Err(error) = looked {
+            return Err(told_of(&wanted, trial).unwrap_or(error.into()));
+        }
     }
     Ok(())
+}
+
+/// What is to be told of a database that is refused, where what it holds says more than whose it is.
+fn told_of(wanted: &WantedDatabase, trial: &Trial) -> Option<RunError> {
+    if !database::was_closed(&wanted.url) {
+        return None;
+    }
+    let claim = claim(wanted, &RunId::new().ok()?, Some(trial));
+    let runtime = Targets::new(Path::new("")).ok()?.runtime;
+    runtime.block_on(workloads::look(&trial.work, wanted, &claim)).err().map(RunError::from)
 }
 
 /// Looks at all databases of a plan as a run would take them up, and takes nothing: servers are reached, and stores that are to be
@@ -270,13 +283,18 @@ impl Targets {
         Ok(servers)
     }
 
+    /// What lifts the limits of started servers where a run is to end; none where there are none.
+    pub(crate) fn lifting(&self) -> Option<Lifting> {
+        self.databases.iter().any(|held| held.wanted.server.is_some()).then(|| self.servers.lifting())
+    }
+
     /// What reads each second what started servers use; none where none of them has a group.
     pub(crate) fn sampler(&self, servers: &[StartedServer]) -> Option<Groups> {
         self.servers.sampler(servers)
     }
 
     /// Completes what is recorded of started servers once their trial has ended. Tells of one that ran out of memory.
-    pub(crate) fn add_use(&self, servers: &mut [StartedServer]) -> Option<String> {
+    pub(crate) fn add_use(&mut self, servers: &mut [StartedServer]) -> Option<String> {
         self.servers.add_use(servers)
     }
 

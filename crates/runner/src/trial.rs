@@ -20,7 +20,7 @@ use crate::preparing::Pace;
 use crate::resources::{Devices, Machine};
 use crate::sampling::{Sampler, Sampling};
 use crate::server;
-use crate::started::Groups;
+use crate::started::{Groups, Lifting};
 use crate::targets::Targets;
 use crate::workloads;
 
@@ -34,6 +34,14 @@ pub(crate) struct Trials<'a, 'b> {
     pub(crate) is_as_before: bool,
     /// What databases are marked with.
     pub(crate) run: &'a RunId,
+}
+
+/// Runs something that a stop ends, for which limits are lifted then.
+fn while_lifted<T>(lifting: Option<Lifting>, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
+    match lifting {
+        Some(lifting) => lifting.while_running(stop, run),
+        None => run(),
+    }
 }
 
 /// A trial that ran.
@@ -67,7 +75,9 @@ impl Trials<'_, '_> {
         trial: &Trial,
         number: u32,
     ) -> Result<Result<Vec<StartedServer>, State>, RunError> {
-        let reason = match self.targets.ready(trial, self.run, self.stop, self.listen) {
+        let lifting = self.targets.lifting();
+        let ready = || self.targets.ready(trial, self.run, self.stop, self.listen);
+        let reason = match while_lifted(lifting, self.stop, ready) {
             Ok(servers) => return Ok(Ok(servers)),
             Err(RunError::Server { .. } | RunError::Unproved { .. }) if self.stopped() => {
                 return Ok(Err(State::Aborted));
@@ -109,7 +119,9 @@ impl Trials<'_, '_> {
             }
             if told.is_ok() { Go::On } else { Go::Stop }
         };
-        let result = workloads::run(trial, work, targets, self.stop, &mut on_progress);
+        let lifting = targets.lifting();
+        let run = || workloads::run(trial, work, targets, self.stop, &mut on_progress);
+        let result = while_lifted(lifting, self.stop, run);
         told.map_err(RunError::Listener)?;
         let last = course.end_sampling();
         let Course { mut record, measured, samples, .. } = course;

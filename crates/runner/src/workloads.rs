@@ -42,9 +42,7 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
 /// Looks whether a database will be refused to a work, and takes nothing.
 pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
     match work {
-        Work::Disk(_) | Work::Historian(_) => {
-            database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
-        }
+        Work::Disk(_) | Work::Historian(_) => orders::look_beside(wanted, claim).await,
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
     }
 }

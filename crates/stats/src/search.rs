@@ -173,10 +173,13 @@ impl Search {
     /// Steps that are left if all goes well, on a server that holds what lies in the middle of what may be; where no rate has
     /// failed yet, what holds the last one and not its double. Where rates were not confirmed, as many more are taken not to be
     /// either: how long something goes on is in the middle as long as it has gone on (J. R. Gott, "Implications of the Copernican
-    /// principle for our future prospects", Nature 363, 1993).
+    /// principle for our future prospects", Nature 363, 1993). One that was held more often than not is taken to be confirmed.
     #[must_use]
     pub fn steps_expected(&self) -> Steps {
-        let falls = self.confirming.map_or(0, |confirming| 2 * confirming.given_up);
+        let falls = self.confirming.map_or(0, |confirming| match confirming.held > confirming.failed {
+            true => confirming.given_up,
+            false => 2 * confirming.given_up,
+        });
         let middle = match (self.stable_per_s, self.upper_per_s) {
             (Some(stable), Some(upper)) => f64::midpoint(stable, upper),
             (Some(stable), None) => 1.5 * stable,

@@ -104,6 +104,24 @@ fn steps_of_a_search_are_told_beforehand() {
     assert_eq!(search.steps_at_most().confirmations, 40);
 }
 
+/// With 4 s left of its last step a search said 104 s more: a rate that had been held twice of three times was taken to fail.
+#[test]
+fn a_rate_that_goes_well_is_expected_to_be_confirmed() {
+    let mut search = Search::new(RULES);
+    while !matches!(search.next(), Next::Confirm(_)) {
+        search.take(if rate(search.next()) <= 30_000.0 { Held::Yes } else { Held::No });
+    }
+    [Held::No, Held::No].into_iter().for_each(|held| search.take(held));
+    let expected = |search: &Search| search.steps_expected().confirmations;
+    assert_eq!(expected(&search), 5, "a rate that is taken to fail, and three steps of the one after it");
+    search.take(Held::Yes);
+    assert_eq!(expected(&search), 2);
+    search.take(Held::Yes);
+    assert_eq!(expected(&search), 1, "the step that runs");
+    search.take(Held::No);
+    assert_eq!(expected(&search), 1);
+}
+
 /// A search said five minutes, stepped down by 3 % for seven and still said as much.
 #[test]
 fn each_rate_that_is_not_confirmed_lets_more_be_expected() {

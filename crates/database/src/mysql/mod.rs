@@ -46,7 +46,7 @@ pub(crate) struct MysqlSession {
     is_local: bool,
     prepared: HashMap<String, Statement>,
     /// Prepared INSERTs by table and number of rows.
-    inserts: HashMap<(&'static str, usize), Statement>,
+    inserts: HashMap<(&'static Table, usize), Statement>,
     /// Whether something is under way; stays if a caller gives up waiting.
     is_busy: bool,
     /// Whether a transaction is open that failed.
@@ -259,7 +259,7 @@ impl MysqlSession {
 
     /// A prepared INSERT of so many rows.
     async fn insert(&mut self, table: &'static Table, rows: usize) -> mysql_async::Result<Statement> {
-        if let Some(statement) = self.inserts.get(&(table.name, rows)) {
+        if let Some(statement) = self.inserts.get(&(table, rows)) {
             return Ok(statement.clone());
         }
         let row = format!("({})", vec!["?"; table.columns.len()].join(","));
@@ -271,7 +271,7 @@ impl MysqlSession {
                 self.conn.close(old).await?;
             }
         }
-        self.inserts.insert((table.name, rows), statement.clone());
+        self.inserts.insert((table, rows), statement.clone());
         Ok(statement)
     }
 

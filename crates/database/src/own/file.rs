@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ownership::{
     Action, Directory, Existing, Identity, Mark, Permit, Refusal, Removal, RunId, Standing, action,
@@ -29,6 +30,9 @@ pub(super) const COUNT_MARKS: &str =
 const APPLICATION_ID: i32 = 0x5052_4e59;
 /// End of the lock's name.
 const LOCK_END: &str = "-prony";
+/// So often is a lock tried that somebody may only be looking at, and so long is waited in between.
+const LOOKS: usize = 20;
+const LOOKED_AT: Duration = Duration::from_millis(5);
 /// What a lock holds, so that no other file is taken for one.
 const LOCK_TEXT: &[u8] =
     b"The lock of prony on the database beside it. It may be removed when no prony runs.\n";
@@ -426,10 +430,9 @@ impl Lock {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
-            match flock(&held, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Err(in_use(&place.shown)),
-                Err(error) => return Err(failed(error.into())),
+            let is_locked = Self::exclusive(&held, || std::thread::sleep(LOOKED_AT));
+            if !is_locked.map_err(|error| failed(error.into()))? {
+                return Err(in_use(&place.shown));
             }
             // Whoever had it may have removed the file between the two calls: then this is a lock that nobody sees.
             use std::os::fd::AsFd as _;
@@ -442,6 +445,17 @@ impl Lock {
 }
 
 impl Lock {
+    /// Whether the lock could be had. Who only looks whether it is held has it for a moment, which is waited for.
+    fn exclusive(lock: &File, mut wait: impl FnMut()) -> rustix::io::Result<bool> {
+        for _ in 0..LOOKS {
+            match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+                Err(rustix::io::Errno::WOULDBLOCK) => wait(),
+                locked => return locked.map(|()| true),
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether a run has the lock of a place. Nothing is made for the question.
     fn is_held(place: &Place) -> bool {
         let Ok(file) = place.directory.open_file(&place.beside(LOCK_END)) else { return false };
@@ -473,5 +487,24 @@ fn not_made(shown: &str, error: &io::Error) -> Error {
             Error::Refused(text("let this user write the directory, or give another"))
         }
         _ => Error::NoDatabase(text("give another file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who only looked at a lock made another's start fail: it was held for that moment.
+    #[test]
+    fn a_lock_that_is_looked_at_for_a_moment_is_had_and_one_that_is_held_is_not() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let open = || File::open(file.path()).unwrap();
+        let (wanted, mut looking) = (open(), Some(open()));
+        flock(looking.as_ref().unwrap(), FlockOperation::NonBlockingLockShared).unwrap();
+        // It is over once it is waited for.
+        assert_eq!(Lock::exclusive(&wanted, || drop(looking.take())), Ok(true));
+        let (other, mut waited) = (open(), 0);
+        assert_eq!(Lock::exclusive(&other, || waited += 1), Ok(false));
+        assert_eq!(waited, LOOKS);
     }
 }

@@ -164,6 +164,12 @@ pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<
     }
 }
 
+/// Whether a database that is a file was closed by whoever wrote it last, so that to open it changes nothing; true of one on a server.
+#[must_use]
+pub fn was_closed(url: &Url) -> bool {
+    url.file().is_none_or(|file| !crate::sqlite::beside(file, "-wal").exists())
+}
+
 /// Looks whether a database will be refused to a run, as its mark says, and takes nothing. Tells whether there is one of ours to be
 /// taken up. What stands there is judged again when it is taken.
 ///

@@ -46,9 +46,9 @@ pub(crate) struct PostgresSession {
     is_local: bool,
     prepared: HashMap<String, Statement>,
     /// Prepared INSERTs by table and number of rows.
-    inserts: HashMap<(&'static str, usize), Statement>,
+    inserts: HashMap<(&'static Table, usize), Statement>,
     /// Prepared COPYs by table.
-    copies: HashMap<&'static str, Statement>,
+    copies: HashMap<&'static Table, Statement>,
     /// Whether a transaction may be open that nobody waits for any more.
     is_unfinished: bool,
     /// Whether the next statement is the first of a transaction.
@@ -212,13 +212,13 @@ impl PostgresSession {
         }
         self.settle().await?;
         let doing = Doing::Append(table.name);
-        let statement = match self.copies.get(table.name) {
+        let statement = match self.copies.get(table) {
             Some(statement) => statement.clone(),
             None => {
                 let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, names(table));
                 let statement =
                     self.client.prepare(&sql).await.map_err(|error| self.failed(&error, doing))?;
-                self.copies.insert(table.name, statement.clone());
+                self.copies.insert(table, statement.clone());
                 statement
             }
         };
@@ -279,7 +279,7 @@ impl PostgresSession {
 
     /// A prepared INSERT of so many rows.
     async fn insert(&mut self, table: &'static Table, rows: usize) -> Result<Statement, Error> {
-        if let Some(statement) = self.inserts.get(&(table.name, rows)) {
+        if let Some(statement) = self.inserts.get(&(table, rows)) {
             return Ok(statement.clone());
         }
         let width = table.columns.len();
@@ -299,7 +299,7 @@ impl PostgresSession {
         if self.inserts.len() >= PREPARED {
             self.inserts.clear();
         }
-        self.inserts.insert((table.name, rows), statement.clone());
+        self.inserts.insert((table, rows), statement.clone());
         Ok(statement)
     }
 

@@ -175,7 +175,7 @@ async fn statements_do_what_they_say(engine: Engine) {
         let all = u64::try_from(rows.len()).unwrap();
         assert_eq!(session.execute("DELETE FROM samples", &[]).await, Ok(all), "{method:?}");
     }
-    numbers_are_read_where_they_lie(&own).await;
+    numbers_are_read_where_they_lie(&mut session).await;
     for method in METHODS {
         // More than one statement has parameters for, and of different sizes.
         for count in [15_000, 1, 40] {
@@ -198,9 +198,8 @@ async fn statements_do_what_they_say(engine: Engine) {
     own.remove().await.unwrap();
 }
 
-/// After others in the same memory. In a session of its own: statements are kept by the name of their table.
-async fn numbers_are_read_where_they_lie(own: &Own) {
-    let mut session = own.session().await.unwrap();
+/// After others in the same memory, and in a session that has written to a table of this name with other columns.
+async fn numbers_are_read_where_they_lie(session: &mut Session) {
     let numbers = numbers_of(&odd_rows());
     let stored: Vec<Vec<Value>> = numbers.iter().map(stored_numbers).collect();
     for method in METHODS {

@@ -68,6 +68,18 @@ pub(crate) enum Resource {
 }
 
 impl Limits {
+    /// How many of them there are whose proof takes time: that of processors' time, and each of each device.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        let of_device = |limit: &DeviceLimit| {
+            [limit.read_iops, limit.write_iops, limit.read_bytes_per_s, limit.write_bytes_per_s]
+                .iter()
+                .flatten()
+                .count()
+        };
+        usize::from(self.cpus.is_some()) + self.devices.iter().map(of_device).sum::<usize>()
+    }
+
     fn resources(&self) -> Vec<Resource> {
         let io = self
             .devices
@@ -173,10 +185,13 @@ impl Group {
     /// Lifts the limits of I/O and of processor time, as far as can be: what is to end would wait within them for what it still
     /// has to write.
     pub(crate) fn lift(&self) {
-        match self.place.version {
-            Version::One => v1::lift(&self.place, &self.limits),
-            Version::Two => v2::lift(&self.place, &self.limits),
-        }
+        self.lifter().lift();
+    }
+
+    /// What lifts them from any thread, as long as the group is there.
+    #[must_use]
+    pub fn lifter(&self) -> Lifter {
+        Lifter { place: self.place.clone(), limits: self.limits.clone() }
     }
 
     /// What is limited.
@@ -270,6 +285,23 @@ impl Group {
                 Err(error) if Instant::now() > deadline => return Err(error),
                 Err(_) => std::thread::sleep(LOOK_AGAIN),
             }
+        }
+    }
+}
+
+/// Lifts the limits of a group.
+#[derive(Clone, Debug)]
+pub struct Lifter {
+    place: Place,
+    limits: Limits,
+}
+
+impl Lifter {
+    /// Lifts the limits of I/O and of processor time, as far as can be. They hold again from the next start of what is in the group.
+    pub fn lift(&self) {
+        match self.place.version {
+            Version::One => v1::lift(&self.place, &self.limits),
+            Version::Two => v2::lift(&self.place, &self.limits),
         }
     }
 }

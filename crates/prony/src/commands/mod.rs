@@ -30,7 +30,7 @@ use crate::exit::{Exit, Failure};
 
 pub(crate) use lab::failure as lab_failure;
 pub(crate) use measuring::least_written;
-pub(crate) use plan::{commands as shell_commands, summary as plan_summary};
+pub(crate) use plan::summary as plan_summary;
 pub(crate) use proof::run as prove_limits;
 
 /// The study of a profile, for places as it names them itself.

@@ -70,6 +70,7 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "writing_s": plan.writing().as_seconds(),
         "servers": survey.servers,
         "lab": survey.lab,
+        "servers_s": runner::preparation_s(plan).iter().sum::<f64>(),
         "warnings": survey
             .warnings()
             .cloned()
@@ -114,7 +115,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
 }
 
 /// What a shell will run. A study may have come with a results directory of others.
-pub(crate) fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
+fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
     let given = [("before", &study.before), ("after", &study.after)];
     let given = given.into_iter().filter_map(|(when, command)| Some((when, command.as_ref()?)));
     given.map(|(when, command)| format!("{when} each trial a shell runs: {command}"))
@@ -128,8 +129,20 @@ fn time(plan: &Plan, survey: &Surveyed) -> String {
         (Stop::PastLatency(_) | Stop::WhenSteady | Stop::WhenSettled, None) => "at most ".to_owned(),
     };
     let duration = duration(plan.duration().as_seconds());
-    let preparation = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
-    format!("takes {upto}{duration}{preparation}")
+    let files = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
+    format!("takes {upto}{duration}{files}{}", servers_time(plan))
+}
+
+/// `, and about 12 s to start servers and to prove their limits`; nothing without servers.
+fn servers_time(plan: &Plan) -> String {
+    let servers_s: f64 = runner::preparation_s(plan).iter().sum();
+    if servers_s == 0.0 {
+        return String::new();
+    }
+    format!(
+        ", and about {} to start servers and to prove their limits",
+        report::format::duration(servers_s.ceil())
+    )
 }
 
 /// When a study ends that ends once all is settled.

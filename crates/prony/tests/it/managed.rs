@@ -174,6 +174,48 @@ fn stores_are_spread_over_servers_and_recreated() {
     assert_ne!(servers[0][0]["address"], servers[0][1]["address"]);
 }
 
+/// With 10 KiB a second a server answered nothing any more, and the run went on for minutes after its signal: what was under way
+/// was finished within the limits. As root on a file system that has a device.
+#[test]
+fn a_run_whose_server_may_hardly_write_ends_soon_after_a_signal() {
+    let bench = Workbench::new();
+    let data = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::set_permissions(data.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for engine in ["postgres", "mariadb"] {
+        bench.write(
+            "study.toml",
+            format!(
+                "blocks = 1\n[workload.historian]\nrate = 200\nwarm_up = \"1s\"\nduration = \"10m\"\nscreens = 0\n\
+                 [target.server.it]\nengine = \"{engine}\"\ndata = {:?}\nwrite_rate = \"10KiB\"\n",
+                data.path()
+            ),
+        );
+        let mut running = Running::start(&bench, &["study", "run", "study.toml", "--results", engine]);
+        let is_begun = || {
+            let results = fs::read_dir(bench.path(engine)).into_iter().flatten().flatten().next();
+            let samples = results.map(|results| results.path().join("trials/0001/samples.ndjson"));
+            samples
+                .and_then(|samples| fs::read_to_string(samples).ok())
+                .is_some_and(|text| text.lines().count() > 1)
+        };
+        let what_ended = running.until_or_end(is_begun);
+        if let Some(outcome) = what_ended {
+            assert!(
+                outcome.code == Some(1) && outcome.stderr.contains("the server it: "),
+                "{}",
+                outcome.stderr
+            );
+            eprintln!("not run: limits of a device need root and a file system on one: {}", outcome.stderr);
+            return;
+        }
+        running.send(Signal::TERM);
+        // Of the limits of such a test the least: within them one flush of the log takes longer.
+        let outcome = running.ended();
+        assert!(outcome.stderr.contains("interrupted"), "{}", outcome.stderr);
+        assert!(is_empty(data.path()), "nothing is left");
+    }
+}
+
 /// A kill that nothing can answer: the server ends with prony, what it leaves is known, and who takes the study up again removes it.
 #[test]
 fn what_a_killed_prony_leaves_is_removed_when_the_study_is_taken_up_again() {
@@ -262,7 +304,7 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
 
     let nowhere =
         format!("{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\ndata = \"/nowhere/at/all\"\n");
-    run(&bench, &nowhere).ended_with(1).says("the server pg: cannot make a directory in /nowhere/at/all");
+    run(&bench, &nowhere).ended_with(2).says("the server pg: there is no directory /nowhere/at/all for its data: make it first with `mkdir -p /nowhere/at/all`");
     assert_eq!(bench.results(), None, "nothing was begun");
 }
 
@@ -394,6 +436,14 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
         (&["historian", "--managed", "oracle"], "possible values: postgres, mariadb, mysql"),
         (&["historian", "--managed", "mariadb", "--tablespace", "a=/tmp"], "--tablespace: are PostgreSQL's"),
         (&["historian", "--managed", "postgres", "--memory", "1MiB"], "--memory: is too little for a server"),
+        (
+            &["historian", "--managed", "postgres", "--memory", "512"],
+            "a number without a unit is bytes, so write 512MiB",
+        ),
+        (
+            &["historian", "--managed", "postgres", "--read-rate", "10"],
+            "--read-rate: is less than a block of 4KiB a second",
+        ),
         (&["historian", "--managed", "postgres", "--setting", "work_mem"], "has no name and value"),
         (
             &["orders", "run", "--managed", "postgres", "--instances", "2", "--database", "a,b"],
@@ -401,6 +451,21 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
         ),
     ] {
         bench.run(arguments).ended_with(2).says(told);
+    }
+    let beyond = [
+        (
+            &["--data", "/nowhere/x"][..],
+            "there is no directory /nowhere/x for its data: make it first with `mkdir -p",
+        ),
+        (&["--cpu-set", "60000-60001"], "--cpu-set 60000-60001 is beyond this machine, whose "),
+        (&["--memory", "500TiB"], "--memory 500TiB would limit nothing: this machine has "),
+        (&["--cpus", "4000"], "--cpus 4000 would limit nothing: it has "),
+    ];
+    for (options, told) in beyond {
+        for plan in [&["plan"][..], &[]] {
+            let arguments = [plan, &["historian", "--managed", "postgres", "--rate", "9"], options].concat();
+            bench.run(&arguments).ended_with(2).says(told);
+        }
     }
     assert_eq!(bench.results(), None);
     // What the environment says of servers for every day is nothing to who names an address.

@@ -240,6 +240,34 @@ fn a_results_directory_that_cannot_be_made_is_refused_before_the_load() {
     assert_eq!(bench.names("."), ["taken"]);
 }
 
+/// It was said that something had removed what never was there.
+#[test]
+fn results_in_a_directory_of_the_kernels_are_refused_with_what_it_is() {
+    let bench = Workbench::new();
+    bench.write(
+        "s.toml",
+        "[workload.disk]\nengine = \"null\"\nduration = \"100ms\"\n[target]\npaths = [\"x\"]\n",
+    );
+    let refused = bench.run(&["study", "run", "s.toml", "--results", "/proc"]).ended_with(1);
+    let refused =
+        refused.says("it may be a directory of the kernel's, such as /proc; store the results elsewhere");
+    assert!(!refused.stderr.contains("something removed it"), "{}", refused.stderr);
+}
+
+/// The keys that were proposed are read for one version more, and the one that was meant was not among them.
+#[test]
+fn a_server_to_be_started_that_stands_in_the_target_is_shown_its_table() {
+    let bench = Workbench::new();
+    bench.write("s.toml", "[target]\nmanaged = \"postgres\"\n[workload.historian]\nrate = 9\n");
+    bench
+        .run(&["study", "plan", "s.toml"])
+        .ended_with(2)
+        .says("[target.server.pg] with engine = \"postgres\"");
+    bench.write("s.toml", "[target]\nfoo = 1\n[workload.historian]\nrate = 9\n");
+    let refused = bench.run(&["study", "plan", "s.toml"]).ended_with(2);
+    refused.says("target.foo: there is no such key; keys here are paths, database, server, cluster\n");
+}
+
 #[test]
 fn a_value_in_the_environment_is_checked_as_one_on_the_command_line() {
     let bench = Workbench::new();

@@ -123,6 +123,24 @@ fn a_store_is_loaded_verified_and_replaced_only_when_asked() {
     assert_eq!(bench.names("."), ["o.db"]);
 }
 
+/// A historian was offered to take it up, and put its tables beside the store's.
+#[test]
+fn what_holds_a_store_is_no_historians_and_said_to_be_one() {
+    let bench = Workbench::new();
+    bench.run(&["orders", "load", "--target", "sqlite:o.db", "--size", "1MB"]).ended_with(0);
+    let before = fs::read(bench.path("o.db")).unwrap();
+    let historian =
+        ["historian", "--target", "sqlite:o.db", "--rate", "9", "--warm-up", "1s", "--duration", "1s"];
+    for more in [&[][..], &["--reuse"]] {
+        let refused = bench.run(&[&historian, more].concat()).ended_with(2);
+        let refused = refused
+            .says("o.db holds an order store of 1MB, and nothing else is put into it: give another place");
+        assert!(!refused.stderr.contains("--reuse"), "{}", refused.stderr);
+    }
+    assert!(fs::read(bench.path("o.db")).unwrap() == before, "it is as it was");
+    assert!(!bench.path("o.db-wal").exists());
+}
+
 #[test]
 fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let bench = Workbench::new();

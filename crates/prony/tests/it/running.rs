@@ -72,6 +72,25 @@ impl Running {
         }
     }
 
+    /// Waits until a condition holds, or the program ends: then what it said.
+    #[track_caller]
+    pub(crate) fn until_or_end(&mut self, mut holds: impl FnMut() -> bool) -> Option<Outcome> {
+        let begin = Instant::now();
+        while !holds() {
+            assert!(
+                begin.elapsed() < DEADLINE,
+                "neither holds it nor is this the end; stderr: {:#?}",
+                self.printed
+            );
+            match self.lines.recv_timeout(LOOK_EVERY) {
+                Ok(line) => self.printed.push(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.ended_within(DEADLINE),
+            }
+        }
+        None
+    }
+
     /// Waits for a line on stderr that holds a text.
     #[track_caller]
     pub(crate) fn wait_for_line(&mut self, text: &str) {

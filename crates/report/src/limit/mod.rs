@@ -1,5 +1,5 @@
 //! What set the figures, as far as the record tells: other work, of programs or of the kernel, the hypervisor, what sessions waited
-//! for, the processors, SQLite's own thread, locks, a device, commits. Each with the figure that says so; what none of them explains
+//! for, the processors, SQLite's sessions, locks, a device, commits. Each with the figure that says so; what none of them explains
 //! is not known.
 
 mod cause;
@@ -111,6 +111,12 @@ impl Limit {
         Some(Self { who: who.to_owned(), share, says, evidence: None, is_of_sessions: false })
     }
 
+    /// The same of cores, of which there may be more than one.
+    fn beyond_one(who: &str, cores: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Self> {
+        let share = cores.filter(|&cores| cores >= least)?;
+        Some(Self { who: who.to_owned(), share, says, evidence: None })
+    }
+
     pub(crate) fn with(self, evidence: Evidence) -> Self {
         Self { evidence: Some(evidence), ..self }
     }
@@ -190,7 +196,11 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
 fn first_of(trial: &Trial) -> Option<Limit> {
     Limit::of("the processors", trial.machine.busy_share, BUSY_SHARE, [", of which ", " were busy"])
         .or_else(|| {
-            Limit::of("SQLite's one writer", sqlite_cores(trial), BUSY_SHARE, [", which used ", " of a core"])
+            let says = [
+                ", whose sessions used ",
+                " of a core together, with all that this program does beside the load",
+            ];
+            Limit::beyond_one("SQLite", sqlite_cores(trial), BUSY_SHARE, says)
         })
         .or_else(|| device(trial))
         .or_else(|| trial.shown().waits(trial))
@@ -202,7 +212,8 @@ fn holds_its_rate(trial: &Trial) -> bool {
     judged.or(trial.offered_rate.map(|rate| rate.held)).unwrap_or(false)
 }
 
-/// Cores that SQLite used in threads of this program; none of other databases.
+/// Cores that this program used but for its load threads, where SQLite runs in it; none of other databases. Its sessions, of
+/// which one alone can write, are most of that, and no counter tells them from the rest.
 fn sqlite_cores(trial: &Trial) -> Option<f64> {
     let is_sqlite = trial.setup.as_ref()?.databases().iter().any(|database| database.engine == "sqlite");
     let cores = trial.beside.resources.iter().find_map(|r| Some(r.machine.as_ref()?.cpu_busy_share.len()))?;
@@ -353,10 +364,33 @@ mod tests {
         check(vec![on_device(read().trial(1), 0.97)], Some("perhaps the device vda, busy 97 % of the time"));
         check(vec![on_device(read().trial(1), 0.89)], None);
         check(vec![read().others(0.9).trial(1)], Some("perhaps other work, which took 52 % of all cores"));
+        // What the kernel does in interrupts is nobody's other work: those of a disk that is loaded are the load's.
+        let mut interrupted = read().others(0.9).trial(1);
+        let machines = interrupted.resources.iter_mut().filter_map(|read| read.machine.as_mut());
+        machines.for_each(|machine| machine.cpu_interrupt_share = 0.4);
+        check(vec![interrupted], None);
         check(
             vec![read().steal(0.07).trial(1)],
             Some("perhaps the hypervisor, which gave 7.0 % of the CPU time to others"),
         );
+    }
+
+    /// It was called SQLite's one writer, whatever read beside it and whatever else this program did.
+    #[test]
+    fn of_sqlite_all_its_sessions_are_told_and_more_than_one_core_of_them() {
+        let of = |own_share: f64| {
+            let trial = crate::fixture::Collected::at("historian", 500.0).in_process(own_share).trial(1);
+            Report::of(&fixture::study("historian", vec![trial]))
+        };
+        let told = |own_share: f64| told(of(own_share).trials.iter()).unwrap_or_default();
+        let cores = of(0.9).trials[0].beside.resources[0].machine.as_ref().unwrap().cpu_busy_share.len();
+        let said = told(1.9 / cores as f64);
+        assert!(
+            said.contains("SQLite, whose sessions used 1")
+                && said.contains("of a core together, with all that"),
+            "{said}"
+        );
+        assert!(!said.contains("writer") && !told(0.5 / cores as f64).contains("SQLite"), "{said}");
     }
 
     #[test]

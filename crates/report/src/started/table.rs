@@ -127,6 +127,8 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
     ];
     let row = |(trial, server): (&Trial, &StartedServer)| {
         let used = server.used.as_ref();
+        // Without limits it has no group that would count these.
+        let counted = used.filter(|_| server.limits.is_some());
         let seconds = |of: Option<f64>| of.map_or_else(|| UNKNOWN.to_owned(), format::duration);
         let steps = server.steps.iter().map(|step| {
             let remark = step.remark.as_ref().map(|remark| format!(" ({remark})"));
@@ -140,10 +142,10 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
             steps.collect::<Vec<String>>().join(", "),
             proofs.map(|proof| proved(server, proof)).collect::<Vec<String>>().join("; "),
             seconds(used.map(|used| used.cpu_s)),
-            seconds(used.map(|used| used.throttled_s)),
+            seconds(counted.map(|used| used.throttled_s)),
             used.and_then(|used| used.memory_most_bytes).map_or_else(|| UNKNOWN.to_owned(), format::bytes),
-            used.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.memory_at_limit)),
-            used.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.oom_kills)),
+            counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.memory_at_limit)),
+            counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.oom_kills)),
         ])
     };
     let table = Table::of("What started servers did and used", columns, all(trials).map(row))?;

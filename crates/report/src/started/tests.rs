@@ -114,6 +114,24 @@ fn rows_are_told_apart_by_trials_only_where_they_differ() {
     assert!(!anew.contains("in trials"), "directories of our own are other ones each time: {anew}");
 }
 
+/// Of a server without limits there was not one figure, and nothing said why.
+#[test]
+fn of_a_server_without_limits_the_time_of_processors_is_told_and_no_zero_stands_for_what_nobody_counts() {
+    let used = Some(ServerUse { cpu_s: 12.5, ..ServerUse::default() });
+    let report = report(vec![StartedServer { limits: None, used, ..server("512MB") }]);
+    let table = text(&report);
+    let (_, table) = table.split_once("What started servers did and used").unwrap();
+    let (table, _) = table.split_once("What went to").unwrap();
+    assert!(table.contains("12.5 s") && table.contains("CPU time"), "{table}");
+    assert!(!table.contains("throttled") && !table.contains("killed"), "{table}");
+    let csv = report.csv();
+    let of = |name: &str| {
+        let place = csv.lines().next().unwrap().split(',').position(|head| head == name).unwrap();
+        csv.lines().nth(1).unwrap().split(',').nth(place).unwrap().to_owned()
+    };
+    assert_eq!((of("server_cpu_s").as_str(), of("server_throttled_s").as_str()), ("12.5", ""));
+}
+
 fn rules(servers: Vec<StartedServer>) -> Vec<String> {
     doubts(&report(servers)).into_iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.sentence)).collect()
 }

@@ -74,7 +74,7 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "{share} of all cores were busy with other work than this measurement (other programs, or interrupts); \
+            "{share} of all cores were busy with other work than this measurement (other programs, or the kernel's own threads); \
              measure on an idle machine to be sure"
         )
     })

@@ -1,6 +1,7 @@
 //! The runs below a directory, without their records: what a list of them tells, and what a run is found by.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ownership::Directory;
@@ -30,25 +31,38 @@ pub struct Run {
 }
 
 /// The results directories in a directory, in the order in which they were begun, by their names. What is none, for nothing of ours
-/// is in it, is left out; what is damaged is none of those.
+/// is in it, is left out; what is damaged, or cannot be looked into, is none of those.
 ///
 /// # Errors
 /// When the directory cannot be opened or read.
 pub fn runs(parent: &Path) -> Result<Vec<Listed>, ReadError> {
     let directory = opened(parent)?;
     let names = directory.names().map_err(|source| ReadError::Closed { path: parent.to_owned(), source })?;
-    let below = names.iter().filter_map(|name| Some((parent.join(name), directory.below(name).ok()?)));
-    Ok(below
-        .filter(|(_, below)| is_ours(below))
-        .map(|(path, below)| Listed { path, run: run(&below) })
-        .collect())
+    Ok(names.iter().filter_map(|name| listed(&directory, parent.join(name), name)).collect())
+}
+
+/// What is known of one of the names; none of what is no directory, or none of ours.
+fn listed(parent: &Directory, path: PathBuf, name: &OsStr) -> Option<Listed> {
+    let below = match parent.below(name) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => return None,
+        below => below.and_then(|below| Ok(is_ours(&below)?.then_some(below))),
+    };
+    let run = match below {
+        Ok(below) => run(&below?),
+        // It may be one of ours: nobody can tell.
+        Err(source) => Err(ReadError::Closed { path: path.clone(), source }),
+    };
+    Some(Listed { path, run })
 }
 
 /// Whether something in it says that it was made by us.
-fn is_ours(directory: &Directory) -> bool {
-    [name::MANIFEST, name::STUDY, name::TRIALS]
-        .iter()
-        .any(|name| directory.look(OsStr::new(name)).is_ok_and(|seen| seen.is_some()))
+fn is_ours(directory: &Directory) -> std::io::Result<bool> {
+    for name in [name::MANIFEST, name::STUDY, name::TRIALS] {
+        if directory.look(OsStr::new(name))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn run(directory: &Directory) -> Result<Run, ReadError> {

@@ -57,6 +57,8 @@ pub enum DeviceRate {
 /// The limit comes into effect in slices of time, the first of which is whole.
 const BEFORE: Span = Span { ns: 500_000_000 };
 const MEASURED: Span = Span { ns: 2_000_000_000 };
+/// Seconds that the proof of one limit takes.
+pub(super) const PROOF_S: f64 = (BEFORE.ns + MEASURED.ns) as f64 / 1e9;
 const OUTSTANDING: u32 = 16;
 const FILE: Size = Size(16 << 20);
 const SMALL: Size = Size(4 << 10);

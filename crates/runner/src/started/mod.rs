@@ -4,8 +4,10 @@
 
 mod disk_proof;
 mod idle;
+mod lifting;
 mod sampler;
 mod settings;
+mod time;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,8 +25,10 @@ use crate::placed::volume;
 use crate::server_cpu::{MayUse, Metered, MeteredBy};
 pub use disk_proof::WithinLimits;
 pub(crate) use disk_proof::{DeviceRate, DeviceWork};
+pub(crate) use lifting::Lifting;
 pub(crate) use sampler::Groups;
 use settings::{Configuration, Whole, engine};
+pub use time::preparation_s;
 
 /// The first argument of this program when it is to prove limits, by what the second says.
 pub const PROVES: &str = "prove-limits";
@@ -42,6 +46,7 @@ pub(crate) struct StartedServers {
     program: PathBuf,
     /// Those that some trial wants restored, whatever the first one wants.
     restored: Vec<StartedServer>,
+    lifting: Lifting,
 }
 
 struct Running {
@@ -88,7 +93,14 @@ fn wanted(trial: &Trial) -> Vec<Wanted> {
 impl StartedServers {
     /// None yet. The program is this one: it proves limits as another process within them.
     pub(crate) fn new(program: PathBuf) -> Self {
-        Self { servers: Vec::new(), whole: Whole::here(), run: String::new(), program, restored: Vec::new() }
+        Self {
+            servers: Vec::new(),
+            whole: Whole::here(),
+            run: String::new(),
+            program,
+            restored: Vec::new(),
+            lifting: Lifting::default(),
+        }
     }
 
     /// The same for the trials of a plan.
@@ -136,7 +148,8 @@ impl StartedServers {
     }
 
     fn configuration(&self, server: &StartedServer, sessions: u32) -> Result<Configuration, RunError> {
-        let configuration = Configuration::of(&server.server, sessions, self.whole);
+        settings::check(server, &self.whole).map_err(failed(server))?;
+        let configuration = Configuration::of(&server.server, sessions, &self.whole);
         configuration.on(&server.server, &settings::parents(&server.server)).map_err(failed(server))
     }
 
@@ -204,10 +217,11 @@ impl StartedServers {
 
     /// The server that is recorded so: of several of a name, which lie in other places, the one at its address.
     fn of_record(&self, record: &record::StartedServer) -> Option<&Running> {
-        let is_at = |running: &&Running| {
-            address(&running.instance).is_ok_and(|url| url.host().unwrap_or_default() == record.address)
-        };
-        self.servers.iter().filter(|running| running.of.called() == record.name).find(is_at)
+        self.servers.iter().find(|running| running.is_of(record))
+    }
+
+    fn of_record_mut(&mut self, record: &record::StartedServer) -> Option<&mut Running> {
+        self.servers.iter_mut().find(|running| running.is_of(record))
     }
 
     /// Keeps what was loaded of the servers that have it again before each trial.
@@ -283,13 +297,14 @@ impl StartedServers {
         let Some(at) = self.position(server) else {
             unreachable!("servers were made before the first trial")
         };
-        let program = self.program.clone();
+        let (program, lifting) = (self.program.clone(), self.lifting.clone());
         let running = &mut self.servers[at];
         running.of = server.clone();
         let mut steps = Vec::new();
         let had = (running.is_limited, running.configuration.limits.clone());
         let ready = running.cycle(
             configuration,
+            &lifting,
             &mut |what| {
                 tell(Preparation::waiting(format!("{what} {}", server.called())));
             },
@@ -304,6 +319,11 @@ impl StartedServers {
         }
         running.is_used = true;
         Ok(Done { at, steps, ready: Instant::now() })
+    }
+
+    /// What lifts the limits of these servers where a run is to end.
+    pub(crate) fn lifting(&self) -> Lifting {
+        self.lifting.clone()
     }
 
     /// What reads each second what these servers use; none where none of them has a group.
@@ -325,10 +345,10 @@ impl StartedServers {
     }
 
     /// Completes what is recorded of servers by what they used since their trial began. Tells the first that ran out of memory.
-    pub(crate) fn add_use(&self, records: &mut [record::StartedServer]) -> Option<String> {
+    pub(crate) fn add_use(&mut self, records: &mut [record::StartedServer]) -> Option<String> {
         let mut killed = None;
         for record in records {
-            let Some(running) = self.of_record(record) else { continue };
+            let Some(running) = self.of_record_mut(record) else { continue };
             let Some(now) = running.usage() else { continue };
             let used = used_since(&running.before, &now);
             if used.oom_kills > 0 {
@@ -393,6 +413,7 @@ impl Running {
     fn cycle(
         &mut self,
         configuration: Configuration,
+        lifting: &Lifting,
         tell: &mut dyn FnMut(&str),
         steps: &mut Vec<ServerStep>,
     ) -> Result<(), InstanceError> {
@@ -425,6 +446,7 @@ impl Running {
         if changes {
             instance.configure(&configuration.options(&self.of, true))?;
             (self.configuration, self.is_limited) = (configuration, true);
+            lifting.set(&self.of.called(), instance.group().map(instance::Group::lifter));
         }
         if is_cold {
             step(tell, "dropping the caches of", "caches dropped", &mut || instance.drop_caches())?;
@@ -500,8 +522,19 @@ impl Running {
         devices
     }
 
-    fn usage(&self) -> Option<Usage> {
-        self.instance.group()?.usage().ok()
+    /// Whether that is the record of this one: several servers can have one name.
+    fn is_of(&self, record: &record::StartedServer) -> bool {
+        let is_at = |url: Url| url.host().unwrap_or_default() == record.address;
+        self.of.called() == record.name && address(&self.instance).is_ok_and(is_at)
+    }
+
+    /// What it has used; of one without limits, which has no group that would count, the time of its processes alone.
+    fn usage(&mut self) -> Option<Usage> {
+        if let Some(group) = self.instance.group() {
+            return group.usage().ok();
+        }
+        let cpu = crate::server::cpu_time(self.instance.pid()?)?;
+        Some(Usage { cpu, ..Usage::default() })
     }
 
     fn recorded(&mut self, steps: Vec<ServerStep>) -> Result<record::StartedServer, RunError> {

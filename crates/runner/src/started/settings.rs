@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use instance::{Device, DeviceLimit, Engine, InstanceError, Limits, Options};
-use record::{DeviceLimits, LimitProof, ServerLimits, ServerSetting};
+use load::Size;
+use record::{DeviceLimits, LimitProof, Parameter, ServerLimits, ServerSetting};
 use study::{Server, StartedServer};
 
 const MIB: u64 = 1 << 20;
@@ -22,17 +23,21 @@ const MYSQL_REDO_BYTES: u64 = 100 * MIB;
 const USUAL_WORKERS: u32 = 8;
 
 /// What a machine gives a server that is not limited.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Whole {
     pub(super) memory_bytes: u64,
     pub(super) cpus: u32,
+    /// Numbers of the processors, as the kernel lists them (`0-3,8`); none where it does not say.
+    pub(super) processors: Option<String>,
 }
 
 impl Whole {
     /// This machine.
     pub(super) fn here() -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-        Self { memory_bytes: crate::environment::memory_bytes(), cpus }
+        let processors = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
+        let processors = processors.map(|list| list.trim().to_owned());
+        Self { memory_bytes: crate::environment::memory_bytes(), cpus, processors }
     }
 }
 
@@ -57,7 +62,7 @@ pub(super) fn engine(server: &Server) -> Option<Engine> {
 
 impl Configuration {
     /// Of a server that has so many sessions, by what it may use and what the machine has.
-    pub(super) fn of(server: &Server, sessions: u32, whole: Whole) -> Self {
+    pub(super) fn of(server: &Server, sessions: u32, whole: &Whole) -> Self {
         let asked: Vec<ServerSetting> = server
             .settings_as_text()
             .unwrap_or_default()
@@ -135,7 +140,56 @@ impl Configuration {
     }
 }
 
-fn chosen(server: &Server, sessions: u32, whole: Whole) -> Vec<ServerSetting> {
+/// Refuses what this machine cannot give a server: a place that is not there, and limits that would be none.
+pub(super) fn check(started: &StartedServer, whole: &Whole) -> Result<(), InstanceError> {
+    // A laboratory is not there yet where it is planned.
+    let is_to_be_made = |path: &Path| path.starts_with(instance::lab_mount_point(""));
+    let missing =
+        parents(&started.server).into_iter().find(|(_, path)| !path.is_dir() && !is_to_be_made(path));
+    if let Some((what, path)) = missing {
+        return Err(InstanceError::NoPlace { what, path });
+    }
+    match beyond(started, whole) {
+        Some(problem) => Err(InstanceError::BeyondMachine(problem)),
+        None => Ok(()),
+    }
+}
+
+fn beyond(started: &StartedServer, whole: &Whole) -> Option<String> {
+    let server = &started.server;
+    let parameter = |key: &str| Parameter::new(format!("target.server.{}.{key}", started.name)).to_string();
+    let all = whole.processors.as_ref().map(|list| (list, numbers(list)));
+    let wanted = server.cpu_numbers().unwrap_or_default();
+    if let Some((list, all)) = all.filter(|(_, all)| wanted.iter().any(|number| !all.contains(number))) {
+        let (asked, count) = (server.cpu_set.as_deref().unwrap_or_default(), all.len());
+        let what = parameter("cpu_set");
+        return Some(format!(
+            "{what} {asked} is beyond this machine, whose {count} processors are {list}: give some of these"
+        ));
+    }
+    if let Some(memory) =
+        server.memory.filter(|memory| whole.memory_bytes > 0 && memory.0 > whole.memory_bytes)
+    {
+        let (what, has) = (parameter("memory"), Size(whole.memory_bytes / MIB * MIB));
+        return Some(format!(
+            "{what} {memory} would limit nothing: this machine has {has}; give less, or leave it out for no limit"
+        ));
+    }
+    let most = if wanted.is_empty() { whole.cpus } else { wanted.len() as u32 };
+    let cpus = server.cpus.filter(|&cpus| cpus > f64::from(most))?;
+    let what = parameter("cpus");
+    Some(format!(
+        "{what} {cpus} would limit nothing: it has {most} processors here; give less, or leave it out for no limit"
+    ))
+}
+
+/// The numbers of a list of the kernel's.
+fn numbers(list: &str) -> Vec<u32> {
+    let set = Server { cpu_set: Some(list.to_owned()), ..Server::default() };
+    set.cpu_numbers().unwrap_or_default()
+}
+
+fn chosen(server: &Server, sessions: u32, whole: &Whole) -> Vec<ServerSetting> {
     // Limits are those of one of several already; what is not limited they share.
     let shared = whole.memory_bytes / u64::from(server.instances.unwrap_or(1).max(1));
     let memory = server.memory.map_or(shared, |memory| memory.0.min(whole.memory_bytes));
@@ -177,16 +231,15 @@ pub(super) fn parents(server: &Server) -> Vec<(String, PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::Size;
 
-    const WHOLE: Whole = Whole { memory_bytes: 16 << 30, cpus: 8 };
+    const WHOLE: Whole = Whole { memory_bytes: 16 << 30, cpus: 8, processors: None };
 
     fn server(engine: study::Engine) -> Server {
         Server { engine: Some(engine), ..Server::default() }
     }
 
     fn chosen_of(server: &Server, sessions: u32) -> Vec<String> {
-        let configuration = Configuration::of(server, sessions, WHOLE);
+        let configuration = Configuration::of(server, sessions, &WHOLE);
         configuration.chosen.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect()
     }
 
@@ -235,11 +288,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_machine_does_not_have_is_refused_with_what_it_has() {
+        let whole = Whole { processors: Some("0-3,6-9".to_owned()), ..WHOLE };
+        let told = |change: &dyn Fn(&mut Server)| {
+            let mut asked = server(study::Engine::Postgres);
+            change(&mut asked);
+            check(&StartedServer::alone("pg", &asked), &whole)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
+        };
+        let place = |path: &str| path.to_owned();
+        assert!(
+            told(&|asked| asked.log = Some(place("/nowhere/x").into()))
+                .contains("for its log: make it first with `mkdir -p /nowhere/x`")
+        );
+        let set = told(&|asked| asked.cpu_set = Some("3-4".to_owned()));
+        assert!(
+            set.contains("cpu_set")
+                && set.contains("3-4 is beyond this machine, whose 8 processors are 0-3,6-9"),
+            "{set}"
+        );
+        assert_eq!(told(&|asked| asked.cpu_set = Some("2-3,6".to_owned())), "");
+        let memory = told(&|asked| asked.memory = Some(Size(500 << 40)));
+        assert!(memory.contains("500TiB would limit nothing: this machine has 16GiB"), "{memory}");
+        assert_eq!(told(&|asked| asked.memory = Some(Size(16 << 30))), "");
+        let cpus = told(&|asked| asked.cpus = Some(64.0));
+        assert!(cpus.contains("64 would limit nothing: it has 8 processors here"), "{cpus}");
+        assert_eq!(told(&|asked| asked.cpus = Some(8.0)), "");
+        let both = told(&|asked| (asked.cpus, asked.cpu_set) = (Some(2.5), Some("0-1".to_owned())));
+        assert!(both.contains("it has 2 processors here"), "{both}");
+    }
+
+    #[test]
     fn what_the_study_sets_is_not_chosen() {
         let mut given = server(study::Engine::Mariadb);
         given.settings.insert("innodb-buffer-pool-size".to_owned(), "64M".into());
         assert_eq!(chosen_of(&given, 4), ["max_connections=100"]);
-        let asked = Configuration::of(&given, 4, WHOLE).asked;
+        let asked = Configuration::of(&given, 4, &WHOLE).asked;
         assert_eq!((asked[0].name.as_str(), asked[0].value.as_str()), ("innodb-buffer-pool-size", "64M"));
     }
 
@@ -248,7 +334,7 @@ mod tests {
         let here = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let given = Server { read_iops: Some(500), ..server(study::Engine::Postgres) };
         let places = ["data", "log"].map(|what| (what.to_owned(), here.path().to_owned()));
-        let on = Configuration::of(&given, 4, WHOLE).on(&given, &places);
+        let on = Configuration::of(&given, 4, &WHOLE).on(&given, &places);
         // Where the sources lie on no disk that the kernel counts, that is said.
         match on {
             Ok(on) => assert_eq!((on.limits.devices.len(), on.limits.devices[0].read_iops), (1, Some(500))),

@@ -179,14 +179,23 @@ fn a_layer_says_more_of_a_database() {
 #[test]
 fn the_examples_of_the_pages_are_studies() {
     let manual = include_str!("../../../../docs/study-file.md");
-    for (page, number) in [(manual, 3), (include_str!("../../../../docs/first-questions.md"), 1)] {
+    for (page, number) in [(manual, 4), (include_str!("../../../../docs/first-questions.md"), 1)] {
         let examples: Vec<&str> =
             page.split("```toml").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert_eq!(examples.len(), number);
         for example in examples {
-            file(example).study().unwrap();
+            let study = file(example).study().unwrap();
+            Plan::of(&study).unwrap();
         }
     }
+    let (_, started) = manual.split_once("```toml\ntitle = \"Orders by the memory").unwrap();
+    let started = format!("title = \"Orders by the memory{}", started.split("```").next().unwrap());
+    let plan = Plan::of(&file(&started).study().unwrap()).unwrap();
+    let servers = plan.databases().into_iter().filter_map(|(database, _)| database.server);
+    let memories: std::collections::BTreeSet<u64> =
+        servers.map(|server| server.server.memory.unwrap().0).collect();
+    assert_eq!(plan.trials.len(), 18);
+    assert!(memories.iter().all(|bytes| [512 << 20, 1 << 30, 2 << 30].contains(bytes)), "{memories:?}");
     for metric in record::METRICS {
         assert!(manual.contains(&format!("`{}`", metric.name)), "{} is not in the manual", metric.name);
     }

@@ -16,7 +16,10 @@ pub(crate) fn told(tree: &Node, wrong: &Wrong) -> (Option<usize>, String, String
     let (place, problem) = match &wrong.problem {
         Problem::UnknownKey(known) => {
             let given = wrong.path.last().map(|step| dotted(std::slice::from_ref(step))).unwrap_or_default();
-            (place, unknown(&given, known))
+            let parent = dotted(&wrong.path[..wrong.path.len().saturating_sub(1)]);
+            let problem =
+                elsewhere(&parent, &given).unwrap_or_else(|| unknown(&given, &of_today(&parent, known)));
+            (place, problem)
         }
         Problem::Missing(key) => (
             if place.is_empty() { (*key).to_owned() } else { format!("{place}.{key}") },
@@ -51,6 +54,25 @@ pub(crate) fn wrong_in<T: DeserializeOwned>(key: &str, value: &Value) -> Option<
 const SLIP: f64 = 0.7;
 /// A longer name is none that anybody meant, and takes long to be compared.
 const NAME_BYTES_MAX: usize = 100;
+
+/// Keys of an older spelling, which are read and not proposed: where, and which.
+const OLDER: [(&str, &[&str]); 1] =
+    [("target", &["url", "existing", "keep", "store", "postgres", "mariadb"])];
+
+/// The keys that somebody who writes a file today is to write.
+fn of_today<'a>(parent: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let older = OLDER.iter().find(|(place, _)| *place == parent).map_or(&[][..], |(_, keys)| keys);
+    known.iter().copied().filter(|key| !older.contains(key)).collect()
+}
+
+/// What stands elsewhere in a file than a command line suggests.
+fn elsewhere(parent: &str, given: &str) -> Option<String> {
+    (parent == "target" && given == "managed").then(|| {
+        "there is no such key; a server that is started has a table of its own: [target.server.pg] with engine = \"postgres\" or \
+         engine = \"mariadb\", and data, log, memory and all else below it"
+            .to_owned()
+    })
+}
 
 fn unknown(given: &str, known: &[&str]) -> String {
     if given.len() > NAME_BYTES_MAX {

@@ -222,6 +222,8 @@ mod addresses {
 
 /// Less memory than any server starts in.
 const MEMORY_MIN_BYTES: u64 = 64 << 20;
+/// Fewer bytes a second than this are a size without its unit: not one block of a file system.
+const RATE_MIN_BYTES: u64 = 4 << 10;
 /// Most servers of one kind that a study starts.
 const INSTANCES_MAX: u32 = 1_000;
 /// How long devices are to be quiet, and the longest that they are waited for, where nothing else is said.
@@ -330,6 +332,8 @@ impl Server {
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
         let no_limit = "cannot be 0: leave it out for no limit";
+        let no_block = "is less than a block of 4KiB a second: a number without a unit is bytes, so write 10MiB for 10 of these";
+        let is_slip = |rate: Option<Size>| rate.is_some_and(|rate| (1..RATE_MIN_BYTES).contains(&rate.0));
         let zero = |limit: Option<u64>| limit == Some(0);
         let size = |limit: Option<Size>| limit.map(|limit| limit.0);
         let of_each = |memory: Size| memory.0 / u64::from(self.instances.unwrap_or(1).max(1));
@@ -337,7 +341,8 @@ impl Server {
             (
                 "memory",
                 self.memory.is_some_and(|memory| of_each(memory) < MEMORY_MIN_BYTES),
-                "is too little for a server: give at least 64MiB, and as much for each of several",
+                "is too little for a server: give at least 64MiB, and as much for each of several; a number without a unit is bytes, \
+                 so write 512MiB for 512 of these",
             ),
             (
                 "cpus",
@@ -349,6 +354,8 @@ impl Server {
             ("write_iops", zero(self.write_iops), no_limit),
             ("read_rate", zero(size(self.read_rate)), no_limit),
             ("write_rate", zero(size(self.write_rate)), no_limit),
+            ("read_rate", is_slip(self.read_rate), no_block),
+            ("write_rate", is_slip(self.write_rate), no_block),
         ]
     }
 

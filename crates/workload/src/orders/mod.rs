@@ -30,7 +30,7 @@ pub use data::{Piece, RowSink, StoreData, StoreTable, Totals};
 pub use driver::{StoreInUse, check, run};
 pub use job::{Habits, Job};
 pub use load::{LoadError, load, load_held, look};
-pub use open_store::{WantedStore, look_at_store, open_store};
+pub use open_store::{WantedStore, look_at_store, open_store, store_at};
 pub use restore::{RestoreError, Restored, restore};
 pub use settings::{CpuTarget, Procedures, Settings};
 pub use size::{SizeError, StoreSize};

@@ -40,6 +40,17 @@ pub async fn look_at_store(url: &Url, name: &str, wanted: WantedStore, claim: &C
     }
 }
 
+/// The size of the store that a place of prony's own holds, whoever may take it; none where it holds none, or nobody can look now.
+/// Nothing is taken, and what a run that was killed left beside a file is left as it is.
+pub async fn store_at(url: &Url, name: &str, run: &RunId) -> Option<String> {
+    if !database::was_closed(url) {
+        return None;
+    }
+    let mut session =
+        database::look_inside(url, name, &Claim::new(run.clone(), Existing::Use)).await.ok()??;
+    Some(read_loaded(&mut session).await.ok()??.size)
+}
+
 fn no_store(url: &Url, name: &str) -> Error {
     let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
     Error::NoDatabase(format!(

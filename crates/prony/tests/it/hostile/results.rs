@@ -272,6 +272,24 @@ const RESUMES: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "a directory that cannot be looked into is listed with why",
+        by: &[By::User],
+        before: |scene| {
+            interrupted(scene);
+            fs::set_permissions(scene.path("r"), fs::Permissions::from_mode(0o000)).unwrap();
+            // Who else could say afterwards that nothing in it was changed?
+            crate::mounts::is_root()
+        },
+        command: "list --results .",
+        code: 0,
+        after: |scene, outcome| {
+            fs::set_permissions(scene.path("r"), fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(outcome.stdout.contains("cannot be read"), "{outcome:?}");
+            assert!(outcome.stdout.contains("Permission denied"), "{outcome:?}");
+        },
+        ..ROW
+    },
+    Row {
         name: "a command in a results directory is shown before it runs",
         before: |scene| {
             interrupted(scene);
@@ -279,7 +297,7 @@ const RESUMES: &[Row] = &[
             scene.write("r/study.toml", format!("before = 'echo harmless'\n{study}"));
             true
         },
-        command: "study resume r",
+        command: "study resume r --quiet",
         ours: &["r/report.html", "r/verdicts.json", "r/manifest.json", "r/trials/0001"],
         code: 0,
         says: "before each trial this study runs \"echo harmless\"",
