@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Reading;
 
 /// One of the things that a trial loads.
+#[expect(clippy::large_enum_variant, reason = "a trial has one or a few of them, and most are databases")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Placed {

@@ -70,8 +70,8 @@ pub use history::{
     History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece, Since,
     SinceVerdict,
 };
-pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
 pub use lab::{MEANING as LAB_MEANING, lines as lab_lines, proofs as lab_proofs, volume as lab_volume};
+pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
 pub use machine::{Beside, Machine, Part};
 pub use orders::{
     ClientSpread, Cost, CostItem, CostRow, CpuTarget, OrderTime, Orders, OrdersComparison, OrdersRow,

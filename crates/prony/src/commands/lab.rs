@@ -57,7 +57,7 @@ fn create(create: &CreateLab) -> Result<Exit, Failure> {
     report::lab_proofs(&made).iter().for_each(|line| announce!("{line}"));
     announce!("{}", report::LAB_MEANING);
     announce!("it stays until prony lab remove {} removes it with all that is in it", create.name);
-    terminal::print(&Lines::each([made.mount].into_iter()))?;
+    terminal::print(&Lines::each([made.mount]))?;
     Ok(Exit::Pass)
 }
 

@@ -45,7 +45,13 @@ fn on_started(port: u16, made: &str, parent: &str) -> MeasuredTrial {
     let data = format!("{parent}/prony-{made}/data");
     let mut trial = Sold::at("1 client", &[50.0]).trial(1);
     let known = |text: &str| Reading::Known(text.to_owned());
-    let place = Volume { path: data.clone(), mount: known("/"), device: known("vda"), file_system: None };
+    let place = Volume {
+        path: data.clone(),
+        mount: known("/"),
+        device: known("vda"),
+        file_system: None,
+        beneath: record::Beneath::default(),
+    };
     trial.trial.servers = vec![StartedServer {
         name: "managed".to_owned(),
         address: format!("127.0.0.1:{port}"),

@@ -114,7 +114,7 @@ impl Limit {
     /// The same of cores, of which there may be more than one.
     fn beyond_one(who: &str, cores: Option<f64>, least: f64, says: [&'static str; 2]) -> Option<Self> {
         let share = cores.filter(|&cores| cores >= least)?;
-        Some(Self { who: who.to_owned(), share, says, evidence: None })
+        Some(Self { who: who.to_owned(), share, says, evidence: None, is_of_sessions: false })
     }
 
     pub(crate) fn with(self, evidence: Evidence) -> Self {
