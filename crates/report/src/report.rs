@@ -11,7 +11,7 @@ use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::historian;
-use crate::limit::{self, Confirmation, LimitedBy};
+use crate::limit::{self, Confirmation};
 use crate::orders;
 use crate::search::{self, Search};
 use crate::trial::Trial;
@@ -133,17 +133,11 @@ impl Report {
             // What was measured on the way to steady state is no figure of the device.
             configurations = configuration::all(study, &trials, Some(window), looks.as_ref());
         }
-        let searches = search::all(manifest, &trials, false);
-        let aa_searches = search::all(manifest, &trials, true);
-        searches.iter().chain(&aa_searches).for_each(|search| search.tell(&mut trials));
+        let [searches, aa_searches] = searched(manifest, &mut trials);
         let compared = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
         let (comparison, thresholds) = apart(manifest, compared);
         let not_begun = not_begun(study, comparison.as_ref());
-        for trial in &mut trials {
-            trial.limited_by = LimitedBy::of(trial);
-        }
-        let limits = comparison.as_ref().map(|c| limit::confirmations(c, &trials)).unwrap_or_default();
-        limit::mark(&mut trials, &limits);
+        let limits = limit::of_all(&mut trials, comparison.as_ref());
         let mut report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
@@ -266,4 +260,11 @@ fn not_begun(study: &StudyRecord, comparison: Option<&StudyComparison>) -> Vec<u
     let begun = |number: u32| study.trials.iter().any(|trial| trial.trial.number == number);
     let planned = study.manifest.plan.iter().filter(|planned| last.is_none_or(|last| planned.block <= last));
     planned.map(|planned| planned.number).filter(|&number| !begun(number)).collect()
+}
+
+/// What the searches of a study found, and those of its pairs without a difference; their trials are told what they were steps of.
+fn searched(manifest: &Manifest, trials: &mut [Trial]) -> [Vec<Search>; 2] {
+    let all = [false, true].map(|is_aa| search::all(manifest, trials, is_aa));
+    all.iter().flatten().for_each(|search| search.tell(trials));
+    all
 }

@@ -184,8 +184,7 @@ impl Trial {
         let (record, shown) = (&measured.trial, workloads::of(measured.trial.workload));
         let (setup, whole, own) = (record.setup.clone(), measured.window(), manifest.own_percentiles());
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
-        let (measured_s, mut kinds) = (whole.seconds(), whole.kinds().clone());
-        kinds.retain(|_, operation| operation.count > 0 || operation.errors > 0);
+        let (measured_s, kinds) = (whole.seconds(), worked_in(whole.kinds()));
         let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
         let (rates, operations) = (rates_of(&window, &record.main), worked(&record.main, &kinds));
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
@@ -297,6 +296,12 @@ fn worked(main: &Main, kinds: &BTreeMap<String, OperationInterval>) -> u64 {
         Main::Kind(kind) => kinds.get(kind).map_or(0, |operation| operation.count),
         Main::AllBut(_) => kinds.values().map(|operation| operation.count).sum(),
     }
+}
+
+/// The kinds of which there was any operation.
+fn worked_in(kinds: &BTreeMap<String, OperationInterval>) -> BTreeMap<String, OperationInterval> {
+    let of = kinds.iter().filter(|(_, operation)| operation.count > 0 || operation.errors > 0);
+    of.map(|(kind, operation)| (kind.clone(), operation.clone())).collect()
 }
 
 /// The row that a trial is about, then a row for each kind: where several kinds are added up, the others last.

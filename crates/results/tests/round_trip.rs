@@ -177,7 +177,7 @@ fn a_parent_that_is_a_file_is_named() {
     let file = parent.path().join("prony-results");
     fs::write(&file, "").unwrap();
     let error = Writer::create(&file, "check", None, begin(), "").unwrap_err().to_string();
-    assert!(error.starts_with(&format!("cannot create {}", file.display())), "{error}");
+    assert!(error.starts_with(&format!("cannot make the directory {}", file.display())), "{error}");
     assert!(error.contains("something else has this name"), "{error}");
 }
 

@@ -432,7 +432,7 @@ fn what_a_server_refuses_is_found_before_anything_is_announced() {
             .says("from an earlier run of prony: replace it with --replace, or remove");
         silent(&again);
         let historian = run(&commands(&url, "prony_before")[0]).ended_with(2);
-        silent(&historian.says("take it up again with --reuse, replace it with --replace, or remove it by"));
+        silent(&historian.says("holds an order store of 1MB, and nothing else is put into it"));
     }
 }
 

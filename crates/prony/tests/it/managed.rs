@@ -191,14 +191,8 @@ fn a_run_whose_server_may_hardly_write_ends_soon_after_a_signal() {
             ),
         );
         let mut running = Running::start(&bench, &["study", "run", "study.toml", "--results", engine]);
-        let is_begun = || {
-            let results = fs::read_dir(bench.path(engine)).into_iter().flatten().flatten().next();
-            let samples = results.map(|results| results.path().join("trials/0001/samples.ndjson"));
-            samples
-                .and_then(|samples| fs::read_to_string(samples).ok())
-                .is_some_and(|text| text.lines().count() > 1)
-        };
-        let what_ended = running.until_or_end(is_begun);
+        // From then on all that is done with the server waits within its limits.
+        let what_ended = running.until_or_end(|| has_process_file(data.path()));
         if let Some(outcome) = what_ended {
             assert!(
                 outcome.code == Some(1) && outcome.stderr.contains("the server it: "),
@@ -214,6 +208,14 @@ fn a_run_whose_server_may_hardly_write_ends_soon_after_a_signal() {
         assert!(outcome.stderr.contains("interrupted"), "{}", outcome.stderr);
         assert!(is_empty(data.path()), "nothing is left");
     }
+}
+
+/// Whether a server wrote the number of its process somewhere below.
+fn has_process_file(directory: &Path) -> bool {
+    fs::read_dir(directory).into_iter().flatten().flatten().any(|entry| {
+        let is_its = ["pid", "postmaster.pid"].iter().any(|name| entry.file_name() == *name);
+        is_its || entry.path().is_dir() && has_process_file(&entry.path())
+    })
 }
 
 /// A kill that nothing can answer: the server ends with prony, what it leaves is known, and who takes the study up again removes it.
@@ -452,6 +454,15 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
     ] {
         bench.run(arguments).ended_with(2).says(told);
     }
+    assert_eq!(bench.results(), None);
+    // What the environment says of servers for every day is nothing to who names an address.
+    let address = ["plan", "historian", "--target", "sqlite:x.db"];
+    bench.run_with(&[("PRONY_MANAGED", "postgres"), ("PRONY_MEMORY", "2GiB")], &address).ended_with(0);
+}
+
+#[test]
+fn what_a_machine_does_not_have_is_refused_by_a_plan_too() {
+    let bench = Workbench::new();
     let beyond = [
         (
             &["--data", "/nowhere/x"][..],
@@ -468,9 +479,6 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
         }
     }
     assert_eq!(bench.results(), None);
-    // What the environment says of servers for every day is nothing to who names an address.
-    let address = ["plan", "historian", "--target", "sqlite:x.db"];
-    bench.run_with(&[("PRONY_MANAGED", "postgres"), ("PRONY_MEMORY", "2GiB")], &address).ended_with(0);
 }
 
 const CHECK: [&str; 6] = ["check", ".", "--duration", "200ms", "--file-size", "16MiB"];
@@ -527,7 +535,10 @@ fn a_check_has_a_server_too_which_is_gone_however_it_ends() {
         eprintln!("not tried: what the page says of both databases, for the machine stood still: {states:?}");
         return;
     }
-    let page = fs::read_to_string(results.join("report.html")).unwrap();
+    answers_for_both(&fs::read_to_string(results.join("report.html")).unwrap());
+}
+
+fn answers_for_both(page: &str) {
     for begin in ["PostgreSQL: ", "SQLite: "] {
         let line = page.split("<p class=\"answer\">").find(|answer| answer.starts_with(begin));
         let line = line.unwrap_or_else(|| panic!("{begin} begins no answer of the page"));

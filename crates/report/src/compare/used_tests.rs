@@ -115,7 +115,7 @@ fn figures_are_those_that_the_gain_follows_from() {
 #[test]
 fn the_answer_stands_first_and_runs_are_called_by_their_names() {
     let (first, this) = (study(7, 1.0, 0), study(7, 1.25, 100));
-    let path = |name: &str| format!("/home/somebody/results/20261123T002333Z-disk-{name}");
+    let path = |name: &str| format!("/data/somebody/results/20261123T002333Z-disk-{name}");
     let found = Compare::of(&[(path("a"), &first), (path("b"), &this)], None, None);
     let text = found.text(Some(80), CompareRows::All).to_string();
     let mut lines = text.lines();
@@ -126,6 +126,6 @@ fn the_answer_stands_first_and_runs_are_called_by_their_names() {
     let at = |said: &str| text.find(said).unwrap_or_else(|| panic!("{said}: {text}"));
     assert!(at("RAID10: I/Os a second 1,5") < at("No difference between the machines"), "{text}");
     assert!(at("No difference") < at("combination  metric"), "{text}");
-    assert!(!text.contains("/home/somebody"), "{text}");
-    assert!(found.json().contains("/home/somebody/results"), "they are in the document");
+    assert!(!text.contains("/data/somebody"), "{text}");
+    assert!(found.json().contains("/data/somebody/results"), "they are in the document");
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::budget::{self, Class};
+use crate::comparison::StudyComparison;
 use crate::format;
 use crate::machine::devices_of;
 use crate::started;
@@ -21,8 +22,17 @@ use crate::verdict::stability::STEAL_SHARE_MAX;
 
 pub use cause::Cause;
 pub use confirmed::Confirmation;
-pub(crate) use confirmed::{confirmations, mark};
 pub use observed::Observed;
+
+/// Sets what limited each trial, and returns what the comparison says of it.
+pub(crate) fn of_all(trials: &mut [Trial], comparison: Option<&StudyComparison>) -> Vec<Confirmation> {
+    for trial in &mut *trials {
+        trial.limited_by = LimitedBy::of(trial);
+    }
+    let found = comparison.map(|comparison| confirmed::confirmations(comparison, trials)).unwrap_or_default();
+    confirmed::mark(trials, &found);
+    found
+}
 
 /// How sure it is what limited a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

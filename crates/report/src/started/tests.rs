@@ -122,7 +122,7 @@ fn of_a_server_without_limits_the_time_of_processors_is_told_and_no_zero_stands_
     let table = text(&report);
     let (_, table) = table.split_once("What started servers did and used").unwrap();
     let (table, _) = table.split_once("What went to").unwrap();
-    assert!(table.contains("12.5 s") && table.contains("CPU time"), "{table}");
+    assert!(table.contains("13 s") && table.contains("CPU time"), "{table}");
     assert!(!table.contains("throttled") && !table.contains("killed"), "{table}");
     let csv = report.csv();
     let of = |name: &str| {

@@ -37,8 +37,9 @@ impl StudyFile<'_> {
                     continue;
                 }
                 let what = text("what").unwrap_or("it");
-                let or_lab =
-                    place.get("lab").map_or("", |_| ", or have it made of loop devices with --place lab");
+                let or_lab = place.get("lab").map_or_else(String::new, |_| {
+                    format!(", or have it made of loop devices with {}", given_as_place("lab"))
+                });
                 mistakes.push(Mistake {
                     line: place.line,
                     place: format!("places.{name}"),

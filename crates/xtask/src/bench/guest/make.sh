@@ -52,11 +52,11 @@ END
 mkdir -p $system/multi-user.target.wants
 ln -sf ../task.service $system/multi-user.target.wants/task.service
 grep -q ^operator: root/etc/passwd || {
-	echo operator:x:1000:1000::/home/operator:/bin/sh >>root/etc/passwd
+	echo operator:x:1000:1000::/data/operator:/bin/sh >>root/etc/passwd
 	echo operator:x:1000: >>root/etc/group
 	echo 'operator:!:19000:0:99999:7:::' >>root/etc/shadow
-	mkdir -p root/home/operator root/data/operator
-	chown 1000:1000 root/home/operator root/data/operator
+	mkdir -p root/data/operator
+	chown 1000:1000 root/data/operator
 	chmod 777 root/data
 }
 rm -f disk.img

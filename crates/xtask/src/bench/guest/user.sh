@@ -1,5 +1,5 @@
 # Runs in the guest, as a user without rights who is logged in.
-export HOME=/home/operator XDG_RUNTIME_DIR=/run/user/1000
+export HOME=/data/operator XDG_RUNTIME_DIR=/run/user/1000
 cd /data/operator
 result() { if [ "$1" = 0 ]; then echo "CHECK $2: ok"; else echo "CHECK $2: failed: $(tail -3 said | tr '\n' ' ')"; fi; }
 prony instance start postgres --name b --data /data/operator --memory 256MiB --cpus 0.5 >said 2>&1
