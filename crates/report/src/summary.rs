@@ -277,7 +277,8 @@ fn doubts_in_brief(report: &Report) -> Vec<String> {
     let measured = report.trials.iter().filter(|trial| trial.state != State::Skipped).count();
     let named = match (gist.split_once(": "), first.trials.len()) {
         _ if report.quick => "a quick look".to_owned(),
-        (_, 0) | (None, _) => head(&gist).to_owned(),
+        // Of what is no trial's, what it is of says too little.
+        (_, 0) | (None, _) => gist.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": "),
         (Some((_, rest)), of) if of == measured => format!("{} (all {of} trials)", head(rest)),
         (Some((_, rest)), of) => format!("{} ({of} of {measured} trials)", head(rest)),
     };

@@ -138,6 +138,14 @@ fn what_is_left_out_of_a_first_screen_is_named_and_counted() {
     let mut quick = check_with_a_server();
     quick.manifest.quick = true;
     assert_eq!(doubts_in_brief(&Report::of(&quick))[0], "a quick look");
+    let mut of_none = Report::of(&fixture::study("check", disks()));
+    let says = "one thread, outstanding: 32 could not be compared with 16: not measured in the same block";
+    of_none.verdicts = vec![Verdict::new(Level::Warning, "not_compared", says.to_owned())];
+    assert_eq!(
+        doubts_in_brief(&of_none)[0],
+        "one thread, outstanding: 32 could not be compared with 16",
+        "what a doubt is of is no doubt"
+    );
     let fine = Report::of(&fixture::study("check", disks()));
     assert_eq!(doubts_in_brief(&fine), Vec::<String>::new());
 }

@@ -90,7 +90,7 @@ fn order(order: Order) -> Option<Verdict> {
         Order::Given => (
             Level::Warning,
             "The trials of each block ran in the order given: a steady drift is not cancelled, and what a trial leaves \
-             behind always meets the same next one; order = \"blocks\" randomises it",
+             behind always meets the same next one; measure again with order = \"blocks\"",
         ),
     };
     Some(Verdict::new(level, "order", sentence.to_owned()))

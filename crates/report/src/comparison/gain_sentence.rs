@@ -330,15 +330,13 @@ fn group(lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
 
 /// The same axis at the other settings of the others, in one sentence.
 pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Option<Verdict> {
-    if axis.series.iter().all(|series| series.at_reference) {
+    let known =
+        |series| compared(comparison, axis, series).into_iter().filter(|one| one.gain.gain_pct.is_some());
+    let elsewhere = axis.series.iter().filter(|series| !series.at_reference);
+    if elsewhere.flat_map(known).next().is_none() {
         return None;
     }
-    let all: Vec<Compared<'_>> = axis
-        .series
-        .iter()
-        .flat_map(|series| compared(comparison, axis, series))
-        .filter(|one| one.gain.gain_pct.is_some())
-        .collect();
+    let all: Vec<Compared<'_>> = axis.series.iter().flat_map(known).collect();
     let gain = |one: &&Compared<'_>| one.gain.gain_pct.unwrap_or(0.0);
     let least = all.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)))?;
     let most = all.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
