@@ -333,9 +333,7 @@ pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
     let known =
         |series| compared(comparison, axis, series).into_iter().filter(|one| one.gain.gain_pct.is_some());
     let elsewhere = axis.series.iter().filter(|series| !series.at_reference);
-    if elsewhere.flat_map(known).next().is_none() {
-        return None;
-    }
+    elsewhere.flat_map(known).next()?;
     let all: Vec<Compared<'_>> = axis.series.iter().flat_map(known).collect();
     let gain = |one: &&Compared<'_>| one.gain.gain_pct.unwrap_or(0.0);
     let least = all.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)))?;
