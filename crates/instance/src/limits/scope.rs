@@ -21,10 +21,12 @@ pub(super) struct Manager {
 }
 
 impl Manager {
-    /// That of this machine, if systemd manages it, and has not given us a scope already.
+    /// That of this machine, if systemd manages its groups of the second version, and has not given us a scope already. Of the first
+    /// version it gives none away.
     pub(super) fn of(root: &Path) -> Option<Self> {
         let ours = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
-        let manages = root.join("run/systemd/system").is_dir();
+        let is_second = root.join("sys/fs/cgroup/cgroup.controllers").exists();
+        let manages = is_second && root.join("run/systemd/system").is_dir();
         let run = PathBuf::from("systemd-run");
         let is_of_machine = rustix::process::geteuid().is_root();
         (manages && !is_given(&ours)).then_some(Self { run, is_of_machine })
@@ -184,6 +186,9 @@ mod tests {
         };
         assert!(!ours("/user.slice/session-1.scope"));
         std::fs::create_dir_all(root.path().join("run/systemd/system")).unwrap();
+        assert!(!ours("/user.slice/session-1.scope"), "of the first version it gives none away");
+        std::fs::create_dir_all(root.path().join("sys/fs/cgroup")).unwrap();
+        std::fs::write(root.path().join("sys/fs/cgroup/cgroup.controllers"), "cpu io memory").unwrap();
         assert!(ours("/user.slice/session-1.scope"));
         assert!(!ours("/user.slice/app.slice/prony-run-17.scope"));
         assert!(!ours("/system.slice/prony-run-17.scope/prony-itself"));
