@@ -173,7 +173,11 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
         Cause::NeighbourDisk => (cause.who(), share, [", which moved ", " of its bytes"]),
         Cause::Maintenance => (cause.who(), share, [", which went on ", " of the time"]),
         Cause::Checkpoints => (cause.who(), share, [", which went on ", " of the time"]),
-        Cause::Generator | Cause::Clients => (cause.who(), share, took),
+        Cause::Generator => match seen.spent.get(&Class::Client).copied().unwrap_or(0.0) >= share {
+            true => (cause.who(), share, took),
+            false => (cause.who(), share, [", which their limit withheld ", " of the time"]),
+        },
+        Cause::Clients => (cause.who(), share, took),
         Cause::Connections => (
             "connections",
             share,

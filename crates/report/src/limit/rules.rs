@@ -51,6 +51,8 @@ fn most(seen: &Observed) -> Option<(Cause, f64)> {
         (Cause::Latches, spent(Class::Latches) + spent(Class::Buffers), WAIT_SHARE),
         (Cause::Replicas, spent(Class::Replicas), WAIT_SHARE),
         (client(seen), spent(Class::Client), WORK_SHARE),
+        // A load whose own limit has it stand still asks for as much as it may, however long its sessions then wait for the server.
+        (Cause::Generator, seen.own_throttled.unwrap_or(0.0).min(1.0), STARVED_SHARE),
         (log_full(seen), spent(Class::Unknown), WAIT_SHARE),
     ];
     let much = candidates.into_iter().filter(|(_, share, least)| share >= least);

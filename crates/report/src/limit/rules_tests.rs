@@ -89,6 +89,9 @@ fn a_client_without_a_processor_is_the_load_generator() {
     check(&crowded, &[Cause::NeighbourCpu]);
     check(&Observed { own_throttled: Some(0.7), ..crowded }, &[Cause::Generator]);
     check(&Observed { own_waiting: Some(0.05), ..client }, &[Cause::Clients]);
+    let between = spent(&[(Class::Client, 0.47), (Class::Log, 0.35)]);
+    check(&Observed { own_throttled: Some(0.57), ..between.clone() }, &[Cause::Generator]);
+    check(&Observed { own_throttled: Some(0.29), ..between }, &[Cause::LogFlushes]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) struct Case {
 
 impl Case {
     const fn of(name: &'static str, engine: Engine, server: Server, right: &'static [&'static str]) -> Self {
-        let load = Load::Orders { clients: "8", size: "10MB" };
+        let load = Load::Orders { clients: "8", size: "10MB", options: &[] };
         Self { name, engine, made: "", load, server, beside: Beside::Nothing, own_cpus: None, right }
     }
 
@@ -60,7 +60,16 @@ impl Case {
 
 use Engine::{Mariadb, Postgres, Sqlite};
 
-const LARGE: Load = Load::Orders { clients: "8", size: "60MB" };
+const LARGE: Load = Load::Orders { clients: "8", size: "60MB", options: &[] };
+/// A commit for each record: nearly all of its time is the log's.
+const COMMITS: Load =
+    Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] };
+/// More than the page cache of a small server holds, at random places: large orders, and few searches, which take processors.
+const SCATTERED: Load = Load::Orders {
+    clients: "2",
+    size: "200MB",
+    options: &["--n-searches", "1", "--n-line-items", "10", "--pct-newcustomers", "0"],
+};
 const HISTORIAN: Load =
     Load::Historian { options: &["--rate", "max", "--flush-rows", "500", "--writers", "4"] };
 const PURGED: Load = Load::Historian {
@@ -77,12 +86,12 @@ const PURGED: Load = Load::Historian {
         "1000",
     ],
 };
-/// Each purchase updates the one row of a table of ours.
+/// Each purchase holds the one row of a table of ours for 2 ms, as one does that asks elsewhere meanwhile.
 const HOT_POSTGRES: &str = "CREATE TABLE hot (n bigint); INSERT INTO hot VALUES (0); CREATE FUNCTION heat() RETURNS trigger LANGUAGE plpgsql \
-     AS 'BEGIN UPDATE hot SET n = n + 1; RETURN NEW; END'; \
+     AS 'BEGIN UPDATE hot SET n = n + 1; PERFORM pg_sleep(0.002); RETURN NEW; END'; \
      CREATE TRIGGER heat BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION heat()";
 const HOT_MARIADB: &str = "CREATE TABLE hot (id int PRIMARY KEY, n bigint); INSERT INTO hot VALUES (1, 0); \
-     CREATE TRIGGER heat BEFORE INSERT ON orders FOR EACH ROW UPDATE hot SET n = n + 1 WHERE id = 1";
+     CREATE TRIGGER heat BEFORE INSERT ON orders FOR EACH ROW UPDATE hot SET n = n + 1 + SLEEP(0.002) WHERE id = 1";
 const VACUUM: &str =
     "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) customers, orders, orderlines, products, inventory, cust_hist";
 
@@ -91,7 +100,7 @@ pub(super) const CASES: &[Case] = &[
     Case::of("server CPU", Mariadb, Server::Managed(&["--cpus", "0.2"]), &["server_cpu"]).made("--cpus 0.2"),
     Case::of("server CPU", Sqlite, Server::File, &["server_cpu", "generator"])
         .made("one client; prony, in which SQLite runs, has 0.2 CPU")
-        .load(Load::Orders { clients: "1", size: "10MB" })
+        .load(Load::Orders { clients: "1", size: "10MB", options: &[] })
         .own_cpus(0.2),
     Case::of(
         "read IOPS",
@@ -133,22 +142,22 @@ pub(super) const CASES: &[Case] = &[
         .made("--write-iops 60"),
     Case::of("log flushes", Sqlite, Server::File, &["log_flushes"])
         .made("one client, each commit synced")
-        .load(Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] }),
+        .load(COMMITS),
     Case::of("hot row", Postgres, Server::Attached { settings: &[], sql: HOT_POSTGRES }, &["locks"])
-        .made("a trigger has each purchase update one row"),
+        .made("a trigger has each purchase hold one row for 2 ms"),
     Case::of("hot row", Mariadb, Server::Attached { settings: &[], sql: HOT_MARIADB }, &["locks"])
-        .made("a trigger has each purchase update one row"),
+        .made("a trigger has each purchase hold one row for 2 ms"),
     Case::of("hot row", Sqlite, Server::File, &["locks"])
         .made("8 clients write, one at a time")
-        .load(Load::Orders { clients: "8", size: "10MB" }),
+        .load(Load::Orders { clients: "8", size: "10MB", options: &[] }),
     Case::of(
         "memory",
         Postgres,
         Server::Managed(&["--memory", "64MiB", "--setting", "shared_buffers=8MB", "--cold"]),
         &["memory"],
     )
-    .made("--memory 64MiB, store of 60MB")
-    .load(LARGE),
+    .made("large orders of two clients, --memory 64MiB, store of 200MB")
+    .load(SCATTERED),
     Case::of(
         "memory",
         Mariadb,
@@ -163,8 +172,8 @@ pub(super) const CASES: &[Case] = &[
         ]),
         &["memory"],
     )
-    .made("buffer of 8 MiB, store of 60MB")
-    .load(LARGE),
+    .made("large orders of two clients, buffer of 8 MiB, store of 200MB")
+    .load(SCATTERED),
     Case::of("client", Postgres, Server::Attached { settings: &[], sql: "" }, &["generator"])
         .made("prony has 0.1 CPU")
         .own_cpus(0.1),
@@ -178,10 +187,10 @@ pub(super) const CASES: &[Case] = &[
         &["connections"],
     )
     .made("20 clients, max_connections=12")
-    .load(Load::Orders { clients: "20", size: "10MB" }),
+    .load(Load::Orders { clients: "20", size: "10MB", options: &[] }),
     Case::of("connections", Mariadb, Server::Managed(&["--setting", "max_connections=12"]), &["connections"])
         .made("20 clients, max_connections=12")
-        .load(Load::Orders { clients: "20", size: "10MB" }),
+        .load(Load::Orders { clients: "20", size: "10MB", options: &[] }),
     Case::of(
         "checkpoints",
         Postgres,
@@ -213,7 +222,8 @@ pub(super) const CASES: &[Case] = &[
         Server::Attached { settings: &[("shared_buffers", "8MB")], sql: "" },
         &["maintenance"],
     )
-    .made("VACUUM again and again")
+    .made("VACUUM again and again, store of 60MB")
+    .load(LARGE)
     .beside(Beside::Sql(VACUUM)),
     Case::of("vacuum or purge", Mariadb, Server::Attached { settings: &[], sql: "" }, &["maintenance"])
         .made("a purge each second")
@@ -238,14 +248,16 @@ pub(super) const CASES: &[Case] = &[
     .made("six busy loops on two processors")
     .beside(Beside::Spin(6)),
     Case::of("neighbour on disk", Postgres, Server::Attached { settings: &[], sql: "" }, &["neighbour_disk"])
-        .made("random writes of 64 KiB, 32 at a time, flushed after four each")
+        .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
+        .load(COMMITS)
         .beside(Beside::Disk),
     Case::of("neighbour on disk", Mariadb, Server::Attached { settings: &[], sql: "" }, &["neighbour_disk"])
-        .made("random writes of 64 KiB, 32 at a time, flushed after four each")
+        .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
+        .load(COMMITS)
         .beside(Beside::Disk),
     Case::of("neighbour on disk", Sqlite, Server::File, &["neighbour_disk"])
-        .made("random writes of 64 KiB, 32 at a time, flushed after four each")
-        .load(Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] })
+        .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
+        .load(COMMITS)
         .beside(Beside::Disk),
 ];
 

@@ -25,7 +25,7 @@ const WINDOW: &str = "12s";
 /// What loads.
 #[derive(Clone, Copy)]
 pub(super) enum Load {
-    Orders { clients: &'static str, size: &'static str },
+    Orders { clients: &'static str, size: &'static str, options: &'static [&'static str] },
     Historian { options: &'static [&'static str] },
 }
 
@@ -128,8 +128,8 @@ const DATABASE: &str = "prony_orders";
 
 fn arguments(command: &mut Command, case: &Case, target: Option<&str>, place: &Path) {
     match case.load {
-        Load::Orders { clients, .. } => {
-            command.args(["orders", "run", "--clients", clients, "--ramp-rate", "1000"]);
+        Load::Orders { clients, options, .. } => {
+            command.args(["orders", "run", "--clients", clients, "--ramp-rate", "1000"]).args(options);
         }
         Load::Historian { options } => {
             command.arg("historian").args(options);
