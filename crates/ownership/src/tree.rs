@@ -144,12 +144,15 @@ impl MadeDirectory {
 /// Removes everything below a directory that we made.
 fn empty(directory: &Directory) -> io::Result<()> {
     for name in directory.names()? {
-        let is_directory = directory.look(&name)?.is_some_and(|seen| seen.kind() == Kind::Directory);
-        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        if is_directory {
-            empty(&directory.below(&name)?)?;
-        }
-        match rustix::fs::unlinkat(directory, Path::new(&name), flags) {
+        // A server has a thousand files: each is removed by one call, and what is a directory says so.
+        let removed = match rustix::fs::unlinkat(directory, Path::new(&name), AtFlags::empty()) {
+            Err(rustix::io::Errno::ISDIR) => {
+                empty(&directory.below(&name)?)?;
+                rustix::fs::unlinkat(directory, Path::new(&name), AtFlags::REMOVEDIR)
+            }
+            removed => removed,
+        };
+        match removed {
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
