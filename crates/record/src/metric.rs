@@ -45,12 +45,13 @@ const fn lower(of: Option<Workload>, name: Text, unit: Text, says: Text) -> Metr
 }
 
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 17] = [
+pub const METRICS: [Metric; 18] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
     higher(Some(Historian), "sustained_per_s", "records/s", "highest sustained rate"),
     higher(Some(Orders), "orders_per_min", "orders/min", "orders a minute"),
+    higher(Some(Orders), "committed_orders_per_min", "orders/min", "committed orders a minute"),
     lower(None, "mean_ms", "ms", "mean latency"),
     lower(None, "p50_ms", "ms", "median latency"),
     lower(None, "p95_ms", "ms", "95th percentile of the latency"),

@@ -42,7 +42,7 @@ pub(crate) struct Cell<'a> {
 }
 
 /// Metrics that are as many times the rate of the operations that a trial is about, whichever second it is of.
-const RATES: [&str; 4] = ["iops", "mb_per_s", "records_per_s", "orders_per_min"];
+const RATES: [&str; 5] = ["iops", "mb_per_s", "records_per_s", "orders_per_min", "committed_orders_per_min"];
 
 impl<'a> Cell<'a> {
     /// A complete trial.

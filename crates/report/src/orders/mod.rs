@@ -120,7 +120,8 @@ impl Shown for OfOrders {
 
     fn metrics(&self) -> &'static [MetricOf] {
         &[
-            ("orders_per_min", |trial| trial.orders()?.committed_per_min),
+            ("orders_per_min", |trial| trial.orders()?.per_min),
+            ("committed_orders_per_min", |trial| trial.orders()?.committed_per_min),
             ("variability_pct", |trial| trial.orders()?.variability().map(|share| share * 100.0)),
         ]
     }
