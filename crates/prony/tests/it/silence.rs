@@ -76,7 +76,7 @@ fn a_server_that_falls_silent_in_a_set_up_ends_it_by_itself() {
                         outcome.says("within 10 s");
                         return false;
                     }
-                    outcome.says("did not answer for 1");
+                    let outcome = outcome.says("did not answer for 1");
                     outcome.says("over another connection within 4 s either").says("swallows what it says");
                     true
                 });

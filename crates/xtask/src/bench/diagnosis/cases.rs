@@ -62,8 +62,7 @@ use Engine::{Mariadb, Postgres, Sqlite};
 
 const LARGE: Load = Load::Orders { clients: "8", size: "60MB", options: &[] };
 /// A commit for each record: nearly all of its time is the log's.
-const COMMITS: Load =
-    Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] };
+const COMMITS: Load = Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] };
 /// More than the page cache of a small server holds, at random places: large orders, and few searches, which take processors.
 const SCATTERED: Load = Load::Orders {
     clients: "2",
