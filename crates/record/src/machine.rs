@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ReplicaState;
+
 /// Name of the device in records of format 1, which knew but one and did not name it.
 const ONLY_DEVICE: &str = "device";
 
@@ -155,6 +157,9 @@ pub struct ServerTold {
     /// for as the server spells it: `vacuum IO:DataFileRead`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub beside: BTreeMap<String, u64>,
+    /// Copies of its databases on other servers, and of each the one that is written to, as they stood last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<ReplicaState>,
 }
 
 /// What a server can be seen to do beside the load: the first word of what is told of it.
@@ -173,6 +178,8 @@ pub mod beside {
 pub mod doing {
     /// It works on a statement, and waits for nothing that its server knows of.
     pub const EXECUTING: &str = "executing";
+    /// It could run, and its server has no thread of a processor for it.
+    pub const RUNNABLE: &str = "runnable";
     /// It has no statement, and had one a moment ago: whoever is at its other end does something.
     pub const IDLE: &str = "idle";
     /// It has a transaction and no statement.
@@ -291,6 +298,17 @@ mod tests {
             sessions: [("IO:WALSync".to_owned(), 31), (doing::EXECUTING.to_owned(), 4)].into(),
             counters_per_s: [("pg_stat_wal.wal_sync".to_owned(), 212.5)].into(),
             beside: [("checkpoint IO:DataFileSync".to_owned(), 3)].into(),
+            replicas: vec![ReplicaState {
+                replica: "NODE2".to_owned(),
+                database: "prony_orders".to_owned(),
+                is_primary: false,
+                mode: "SYNCHRONOUS_COMMIT".to_owned(),
+                state: "SYNCHRONIZED".to_owned(),
+                health: Some("HEALTHY".to_owned()),
+                is_suspended: false,
+                send_queue_kib: Some(12),
+                redo_queue_kib: None,
+            }],
         };
         let told = BTreeMap::from([("prony_orders (postgres)".to_owned(), told)]);
         read_back(&Resources { end_s: 2.0, length_s: 1.0, told, ..Resources::default() });

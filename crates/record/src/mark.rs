@@ -27,6 +27,8 @@ pub enum MarkKind {
     Purge,
     /// The database gives space back.
     Shrink,
+    /// A copy of the database on another server is behind.
+    ReplicaBehind,
     /// The database cannot be used.
     Outage,
     /// The source of events cannot be read.
@@ -44,6 +46,7 @@ impl MarkKind {
         match self {
             Self::Purge => "purge",
             Self::Shrink => "shrink",
+            Self::ReplicaBehind => "copy behind",
             Self::Outage => "outage",
             Self::SourceOutage => "source away",
             Self::Fault => "fault",

@@ -30,6 +30,7 @@ mod page;
 mod percentile;
 mod published;
 mod rate;
+mod replicas;
 mod report;
 mod search;
 mod seconds;
@@ -46,7 +47,7 @@ mod unit;
 mod verdict;
 mod workloads;
 
-pub use budget::{Budget, Class, Held, Spent};
+pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use compare::{
     Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
     MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
@@ -79,6 +80,7 @@ pub use orders::{
 };
 pub use percentile::{OwnPercentile, PercentileInterval, PercentileIntervals};
 pub use rate::{OfferedRate, RateHeld};
+pub use replicas::Replica;
 pub use report::{Report, Stored};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use stats::weighted_mean;
 
+use crate::replicas::{self, Replica};
 use crate::servers::Servers;
 use crate::trial::Generator;
 
@@ -39,6 +40,9 @@ pub struct Beside {
     /// Servers on the machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<Part<ServerLoad>>,
+    /// Copies of its databases on other servers, where servers told of any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<Replica>,
     /// Marked times; the outcome of the workload says more of them.
     #[serde(skip)]
     pub(crate) marks: Vec<Mark>,
@@ -53,7 +57,8 @@ impl Beside {
         Self {
             devices: if devices.len() > 1 { devices } else { Vec::new() },
             servers: servers_of(during),
-            marks: measured.trial.marks.clone(),
+            replicas: replicas::of(&measured.resources),
+            marks: measured.trial.marks.iter().cloned().chain(replicas::marks(&measured.resources)).collect(),
             resources: measured.resources.clone(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::budget;
 use crate::lab;
 use crate::percentile;
+use crate::replicas;
 use crate::report::Report;
 use crate::started;
 use crate::table::Table;
@@ -100,6 +101,7 @@ pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
         let mut sections = shown.sections(report);
         if let Some(figures) = sections.iter_mut().find(|section| section.place == Place::Figures) {
             figures.blocks.extend(budget::blocks(report, workload));
+            figures.blocks.extend(replicas::blocks(report, workload));
             figures.blocks.extend(percentile::blocks(report, workload));
             figures.blocks.extend(started::blocks(report, workload));
             figures.blocks.extend(lab::block(report).filter(|_| report.trials_of(workload).next().is_some()));

@@ -198,6 +198,7 @@ fn letter(kind: MarkKind) -> char {
     match kind {
         MarkKind::Purge => 'p',
         MarkKind::Shrink => 's',
+        MarkKind::ReplicaBehind => 'b',
         MarkKind::Outage => 'o',
         MarkKind::SourceOutage => 'a',
         MarkKind::Fault => 'f',

@@ -79,6 +79,7 @@ impl Class {
             ("mysql", event) if event.starts_with("wait/") => of_event(event),
             ("mysql", state) => of_mysql(state),
             ("sqlite", call) => of_call(call),
+            ("sqlserver", wait) => of_wait(wait),
             _ => Self::Unknown,
         }
     }
@@ -206,6 +207,40 @@ fn of_mysql(state: &str) -> Class {
     }
 }
 
+/// Source: the categories of waits at
+/// <https://learn.microsoft.com/en-us/sql/relational-databases/system-catalog-views/sys-query-store-wait-stats-transact-sql>. What a thread
+/// of a parallel statement waits for from the others (`CXPACKET`), transactions, compilation and worker threads are of none of ours.
+fn of_wait(wait: &str) -> Class {
+    let begins = |parts: &[&str]| parts.iter().any(|part| wait.starts_with(part));
+    match wait {
+        // It could run, or let others run and waits for its turn.
+        doing::RUNNABLE | "SOS_SCHEDULER_YIELD" => Class::CpuWait,
+        "LOG_RATE_GOVERNOR"
+        | "POOL_LOG_RATE_GOVERNOR"
+        | "INSTANCE_LOG_RATE_GOVERNOR"
+        | "HADR_THROTTLE_LOG_RATE_GOVERNOR" => Class::Throttled,
+        "WRITELOG" | "LOGBUFFER" | "LOGMGR" | "LOGMGR_FLUSH" | "LOGMGR_RESERVE_APPEND" | "LOGMGR_PMM_LOG" => {
+            Class::Log
+        }
+        _ if begins(&["PAGEIOLATCH_"]) => Class::Reads,
+        // The last two are calls of the system: a file grows, and is flushed.
+        "WRITE_COMPLETION"
+        | "ASYNC_IO_COMPLETION"
+        | "CHKPT"
+        | "PREEMPTIVE_OS_WRITEFILEGATHER"
+        | "PREEMPTIVE_OS_FLUSHFILEBUFFERS" => Class::Writes,
+        _ if begins(&["LCK_M_"]) => Class::Locks,
+        // Memory for a statement's work is a matter of buffers too.
+        "RESOURCE_SEMAPHORE" | "MEMORY_ALLOCATION_EXT" | "RESERVED_MEMORY_ALLOCATION_EXT" => Class::Buffers,
+        _ if begins(&["PAGELATCH_"]) => Class::Buffers,
+        _ if begins(&["LATCH_"]) => Class::Latches,
+        "CMEMTHREAD" | "CMEMPARTITIONED" | "EE_PMOLOCK" => Class::Latches,
+        "ASYNC_NETWORK_IO" | "NET_WAITFOR_PACKET" | "PROXY_NETWORK_IO" => Class::Client,
+        _ if begins(&["HADR_", "PWAIT_HADR", "DBMIRROR", "REPLICA_WRITES", "SE_REPL_"]) => Class::Replicas,
+        _ => Class::Unknown,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +292,33 @@ mod tests {
             ("another", "Commit", Class::Unknown),
         ] {
             assert_eq!(Class::of(engine, what), class, "{engine} {what}");
+        }
+    }
+
+    #[test]
+    fn waits_are_of_the_class_that_the_reference_puts_them_in() {
+        for (wait, class) in [
+            ("executing", Class::Cpu),
+            ("runnable", Class::CpuWait),
+            ("SOS_SCHEDULER_YIELD", Class::CpuWait),
+            ("idle in transaction", Class::Client),
+            ("ASYNC_NETWORK_IO", Class::Client),
+            ("WRITELOG", Class::Log),
+            ("LOGBUFFER", Class::Log),
+            ("PAGEIOLATCH_SH", Class::Reads),
+            ("PREEMPTIVE_OS_WRITEFILEGATHER", Class::Writes),
+            ("LCK_M_U", Class::Locks),
+            ("PAGELATCH_EX", Class::Buffers),
+            ("RESOURCE_SEMAPHORE", Class::Buffers),
+            ("LATCH_EX", Class::Latches),
+            ("HADR_SYNC_COMMIT", Class::Replicas),
+            ("HADR_THROTTLE_LOG_RATE_GOVERNOR", Class::Throttled),
+            ("LOG_RATE_GOVERNOR", Class::Throttled),
+            ("CXPACKET", Class::Unknown),
+            ("THREADPOOL", Class::Unknown),
+            ("SOME_WAIT_OF_LATER", Class::Unknown),
+        ] {
+            assert_eq!(Class::of("sqlserver", wait), class, "{wait}");
         }
     }
 }

@@ -5,6 +5,7 @@
 //! rate they are times of an operation (Little's law). What a server cannot tell apart is split by what its processes used.
 
 mod class;
+mod counted;
 mod limit;
 mod table;
 
@@ -19,6 +20,8 @@ use crate::servers::Servers;
 use crate::trial::Trial;
 
 pub use class::Class;
+pub(crate) use counted::tables as counted_tables;
+pub use counted::{Counted, CountedFile, CountedWait};
 pub(crate) use limit::evidence;
 pub(crate) use table::{blocks, table};
 
@@ -44,6 +47,9 @@ pub struct Budget {
     pub hidden: f64,
     /// What they did, without what none did.
     pub parts: Vec<Spent>,
+    /// What servers counted themselves; none of those that count no waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
     /// The device below the log, or else below the data, which the evidence is of.
     #[serde(skip)]
     pub(crate) devices: Devices,
@@ -144,7 +150,15 @@ impl Budget {
         }
         wait_for_processors(&mut sessions, record, servers, during);
         hold_back(&mut sessions, record, &devices, during);
-        Self::parts(sessions, per_s).map(|(sessions, parts)| Self { looks, sessions, hidden, parts, devices })
+        let counted = Counted::of(during, per_s);
+        Self::parts(sessions, per_s).map(|(sessions, parts)| Self {
+            looks,
+            sessions,
+            hidden,
+            parts,
+            counted,
+            devices,
+        })
     }
 
     fn parts(sessions: Sessions, per_s: Option<f64>) -> Option<(f64, Vec<Spent>)> {
@@ -184,13 +198,18 @@ impl Budget {
 impl Spent {
     /// `IO:WALSync 80 %, LWLock:WALWrite 20 %`: what the server called it, as far as it is more than a little.
     pub(crate) fn names(&self) -> String {
-        let told = self.of.iter().filter(|(_, share)| *share >= TOLD_SHARE);
-        let told: Vec<String> = match self.of.as_slice() {
-            [(only, _)] => vec![only.clone()],
-            _ => told.map(|(what, share)| format!("{what} {}", crate::format::per_cent(*share))).collect(),
-        };
-        told.join(", ")
+        told_names(&self.of)
     }
+}
+
+/// Names with their shares, but for those of which there is little.
+fn told_names(of: &[(String, f64)]) -> String {
+    let told = of.iter().filter(|(_, share)| *share >= TOLD_SHARE);
+    let told: Vec<String> = match of {
+        [(only, _)] => vec![only.clone()],
+        _ => told.map(|(what, share)| format!("{what} {}", crate::format::per_cent(*share))).collect(),
+    };
+    told.join(", ")
 }
 
 /// A client without think time that has no statement is at work; any other may wait for its time.

@@ -64,6 +64,7 @@ impl Span {
             ink: Ink::Series(match mark.kind {
                 MarkKind::Purge | MarkKind::Shrink => 4,
                 MarkKind::Outage | MarkKind::SourceOutage => 1,
+                MarkKind::ReplicaBehind => 3,
                 MarkKind::Fault | MarkKind::Promotion => 2,
             }),
             name: mark.kind.name(),

@@ -136,16 +136,20 @@ fn device_others(during: &[&Resources]) -> Option<f64> {
     (all > 0.0).then(|| (1.0 - ours / all).max(0.0))
 }
 
-/// By PostgreSQL's and InnoDB's counters.
+/// By the counters of PostgreSQL, InnoDB and SQL Server.
 fn missed(during: &[&Resources]) -> Option<f64> {
     let sum = |name: &str| -> f64 {
         let told = during.iter().flat_map(|read| read.told.values().map(move |told| (told, read.length_s)));
         told.filter_map(|(told, s)| Some(told.counters_per_s.get(name)? * s)).sum()
     };
     let postgres = (sum("pg_stat_database.blks_read"), sum("pg_stat_database.blks_hit"));
-    let (read, all) = match postgres.0 + postgres.1 > 0.0 {
-        true => (postgres.0, postgres.0 + postgres.1),
-        false => (sum("Innodb_buffer_pool_reads"), sum("Innodb_buffer_pool_read_requests")),
+    let sqlserver = (sum("buffer.page_reads"), sum("buffer.page_lookups"));
+    let (read, all) = if postgres.0 + postgres.1 > 0.0 {
+        (postgres.0, postgres.0 + postgres.1)
+    } else if sqlserver.1 > 0.0 {
+        sqlserver
+    } else {
+        (sum("Innodb_buffer_pool_reads"), sum("Innodb_buffer_pool_read_requests"))
     };
     (all > 0.0).then_some((read / all).min(1.0))
 }

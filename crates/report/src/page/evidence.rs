@@ -69,6 +69,7 @@ pub(crate) fn trials(report: &Report) -> Markup {
                 @for remark in remarks(trial) { p { (remark) } }
                 (parts::small_charts(&charts(trial)))
                 @if let Some(budget) = budget::table(trial) { (parts::table(&budget)) }
+                @for counted in budget::counted_tables(trial) { (parts::table(&counted)) }
                 @if let Some(devices) = chart::machine::device_table(trial) { (parts::table(&devices)) }
             }
         }
