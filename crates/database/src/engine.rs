@@ -3,6 +3,8 @@
 //! Every question about an engine is a match without a rest, here and elsewhere: a new one does not compile before each of
 //! them is answered.
 
+use crate::batches::batches;
+
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
@@ -25,6 +27,8 @@ pub enum Dialect {
     Postgres,
     /// MySQL's and MariaDB's, with parameters `?`.
     Mysql,
+    /// T-SQL, with parameters `@P1`. A script is of batches that end at a line `GO`.
+    SqlServer,
 }
 
 impl Engine {
@@ -78,8 +82,10 @@ impl Engine {
 
 impl Dialect {
     /// All of them; the match is there so that a new one is put in.
-    pub const ALL: [Self; 3] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql => [Self::Sqlite, Self::Postgres, Self::Mysql],
+    pub const ALL: [Self; 4] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer]
+        }
     };
 
     /// Whose it is.
@@ -89,6 +95,7 @@ impl Dialect {
             Self::Sqlite => "SQLite",
             Self::Postgres => "PostgreSQL",
             Self::Mysql => "MySQL",
+            Self::SqlServer => "SQL Server",
         }
     }
 
@@ -99,6 +106,7 @@ impl Dialect {
             Self::Sqlite => format!("?{number}"),
             Self::Postgres => format!("${number}"),
             Self::Mysql => "?".to_owned(),
+            Self::SqlServer => format!("@P{number}"),
         }
     }
 
@@ -114,6 +122,7 @@ impl Dialect {
         match self {
             Self::Sqlite | Self::Postgres => format!("\"{}\"", name.replace('"', "\"\"")),
             Self::Mysql => format!("`{}`", name.replace('`', "``")),
+            Self::SqlServer => format!("[{}]", name.replace(']', "]]")),
         }
     }
 
@@ -123,11 +132,13 @@ impl Dialect {
         match self {
             Self::Sqlite | Self::Postgres => format!("'{}'", text.replace('\'', "''")),
             Self::Mysql => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+            Self::SqlServer => format!("N'{}'", text.replace('\'', "''")),
         }
     }
 
     /// The statements of a script, for whoever runs them one by one, each with what ends it. From the first on that has
-    /// statements in itself, such as a trigger, they are one. No text or comment may hold what ends a statement and a line.
+    /// statements in itself, such as a trigger, they are one. No text or comment may hold what ends a statement and a line. Of T-SQL
+    /// these are its batches: what one declares is gone after it.
     #[must_use]
     pub fn statements(self, script: &str) -> Vec<&str> {
         match self {
@@ -144,6 +155,7 @@ impl Dialect {
                     .filter(|statement| !statement.trim().is_empty())
                     .collect()
             }
+            Self::SqlServer => batches(script),
         }
     }
 }
@@ -161,6 +173,7 @@ mod tests {
             ("?2", "?3, ?4", "\"Mixed \"\"`name\""),
             ("$2", "$3, $4", "\"Mixed \"\"`name\""),
             ("?", "?, ?", "`Mixed \"``name`"),
+            ("@P2", "@P3, @P4", "[Mixed \"`name]"),
         ];
         assert_eq!(spelled, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     }
@@ -169,11 +182,13 @@ mod tests {
     fn a_script_is_its_statements_up_to_one_that_has_some_itself() {
         let trigger =
             "-- Why; how.\nCREATE TRIGGER t\nBEGIN\n  DELETE FROM a;\n  DELETE FROM b;\nEND;\nSELECT 1";
-        for dialect in Dialect::ALL {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
             assert_eq!(dialect.statements("VACUUM;\n\nPRAGMA x(1)"), ["VACUUM;\n", "\nPRAGMA x(1)"]);
             assert_eq!(dialect.statements(" \n"), [""; 0]);
             let script = format!("CREATE INDEX i;\n{trigger}");
             assert_eq!(dialect.statements(&script), ["CREATE INDEX i;\n", trigger]);
         }
+        let batched = "DECLARE @a int = 1;\nSELECT @a;\nGO\nSELECT 2";
+        assert_eq!(Dialect::SqlServer.statements(batched), ["DECLARE @a int = 1;\nSELECT @a;", "SELECT 2"]);
     }
 }

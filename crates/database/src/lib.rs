@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 mod activity;
+mod batches;
 mod engine;
 mod error;
 mod fake;
@@ -27,6 +28,7 @@ mod transaction;
 mod url;
 
 pub use activity::{Activity, Seen};
+pub use batches::batches;
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;

@@ -6,22 +6,25 @@ use super::administration::filled;
 use super::file;
 use crate::{Dialect, Error, Session, Value, mysql, postgres};
 
-/// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`, as every dialect of today takes it.
+/// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`, with the type of a `{moment}`.
 const MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
-    created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, \
+    created_at {moment} NOT NULL DEFAULT CURRENT_TIMESTAMP, made_by varchar(32) NOT NULL, held_by varchar(32) NOT NULL, \
     is_transient smallint NOT NULL); INSERT INTO {table} (tool, made_by, held_by, is_transient) \
     VALUES ('prony', '{made_by}', '{held_by}', {is_transient})";
 
 /// The statements that make a mark, as a table of this name.
 pub(super) fn made(dialect: Dialect, table: &str, mark: &Mark) -> String {
-    let make = match dialect {
-        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => MAKE,
+    let moment = match dialect {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "timestamp",
+        // There a timestamp is none of a time.
+        Dialect::SqlServer => "datetime2",
     };
     let is_transient = if mark.is_transient { "1" } else { "0" };
     filled(
-        make,
+        MAKE,
         &[
             ("table", table),
+            ("moment", moment),
             ("made_by", text(&mark.made_by)),
             ("held_by", text(&mark.held_by)),
             ("is_transient", is_transient),
@@ -34,6 +37,7 @@ fn count_marks(dialect: Dialect) -> &'static str {
         Dialect::Sqlite => file::COUNT_MARKS,
         Dialect::Postgres => postgres::ADMINISTRATION.count_marks,
         Dialect::Mysql => mysql::ADMINISTRATION.count_marks,
+        Dialect::SqlServer => "SELECT count(*) FROM sys.tables WHERE name = 'prony_mark'",
     }
 }
 
@@ -102,6 +106,7 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
     };
     let add_column = match session.dialect() {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "ALTER TABLE prony_mark ADD COLUMN {column}",
+        Dialect::SqlServer => "ALTER TABLE prony_mark ADD {column}",
     };
     for column in columns {
         // It may be there from a run that was killed between two of them; if it is not, the next statement says so.

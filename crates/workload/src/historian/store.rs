@@ -81,6 +81,8 @@ struct Sql {
     shrinkable: Option<&'static str>,
     /// For the session that purges, where its settings matter.
     purge_session: Option<&'static str>,
+    /// Where rows can be handed over as a table, what takes them.
+    rows_procedure: Option<&'static str>,
     /// None where there are no partitions.
     partitions: Option<PartitionSql>,
 }
@@ -92,6 +94,8 @@ struct PartitionSql {
     add: &'static str,
     drop: &'static str,
     count: &'static str,
+    /// Answers 1 if a server has them, where not all have.
+    can: Option<&'static str>,
 }
 
 /// What a dialect has no statement for: nothing to be done, or no partitions.
@@ -104,9 +108,12 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
             "partition_add",
             "partition_drop",
             "partition_count",
+            "can_partition",
+            "rows_procedure",
         ],
-        Dialect::Postgres => &["shrinkable", "purge_session"],
-        Dialect::Mysql => &["shrinkable"],
+        Dialect::Postgres => &["shrinkable", "purge_session", "can_partition", "rows_procedure"],
+        Dialect::Mysql => &["shrinkable", "can_partition", "rows_procedure"],
+        Dialect::SqlServer => &["shrinkable", "purge_session"],
     }
 }
 
@@ -131,23 +138,26 @@ const fn sql(dialect: Dialect, file: &'static str) -> Sql {
         shrink: named(file, "shrink"),
         shrinkable: named_unless(lacks(dialect), file, "shrinkable"),
         purge_session: named_unless(lacks(dialect), file, "purge_session"),
-        partitions: if has(lacks(dialect), "partitions") { None } else { Some(partition_sql(file)) },
+        rows_procedure: named_unless(lacks(dialect), file, "rows_procedure"),
+        partitions: if has(lacks(dialect), "partitions") { None } else { Some(partition_sql(dialect, file)) },
     }
 }
 
-const fn partition_sql(file: &'static str) -> PartitionSql {
+const fn partition_sql(dialect: Dialect, file: &'static str) -> PartitionSql {
     PartitionSql {
         create: named(file, "create_partitioned"),
         list: named(file, "partitions"),
         add: named(file, "partition_add"),
         drop: named(file, "partition_drop"),
         count: named(file, "partition_count"),
+        can: named_unless(lacks(dialect), file, "can_partition"),
     }
 }
 
 static SQLITE: Sql = sql(Dialect::Sqlite, include_str!("sql/sqlite.sql"));
 static POSTGRES: Sql = sql(Dialect::Postgres, include_str!("sql/postgres.sql"));
 static MYSQL: Sql = sql(Dialect::Mysql, include_str!("sql/mysql.sql"));
+static SQL_SERVER: Sql = sql(Dialect::SqlServer, include_str!("sql/sqlserver.sql"));
 
 impl Sql {
     fn of(dialect: Dialect) -> &'static Self {
@@ -155,6 +165,7 @@ impl Sql {
             Dialect::Sqlite => &SQLITE,
             Dialect::Postgres => &POSTGRES,
             Dialect::Mysql => &MYSQL,
+            Dialect::SqlServer => &SQL_SERVER,
         }
     }
 }
@@ -197,10 +208,16 @@ impl Store {
             session.script(shrinkable).await?;
         }
         let create = match (&self.sql.partitions, self.layout.partition_us) {
-            (Some(partitions), Some(_)) => partitions.create,
+            (Some(partitions), Some(_)) => {
+                self.check_partitions(session, partitions).await?;
+                partitions.create
+            }
             (None, _) | (_, None) => self.sql.create,
         };
         session.script(create).await?;
+        if let Some(procedure) = self.sql.rows_procedure {
+            session.script(procedure).await?;
+        }
         if self.layout.index {
             session.script(self.sql.index).await?;
         }
@@ -208,6 +225,19 @@ impl Store {
         rows.push([Value::Text(self.layout.to_string())]);
         session.append(&LAYOUT, &mut rows, database::WriteMethod::MultiRow).await?;
         Ok(false)
+    }
+
+    /// Refuses partitions that this server has not.
+    async fn check_partitions(&self, session: &mut Session, sql: &PartitionSql) -> Result<(), Error> {
+        let Some(can) = sql.can else { return Ok(()) };
+        if self.number(session, can, &[]).await? == 1 {
+            return Ok(());
+        }
+        let parameter = super::parameter("partition");
+        Err(Error::NoDatabase(format!(
+            "this server cannot empty a partition of {}: {parameter} needs SQL Server 2016 or later; leave it out",
+            SAMPLES.name
+        )))
     }
 
     /// Whether a run was killed while it made the tables: how they are made is written last, and nothing before that.
@@ -448,8 +478,9 @@ mod tests {
             (Dialect::Sqlite, include_str!("sql/sqlite.sql")),
             (Dialect::Postgres, include_str!("sql/postgres.sql")),
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
+            (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
         ];
         assert_eq!(files.map(|(dialect, _)| dialect), Dialect::ALL);
-        crate::named_sql::check_files(&files, lacks, include_str!("store.rs"));
+        crate::named_sql::check_files(&files, |dialect| lacks(dialect).to_vec(), include_str!("store.rs"));
     }
 }

@@ -14,7 +14,7 @@ use load::Tell;
 use record::{Preparation, Unit};
 
 use super::data::{Piece, RowSink, StoreData, StoreTable};
-use super::store::{self, Loaded, State};
+use super::store::{self, Abilities, Loaded, State};
 use crate::waiting::{self, telling, unless_stopped};
 
 /// Rows of a transaction: a few MiB, which PostgreSQL takes in about 50 ms.
@@ -108,7 +108,7 @@ fn fill(
     let mut loaded = outcome(data, threads, stop).ok_or(LoadError::Interrupted)?;
     let begin = async {
         let mut session = own.session().await?;
-        store::create_tables(&mut session).await?;
+        store::create_tables(&mut session, data.size()).await?;
         store::write_loaded(&mut session, &loaded).await
     };
     runtime.block_on(unless_stopped(stop, begin)).ok_or(LoadError::Interrupted)??;
@@ -136,11 +136,11 @@ async fn build_indexes(
     name: &str,
     tell: &mut Tell<'_>,
 ) -> Result<(), database::Error> {
-    let steps = store::after_load(session.dialect());
+    let steps = store::after_load(session.dialect(), Abilities::of(session).await?);
     let total = steps.len() as u64;
     let at = |done| Preparation::new(format!("building indexes of {name}"), done, total, Unit::Statements);
     for (done, step) in steps.into_iter().enumerate() {
-        telling(tell, at(done as u64), session.script(step)).await?;
+        telling(tell, at(done as u64), session.script(&step)).await?;
     }
     tell(at(total));
     Ok(())

@@ -66,7 +66,7 @@ fn is_told_from_the_first_row_to_the_last_index(told: &[Preparation], loaded: &L
     assert!(loading.iter().all(|at| at.what.starts_with("loading rows into ") && at.total == Some(rows)));
     assert_eq!(loading.last().map(|at| at.done), Some(rows));
     let indexes = of(Unit::Statements);
-    let steps = store::after_load(url.engine().dialect()).len() as u64;
+    let steps = store::after_load(url.engine().dialect(), store::Abilities::default()).len() as u64;
     assert_eq!(indexes.last().map(|at| (at.done, at.total)), Some((steps, Some(steps))));
     assert!(indexes[0].done == 0 && indexes.iter().all(|at| at.what.starts_with("building indexes of ")));
     let first = |what: &str| told.iter().position(|at| at.what.starts_with(what));

@@ -95,7 +95,7 @@ fn tables_that_nothing_is_said_of_are_no_store() {
     let url: Url = format!("sqlite:{}/o.db", directory.path().display()).parse().unwrap();
     runtime().unwrap().block_on(async {
         let own = Own::make(&url, "orders", &claim(Existing::Refuse)).await.unwrap();
-        create_tables(&mut own.session().await.unwrap()).await.unwrap();
+        create_tables(&mut own.session().await.unwrap(), crate::orders::StoreSize::DEFAULT).await.unwrap();
     });
     assert!(refused(&url).contains("holds no whole order store: give another"));
 }

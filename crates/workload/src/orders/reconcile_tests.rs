@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::claims::claim;
+use crate::orders::StoreSize;
 use crate::orders::load::runtime;
 use crate::orders::store::{State, create_tables};
 
@@ -59,7 +60,7 @@ fn every_order_is_on_one_page_whatever_its_size() {
     runtime().unwrap().block_on(async {
         let own = Own::make(&url, "", &claim(Existing::Refuse)).await.unwrap();
         let mut session = own.session().await.unwrap();
-        create_tables(&mut session).await.unwrap();
+        create_tables(&mut session, StoreSize::DEFAULT).await.unwrap();
         let mut acknowledged = Acknowledged::new(&loaded(10));
         // Ids have gaps: what is rolled back takes one too.
         for orderid in [9, 10, 11, 12, 15, 16, 40, 41] {

@@ -58,6 +58,12 @@ impl StoreSize {
     /// The size that DVD Store is shipped with.
     pub const DEFAULT: Self = Self { megabytes: 10 };
 
+    /// Its number, with which it is called.
+    #[must_use]
+    pub(super) fn megabytes(self) -> u32 {
+        self.megabytes
+    }
+
     /// Customers, of which the first half lives in the US.
     #[must_use]
     pub fn customers(self) -> u32 {

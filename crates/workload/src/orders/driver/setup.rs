@@ -16,7 +16,7 @@ use crate::orders::job::Job;
 use crate::orders::parameter;
 use crate::orders::restore::{RestoreError, restore};
 use crate::orders::settings::CpuTarget;
-use crate::orders::store::{Style, mark_used};
+use crate::orders::store::{Style, mark_used, told};
 
 /// Refuses what can be known to be wrong without a database: procedures where an engine has none, the CPU of a server that
 /// is elsewhere. `is_started` tells of which address a server is started here.
@@ -75,11 +75,13 @@ pub(super) async fn prepare(
         let mut session = store.lease.session().await?;
         mark_used(&mut session).await?;
         let driving = drive(job, store, holder);
+        let mut server = session.server().await?;
+        server.settings.extend(told(&mut session).await?);
         targets.push(StoreTarget {
             target: store.lease.url().to_string(),
             engine: store.lease.url().engine().name().to_owned(),
             database: store.lease.name().to_owned(),
-            server: session.server().await?,
+            server,
             size: store.loaded.size.clone(),
             seed: store.loaded.seed,
             procedures: driving.style == Style::Procedures,

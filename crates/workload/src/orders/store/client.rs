@@ -165,7 +165,7 @@ impl Client {
         for some in products.chunks(LINES_MAX) {
             let parameters = match self.session.dialect() {
                 Dialect::Postgres => vec![Value::Text(array(some.iter()))],
-                Dialect::Sqlite | Dialect::Mysql => {
+                Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => {
                     some.iter().copied().map(Value::I32).chain(nulls()).take(LINES_MAX).collect()
                 }
             };
@@ -198,7 +198,7 @@ impl Client {
             Purchase::Call(sql) => {
                 let cart = match self.session.dialect() {
                     Dialect::Postgres => array(items.iter().map(|item| Pair(*item))),
-                    Dialect::Sqlite | Dialect::Mysql => list(items),
+                    Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => list(items),
                 };
                 let [net, tax, total] = money;
                 let parameters =
@@ -297,7 +297,7 @@ fn phrase(dialect: Dialect, words: &str) -> String {
     let words = words.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.collect();
     match dialect {
-        Dialect::Sqlite => format!("\"{}\"", words.join(" ")),
+        Dialect::Sqlite | Dialect::SqlServer => format!("\"{}\"", words.join(" ")),
         Dialect::Postgres => words.join(" "),
         // Each word is marked in the columns that are searched.
         Dialect::Mysql => {

@@ -4,6 +4,7 @@
 //! It loads nothing, paces nothing and tries nothing again: an operation is one call, and what is in its way is
 //! [`database::Error::Conflict`].
 
+mod abilities;
 mod client;
 mod loaded;
 mod schema;
@@ -12,6 +13,8 @@ mod statements;
 mod tests;
 mod undo;
 
+pub use abilities::Abilities;
+pub(super) use abilities::told;
 pub use client::{Amounts, By, Client, NewCustomer, Purchased, Style};
 pub(super) use loaded::mark;
 pub use loaded::{Loaded, State, mark_used, read_loaded, write_loaded};

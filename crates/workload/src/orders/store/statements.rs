@@ -23,7 +23,43 @@ pub(super) struct Schema {
     pub(super) procedures: Option<&'static str>,
     /// None where a session loads rows as it is.
     pub(super) load_session: Option<&'static str>,
+    /// Where servers of a dialect differ in what they can.
+    pub(super) differs: Option<Differs>,
 }
+
+/// What is made as a server can, and what is asked of it for that.
+#[derive(Debug)]
+pub(super) struct Differs {
+    /// A row of truth values, in the order of the fields of `Abilities`.
+    pub(super) abilities: &'static str,
+    /// Rows of names and values: how a store was made.
+    pub(super) told: &'static str,
+    /// A row: where files are made by default, and the database.
+    pub(super) files_path: &'static str,
+    pub(super) add_filegroup: &'static str,
+    pub(super) add_file: &'static str,
+    pub(super) size_log: &'static str,
+    /// Catalog and index of full-text search, and what waits until it is filled.
+    pub(super) text: [&'static str; 3],
+    pub(super) search_by_text: &'static str,
+    pub(super) search_by_like: &'static str,
+}
+
+/// The names of what only dialects have whose servers differ.
+#[cfg(test)]
+const DIFFERS: [&str; 11] = [
+    "abilities",
+    "told",
+    "files_path",
+    "add_filegroup",
+    "add_file",
+    "size_log",
+    "text_catalog",
+    "text_index",
+    "text_ready",
+    "search_by_text",
+    "search_by_like",
+];
 
 /// Scripts that undo what clients did, where dialects differ.
 #[derive(Debug)]
@@ -117,7 +153,25 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
             "undo_ids",
             "undo_finish",
         ],
-        Dialect::Postgres | Dialect::Mysql => &["load_session"],
+        Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => &["load_session"],
+    }
+}
+
+/// Whether what servers of a dialect can differs.
+const fn differs(dialect: Dialect, file: &'static str) -> Option<Differs> {
+    match dialect {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => None,
+        Dialect::SqlServer => Some(Differs {
+            abilities: named(file, "abilities"),
+            told: named(file, "told"),
+            files_path: named(file, "files_path"),
+            add_filegroup: named(file, "add_filegroup"),
+            add_file: named(file, "add_file"),
+            size_log: named(file, "size_log"),
+            text: [named(file, "text_catalog"), named(file, "text_index"), named(file, "text_ready")],
+            search_by_text: named(file, "search_by_text"),
+            search_by_like: named(file, "search_by_like"),
+        }),
     }
 }
 
@@ -132,6 +186,7 @@ const fn sql(dialect: Dialect, file: &'static str) -> Sql {
             statistics: named(file, "statistics"),
             procedures: named_unless(lacks, file, "procedures"),
             load_session: named_unless(lacks, file, "load_session"),
+            differs: differs(dialect, file),
         },
         undo: Undo {
             last: named(file, "undo_last"),
@@ -173,6 +228,7 @@ const fn calls(file: &'static str) -> (Operations, &'static str) {
 static SQLITE: Sql = sql(Dialect::Sqlite, include_str!("sql/sqlite.sql"));
 static POSTGRES: Sql = sql(Dialect::Postgres, include_str!("sql/postgres.sql"));
 static MYSQL: Sql = sql(Dialect::Mysql, include_str!("sql/mysql.sql"));
+static SQL_SERVER: Sql = sql(Dialect::SqlServer, include_str!("sql/sqlserver.sql"));
 
 impl Sql {
     fn of(dialect: Dialect) -> &'static Self {
@@ -180,6 +236,7 @@ impl Sql {
             Dialect::Sqlite => &SQLITE,
             Dialect::Postgres => &POSTGRES,
             Dialect::Mysql => &MYSQL,
+            Dialect::SqlServer => &SQL_SERVER,
         }
     }
 
@@ -268,8 +325,13 @@ mod tests {
             (Dialect::Sqlite, include_str!("sql/sqlite.sql")),
             (Dialect::Postgres, include_str!("sql/postgres.sql")),
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
+            (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
         ];
         assert_eq!(files.map(|(dialect, _)| dialect), Dialect::ALL);
+        let lacks = |dialect| match Sql::of(dialect).schema.differs {
+            Some(_) => lacks(dialect).to_vec(),
+            None => [lacks(dialect), &DIFFERS].concat(),
+        };
         crate::named_sql::check_files(&files, lacks, include_str!("statements.rs"));
     }
 

@@ -94,7 +94,7 @@ impl Known {
         let look = own.session().await.unwrap();
         let mut loader = own.session().await.unwrap();
         drop_tables(&mut loader).await.unwrap();
-        create_tables(&mut loader).await.unwrap();
+        create_tables(&mut loader, crate::orders::StoreSize::DEFAULT).await.unwrap();
         prepare_load(&mut loader).await.unwrap();
         loader.script(&known_rows()).await.unwrap();
         finish_load(&mut loader).await;
@@ -195,7 +195,7 @@ pub(super) fn newcomer(username: &str) -> NewCustomer {
 
 /// Keys, procedures and statistics.
 pub(super) async fn finish_load(session: &mut Session) {
-    for step in after_load(session.dialect()) {
-        session.script(step).await.unwrap();
+    for step in after_load(session.dialect(), Abilities::of(session).await.unwrap()) {
+        session.script(&step).await.unwrap();
     }
 }

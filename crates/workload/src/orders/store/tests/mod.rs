@@ -308,7 +308,7 @@ async fn a_store_says_what_was_loaded_and_can_be_made_again(on: On, style: Style
         drop_tables(&mut known.look).await.unwrap();
     }
     read_loaded(&mut known.look).await.unwrap_err();
-    create_tables(&mut known.look).await.unwrap();
+    create_tables(&mut known.look, crate::orders::StoreSize::DEFAULT).await.unwrap();
     finish_load(&mut known.look).await;
     // Nothing was loaded: ids begin with 1.
     let mut client = known.client().await;
