@@ -59,7 +59,10 @@ impl<'s> Checks<'s> {
         let mut found = BTreeMap::new();
         for (at, pair) in batch.windows(2).enumerate() {
             let [before, Token::Word(word)] = pair else { continue };
-            if before.is("AS") {
+            // A trigger's rows are in two tables of their own.
+            if before.is("AS")
+                || (["inserted", "deleted"].iter().any(|of| before.is(of)) && !is_of_language(word))
+            {
                 found.insert(*word, None);
             } else if let Some(table) = before.word().and_then(|name| self.table(batch, at, name)) {
                 if !is_of_language(word) {

@@ -44,8 +44,8 @@ impl Schema {
             let selected = selected.take_while(|token| !token.is("FROM"));
             self.tables.insert(made, selected.filter_map(|token| token.word()).map(str::to_owned).collect());
         } else if kind.is("PARTITION") || kind.is("FULLTEXT") {
-            // After the word that says whether it is a function, a scheme or a catalog.
-            self.others.extend(name(&rest[1..]));
+            // After the word that says whether it is a function, a scheme or a catalog. A full-text index has no name.
+            self.others.extend(name(&rest[1..]).filter(|_| !rest[0].is("INDEX")));
         } else {
             self.others.insert(made);
         }

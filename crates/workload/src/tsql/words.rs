@@ -109,7 +109,7 @@ pub(super) const OTHERS: &[(&str, &[&str])] = &[
     ("https://learn.microsoft.com/en-us/sql/t-sql/functions/cast-and-convert-transact-sql", &["CAST"]),
     (
         "https://learn.microsoft.com/en-us/sql/t-sql/functions/string-functions-transact-sql",
-        &["CHARINDEX", "LEN", "REPLACE", "SUBSTRING"],
+        &["CHARINDEX", "LEN", "QUOTENAME", "REPLACE", "SUBSTRING"],
     ),
     (
         "https://learn.microsoft.com/en-us/sql/t-sql/functions/datediff-big-transact-sql",

@@ -461,6 +461,6 @@ ALTER DATABASE CURRENT ADD FILE (NAME = {name}, FILENAME = {path}, SIZE = {size_
 -- name: size_log
 -- One that is larger already stays so. Sizes of files are told in pages of 8 KiB.
 DECLARE @size nvarchar(max) = N'';
-SELECT @size = N'ALTER DATABASE CURRENT MODIFY FILE (NAME = [' + name + N'], SIZE = {size_mb}MB, FILEGROWTH = 64MB)'
+SELECT @size = N'ALTER DATABASE CURRENT MODIFY FILE (NAME = ' + QUOTENAME(name) + N', SIZE = {size_mb}MB, FILEGROWTH = 64MB)'
 FROM sys.database_files WHERE type = 1 AND size < {size_mb} * 128;
 EXEC (@size)
