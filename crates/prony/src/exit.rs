@@ -20,9 +20,9 @@ pub(crate) enum Exit {
     Runtime = 1,
     /// What was asked for cannot be.
     Usage = 2,
-    /// A rate was not held, a threshold failed, or a change is beyond its limit.
+    /// A rate was not held, a threshold failed, a change is beyond its limit, or a setting endangers data.
     NotHeld = 3,
-    /// No rate was found that is held, or a rate, a threshold or a change could not be judged.
+    /// No rate was found that is held, or a rate, a threshold, a change or a setting could not be judged.
     Inconclusive = 4,
     /// A trial was measured, but does not mean what it should.
     Invalid = 5,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{InspectedServer, Layout, Tuning};
+
 /// A reading of the machine, or why there is none. A default is never stored as a measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -102,6 +104,9 @@ pub struct Storage {
     pub mount: Reading<MountPoint>,
     /// The block device below it.
     pub device: Reading<Device>,
+    /// How it is made; records of before do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
 }
 
 /// The processes of a server on this machine.
@@ -138,6 +143,12 @@ pub struct Environment {
     /// Servers by the names of their databases; none of what runs within this process.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Reading<ServerProcesses>>,
+    /// What the kernel is set to; records of before do not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// Servers of others that were asked for their settings; none that was started for the study.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inspected: Vec<InspectedServer>,
 }
 
 /// As it is stored, format 1 included.
@@ -155,6 +166,9 @@ struct Stored {
     volumes: BTreeMap<String, Storage>,
     #[serde(default)]
     servers: BTreeMap<String, Reading<ServerProcesses>>,
+    tuning: Option<Tuning>,
+    #[serde(default)]
+    inspected: Vec<InspectedServer>,
     mount: Option<Reading<MountPoint>>,
     device: Option<Reading<Device>>,
 }
@@ -162,7 +176,8 @@ struct Stored {
 impl From<Stored> for Environment {
     fn from(stored: Stored) -> Self {
         let only = stored.mount.zip(stored.device);
-        let only = only.map(|(mount, device)| (TARGET_VOLUME.to_owned(), Storage { mount, device }));
+        let only =
+            only.map(|(mount, device)| (TARGET_VOLUME.to_owned(), Storage { mount, device, layout: None }));
         Self {
             format: stored.format,
             tool_version: stored.tool_version,
@@ -174,6 +189,8 @@ impl From<Stored> for Environment {
             memory: stored.memory,
             volumes: stored.volumes.into_iter().chain(only).collect(),
             servers: stored.servers,
+            tuning: stored.tuning,
+            inspected: stored.inspected,
         }
     }
 }
@@ -181,6 +198,7 @@ impl From<Stored> for Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unread;
 
     const MACHINE: &str = r#""format":1,"tool_version":"0.1.0","taken":"2026-11-21T07:30:00Z","host":"h","system":{"known":"s"},
         "kernel":"6","cpu":{"model":{"known":"m"},"usable":2,"hypervisor":null,"governor":{"unknown":"u"}},
@@ -192,9 +210,56 @@ mod tests {
             format!(r#"{{{MACHINE},"mount":{{"unknown":"no mount"}},"device":{{"unknown":"no device"}}}}"#);
         let environment: Environment = serde_json::from_str(&text).unwrap();
         let unknown = |text: &str| Reading::Unknown(text.to_owned());
-        let only = Storage { mount: unknown("no mount"), device: Reading::Unknown("no device".to_owned()) };
+        let only = Storage {
+            mount: unknown("no mount"),
+            device: Reading::Unknown("no device".to_owned()),
+            layout: None,
+        };
         assert_eq!(environment.volumes, BTreeMap::from([(TARGET_VOLUME.to_owned(), only)]));
         let stored = serde_json::to_string(&environment).unwrap();
         assert_eq!(serde_json::from_str::<Environment>(&stored).unwrap(), environment);
+    }
+    /// What is read for advice came after format 2 had been stored without it.
+    #[test]
+    fn settings_of_kernel_and_servers_are_read_back_and_nothing_of_them_is_asked_of_older_records() {
+        let text = format!(
+            r#"{{{MACHINE},"volumes":{{"data":{{"mount":{{"unknown":"m"}},"device":{{"unknown":"d"}}}}}}}}"#
+        );
+        let old: Environment = serde_json::from_str(&text).unwrap();
+        assert_eq!((&old.tuning, old.inspected.len(), &old.volumes["data"].layout), (&None, 0, &None));
+        let stored = serde_json::to_string(&old).unwrap();
+        assert!(["tuning", "inspected", "layout"].iter().all(|new| !stored.contains(new)), "{stored}");
+        let unknown = || Reading::Unknown("it is not told".to_owned());
+        let tuning = Tuning {
+            transparent_huge_pages: Reading::Known("always".to_owned()),
+            huge_page_bytes: Reading::Known(2 << 20),
+            huge_pages: Reading::Known(0),
+            swappiness: Reading::Known(60),
+            swap_bytes: Reading::Known(1 << 30),
+            overcommit: Reading::Known(2),
+            numa_nodes: Reading::Known(2),
+            numa_balancing: Reading::Known(1),
+            zone_reclaim: Reading::Known(0),
+            clock_source: unknown(),
+            clock_sources: unknown(),
+            steal_share: Reading::Known(0.015),
+        };
+        let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let server = InspectedServer {
+            name: "postgres://me@localhost/x".to_owned(),
+            engine: "postgres".to_owned(),
+            version: "PostgreSQL 15.18".to_owned(),
+            here: true,
+            volumes: [fact("data", "data")].into(),
+            facts: [("settings".to_owned(), vec![[fact("name", "fsync"), fact("value", "off")].into()])]
+                .into(),
+            unread: vec![Unread { what: "slots".to_owned(), because: "denied".to_owned(), grant: None }],
+        };
+        let mut new = Environment { tuning: Some(tuning), inspected: vec![server], ..old };
+        let layout =
+            Layout { read_ahead_bytes: Some(128 << 10), raid_degraded: Some(1), ..Layout::default() };
+        new.volumes.get_mut("data").unwrap().layout = Some(layout);
+        let stored = serde_json::to_string(&new).unwrap();
+        assert_eq!(serde_json::from_str::<Environment>(&stored).unwrap(), new);
     }
 }

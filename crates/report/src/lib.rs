@@ -19,6 +19,7 @@ mod fixture;
 pub mod format;
 mod historian;
 mod history;
+mod inspect;
 mod junit;
 mod lab;
 mod limit;
@@ -71,6 +72,7 @@ pub use history::{
     History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece, Since,
     SinceVerdict,
 };
+pub use inspect::{Advice, Inspection, NotRead, Severity};
 pub use lab::{MEANING as LAB_MEANING, lines as lab_lines, proofs as lab_proofs, volume as lab_volume};
 pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
 pub use machine::{Beside, Machine, Part};

@@ -11,6 +11,7 @@ use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::historian;
+use crate::inspect::Inspection;
 use crate::limit::{self, Confirmation};
 use crate::orders;
 use crate::search::{self, Search};
@@ -92,6 +93,9 @@ pub struct Report {
     pub not_begun: Vec<u32>,
     /// The machine.
     pub environment: Option<Environment>,
+    /// What its settings and those of its servers cost or endanger; none of a record from before they were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inspection: Option<Inspection>,
     /// The exact input.
     pub study_toml: String,
     /// What is missing or damaged in the results directory.
@@ -123,9 +127,7 @@ impl Report {
     #[must_use]
     pub fn of(study: &StudyRecord) -> Self {
         let manifest = &study.manifest;
-        let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
-        let mut trials: Vec<Trial> =
-            study.trials.iter().map(|trial| Trial::of(trial, manifest, cores)).collect();
+        let mut trials = trials(study);
         let looks = manifest.design.as_ref().and_then(comparison::looks::levels);
         let mut configurations = configuration::all(study, &trials, None, looks.as_ref());
         let steady_state = steady::of(manifest, &configurations, &trials);
@@ -167,6 +169,7 @@ impl Report {
             configurations,
             trials,
             environment: study.environment.clone(),
+            inspection: study.environment.as_ref().and_then(Inspection::of),
             study_toml: study.study_toml.clone(),
             damage: study.damage.clone(),
         };
@@ -239,6 +242,12 @@ impl Report {
     pub(crate) fn configurations_of(&self, workload: Workload) -> impl Iterator<Item = &Configuration> {
         self.configurations.iter().filter(move |configuration| configuration.is(workload))
     }
+}
+
+/// The figures of all trials.
+fn trials(study: &StudyRecord) -> Vec<Trial> {
+    let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
+    study.trials.iter().map(|trial| Trial::of(trial, &study.manifest, cores)).collect()
 }
 
 /// What is compared, and where nothing is, what had to hold.

@@ -5,6 +5,7 @@
 use record::{Command, Lines, Mention, Parameter, State, shown};
 
 use crate::format;
+use crate::inspect::Inspection;
 use crate::limit;
 use crate::report::Report;
 use crate::verdict::{Level, Verdict, outcome};
@@ -34,6 +35,8 @@ pub(crate) struct Summary {
     /// What set the figures, as far as the record tells.
     pub(crate) limit: String,
     limit_in_brief: String,
+    /// The worst of what was found of the settings of machine and servers.
+    pub(crate) settings: Option<String>,
     pub(crate) next: Option<String>,
 }
 
@@ -73,6 +76,7 @@ impl Summary {
                 .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == limit))
                 .unwrap_or_else(|| limit.clone()),
             limit,
+            settings: report.inspection.as_ref().and_then(Inspection::in_brief),
             next: next(report, trust),
         }
     }
@@ -126,7 +130,10 @@ impl Report {
         let summary = Summary::of(self);
         let width = width.map_or(WIDTH_MOST, usize::from).clamp(40, WIDTH_MOST);
         let print = |label: &str, text: &str| labelled(label, text, width);
-        let next: Vec<String> = summary.next.iter().flat_map(|next| print("next", &spelled(next))).collect();
+        let settings = summary.settings.iter().map(|found| format!("{found}; the report says what to do"));
+        let settings = settings.flat_map(|found| print("settings", &found));
+        let next = summary.next.iter().flat_map(|next| print("next", &spelled(next)));
+        let next: Vec<String> = settings.chain(next).collect();
         let ending =
             |trust: &str, limit: &str| [print("trust", trust), print("limit", limit), next.clone()].concat();
         let mut lines = format::wrapped(&shown(&self.heading()), width);

@@ -28,12 +28,20 @@ impl Report {
         blocks.extend(comparison::thresholds(&self.thresholds).map(|block| printed(&block, width)));
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
+            blocks.extend(self.inspected(width));
             return joined(blocks);
         }
         let mut sections: Vec<Section> = section::all(self).into_iter().map(|(_, section)| section).collect();
         sections.sort_by_key(|section| section.place.rank());
         blocks.extend(sections.iter().flat_map(|section| &section.blocks).map(|block| printed(block, width)));
+        blocks.extend(self.inspected(width));
         joined(blocks)
+    }
+
+    /// What was found of the settings of the machine and its servers, where anything was.
+    fn inspected(&self, width: usize) -> Vec<String> {
+        let inspection = self.inspection.as_ref().filter(|inspection| !inspection.is_empty());
+        inspection.map_or_else(Vec::new, |inspection| inspection.blocks(width))
     }
 
     /// What a text says in place of the figures of single trials where the trials of a comparison are many.

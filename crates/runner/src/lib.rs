@@ -9,6 +9,7 @@ mod environment;
 mod error;
 mod historian;
 mod in_process;
+mod inspect;
 mod judged;
 mod lab;
 mod orders;
@@ -31,6 +32,7 @@ mod workloads;
 
 pub use command::CommandError;
 pub use error::{Listener, Look, RunError, Settled, no_look};
+pub use inspect::inspect;
 pub use lab::{KnownLab, LabFault, Laboratory, WantedLab, lab_mount_point, planned_laboratory, recorded};
 pub use resume::{Resume, ResumeError};
 pub use run::{Context, run};

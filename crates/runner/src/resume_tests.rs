@@ -461,6 +461,7 @@ fn a_log_that_format_1_did_not_record_is_no_other_device() {
             free_bytes: 0,
         }),
         device: Reading::Unknown("not asked".to_owned()),
+        layout: None,
     };
     let machine = |volumes: &[(&str, &str)]| {
         let study = Study::from_toml(PLAIN).unwrap();

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use database::RunId;
 use jiff::Timestamp;
 use load::Span;
-use record::{Event, FORMAT_VERSION, Labels, Manifest, SearchRules, StartedServer, State, TrialRecord};
+use record::{
+    Environment, Event, FORMAT_VERSION, Labels, Manifest, SearchRules, StartedServer, State, TrialRecord,
+};
 use stats::search::Search;
 use study::{LOOKS, Plan, StepLengths, Stop, Study, Trial};
 
@@ -72,7 +74,8 @@ pub fn run(
     let processes =
         servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();
     let lying = lying(plan, &targets);
-    let environment = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
+    let read = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
+    let environment = Environment { inspected: targets.inspect(&lying, stop), ..read };
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
     let begun_by = resume.and_then(|resume| resume.manifest.search);

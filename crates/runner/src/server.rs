@@ -75,7 +75,7 @@ async fn pid_file(session: &mut Session) -> Option<String> {
 }
 
 /// Where the log really lies, if not below the data; or why that cannot be seen.
-fn apart(data: &Path, log: &Path) -> Option<Result<PathBuf, String>> {
+pub(crate) fn apart(data: &Path, log: &Path) -> Option<Result<PathBuf, String>> {
     let seen = |path: &Path| {
         fs::canonicalize(path).map_err(|error| format!("{} cannot be seen: {error}", path.display()))
     };

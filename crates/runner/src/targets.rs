@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use database::{Claim, Error, Existing, Own, RunId, Url};
 use load::Tell;
-use record::{Preparation, StartedServer, Unit};
+use record::{InspectedServer, Preparation, StartedServer, Unit};
 use study::{Plan, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::orders::store::Loaded;
 use workload::{ServerMeter, waiting};
 
 use crate::activity::Looked;
+use crate::environment::Lying;
 use crate::error::{Listener, RunError};
+use crate::inspect;
 use crate::preparing::Preparing;
 use crate::resume::Resume;
 use crate::server::{self, Lies};
@@ -322,6 +324,18 @@ impl Targets {
             [only] => vec![(String::new(), &only.lies)],
             all => all.iter().map(|held| (format!(" of {}", self.name(held)), &held.lies)).collect(),
         }
+    }
+
+    /// Asks each server that was not started for the study for its settings: one that was has those that the study gave it.
+    pub(crate) fn inspect(&self, lying: &Lying, stop: &AtomicBool) -> Vec<InspectedServer> {
+        let mut servers: Vec<(String, Url)> = Vec::new();
+        for (held, (name, _)) in self.databases.iter().zip(self.lying()) {
+            let is_known = servers.iter().any(|(_, known)| known.is_same_place(&held.url));
+            if held.wanted.server.is_none() && !is_known {
+                servers.push((name, held.url.clone()));
+            }
+        }
+        self.runtime.block_on(inspect::ask(&servers, lying, stop))
     }
 
     /// Files that tell the processes of their servers, by the names of databases; none of what has no server.

@@ -5,6 +5,7 @@
 mod activity;
 mod administration;
 mod fault;
+mod inspect;
 mod other;
 mod transaction;
 mod values;
@@ -26,6 +27,7 @@ use values::Parameters;
 
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
+pub(crate) use inspect::INSPECTED;
 
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;

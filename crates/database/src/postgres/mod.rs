@@ -4,6 +4,7 @@ mod activity;
 mod administration;
 mod copy;
 mod fault;
+mod inspect;
 mod other;
 mod transaction;
 mod values;
@@ -29,6 +30,7 @@ use values::Received;
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
 pub(crate) use copy::Encode;
+pub(crate) use inspect::INSPECTED;
 
 /// Parameters that one statement can have: their number is a 16-bit integer of the protocol.
 const PARAMETERS: usize = 65_535;

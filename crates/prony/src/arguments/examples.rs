@@ -186,6 +186,27 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
+    (
+        "prony inspect",
+        &[
+            (
+                "What of this machine and this disk endangers data or costs performance?",
+                "prony inspect /data",
+            ),
+            (
+                "A server, the machine that it runs on, and the volumes of its data and its log",
+                "prony inspect --target postgres://me@localhost/postgres",
+            ),
+            (
+                "For a check that is to fail on what costs performance too",
+                "prony inspect --target mysql://me@localhost/mysql --fail-on costs --json",
+            ),
+            (
+                "From within a container that has the machine's root below /host",
+                "prony inspect --root /host /host/data",
+            ),
+        ],
+    ),
     ("prony plc", &[("Registers for a historian on the same machine to collect", "prony plc")]),
     (
         "prony sqlio",

@@ -3,6 +3,7 @@
 mod disk;
 mod examples;
 mod historian;
+mod inspect;
 mod instance;
 mod lab;
 mod managed;
@@ -20,6 +21,7 @@ use load::{Size, Span};
 pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
 pub(crate) use historian::Historian;
+pub(crate) use inspect::Inspect;
 pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
 pub(crate) use lab::{CreateLab, Lab, ListLabs};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
@@ -33,7 +35,7 @@ pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, Run
 #[command(name = "prony", version, max_term_width = 110)]
 #[command(
     after_help = "Exit codes: 0 measured, 1 something failed or cannot be reached, 2 wrong arguments, 3 a rate was not held, a threshold \
-                  failed, a change is beyond its limit or a figure is worse than at the baseline, 4 no rate was found that is held, or one, a threshold or a change could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
+                  failed, a change is beyond its limit, a figure is worse than at the baseline or a setting endangers data, 4 no rate was found that is held, or one, a threshold or a change could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
                   environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE; \
                   and in a file of defaults, as block_size under [disk]. The command line wins over the environment, and that over the file."
 )]
@@ -71,6 +73,15 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Follow one configuration over many results directories: when each figure changed, what changed with it, and whether it is worse
     History(History),
+    /// Find settings of this machine and of servers that endanger data or cost performance, and say what to do. Changes nothing
+    ///
+    /// Looks at memory, processors and clock of the machine, at file systems, devices and arrays below paths and servers, and asks each server
+    /// for its settings. Each piece of advice says what was found, why it matters, the command or setting that changes it, and where the
+    /// product's own documentation says so. What a login may not see is named with the grant.
+    ///
+    /// Ends with 0 if nothing was found that is as grave as --fail-on says, with 3 if something was, and else with 4 if a server did not tell
+    /// all that is asked of it.
+    Inspect(Inspect),
     /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
     Plc(Plc),
     /// Start, list and end servers of prony's own, for hand work; and those that a killed prony left

@@ -6,6 +6,7 @@ mod disk;
 mod export;
 mod historian;
 mod history;
+mod inspect;
 mod instance;
 mod lab;
 mod list;
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Study(Study::Resume(resume)) => study::resume(&resume),
         Command::Compare(compare) => compare::run(&compare),
         Command::History(history) => history::run(&history),
+        Command::Inspect(inspect) => inspect::run(&inspect),
         Command::Plc(plc) => plc::run(&plc),
         Command::Instance(instance) => instance::run(&instance),
         Command::Lab(lab) => lab::run(&lab),

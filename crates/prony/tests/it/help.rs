@@ -266,3 +266,9 @@ fn completions_are_scripts_that_name_the_options() {
         }
     }
 }
+
+#[test]
+fn help_of_inspect() {
+    let text = printed(&["inspect", "--help"]);
+    insta::assert_snapshot!(text);
+}

@@ -19,6 +19,7 @@ mod faults;
 mod help;
 mod historian;
 mod hostile;
+mod inspect;
 mod interrupt;
 mod judged;
 mod lab;

@@ -335,3 +335,25 @@ fn no_value_ends_in_a_panic() {
     });
     checked.unwrap();
 }
+
+#[test]
+fn mistakes_in_inspections_are_refused() {
+    let table = refusals(&[
+        &["inspect", "nowhere"],
+        &["inspect", "--root", "."],
+        &[
+            "inspect",
+            "--root",
+            "nowhere",
+            "gone",
+            "--target",
+            "oracle://h/x",
+            "--target",
+            "postgres://u@h:port/x",
+        ],
+        &["inspect", "--target", "mysql://u:secret@127.0.0.1:1/x"],
+        &["inspect", "--fail-on", "everything"],
+        &["inspect", "--tagret", "x"],
+    ]);
+    insta::assert_snapshot!(table);
+}

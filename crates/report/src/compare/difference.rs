@@ -20,7 +20,7 @@ pub struct Difference {
 }
 
 /// Readings that are never the same twice, by the last part of their path.
-const VOLATILE: [&str; 9] = [
+const VOLATILE: [&str; 11] = [
     "taken",
     "available_bytes",
     "free_bytes",
@@ -30,6 +30,8 @@ const VOLATILE: [&str; 9] = [
     "format",
     "pid",
     "told_by",
+    "steal_share",
+    "raid_sync",
 ];
 
 /// Parameters that say where and with what chance, and not what is done.
@@ -64,7 +66,10 @@ type Trials<'a> = (&'a [Trial], &'a [Trial]);
 /// Differences of the machines. What is not recorded on either side may differ.
 pub(crate) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Difference> {
     let mut found = match (&first.environment, &this.environment) {
-        (Some(one), Some(other)) => between(&machine(one), &machine(other)),
+        (Some(one), Some(other)) => {
+            let (one, other) = both_recorded(one, other);
+            between(&machine(&one), &machine(&other))
+        }
         (one, other) => {
             let told = |known: bool| Some(if known { "recorded" } else { "not recorded" }.to_owned());
             let what = "environment".to_owned();
@@ -242,6 +247,24 @@ fn add_new(all: &mut Vec<Difference>, found: impl IntoIterator<Item = Difference
 
 fn is_place(path: &str) -> bool {
     path.split('.').any(|part| PLACE.contains(&part))
+}
+
+/// Two machines by what is recorded of both. What the kernel is set to came later, and what servers told is compared by the setups of
+/// trials, which tell what each was run with.
+fn both_recorded(one: &Environment, other: &Environment) -> (Environment, Environment) {
+    let layouts =
+        |environment: &Environment| environment.volumes.values().all(|volume| volume.layout.is_some());
+    let (has_tuning, has_layouts) =
+        (one.tuning.is_some() && other.tuning.is_some(), layouts(one) && layouts(other));
+    let reduced = |environment: &Environment| {
+        let mut reduced = Environment { inspected: Vec::new(), ..environment.clone() };
+        reduced.tuning = reduced.tuning.filter(|_| has_tuning);
+        if !has_layouts {
+            reduced.volumes.values_mut().for_each(|volume| volume.layout = None);
+        }
+        reduced
+    };
+    (reduced(one), reduced(other))
 }
 
 /// What is known of a machine. A volume that is the only one is that of the target, whatever it is called.

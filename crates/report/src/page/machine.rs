@@ -1,7 +1,7 @@
 //! The machine as a table of facts; what could not be read says why.
 
 use maud::{Markup, html};
-use record::{Device, Environment, MountPoint, Reading, ServerProcesses};
+use record::{Device, Environment, MountPoint, Reading, ServerProcesses, Tuning};
 
 use super::parts;
 use crate::format;
@@ -18,6 +18,7 @@ pub(crate) fn facts(environment: Option<&Environment>) -> Markup {
     };
     html! { div.columns {
         (parts::facts("Machine", &machine(environment)))
+        @if let Some(tuning) = &environment.tuning { (parts::facts("Kernel", &kernel(tuning))) }
         @for (name, volume) in &environment.volumes {
             // The only one is that of the target, whatever it is called.
             @let name = if environment.volumes.len() == 1 { "the target" } else { name };
@@ -61,6 +62,20 @@ fn machine(environment: &Environment) -> Vec<(String, String)> {
         fact("memory available at the start", format::bytes(environment.memory.available_bytes)),
         fact("taken", parts::instant(&environment.taken)),
         fact("measured by", format!("prony {}", environment.tool_version)),
+    ]
+}
+
+fn kernel(tuning: &Tuning) -> Vec<(String, String)> {
+    let number = |reading: &Reading<u64>| read(reading, |number| format::grouped(*number));
+    vec![
+        fact("transparent huge pages", read(&tuning.transparent_huge_pages, Clone::clone)),
+        fact("huge pages set apart", number(&tuning.huge_pages)),
+        fact("swappiness", number(&tuning.swappiness)),
+        fact("swap", read(&tuning.swap_bytes, |bytes| format::bytes(*bytes))),
+        fact("overcommit", number(&tuning.overcommit)),
+        fact("nodes of memory", number(&tuning.numa_nodes)),
+        fact("clock", read(&tuning.clock_source, Clone::clone)),
+        fact("stolen since the machine began", read(&tuning.steal_share, |share| format::per_cent(*share))),
     ]
 }
 

@@ -16,6 +16,7 @@ use record::{State, escaped};
 use crate::chart::Chart;
 use crate::comparison::{self, StudyComparison};
 use crate::format;
+use crate::inspect;
 use crate::report::Report;
 use crate::section::{self, Block, Place};
 use crate::summary::Summary;
@@ -121,6 +122,7 @@ fn sections(report: &Report) -> Vec<Part> {
     }
     parts.extend(figures(&of_workloads));
     parts.extend(own);
+    parts.extend(inspect::page::section(report).map(|found| Part::open("inspection", "Inspection", found)));
     parts.push(match evidence::folded(report) {
         Some(inside) => Part::folded("evidence", "Trial by trial", inside, evidence::trials(report)),
         None => Part::open("evidence", "Trial by trial", evidence::trials(report)),
@@ -182,6 +184,9 @@ fn summary(report: &Report) -> Markup {
                 }
             }
             (line("Limited by", &summary.limit))
+            @if let Some(settings) = &summary.settings {
+                p { b { "Settings" } " " a href="#inspection" { (verdicts::ended(settings)) } }
+            }
             @if let Some(next) = &summary.next_in_words() { (line("Next", next)) }
         }
     }

@@ -68,9 +68,11 @@ pub(crate) fn environment() -> Environment {
         memory: Memory { total_bytes: 8 << 30, available_bytes: 7 << 30 },
         volumes: BTreeMap::from([(
             "/data".to_owned(),
-            Storage { mount: Reading::Unknown(unknown()), device: Reading::Unknown(unknown()) },
+            Storage { mount: Reading::Unknown(unknown()), device: Reading::Unknown(unknown()), layout: None },
         )]),
         servers: BTreeMap::new(),
+        tuning: None,
+        inspected: Vec::new(),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn device(root: &Path, (major, minor): DeviceNumber) -> Known<Device>
 }
 
 /// A partition's directory lies in that of its disk.
-fn whole_disk(directory: PathBuf) -> PathBuf {
+pub(super) fn whole_disk(directory: PathBuf) -> PathBuf {
     match directory.parent() {
         Some(disk) if directory.join("partition").exists() => disk.to_owned(),
         _ => directory,
@@ -93,8 +93,15 @@ fn agreed<T: PartialEq + std::fmt::Display>(disks: &[PathBuf], values: Vec<Known
 }
 
 fn raid_level(directory: &Path) -> Option<String> {
-    let level = attribute(&directory.join("md/level")).ok();
-    level.or_else(|| parts(directory).iter().find_map(|part| raid_level(part)))
+    attribute(&array(directory)?.join("md/level")).ok()
+}
+
+/// The directory of the uppermost md array that a device is, or is made of.
+pub(super) fn array(directory: &Path) -> Option<PathBuf> {
+    if directory.join("md/level").exists() {
+        return Some(directory.to_owned());
+    }
+    parts(directory).iter().find_map(|part| array(part))
 }
 
 /// `Samsung SSD 990 PRO`, `md raid10 of 4 × ST600MP0005`, `vg0-data (LVM) on Samsung SSD 990 PRO`.

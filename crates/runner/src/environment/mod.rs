@@ -9,9 +9,11 @@ mod btrfs;
 mod device;
 mod host;
 mod interface;
+mod layout;
 #[cfg(test)]
 mod machine;
 mod mounts;
+mod tuning;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,17 +43,23 @@ pub(crate) fn read(
 }
 
 /// [`read`] with another place for `/proc`, `/sys` and `/etc`.
-fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timestamp) -> Environment {
+pub(crate) fn read_from(
+    root: &Path,
+    lying: &Lying,
+    tool_version: &str,
+    taken: jiff::Timestamp,
+) -> Environment {
     let kernel = |name: &str| attribute(&root.join("proc/sys/kernel").join(name));
     let storage = |target: &Result<PathBuf, String>| {
-        let (mount, device) = match target {
+        let (mount, device, layout) = match target {
             Ok(target) => {
                 let lies = lies(root, target);
-                (lies.mount, lies.device)
+                let layout = lies.layout(root, target);
+                (lies.mount, lies.device, Some(layout))
             }
-            Err(reason) => (Err(reason.clone()), Err(reason.clone())),
+            Err(reason) => (Err(reason.clone()), Err(reason.clone()), None),
         };
-        Storage { mount: reading(mount), device: reading(device) }
+        Storage { mount: reading(mount), device: reading(device), layout }
     };
     Environment {
         format: FORMAT_VERSION,
@@ -64,6 +72,8 @@ fn read_from(root: &Path, lying: &Lying, tool_version: &str, taken: jiff::Timest
         memory: host::memory(root),
         volumes: lying.iter().map(|(name, target)| (name.clone(), storage(target))).collect(),
         servers: BTreeMap::new(),
+        tuning: Some(tuning::tuning(root)),
+        inspected: Vec::new(),
     }
 }
 
