@@ -1,11 +1,15 @@
 //! A disk test that can be run: settings with every default filled in and every contradiction refused.
 
+use std::path::PathBuf;
+
 use load::{JobError, Pacing, Phases, Problems, Size, Span};
 use record::CacheMode;
 use serde::{Deserialize, Serialize};
 
 use crate::parameter;
-use crate::settings::{Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing};
+use crate::settings::{
+    Affinity, Cache, EngineChoice, Pattern, Pool, Settings, Simulated, Spacing, VerifyProfile,
+};
 
 /// Most threads of one test.
 pub const THREADS_MAX: u32 = 1024;
@@ -13,6 +17,13 @@ pub const THREADS_MAX: u32 = 1024;
 pub const OUTSTANDING_MAX: u32 = 4096;
 /// Outstanding I/Os a thread that an open loop may have where nothing else is said.
 const OUTSTANDING_OPEN_LOOP: u32 = 128;
+/// The same of a test that verifies, which is to have much in flight.
+const OUTSTANDING_VERIFY: u32 = 32;
+/// Reads of a verifying load, in per cent.
+const VERIFY_READ_SHARE: f64 = 60.0;
+/// Largest page that is verified, and the least time between audits.
+const PAGE_BYTES_MAX: u64 = 64 << 10;
+const AUDIT_EVERY_MIN: Span = Span::seconds(1);
 /// Largest I/O.
 pub(crate) const BLOCK_BYTES_MAX: u64 = 256 << 20;
 /// Smallest unit of a block size.
@@ -78,6 +89,24 @@ pub struct Job {
     /// Whether the pools' threads are the same ones, with an I/O to each file in turn.
     #[serde(default)]
     pub in_turn: bool,
+    /// What is checked, if pages are.
+    #[serde(default)]
+    pub verify: Option<VerifyJob>,
+}
+
+/// How a test checks the pages that it reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VerifyJob {
+    /// What its load is like.
+    pub profile: VerifyProfile,
+    /// How long an I/O may take.
+    pub stall: Span,
+    /// Time between two audits.
+    pub audit_every: Span,
+    /// Whether reads go where the profile says, and not where a pattern was given.
+    pub own_reads: bool,
+    /// File on another device that is told what was promised to be durable.
+    pub journal: Option<PathBuf>,
 }
 
 impl Job {
@@ -98,8 +127,8 @@ impl Job {
         let own_threads = if in_turn { 1 } else { pools.len() };
         let pool_threads = pools.iter().take(own_threads).map(|pool| pool.threads).sum::<u32>();
         Self {
-            block_bytes: settings.block_size.map_or(4096, |size| size.0),
-            read_share: settings.read_share.unwrap_or(100.0) / 100.0,
+            block_bytes: block_size(settings).0,
+            read_share: read_share(settings) / 100.0,
             pattern: settings.pattern.unwrap_or(Pattern::Random),
             offset_bytes: settings.offset.map_or(0, |size| size.0),
             region_bytes: settings.region.map(|size| size.0),
@@ -112,7 +141,12 @@ impl Job {
             pacing: pacing(settings),
             files: settings.files.unwrap_or(1),
             file_bytes: settings.file_size.map_or(1 << 30, |size| size.0),
-            fill_passes: if settings.no_fill == Some(true) { 0 } else { settings.fill_passes.unwrap_or(1) },
+            // What is verified is laid out by the load itself.
+            fill_passes: if settings.no_fill == Some(true) || settings.verify.is_some() {
+                0
+            } else {
+                settings.fill_passes.unwrap_or(1)
+            },
             create: settings.create.unwrap_or(false),
             overwrite: settings.overwrite.unwrap_or(false),
             destroy: settings.destroy.clone(),
@@ -129,19 +163,28 @@ impl Job {
             simulated: settings.simulated.unwrap_or_default(),
             pools,
             in_turn,
+            verify: verify(settings),
         }
     }
 
-    /// Whether anything is read.
+    /// Whether anything is read. What is verified is read again.
     #[must_use]
     pub fn reads(&self) -> bool {
-        self.read_share > 0.0
+        self.read_share > 0.0 || self.verify.is_some()
     }
 
-    /// Whether anything is written.
+    /// Whether anything is written. What is verified is written first.
     #[must_use]
     pub fn writes(&self) -> bool {
-        self.read_share < 1.0
+        self.read_share < 1.0 || self.verify.is_some()
+    }
+
+    /// What a slot's memory is for: bytes of its largest I/O, and whether what is read and what is written have rooms of their own.
+    pub(crate) fn slot(&self) -> (u64, bool, bool) {
+        match self.verify {
+            Some(_) => (crate::verify::run_bytes(self.block_bytes), true, false),
+            None => (self.block_bytes, self.reads(), self.writes()),
+        }
     }
 
     /// Whether the target is touched at all.
@@ -151,9 +194,33 @@ impl Job {
     }
 }
 
+/// Pages of a database, where pages are verified.
+fn block_size(settings: &Settings) -> Size {
+    let default = if settings.verify.is_some() { Size::kib(8) } else { Size::kib(4) };
+    settings.block_size.unwrap_or(default)
+}
+
+fn read_share(settings: &Settings) -> f64 {
+    let default = if settings.verify.is_some() { VERIFY_READ_SHARE } else { 100.0 };
+    settings.read_share.unwrap_or(default)
+}
+
+fn verify(settings: &Settings) -> Option<VerifyJob> {
+    settings.verify.map(|profile| VerifyJob {
+        profile,
+        stall: settings.stall.unwrap_or(Span::seconds(15)),
+        audit_every: settings.audit_every.unwrap_or(Span::seconds(300)),
+        own_reads: settings.pattern.is_none(),
+        journal: settings.journal.clone(),
+    })
+}
+
 /// In an open loop the outstanding I/Os are only a cap, which must not be what is measured.
 fn default_outstanding(settings: &Settings) -> u32 {
     let synchronous = settings.engine == Some(EngineChoice::Psync);
+    if settings.verify.is_some() && !synchronous {
+        return OUTSTANDING_VERIFY;
+    }
     if settings.rate.is_some() && !synchronous { OUTSTANDING_OPEN_LOOP } else { 1 }
 }
 
@@ -166,7 +233,7 @@ fn pacing(settings: &Settings) -> Pacing {
 }
 
 fn cache_mode(settings: &Settings) -> CacheMode {
-    let writes = settings.read_share.unwrap_or(100.0) < 100.0;
+    let writes = read_share(settings) < 100.0 || settings.verify.is_some();
     match (settings.cache.unwrap_or(Cache::Direct), writes && settings.write_through == Some(true)) {
         (Cache::Direct, false) => CacheMode::Direct,
         (Cache::Direct, true) => CacheMode::DirectWriteThrough,
@@ -217,7 +284,7 @@ fn check_sizes(problems: &mut Problems, settings: &Settings) {
         let most = Size(BLOCK_BYTES_MAX);
         problems.add("block_size", format!("{block}: give a multiple of 512 bytes up to {most}"));
     }
-    let block = settings.block_size.unwrap_or(Size::kib(4));
+    let block = block_size(settings);
     for (parameter, size) in [("file_size", settings.file_size), ("region", settings.region)] {
         if let Some(size) = size.filter(|size| size.0 < block.0) {
             problems.add(parameter, format!("{size} does not hold one block of {block}: give at least that"));
@@ -228,7 +295,56 @@ fn check_sizes(problems: &mut Problems, settings: &Settings) {
     }
 }
 
+/// What only a verifying test heeds, and what none does.
+fn check_verify(problems: &mut Problems, settings: &Settings) {
+    if settings.verify.is_none() {
+        let needless = [
+            ("stall", settings.stall.is_some()),
+            ("audit_every", settings.audit_every.is_some()),
+            ("journal", settings.journal.is_some()),
+        ];
+        for (name, _) in needless.iter().filter(|(_, is_given)| *is_given) {
+            let verify = parameter("verify").of("sqliosim");
+            problems.add(name, format!("is of a test that checks its pages: add {verify}, or leave it out"));
+        }
+        return;
+    }
+    if block_size(settings).0 > PAGE_BYTES_MAX {
+        let most = Size(PAGE_BYTES_MAX);
+        problems.add(
+            "block_size",
+            format!("{}: pages that are verified have at most {most}", block_size(settings)),
+        );
+    }
+    if settings.audit_every.is_some_and(|every| every < AUDIT_EVERY_MIN) {
+        problems.add("audit_every", format!("is too short: give at least {AUDIT_EVERY_MIN}"));
+    }
+    if settings.stall.is_some_and(|stall| stall < Span::microseconds(1_000)) {
+        problems.add("stall", "is too short: give at least 1ms");
+    }
+    let unheeded = [
+        ("rate", settings.rate.is_some()),
+        ("think_time", settings.think_time.is_some_and(|think| think.ns > 0)),
+        ("compressible", settings.compressible.is_some_and(|share| share > 0.0)),
+        ("duplicate", settings.duplicate.is_some_and(|share| share > 0.0)),
+        ("no_fill", settings.no_fill == Some(true)),
+        ("fill_passes", settings.fill_passes.is_some()),
+        ("in_turn", settings.in_turn == Some(true)),
+    ];
+    for (name, _) in unheeded.iter().filter(|(_, is_given)| *is_given) {
+        let verify = parameter("verify");
+        problems.add(
+            name,
+            format!("has no meaning for a test that checks its pages: leave out {verify} or this"),
+        );
+    }
+    if matches!(settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated)) {
+        problems.add("engine", "stores nothing that could be verified: leave it out");
+    }
+}
+
 fn check_contradictions(problems: &mut Problems, settings: &Settings) {
+    check_verify(problems, settings);
     check_contradictions_of_the_loop(problems, settings);
     check_contradictions_of_the_engine(problems, settings);
     if settings.poll == Some(true) && settings.flush_every.is_some() {

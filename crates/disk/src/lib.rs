@@ -18,18 +18,21 @@ mod settings;
 mod target;
 mod thread;
 mod trial;
+mod verify;
 mod worker;
 mod workload;
 
 pub use affinity::usable_cpus;
 pub use error::TrialError;
-pub use job::{Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX};
+pub use job::{Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX, VerifyJob};
 pub use memory::machine_memory_bytes;
 pub use settings::{
     Affinity, Cache, EngineChoice, Pattern, Pool, Run, Settings, Simulated, Spacing, ValueError,
+    VerifyProfile,
 };
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::run;
+pub use verify::{AfterCrash, AfterCrashError, JournalError, after_crash};
 
 /// A parameter of this workload, where a sentence names it.
 pub(crate) fn parameter(name: &str) -> record::Parameter<'static> {

@@ -38,7 +38,8 @@ pub(crate) fn lack(job: &Job) -> Option<String> {
 
 fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
     let threads = threads(job);
-    let blocks = Buffers::bytes(job.outstanding, job.block_bytes, job.reads(), job.writes());
+    let (bytes, reads, writes) = job.slot();
+    let blocks = Buffers::bytes(job.outstanding, bytes, reads, writes);
     let blocks = blocks.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(threads.into()));
     let latencies = latency_bytes(job, threads);
     let needed = blocks.saturating_add(latencies);
@@ -49,7 +50,7 @@ fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
              blocks, or let it have more",
             if threads == 1 { "thread" } else { "threads" },
             if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
-            Size(job.block_bytes),
+            Size(bytes),
             blocks >> 20,
             latencies >> 20,
             usable.bytes >> 20,

@@ -106,7 +106,7 @@ impl Blocks {
 }
 
 /// Where the part of a thread begins.
-fn part(blocks: u64, thread: u64, threads: u64) -> u64 {
+pub(crate) fn part(blocks: u64, thread: u64, threads: u64) -> u64 {
     (u128::from(blocks) * u128::from(thread) / u128::from(threads)) as u64
 }
 

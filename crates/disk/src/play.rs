@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use load::{Go, Merge, MonotonicClock, PauseWatch, Progress, ThreadInterval};
-use record::{Calibration, DiskOutcome, Loop, Offered, Setup};
+use record::{Calibration, DiskOutcome, Loop, Offered, Preparation, Setup, Unit, verify::Verified};
 
 use crate::choice::Resolved;
 use crate::describe::describe;
@@ -38,22 +38,23 @@ pub(crate) fn play(
             .collect::<Result<Vec<_>, _>>()?;
         drop(to_controller);
         let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
-        let ready = controller.await_ready()?;
+        let ready = controller.await_ready(target, &mut on_progress)?;
         let setup = describe(resolved, target, threads, &ready, calibration);
         let open_slots = matches!(setup.pacing, Loop::Open { .. }).then(|| setup.outstanding_total());
         let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup))));
         give_up.store(go == Go::Stop, Ordering::Relaxed);
         let begin = controller.start();
         let watch = watch(controller.job, begin).inspect_err(|_| give_up.store(true, Ordering::Relaxed))?;
-        Ok(outcome(open_slots, controller.collect(watch.as_ref(), &mut on_progress)?))
+        let (done, verified) = controller.collect(watch.as_ref(), &mut on_progress)?;
+        Ok(outcome(open_slots, done, verified))
     })
 }
 
 /// How a trial ended that ran to its end, or until it was told to stop; slots are those of an open loop.
-fn outcome(open_slots: Option<u64>, done: Done) -> DiskOutcome {
+fn outcome(open_slots: Option<u64>, done: Done, verified: Option<Box<Verified>>) -> DiskOutcome {
     let Done { due, sent, unsent, waited } = done;
     let offered = open_slots.map(|slots| Offered { due, slots, waited: Some(waited), sent: Some(sent) });
-    DiskOutcome { unsent, offered }
+    DiskOutcome { unsent, offered, verified }
 }
 
 /// The watch over pauses of this process; none in virtual time, which stands still with it.
@@ -67,6 +68,15 @@ fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
         ))
     })?;
     Ok(Some(watch))
+}
+
+/// How long the controller waits for a message before it looks whether it is to stop.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// How far it is that everything is written once that will be verified.
+fn laying_out(target: &Target, job: &Job, done: u64) -> Preparation {
+    let total = target.regions(job).ok().map(|regions| regions.iter().map(|region| region.bytes).sum());
+    Preparation { what: "writing pages to be verified".to_owned(), done, total, unit: Unit::Bytes }
 }
 
 /// What is said of a thread that ended without a word.
@@ -124,17 +134,37 @@ struct Controller<'a> {
 }
 
 impl Controller<'_> {
-    /// Awaits every thread's engine. On an error all threads end, because their channels close.
-    fn await_ready(&self) -> Result<Ready, TrialError> {
+    /// Awaits every thread's engine, and that all is laid out which is to be verified. On an error all threads end, because their
+    /// channels close.
+    fn await_ready(
+        &self,
+        target: &Target,
+        on_progress: &mut impl FnMut(Progress) -> Go,
+    ) -> Result<Ready, TrialError> {
         let mut all = Vec::with_capacity(self.controls.len());
-        for _ in &self.controls {
-            match self.messages.recv() {
-                Ok((_, Message::Ready(ready))) => all.push(ready?),
+        let mut laid_out_bytes = 0;
+        while all.len() < self.controls.len() {
+            self.heed_stop();
+            match self.messages.recv_timeout(LOOK_UP) {
+                Ok((_, Message::Ready(ready))) => {
+                    all.push(ready.inspect_err(|_| self.give_up.store(true, Ordering::Relaxed))?);
+                }
+                Ok((_, Message::LaidOut(bytes))) => {
+                    laid_out_bytes += bytes;
+                    on_progress(Progress::Preparing(laying_out(target, self.job, laid_out_bytes)));
+                }
                 Ok((_, Message::Ended(Err(error)))) => return Err(error),
+                Err(RecvTimeoutError::Timeout) => {}
                 _ => return Err(TrialError::Engine(THREAD_GONE.to_owned())),
             }
         }
         Ok(Ready::least(all))
+    }
+
+    fn heed_stop(&self) {
+        if self.stop.load(Ordering::Relaxed) {
+            self.give_up.store(true, Ordering::Relaxed);
+        }
     }
 
     fn start(&self) -> Instant {
@@ -149,16 +179,15 @@ impl Controller<'_> {
         self,
         watch: Option<&PauseWatch>,
         on_progress: &mut impl FnMut(Progress) -> Go,
-    ) -> Result<Done, TrialError> {
+    ) -> Result<(Done, Option<Box<Verified>>), TrialError> {
         let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
         let mut all = Done::default();
+        let mut verified: Option<Box<Verified>> = None;
         let mut result = Ok(());
         let mut running = self.controls.len();
         while running > 0 {
-            if self.stop.load(Ordering::Relaxed) {
-                self.give_up.store(true, Ordering::Relaxed);
-            }
-            let (number, message) = match self.messages.recv_timeout(Duration::from_millis(100)) {
+            self.heed_stop();
+            let (number, message) = match self.messages.recv_timeout(LOOK_UP) {
                 Ok(received) => received,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -166,7 +195,8 @@ impl Controller<'_> {
                 }
             };
             match message {
-                Message::Ready(_) => {}
+                Message::Ready(_) | Message::LaidOut(_) => {}
+                Message::Verified(found) => verified.get_or_insert_default().add(*found),
                 Message::Interval(mut interval) => {
                     merge.add(number, &interval);
                     interval.clear();
@@ -186,6 +216,6 @@ impl Controller<'_> {
                 }
             }
         }
-        result.map(|()| all)
+        result.map(|()| (all, verified))
     }
 }

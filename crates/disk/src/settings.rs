@@ -166,6 +166,28 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
+    /// Check every page that is read, with I/O like a database's: random reads and updates, read-ahead, a log, checkpoints, growth and
+    /// shrinking (sqliosim), mostly a log (log), mostly checkpoints (checkpoint), or all of it in little time (quick)
+    #[arg(long, value_name = "PROFILE", help_heading = "Verify")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyProfile>,
+
+    /// Verifying: an I/O that takes longer is an error, told once [default: 15s]
+    #[arg(long, value_name = "TIME", help_heading = "Verify")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Span>,
+
+    /// Verifying: time between two audits, in which everything is read; one more follows at the end [default: 300s]
+    #[arg(long, value_name = "TIME", help_heading = "Verify")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_every: Option<Span>,
+
+    /// Verifying: a new file, on another device, that is told what was acknowledged as durable; after a crash --after-crash sets it
+    /// against what is there. Files keep their length so
+    #[arg(long, value_name = "FILE", help_heading = "Verify")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal: Option<PathBuf>,
+
     /// The simulated device, for `--engine simulated`.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +235,33 @@ pub struct Run {
     pub ios: u64,
     /// Whether a thread does its first run again and again: the error of SQLIO 1.1.1.
     pub reused: bool,
+}
+
+/// What the load of a verifying test is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum VerifyProfile {
+    /// Random reads and updates with hot spots, read-ahead, a log, checkpoints, files that shrink and grow.
+    Sqliosim,
+    /// Mostly a log, each write durable before the next.
+    Log,
+    /// Mostly checkpoints: many runs of pages in order, and a flush.
+    Checkpoint,
+    /// As `sqliosim`, with checkpoints and changes of length so often that a short run has them too.
+    Quick,
+}
+
+impl VerifyProfile {
+    /// As it is given.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqliosim => "sqliosim",
+            Self::Log => "log",
+            Self::Checkpoint => "checkpoint",
+            Self::Quick => "quick",
+        }
+    }
 }
 
 /// How the I/Os of an open loop are spaced.

@@ -28,7 +28,8 @@ pub fn run(
     on_progress: impl FnMut(Progress) -> Go,
 ) -> Result<DiskOutcome, TrialError> {
     let resolved = resolve(job)?;
-    let threads = thread::assign(&resolved.job, target)?;
+    let mut threads = thread::assign(&resolved.job, target)?;
+    thread::promise(&mut threads)?;
     if resolved.job.cache.uses_file_cache() {
         target.forget_cached();
     }
@@ -42,7 +43,8 @@ pub fn run(
 /// # Errors
 /// When the job's buffers cannot be had.
 fn calibrate(job: &Job) -> Result<Option<Calibration>, TrialError> {
-    if matches!(job.engine, EngineChoice::Null | EngineChoice::Simulated) {
+    // A generator without a device has nothing to verify.
+    if matches!(job.engine, EngineChoice::Null | EngineChoice::Simulated) || job.verify.is_some() {
         return Ok(None);
     }
     let idle = Job {

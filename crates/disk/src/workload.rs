@@ -57,6 +57,11 @@ impl Workload for Settings {
             Pattern::Random => "random".to_owned(),
             other => other.to_string(),
         };
+        if let Some(verify) = &job.verify {
+            let (size, depth) = (Size(job.block_bytes), job.outstanding);
+            let profile = verify.profile.name();
+            return format!("{size} pages verified, {profile}, {direction} Q{depth}T{}", job.threads);
+        }
         let rate = job.pacing.rate_per_s().map_or_else(String::new, |rate| format!(" at {rate}/s"));
         format!("{} {pattern} {direction} Q{}T{}{rate}", Size(job.block_bytes), job.outstanding, job.threads)
     }

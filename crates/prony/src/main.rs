@@ -26,6 +26,7 @@ mod runs;
 mod session;
 mod spelling;
 mod sqlio;
+mod sqliosim_disk;
 mod ticker;
 
 use std::ffi::OsString;

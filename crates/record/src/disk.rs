@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::verify::Verified;
 use crate::{Calibration, Loop, Offered, Outcome};
 
 /// Kind of operation that is no I/O of its own: it makes others durable.
@@ -157,11 +158,22 @@ pub struct DiskOutcome {
     /// What an open loop offered; none of a closed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
+    /// What was found where pages were checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Box<Verified>>,
 }
 
 impl From<DiskOutcome> for Outcome {
     fn from(outcome: DiskOutcome) -> Self {
         Self::Disk(outcome)
+    }
+}
+
+impl Outcome {
+    /// What was found where pages were checked.
+    #[must_use]
+    pub fn verified(&self) -> Option<&Verified> {
+        if let Self::Disk(outcome) = self { outcome.verified.as_deref() } else { None }
     }
 }
 

@@ -122,8 +122,9 @@ impl TryFrom<Format1> for TrialRecord {
     fn try_from(record: Format1) -> Result<Self, String> {
         let workload = record.workload()?;
         // A disk's outcome was told by the fields of the record alone, and only once its load had ended.
-        let disk = (workload == Workload::Disk && record.setup.is_some() && ended(record.state))
-            .then_some(Outcome::Disk(DiskOutcome { unsent: record.unsent, offered: record.offered }));
+        let disk = (workload == Workload::Disk && record.setup.is_some() && ended(record.state)).then_some(
+            Outcome::Disk(DiskOutcome { unsent: record.unsent, offered: record.offered, verified: None }),
+        );
         let outcome = match (record.historian, record.orders) {
             (Some(_), Some(_)) => return Err("it holds the outcomes of a historian and of orders".to_owned()),
             (Some(outcome), None) => Some(Outcome::Historian(Box::new(outcome))),

@@ -44,6 +44,7 @@ mod tail;
 mod target;
 mod threshold;
 mod trial;
+pub mod verify;
 mod window;
 mod workload;
 
@@ -92,5 +93,6 @@ pub use tail::{PERCENTILES, Tail, Tails};
 pub use target::{axis_in_full, in_full, loaded};
 pub use threshold::{Bound, GAIN, Threshold, ThresholdError};
 pub use trial::{SearchStep, State, TrialRecord};
+pub use verify::{Damage, Finding, Verified};
 pub use window::Window;
 pub use workload::{Main, Outcome, SetUpDatabase, Setup, Workload};

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Calibration, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Workload,
+    Calibration, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Verified,
+    Workload,
 };
 use serde::Serialize;
 use stats::{Chance, Estimate};
@@ -246,6 +247,8 @@ pub enum Worked {
     Historian(Box<Historian>),
     /// Of an order store.
     Orders(Box<Orders>),
+    /// Of a disk whose pages were checked.
+    Verified(Box<Verified>),
 }
 
 /// What figures of a workload are computed from, besides the record.

@@ -7,6 +7,7 @@
 //!   environment.json    the machine
 //!   trials/0007/        trial.json samples.ndjson resources.ndjson marks.ndjson latency.hlog
 //!   trials/0007-aside-1/  what an interrupted block had of it before it was measured again
+//!   findings/0007-001-torn.txt  what a verifying trial found wrong
 //!   verdicts.json       can be computed again
 //!   report.html         can be made again
 //! ```
@@ -18,6 +19,7 @@
 mod archive;
 mod durable;
 pub mod export;
+mod findings;
 mod hlog;
 mod lock;
 mod read;
@@ -46,4 +48,6 @@ mod name {
     /// What else went on, line by line.
     pub(crate) const MARKS: &str = "marks.ndjson";
     pub(crate) const LATENCY: &str = "latency.hlog";
+    /// What a verifying test found, a file a finding, for whoever made the storage.
+    pub(crate) const FINDINGS: &str = "findings";
 }

@@ -14,7 +14,7 @@ use record::{
 
 use crate::durable::{BEGIN, Lines, WriteError, failed, replace, replace_json, sync};
 use crate::read::ReadError;
-use crate::{Archive, Lock, hlog, name, trials};
+use crate::{Archive, Lock, findings, hlog, name, trials};
 
 /// Longest part of a directory's name that comes from the study.
 const SLUG_BYTES_MAX: usize = 80;
@@ -206,20 +206,14 @@ impl Writer {
             }
             None => drop(trials::create(&trials, record)?),
         }
+        findings::store(&self.archive.directory, record)?;
         sync(&trials)?;
         sync(&self.archive.directory)
     }
 
     /// The directory of the trials, which is made if it is not there.
     fn trials(&self) -> Result<Directory, WriteError> {
-        let name = OsStr::new(name::TRIALS);
-        let opened = match self.archive.directory.below(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.archive.directory.make(name).map(|made| made.directory().clone())
-            }
-            opened => opened,
-        };
-        opened.map_err(failed("open", &self.directory().join(name)))
+        made_below(&self.archive.directory, name::TRIALS)
     }
 
     fn running(&mut self, number: u32) -> &mut OpenTrial {
@@ -228,6 +222,19 @@ impl Writer {
             _ => unreachable!("trial {number} does not run"),
         }
     }
+}
+
+/// A directory of ours in another one, which is made if it is not there.
+pub(crate) fn made_below(directory: &Directory, name: &str) -> Result<Directory, WriteError> {
+    let path = directory.path().join(name);
+    let name = OsStr::new(name);
+    let opened = match directory.below(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            directory.make(name).map(|made| made.directory().clone())
+        }
+        opened => opened,
+    };
+    opened.map_err(failed("open", &path))
 }
 
 impl OpenTrial {

@@ -1,6 +1,6 @@
 //! Disk tests: whether one of them is valid, and what an open loop offered.
 
-use record::{BufferUse, DiskOutcome, DiskSetup, Offered, Outcome, Window};
+use record::{BufferUse, DiskOutcome, DiskSetup, Offered, Outcome, Verified, Window};
 use stats::{ClientLimit, sent_late, target_was_behind, thread_busy};
 
 use crate::judged::{Judged, client_limited, stood_still};
@@ -9,10 +9,23 @@ use crate::judged::{Judged, client_limited, stood_still};
 pub(crate) fn judged(outcome: DiskOutcome, measured: &Window) -> Judged {
     Judged {
         invalid: invalid_because(measured, &outcome),
-        failed: None,
-        notes: Vec::new(),
+        failed: outcome.verified.as_ref().and_then(|verified| verified.fault()),
+        notes: outcome
+            .verified
+            .iter()
+            .filter(|verified| !verified.is_audited)
+            .map(|verified| not_audited(verified))
+            .collect(),
         outcome: Outcome::Disk(outcome),
     }
+}
+
+/// That not all was read in the end.
+fn not_audited(verified: &Verified) -> String {
+    format!(
+        "The load ended before the last audit: {} of {} pages were checked at least once",
+        verified.checked, verified.pages
+    )
 }
 
 /// What the setup lacks of what was asked for.
@@ -55,7 +68,7 @@ mod tests {
     /// Of an open loop.
     fn open(unsent: u64, waited: u64, sent: u64) -> DiskOutcome {
         let offered = Offered { due: sent + unsent, slots: 4, waited: Some(waited), sent: Some(sent) };
-        DiskOutcome { unsent, offered: Some(offered) }
+        DiskOutcome { unsent, offered: Some(offered), verified: None }
     }
 
     #[test]
@@ -101,6 +114,28 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    /// Damage is what such a test looks for: that it was found is no success.
+    #[test]
+    fn damage_makes_a_trial_fail() {
+        let mut verified = Verified { pages: 10, checked: 4, ..Verified::default() };
+        let judge = |verified: &Verified| {
+            let outcome =
+                DiskOutcome { verified: Some(Box::new(verified.clone())), ..DiskOutcome::default() };
+            judged(outcome, &measured(1_000, 500, None))
+        };
+        let sound = judge(&verified);
+        assert_eq!(sound.failed, None);
+        assert_eq!(
+            sound.notes,
+            ["The load ended before the last audit: 4 of 10 pages were checked at least once"]
+        );
+        verified.damage.insert(record::Damage::LostWrite, 1);
+        verified.is_audited = true;
+        let damaged = judge(&verified);
+        assert_eq!(damaged.failed.unwrap(), "1 page is not what was written (1 lost write)");
+        assert_eq!(damaged.notes, [""; 0]);
     }
 
     #[test]

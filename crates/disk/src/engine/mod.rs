@@ -26,6 +26,9 @@ pub(crate) enum Kind {
 
 /// Names of the kinds that a job sends. Only these are metered: a histogram for each thread and kind takes room.
 pub(crate) fn kinds(job: &Job) -> &'static [&'static str] {
+    if job.verify.is_some() {
+        return crate::verify::KINDS;
+    }
     match (job.reads(), job.writes(), job.flush_every.is_some()) {
         (true, false, _) => &["read"],
         (true, true, false) => &["read", "write"],

@@ -92,6 +92,16 @@ impl TargetError {
         )
     }
 
+    pub(super) fn unnamed(path: &Path) -> Self {
+        let create = parameter("create").of(true);
+        Self::usage(
+            path,
+            format!(
+                "test files in a directory have no names, and after a crash there is nothing to look at; name a file, with {create}"
+            ),
+        )
+    }
+
     pub(super) fn polling(path: &Path) -> Self {
         let poll = parameter("poll").of(true);
         Self::usage(

@@ -177,6 +177,32 @@ impl Target {
         reopen(descriptor, flags).map_err(|error| TargetError::reopen(&file.path, error, access.cache))
     }
 
+    /// The files, by paths that name them from everywhere.
+    ///
+    /// # Errors
+    /// When one has no name, and is gone with this process.
+    pub(crate) fn lasting_paths(&self) -> Result<Vec<PathBuf>, TargetError> {
+        let lasting = |file: &TargetFile| {
+            let links =
+                file.file.as_ref().and_then(|file| rustix::fs::fstat(file).ok()).map(|stat| stat.st_nlink);
+            if links == Some(0) {
+                return Err(TargetError::unnamed(&file.path));
+            }
+            std::path::absolute(&file.path)
+                .map_err(|error| TargetError::system(&file.path, "cannot be named", &error))
+        };
+        self.files.iter().map(lasting).collect()
+    }
+
+    /// Whether a region ends where its file of ours ends, which may then be cut off and grow.
+    pub(crate) fn ends_file(&self, region: Region) -> bool {
+        let file = &self.files[region.file];
+        let is_ours = matches!(file.written, FileWritten::ByUs | FileWritten::Never);
+        let length =
+            file.file.as_ref().and_then(|file| rustix::fs::fstat(file).ok()).map(|stat| stat.st_size as u64);
+        is_ours && length == Some(region.begin + region.bytes)
+    }
+
     /// Reads one block of each file as the job would, so that what the device cannot do is told before the load.
     ///
     /// # Errors
@@ -226,6 +252,10 @@ impl Target {
     pub(crate) fn written(&self, job: &Job) -> Written {
         if !job.reads() || !job.needs_files() {
             return Written::NotRead;
+        }
+        // It writes all that it reads before it begins.
+        if job.verify.is_some() {
+            return Written::ByUs;
         }
         let Ok(regions) = self.regions(job) else {
             return Written::Unknown { reason: "the region is not known".to_owned() };

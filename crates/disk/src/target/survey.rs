@@ -85,7 +85,9 @@ impl Survey {
     #[must_use]
     pub fn fill_bytes(&self, jobs: &[Job]) -> u64 {
         let filled = self.items.iter().map(Item::filled_bytes).fold(0, u64::saturating_add);
-        filled.saturating_mul(fill_passes(jobs).into())
+        // What is verified is laid out by the load.
+        let laid_out = u32::from(jobs.iter().any(|job| job.verify.is_some()));
+        filled.saturating_mul(fill_passes(jobs).max(laid_out).into())
     }
 
     /// Refuses what would leave less free than is kept. Paths on one file system are added up.

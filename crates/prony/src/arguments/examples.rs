@@ -38,6 +38,20 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prony verify",
+        &[
+            ("Half a minute in a directory, as SQLIOSim would load it", "prony verify /data --profile quick"),
+            (
+                "An hour of a log, each write on stable storage, with pages of 4 KiB",
+                "prony verify /log --profile log --write-through --block-size 4KiB --duration 1h",
+            ),
+            (
+                "A device, all of it; what it holds is lost",
+                "prony verify /dev/sdb --destroy SERIAL --threads 4 --duration 1d",
+            ),
+        ],
+    ),
+    (
         "prony historian",
         &[
             (

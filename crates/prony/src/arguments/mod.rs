@@ -11,6 +11,7 @@ mod orders;
 mod planned_orders;
 mod runs;
 mod study;
+mod verify_disk;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrd
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+pub(crate) use verify_disk::Verify;
 
 /// Measures a database server, from the disk up to the application, and says what limits it
 #[derive(Debug, Parser)]
@@ -143,6 +145,14 @@ pub(crate) enum Measuring {
     Check(Box<Measured<Check>>),
     /// Measure a directory's file system, a file, or a block device
     Disk(Box<Measured<Disk>>),
+    /// Does this storage keep what it acknowledged? SQL-Server-like I/O whose every page is checked
+    ///
+    /// Every page that is written says where it belongs and how often it was written, and carries checksums; every page that is read is
+    /// checked as it arrives, and all of them in audits, the last one after the load. What is wrong is told by its class: bytes that were
+    /// not read, zeros, old data, misdirected reads and writes, torn pages, corrupt ones, stale reads, lost writes, phantoms, I/O errors,
+    /// and I/Os that take longer than they may. Findings are in the results directory below findings/, without any data of yours.
+    /// Ends with 1 if anything is wrong.
+    Verify(Box<Measured<Verify>>),
     /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
     Historian(Box<Measured<Historian>>),
 }

@@ -1,7 +1,9 @@
 //! `prony disk`: one test of a disk, or a profile of several.
 
+use std::path::PathBuf;
+
 use anyhow::anyhow;
-use disk::EngineChoice;
+use disk::{EngineChoice, Settings};
 use record::Parameter;
 use study::Study;
 
@@ -24,7 +26,7 @@ impl Asks for Disk {
             expect.parse::<report::Array>().map_err(Failure::usage)?;
             study.expect = Some(expect.clone());
         }
-        check_paths(self)?;
+        check_paths(&self.paths, &self.settings)?;
         study.blocks = self.repeats.unwrap_or(study.blocks);
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.latency_tolerance = self.latency_tolerance.or(study.latency_tolerance);
@@ -41,12 +43,12 @@ impl Asks for Disk {
 }
 
 /// A path that does not exist is refused by the target as well; only this command knows how to have it made.
-fn check_paths(disk: &Disk) -> Result<(), Failure> {
-    let touches_none = matches!(disk.settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated));
-    if touches_none || disk.settings.create == Some(true) {
+pub(super) fn check_paths(paths: &[PathBuf], settings: &Settings) -> Result<(), Failure> {
+    let touches_none = matches!(settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated));
+    if touches_none || settings.create == Some(true) {
         return Ok(());
     }
-    match disk.paths.iter().find(|path| !path.exists() && !path.is_symlink()) {
+    match paths.iter().find(|path| !path.exists() && !path.is_symlink()) {
         Some(path) => Err(Failure::usage(anyhow!(
             "{}: does not exist; name a directory to make test files in, or add --create to make this file",
             path.display()

@@ -36,6 +36,7 @@ impl Measuring {
         match self {
             Self::Check(check) => check.asked(),
             Self::Disk(disk) => disk.asked(),
+            Self::Verify(verify) => verify.asked(),
             Self::Historian(historian) => historian.asked(),
         }
     }

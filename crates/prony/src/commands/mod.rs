@@ -23,6 +23,7 @@ mod plc;
 mod proof;
 mod report;
 mod study;
+mod verify_disk;
 
 use anyhow::anyhow;
 

@@ -202,6 +202,56 @@ fn devices_are_joined_by_btrfs_and_large_blocks_are_xfs() {
 }
 
 #[test]
+fn file_systems_keep_what_they_acknowledge() {
+    let Some(labs) = Labs::new("file systems that are verified") else { return };
+    for file_system in ["ext4", "xfs", "btrfs"] {
+        let name = labs.name(file_system);
+        let outcome = labs.run(&["lab", "create", &name, "--size", SIZE, "--file-system", file_system]);
+        if outcome.stderr.contains("unknown filesystem type") {
+            eprintln!("not run: {file_system}, of which this kernel knows nothing");
+            continue;
+        }
+        let mount = outcome.ended_with(0).stdout.trim().to_owned();
+        for rest in [["--cache", "direct"], ["--cache", "buffered"], ["--write-through", "true"]] {
+            let verify = ["verify", &mount, "--profile", "quick", "--file-size", "16MiB", "--duration", "1s"];
+            let document = labs.run(&[&verify[..], &rest, &["--json"]].concat()).ended_with(0).json();
+            let verified = &document["trials"][0]["verified"];
+            let (checked, damage) = (&verified["checked"], verified["damage"].as_object().unwrap());
+            assert!(
+                damage.is_empty() && *checked == verified["pages"],
+                "{file_system} {rest:?}: {verified:#}"
+            );
+        }
+        labs.run(&["lab", "remove", &name]).ended_with(0);
+    }
+    labs.is_clean();
+}
+
+#[test]
+fn a_throttled_device_stalls_and_that_is_told() {
+    let Some(labs) = Labs::new("stalls of a throttled device") else { return };
+    if !throttles() {
+        eprintln!("not run: stalls of a throttled device, for which blkio of the first version is needed");
+        return;
+    }
+    let name = labs.name("slow");
+    let made = labs.run(&["lab", "create", &name, "--size", SIZE, "--write-iops", "60"]).ended_with(0);
+    let mount = made.stdout.trim().to_owned();
+    // At 60 writes a second most take more than 16 ms.
+    let verify =
+        ["verify", &mount, "--file-size", "4MiB", "--duration", "2s", "--read-share", "0", "--stall", "5ms"];
+    let document = labs.run(&[&verify[..], &["--json"]].concat()).ended_with(1).json();
+    let verified = &document["trials"][0]["verified"];
+    assert!(verified["stalls"].as_u64().unwrap() > 20, "{verified:#}");
+    assert_eq!(verified["stalls"], verified["damage"]["stalled"], "and nothing else is wrong");
+    assert_eq!(verified["damage"].as_object().unwrap().len(), 1, "{verified:#}");
+    let detail = verified["findings"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("was answered after"), "{detail}");
+    labs.run(&["lab", "remove", &name]).ended_with(0);
+    labs.is_clean();
+}
+
+#[test]
 fn a_kill_while_it_is_made_leaves_nothing_unknown() {
     let Some(labs) = Labs::new("kills while a laboratory is made") else { return };
     let name = labs.name("killed");

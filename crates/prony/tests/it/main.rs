@@ -46,4 +46,5 @@ mod silence;
 mod sqlio;
 mod study;
 mod told;
+mod verify;
 mod workbench;

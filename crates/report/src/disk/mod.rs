@@ -17,8 +17,13 @@ mod storage_samples;
 mod sweep;
 mod sweep_chart;
 mod table;
+mod verified;
 
-use record::{Calibration, Command, DiskSetup, Loop, Main, Manifest, Parameter, Sample, Setup, Workload};
+use record::Verified;
+use record::{
+    Calibration, Command, DiskSetup, Loop, Main, Manifest, MeasuredTrial, Outcome, Parameter, Sample, Setup,
+    Workload,
+};
 use serde::Serialize;
 use stats::{Chance, IO_UNSENT_SHARE_MAX};
 
@@ -37,7 +42,7 @@ use crate::summary::Trust;
 use crate::trial::{ALL, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
-use crate::workloads::{Alone, Facts, Limits, Second, Shown, Words};
+use crate::workloads::{Alone, Common, Facts, Limits, Second, Shown, Words, Worked};
 
 /// The disk as a report shows it.
 pub(crate) struct Disk;
@@ -75,6 +80,14 @@ impl Trial {
     pub(crate) fn disk(&self) -> Option<&DiskSetup> {
         self.setup.as_ref().and_then(Setup::disk)
     }
+
+    /// What it found where it checked pages.
+    pub(crate) fn verified(&self) -> Option<&Verified> {
+        match &self.worked {
+            Some(Worked::Verified(verified)) => Some(verified),
+            _ => None,
+        }
+    }
 }
 
 impl Configuration {
@@ -101,7 +114,7 @@ static WORDS: Words = Words {
     anchor: "figures",
     unit: Unit::a_second("IOPS", "I/Os a second", "I/Os"),
     rate_metric: "iops",
-    headlines: &[finding::RATE],
+    headlines: &[verified::VERIFIED, finding::RATE],
     replaced: &[finding::RATE, finding::KNEE],
     all_in_flight: |slots| match slots {
         1 => "the one outstanding I/O was in use".to_owned(),
@@ -173,6 +186,11 @@ impl Shown for Disk {
         setup.disk().map(|disk| disk.path.clone()).into_iter().collect()
     }
 
+    fn worked(&self, measured: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
+        let Some(Outcome::Disk(outcome)) = &measured.trial.outcome else { return None };
+        outcome.verified.clone().map(Worked::Verified)
+    }
+
     fn rate(&self, trial: &Trial) -> Option<String> {
         let (value, unit) = finding::headline(trial.disk(), trial.main()?)?;
         Some(format!("{} {unit}", format::figure(value)))
@@ -197,7 +215,7 @@ impl Shown for Disk {
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {
-        finding::all(report)
+        [verified::all(report), finding::all(report)].concat()
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {
@@ -224,6 +242,7 @@ impl Shown for Disk {
             [Block::Beside { table, measured: 1 }, Block::Notes { sentences, sources }]
         });
         vec![
+            verified::section(report),
             Section { place: Place::Figures, blocks: figures.collect() },
             Section { place: Place::Published, blocks: published.collect() },
         ]

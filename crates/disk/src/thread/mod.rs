@@ -1,12 +1,17 @@
 //! One load thread: which files and CPUs are its own, its engine, and its load.
 
+mod verifying;
+
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::Receiver;
 
 use load::{Arrivals, Meter, MonotonicClock, ThreadInterval, intervals_max};
+use record::verify::Verified;
 use record::{BufferUse, DiskEngine};
+
+pub(crate) use verifying::promise;
 
 use crate::affinity::{pin, usable_cpus, wake_on_time};
 use crate::buffer::{Buffers, Content};
@@ -27,6 +32,10 @@ pub(crate) enum Message {
     Ready(Result<Ready, TrialError>),
     /// An interval has ended.
     Interval(ThreadInterval),
+    /// So many more bytes are written that will be verified.
+    LaidOut(u64),
+    /// What it verified; sent before it has ended.
+    Verified(Box<Verified>),
     /// It has ended, and its last interval was sent before.
     Ended(Result<Done, TrialError>),
 }
@@ -47,6 +56,8 @@ pub(crate) struct Thread<'a> {
     files: Vec<FileShare>,
     /// CPUs it is pinned to; empty if it is not.
     pub(crate) cpus: Vec<u32>,
+    /// The plan that stands in its journal, if it has one.
+    journal: Option<Arc<crate::verify::Plan>>,
 }
 
 /// A file as one thread shares it with others.
@@ -92,6 +103,7 @@ pub(crate) fn assign<'a>(job: &'a Job, target: &'a Target) -> Result<Vec<Thread<
             job,
             target,
             files,
+            journal: None,
             cpus: cpus_of(job, pool_of.as_ref().map(|pool_of| pool_of[number]), number, &usable),
         })
         .collect())
@@ -185,11 +197,12 @@ impl Thread<'_> {
             duplicate: job.duplicate,
             seed: Random::new(job.seed ^ self.target.nonce(), 2 * self.number as u64 + 1).next(),
         };
-        Buffers::new(job.outstanding, job.block_bytes, job.reads(), job.writes(), content).map_err(|error| {
+        let (bytes, reads, writes) = job.slot();
+        Buffers::new(job.outstanding, bytes, reads, writes, content).map_err(|error| {
             TrialError::Engine(format!(
                 "cannot have memory for {} of {} bytes: {error}; use fewer outstanding I/Os or smaller blocks",
                 if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
-                job.block_bytes
+                bytes
             ))
         })
     }
@@ -261,6 +274,9 @@ struct Life<'a> {
 
 impl Life<'_> {
     fn live<E: Engine>(self, make: impl FnOnce(Buffers) -> Result<(E, Ready), TrialError>) {
+        if let Some(verify) = &self.thread.job.verify {
+            return self.verify(verify, make);
+        }
         let Self { thread, started, spare, give_up, tell } = self;
         let mut engine = match thread.buffers().and_then(make) {
             Ok((engine, ready)) => {

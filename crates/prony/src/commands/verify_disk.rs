@@ -1,0 +1,95 @@
+//! `prony verify`: does this storage keep what it acknowledged?
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use disk::{AfterCrash, Settings, VerifyProfile};
+use load::{Size, Span};
+use record::Lines;
+use study::Study;
+
+use super::disk::check_paths;
+use super::measuring::Asks;
+use crate::arguments::{Output, Verify};
+use crate::exit::{Exit, Failure};
+use crate::{session, sqliosim_disk, terminal};
+
+impl Asks for Verify {
+    fn run(&self, output: &Output) -> Result<Exit, Failure> {
+        if self.after_crash { after_crash(self, output) } else { session::run(&self.study()?, output) }
+    }
+
+    fn study(&self) -> Result<Study, Failure> {
+        if self.after_crash {
+            return Err(Failure::usage(anyhow!("--after-crash measures nothing that could be planned")));
+        }
+        check_paths(&self.paths, &self.settings)?;
+        let mut study = Study::of_disk(self.paths.clone());
+        study.title = "Verify".to_owned();
+        study.slug = "verify".to_owned();
+        study.narrow(&defaults(self.profile)).map_err(Failure::usage)?;
+        if let Some(path) = &self.sqliosim_config {
+            study.narrow(&taken_over(path)?).map_err(Failure::usage)?;
+        }
+        study
+            .narrow(&Settings { verify: Some(self.profile), ..self.settings.clone() })
+            .map_err(Failure::usage)?;
+        self.must.of(&mut study)?;
+        Ok(study)
+    }
+}
+
+/// As long as it takes to see something: five minutes, or half of one.
+fn defaults(profile: VerifyProfile) -> Settings {
+    let (duration, file_size) = match profile {
+        VerifyProfile::Sqliosim | VerifyProfile::Log | VerifyProfile::Checkpoint => {
+            (Span::seconds(300), Size::mib(1024))
+        }
+        VerifyProfile::Quick => (Span::seconds(30), Size::mib(128)),
+    };
+    Settings {
+        verify: Some(profile),
+        duration: Some(duration),
+        warm_up: Some(Span::ZERO),
+        file_size: Some(file_size),
+        ..Settings::default()
+    }
+}
+
+/// What a configuration file of SQLIOSim's asks for; each of its options is told.
+fn taken_over(path: &Path) -> Result<Settings, Failure> {
+    let failed = |problem: String| Failure::usage(anyhow!("{}: {problem}", path.display()));
+    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    // Windows writes such files in its own code page; names are not taken over.
+    let mapped = sqliosim_disk::read(&String::from_utf8_lossy(&text)).map_err(failed)?;
+    mapped.told.iter().for_each(|line| announce!("{}: {line}", path.display()));
+    Ok(mapped.settings)
+}
+
+/// Tells what a run left that ended with a crash.
+fn after_crash(verify: &Verify, output: &Output) -> Result<Exit, Failure> {
+    let journal = verify.settings.journal.as_deref();
+    let journal = journal.ok_or_else(|| {
+        Failure::usage(anyhow!("--after-crash needs the journal of that run: --journal FILE"))
+    })?;
+    let found = disk::after_crash(journal, &verify.paths).map_err(Failure::usage)?;
+    if output.format.json {
+        let text = serde_json::to_string_pretty(&found).map_err(Failure::runtime)?;
+        terminal::print_json(&(text + "\n"))?;
+    } else {
+        terminal::print(&Lines::each(told(&found)))?;
+    }
+    Ok(if found.verified.is_faulty() { Exit::Runtime } else { Exit::Pass })
+}
+
+/// Sentences, and each finding with all that is known of it.
+fn told(found: &AfterCrash) -> Vec<String> {
+    let findings = found.verified.findings.iter().flat_map(|finding| {
+        let lines = finding
+            .lines()
+            .into_iter()
+            .filter(|line| !line.starts_with("found ") && !line.starts_with("again "));
+        std::iter::once(String::new()).chain(lines)
+    });
+    found.sentences().into_iter().chain(findings).collect()
+}

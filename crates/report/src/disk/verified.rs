@@ -1,0 +1,132 @@
+//! What disks came to that had each of their pages checked: whether this storage kept what it acknowledged.
+
+use record::{Finding, Verified};
+
+use crate::format;
+use crate::report::Report;
+use crate::section::{Block, Place, Section};
+use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
+use crate::verdict::{Level, Verdict};
+
+/// Rule of what was verified.
+pub(super) const VERIFIED: &str = "verified";
+
+/// Trials that checked their pages.
+fn trials(report: &Report) -> impl Iterator<Item = (&Trial, &Verified)> {
+    report.trials.iter().filter_map(|trial| Some((trial, trial.verified()?)))
+}
+
+/// One sentence a trial, and what speaks against too much trust in it.
+pub(super) fn all(report: &Report) -> Vec<Verdict> {
+    trials(report).flat_map(|(trial, verified)| of(trial, verified)).collect()
+}
+
+fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
+    let about =
+        |level, rule, sentence| Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) };
+    let damaged = format!("{} damaged", format::grouped(verified.damaged()));
+    let sentence = format!("{}: {}", trial.name, verified.sentence());
+    let mut verdicts = vec![Verdict { figure: Some(damaged), ..about(Level::Finding, VERIFIED, sentence) }];
+    if verified.checked < verified.pages {
+        let sentence = format!(
+            "{}: {} of {} pages were checked at least once; of the others nothing is known: let it come to its end",
+            trial.name,
+            format::grouped(verified.checked),
+            format::grouped(verified.pages)
+        );
+        verdicts.push(about(Level::Warning, "coverage", sentence));
+    }
+    let cached = trial.disk().is_some_and(|disk| disk.cache.uses_file_cache());
+    if cached {
+        let sentence = format!(
+            "{}: the file cache may have answered reads during the load; audits read what the cache had let go",
+            trial.name
+        );
+        verdicts.push(about(Level::Note, "verified_through_cache", sentence));
+    }
+    verdicts
+}
+
+/// What was found, and what was looked at.
+pub(super) fn section(report: &Report) -> Section {
+    let blocks = [findings(report), coverage(report)].into_iter().flatten().map(Block::Table);
+    let (anchor, heading) = ("verified", "What was verified");
+    Section { place: Place::Own { anchor, heading }, blocks: blocks.collect() }
+}
+
+fn findings(report: &Report) -> Option<Table> {
+    let rows = trials(report).flat_map(|(trial, verified)| {
+        let row = |finding: &Finding| Row::of(finding_cells(trial, finding));
+        verified.findings.iter().map(row).collect::<Vec<_>>()
+    });
+    let columns = vec![
+        Column::number("trial"),
+        Column::words("what"),
+        Column::words("file"),
+        Column::number("offset"),
+        Column::number("page"),
+        Column::number("expected"),
+        Column::number("found"),
+        Column { spare: 1, ..Column::number("at s") },
+        Column::words("detail"),
+    ];
+    Table::of("Findings, the first of each thread; with their bytes in findings/", columns, rows)
+}
+
+fn finding_cells(trial: &Trial, finding: &Finding) -> Vec<String> {
+    let version = |version: Option<u64>| {
+        version.map_or_else(|| format::UNKNOWN.to_owned(), |version| version.to_string())
+    };
+    let again = if finding.recovered { "; right when read again" } else { "" };
+    vec![
+        trial.number.to_string(),
+        finding.damage.to_string(),
+        finding.path.clone(),
+        finding.offset.to_string(),
+        finding.page.to_string(),
+        version(finding.expected.map(|[_, newest]| newest)),
+        version(finding.found),
+        format!("{:.1}", finding.at_s),
+        format!("{}{again}", finding.detail),
+    ]
+}
+
+fn coverage(report: &Report) -> Option<Table> {
+    let rows = trials(report).flat_map(|(trial, verified)| {
+        let row = |map: &record::verify::FileMap| {
+            let mean = map.checks.iter().sum::<f64>() / map.checks.len().max(1) as f64;
+            Row::of(vec![
+                trial.number.to_string(),
+                map.path.clone(),
+                map.first.to_string(),
+                format::grouped(map.pages),
+                format!("{:.0} %", 100.0 * map.checked as f64 / map.pages.max(1) as f64),
+                format!("{mean:.1}"),
+                drawn(map),
+            ])
+        };
+        verified.map.iter().map(row).collect::<Vec<_>>()
+    });
+    let columns = vec![
+        Column::number("trial"),
+        Column::words("file"),
+        Column::number("from page"),
+        Column::number("pages"),
+        Column::number("checked"),
+        Column::number("times each"),
+        Column { spare: 1, ..Column::words("map: . checked, - in part, X damaged") },
+    ];
+    Table::of("Coverage: what was checked of each file", columns, rows)
+}
+
+/// A sign for each equal part of a file.
+fn drawn(map: &record::verify::FileMap) -> String {
+    let sign = |(damaged, checks): (&u64, &f64)| match (*damaged, *checks) {
+        (1.., _) => 'X',
+        (0, checks) if checks >= 1.0 => '.',
+        (0, checks) if checks > 0.0 => '-',
+        (0, _) => ' ',
+    };
+    map.damaged.iter().zip(&map.checks).map(sign).collect()
+}
