@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::url::Address;
-use crate::{Dialect, Error, Session, Url, Value, mysql, postgres};
+use crate::{Dialect, Error, Session, Url, Value, mysql, postgres, sqlserver};
 
 /// What an engine is sent to be looked at.
 #[derive(Debug)]
@@ -55,6 +55,7 @@ impl Activity {
             Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
             Address::Postgres(_) => &postgres::LOOKING,
             Address::Mysql(_) => &mysql::LOOKING,
+            Address::SqlServer(_) => &sqlserver::LOOKING,
         };
         let mut session = Session::open(url).await?;
         if let Some(begin) = looking.begin {

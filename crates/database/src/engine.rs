@@ -14,6 +14,8 @@ pub enum Engine {
     Postgres,
     /// MySQL or MariaDB.
     Mysql,
+    /// Microsoft SQL Server, and what speaks its protocol.
+    SqlServer,
     /// In memory, with a given service time; for tests.
     Fake,
 }
@@ -33,9 +35,9 @@ pub enum Dialect {
 
 impl Engine {
     /// All of them; the match is there so that a new one is put in.
-    pub(crate) const ALL: [Self; 4] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql | Self::Fake => {
-            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Fake]
+    pub(crate) const ALL: [Self; 5] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::Fake]
         }
     };
 
@@ -46,6 +48,7 @@ impl Engine {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
+            Self::SqlServer => "sqlserver",
             Self::Fake => "fake",
         }
     }
@@ -57,6 +60,7 @@ impl Engine {
             Self::Sqlite | Self::Fake => Dialect::Sqlite,
             Self::Postgres => Dialect::Postgres,
             Self::Mysql => Dialect::Mysql,
+            Self::SqlServer => Dialect::SqlServer,
         }
     }
 
@@ -66,7 +70,7 @@ impl Engine {
     pub fn is_file(self) -> bool {
         match self {
             Self::Sqlite => true,
-            Self::Postgres | Self::Mysql | Self::Fake => false,
+            Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => false,
         }
     }
 
@@ -75,7 +79,7 @@ impl Engine {
     pub fn is_simulated(self) -> bool {
         match self {
             Self::Fake => true,
-            Self::Sqlite | Self::Postgres | Self::Mysql => false,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer => false,
         }
     }
 }

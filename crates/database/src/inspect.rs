@@ -53,6 +53,10 @@ pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
         Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
         Address::Postgres(_) => &postgres::INSPECTED,
         Address::Mysql(_) => &mysql::INSPECTED,
+        Address::SqlServer(_) => {
+            let words = format!("{url} is a SQL Server, whose settings are not inspected yet: leave it out");
+            return Err(Error::NoDatabase(words));
+        }
     };
     let mut session = Session::open(url).await?;
     let Server { version, data_directory, log_directory, .. } = session.server().await?;

@@ -25,6 +25,7 @@ mod server_tests;
 mod session;
 mod silence;
 mod sqlite;
+mod sqlserver;
 mod transaction;
 mod url;
 

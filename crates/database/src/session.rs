@@ -12,6 +12,7 @@ use crate::numbers::Numbers;
 use crate::postgres::PostgresSession;
 use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
+use crate::sqlserver::SqlServerSession;
 use crate::url::Address;
 use crate::{Dialect, Error, NumberRow, Rows, Table, Transaction, Url, Value};
 
@@ -41,6 +42,7 @@ enum Opened {
     Sqlite(SqliteSession),
     Postgres(Box<PostgresSession>),
     Mysql(Box<MysqlSession>),
+    SqlServer(Box<SqlServerSession>),
     Fake(FakeSession),
 }
 
@@ -98,6 +100,11 @@ impl Session {
                 let (session, connection) = soon(url, server.silence, opening).await?;
                 (Opened::Mysql(Box::new(session)), connection, Some(server.silence))
             }
+            Address::SqlServer(server) => {
+                let opening = SqlServerSession::open(server, url.to_string());
+                let (session, connection) = soon(url, server.letting_in(), opening).await?;
+                (Opened::SqlServer(Box::new(session)), connection, Some(server.silence))
+            }
         };
         Ok(Self { opened, connection, watch: silence.map(|silence| Watch::new(url, silence)) })
     }
@@ -116,7 +123,7 @@ impl Session {
         Self { opened: Opened::Sqlite(session), connection, watch: None }
     }
 
-    /// Runs statements that have no parameters, separated by semicolons.
+    /// Runs statements that have no parameters, separated by semicolons, and in T-SQL by lines `GO` where a batch ends.
     ///
     /// # Errors
     /// Those of the database.
@@ -125,6 +132,7 @@ impl Session {
             Opened::Sqlite(session) => session.script(sql).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.script(sql)),
+            Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Fake(session) => session.script(sql).await,
         }
     }
@@ -138,6 +146,7 @@ impl Session {
             Opened::Sqlite(session) => session.execute(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
+            Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Fake(session) => session.execute(sql, parameters).await,
         }
     }
@@ -146,12 +155,13 @@ impl Session {
     /// point and decimal numbers as [`Value::F64`], everything else as [`Value::Text`].
     ///
     /// # Errors
-    /// Those of the database. PostgreSQL sends times, intervals and the like in forms of its own: cast them to text.
+    /// Those of the database. PostgreSQL and SQL Server send times, intervals and the like in forms of their own: cast them to text.
     pub async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.query(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
+            Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Fake(session) => session.query(sql, parameters).await,
         }
     }
@@ -165,6 +175,9 @@ impl Session {
             Opened::Sqlite(session) => session.count_rows(sql, parameters).await,
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
+            Opened::SqlServer(session) => {
+                watched!(self, Doing::Run(sql), session.count_rows(sql, parameters))
+            }
             Opened::Fake(session) => session.count_rows(sql, parameters).await,
         }
     }
@@ -185,6 +198,7 @@ impl Session {
             Opened::Sqlite(session) => session.fold(sql, parameters, state, add).await,
             Opened::Postgres(session) => session.fold(sql, parameters, state, add).await,
             Opened::Mysql(session) => session.fold(sql, parameters, state, add).await,
+            Opened::SqlServer(session) => session.fold(sql, parameters, state, add).await,
             Opened::Fake(session) => session.fold(sql, parameters, state, add).await,
         }
     }
@@ -198,7 +212,7 @@ impl Session {
     pub async fn insert(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
         match &mut self.opened {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.insert_one(sql, parameters)),
-            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::Fake(_) => {
+            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
                 let rows = self.query(sql, parameters).await?;
                 Ok(rows.first().and_then(|row| row.first()).and_then(Value::integer))
             }
@@ -217,6 +231,9 @@ impl Session {
                 watched!(self, Doing::Run("BEGIN"), session.begin_transaction())?;
             }
             Opened::Mysql(session) => watched!(self, Doing::Run("BEGIN"), session.begin_transaction())?,
+            Opened::SqlServer(session) => {
+                watched!(self, Doing::Run("BEGIN TRANSACTION"), session.begin_transaction())?;
+            }
             Opened::Fake(session) => session.begin_transaction().await?,
         }
         Ok(Transaction::new(self))
@@ -227,6 +244,7 @@ impl Session {
             Opened::Sqlite(session) => session.commit().await,
             Opened::Postgres(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::Mysql(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
+            Opened::SqlServer(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::Fake(session) => session.commit().await,
         }
     }
@@ -236,6 +254,7 @@ impl Session {
             Opened::Sqlite(session) => session.rollback().await,
             Opened::Postgres(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::Mysql(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
+            Opened::SqlServer(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::Fake(session) => session.rollback().await,
         }
     }
@@ -246,6 +265,7 @@ impl Session {
             Opened::Sqlite(session) => session.abandon(),
             Opened::Postgres(session) => session.abandon(),
             Opened::Mysql(session) => session.abandon(),
+            Opened::SqlServer(session) => session.abandon(),
             Opened::Fake(session) => session.abandon(),
         }
     }
@@ -268,6 +288,9 @@ impl Session {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
             Opened::Mysql(session) => {
+                watched!(self, Doing::Append(table.name), session.append(table, rows, method))
+            }
+            Opened::SqlServer(session) => {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
             Opened::Fake(session) => session.append(table, rows, method).await,
@@ -295,6 +318,10 @@ impl Session {
                 let rows = rows.map(Numbers);
                 watched!(self, Doing::Append(table.name), session.append_each(table, rows, method))
             }
+            (Opened::SqlServer(session), method) => {
+                let rows = rows.map(Numbers);
+                watched!(self, Doing::Append(table.name), session.append_each(table, rows, method))
+            }
             _ => {
                 room.clear();
                 rows.for_each(|row| row.push_to(room));
@@ -310,6 +337,7 @@ impl Session {
             Opened::Sqlite(_) => SqliteSession::statement_name(method),
             Opened::Postgres(_) => PostgresSession::statement_name(method),
             Opened::Mysql(_) => MysqlSession::statement_name(method),
+            Opened::SqlServer(_) => SqlServerSession::statement_name(method),
             Opened::Fake(_) => FakeSession::statement_name(method),
         }
     }
@@ -327,6 +355,9 @@ impl Session {
             Opened::Mysql(session) => {
                 watched!(self, Doing::Run("the queries of its settings"), session.server())
             }
+            Opened::SqlServer(session) => {
+                watched!(self, Doing::Run("the queries of its settings"), session.server())
+            }
             Opened::Fake(session) => Ok(session.server()),
         }
     }
@@ -342,6 +373,9 @@ impl Session {
                 watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
             }
             Opened::Mysql(session) => watched!(self, Doing::Run("the queries of its sizes"), session.sizes()),
+            Opened::SqlServer(session) => {
+                watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
+            }
             Opened::Fake(session) => session.sizes().await,
         }
     }
@@ -353,6 +387,7 @@ impl Session {
             Opened::Sqlite(_) | Opened::Fake(_) => Dialect::Sqlite,
             Opened::Postgres(_) => Dialect::Postgres,
             Opened::Mysql(_) => Dialect::Mysql,
+            Opened::SqlServer(_) => Dialect::SqlServer,
         }
     }
 
@@ -375,6 +410,9 @@ impl Session {
                 watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
             }
             Opened::Mysql(session) => {
+                watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
+            }
+            Opened::SqlServer(session) => {
                 watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
             }
         }

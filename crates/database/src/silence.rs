@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout};
 use crate::error::{Attempt, Doing, remedy};
 use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
+use crate::sqlserver::SqlServerSession;
 use crate::url::Address;
 use crate::{Connection, Error, Url};
 
@@ -146,7 +147,8 @@ impl Watch {
     }
 }
 
-async fn ask(url: &Url, connection: &Connection) -> Result<bool, Error> {
+/// Whether a server works for a connection.
+pub(crate) async fn ask(url: &Url, connection: &Connection) -> Result<bool, Error> {
     match &url.0 {
         Address::Postgres(server) => {
             let (mut session, _) = PostgresSession::open(server, url.to_string()).await?;
@@ -154,6 +156,10 @@ async fn ask(url: &Url, connection: &Connection) -> Result<bool, Error> {
         }
         Address::Mysql(server) => {
             let (mut session, _) = MysqlSession::open(server, url.to_string()).await?;
+            session.works_for(connection).await
+        }
+        Address::SqlServer(server) => {
+            let (mut session, _) = SqlServerSession::open(server, url.to_string()).await?;
             session.works_for(connection).await
         }
         // They are in this process.

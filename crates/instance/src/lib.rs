@@ -23,6 +23,7 @@ mod program;
 mod proxy;
 mod register;
 mod server;
+mod tds_server;
 mod user;
 
 pub use error::InstanceError;
@@ -35,3 +36,4 @@ pub use options::Options;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use register::{Known, Standing};
+pub use tds_server::TdsServer;

@@ -132,7 +132,54 @@ pub fn without_password(text: &str) -> Cow<'_, str> {
         rest = behind;
     }
     shown.push_str(rest);
+    let shown = without_keyword_password(&shown);
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+/// A text in which no connection string has a password: `Server=h;Password=…;Database=x`. One without quotes or braces ends at the next
+/// semicolon, since it may hold any other sign.
+fn without_keyword_password(text: &str) -> String {
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some(begin) = keyword_password(rest) {
+        let (before, value) = rest.split_at(begin);
+        let after = &value[keyword_value_end(value)..];
+        shown.push_str(before);
+        shown.push_str(PASSWORD);
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Where the value of the first keyword begins that is of a password: one that begins a text, a quotation or a pair, and ends at `=`.
+fn keyword_password(text: &str) -> Option<usize> {
+    // Of one byte each are the signs that are looked for, so that places stay what they are.
+    let small = text.to_ascii_lowercase();
+    let found = |keyword: &str| {
+        small.match_indices(keyword).find_map(|(at, _)| {
+            let before = text[..at].trim_end_matches(' ');
+            let begins = before.is_empty() || before.ends_with([';', '"', '\'', '`']);
+            let after = text[at + keyword.len()..].trim_start_matches(' ').strip_prefix('=')?;
+            begins.then(|| text.len() - after.trim_start_matches(' ').len())
+        })
+    };
+    ["password", "pwd"].into_iter().filter_map(found).min()
+}
+
+/// Where a value of a connection string ends: in braces or quotes where these do, doubled ones being part of it.
+fn keyword_value_end(value: &str) -> usize {
+    let end = match value.chars().next() {
+        Some('{') => '}',
+        Some(quote @ ('"' | '\'')) => quote,
+        _ => return value.find(';').unwrap_or(value.len()),
+    };
+    let mut signs = value.char_indices().skip(1).peekable();
+    while let Some((at, sign)) = signs.next() {
+        if sign == end && signs.next_if(|(_, next)| *next == end).is_none() {
+            return at + sign.len_utf8();
+        }
+    }
+    value.len()
 }
 
 /// Where an address ends of which this is all after `://`: at a space, or where another address begins in a list. A space

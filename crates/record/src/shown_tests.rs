@@ -35,6 +35,15 @@ fn passwords_are_not_shown() {
         ("mysql://h/x?password=s&port=1", "mysql://h/x?password=…&port=1"),
         ("postgres://me:my secret@h/x of me@home", "postgres://me:…@h/x of me@home"),
         ("modbus://h:502", "modbus://h:502"),
+        (
+            "Server=h,1433;User Id=a;Password=my s:e@c/r=t;Database=x",
+            "Server=h,1433;User Id=a;Password=…;Database=x",
+        ),
+        ("Driver={ODBC};UID=a;PWD={a;b}}c};Encrypt=yes", "Driver={ODBC};UID=a;PWD=…;Encrypt=yes"),
+        ("Server=h; password = \"a;b\" ;Pwd='c';", "Server=h; password = … ;Pwd=…;"),
+        ("Password=secret", "Password=…"),
+        ("Server=h;Password={never closed", "Server=h;Password=…"),
+        ("the password = wrong, says the server", "the password = wrong, says the server"),
         ("http://h:80/ready, says me@home", "http://h:80/ready, says me@home"),
         ("postgres://me@h:5432/x mail me@h", "postgres://me@h:5432/x mail me@h"),
         ("12:30 by me@home", "12:30 by me@home"),
@@ -73,5 +82,15 @@ proptest! {
     ) {
         let text = format!("{before}postgres://{user}:0{password}0@h{after}");
         prop_assert_eq!(without_password(&text), format!("{before}postgres://{user}:…@h{after}"));
+    }
+
+    #[test]
+    fn no_password_of_a_connection_string_is_left(
+        password in "[!-:<-z|~][!-:<-~ ]{0,12}", key in "(Password|PWD|password )",
+    ) {
+        prop_assume!(!password.starts_with(['"', '\'']));
+        let text = format!("Server=h;{key}={password};Database=x");
+        let shown = without_password(&text).into_owned();
+        prop_assert_eq!(shown, format!("Server=h;{key}=…;Database=x"));
     }
 }

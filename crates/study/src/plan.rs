@@ -259,10 +259,13 @@ fn design(study: &Study, points: &[Point]) -> Option<Design> {
 const DITHER: u64 = 0x4449_5448_4552_2121;
 const DITHER_FACTOR_MAX: f64 = 1.2;
 
-/// PostgreSQL's `checkpoint_timeout` is 5 minutes unless it is changed (its documentation, "Write Ahead Log").
+/// PostgreSQL's `checkpoint_timeout` is 5 minutes unless it is changed (its documentation, "Write Ahead Log"), SQL Server's
+/// `TARGET_RECOVERY_TIME` of a new database one minute
+/// (<https://learn.microsoft.com/sql/relational-databases/logs/database-checkpoints-sql-server>).
 fn default_checkpoint_s(engine: Engine) -> Option<f64> {
     match engine {
         Engine::Postgres => Some(300.0),
+        Engine::SqlServer => Some(60.0),
         Engine::Sqlite | Engine::Mysql | Engine::Fake => None,
     }
 }

@@ -13,8 +13,9 @@ pub(crate) static ADMINISTRATION: Administration = Administration {
     lock_name: "SELECT get_lock(concat('prony-make:', md5(?)), 0)",
     lock_key: |name| Value::Text(name.to_owned()),
     lock: "SELECT get_lock(concat('prony:', md5(database())), 0)",
+    waits_for_locks: false,
     is_held: "SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)",
-    stay: "SET SESSION wait_timeout = 31536000",
+    stay: Some("SET SESSION wait_timeout = 31536000"),
     stay_may_be_unknown: false,
     way: Way::Commenting(Commenting {
         create: "CREATE DATABASE {name} CHARACTER SET utf8mb4{comment}",

@@ -23,10 +23,12 @@ pub(crate) struct Administration {
     pub(crate) lock_key: fn(&str) -> Value,
     /// Takes the lock of the database of the session that asks: answers 1 if nobody else has it.
     pub(crate) lock: &'static str,
+    /// Whether these wait for a lock that somebody has, as long as is worth it.
+    pub(crate) waits_for_locks: bool,
     /// Answers 1 if the session `{id}` has the lock of the database of the session that asks.
     pub(crate) is_held: &'static str,
-    /// Keeps the server from ending a session that does nothing.
-    pub(crate) stay: &'static str,
+    /// Keeps the server from ending a session that does nothing; none of one that never does.
+    pub(crate) stay: Option<&'static str>,
     /// Whether there are servers that do not know that setting, and never end such a session.
     pub(crate) stay_may_be_unknown: bool,
     pub(crate) way: Way,

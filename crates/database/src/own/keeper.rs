@@ -89,16 +89,19 @@ impl Drop for Keeper {
 /// A session that holds the lock of its database, if nobody else does. One that has just ended is waited for.
 async fn lock(administration: &Administration, own: &Url) -> Result<Option<Session>, Error> {
     let mut session = Session::open(own).await?;
-    match session.script(administration.stay).await {
-        Err(_) if administration.stay_may_be_unknown => {}
-        stays => stays?,
+    if let Some(stay) = administration.stay {
+        match session.script(stay).await {
+            Err(_) if administration.stay_may_be_unknown => {}
+            stays => stays?,
+        }
     }
     Ok(take_lock(administration, &mut session).await?.then_some(session))
 }
 
 /// Takes the lock of the database of a session, which keeps it to its end; false if somebody else has it.
 pub(super) async fn take_lock(administration: &Administration, session: &mut Session) -> Result<bool, Error> {
-    for _ in 0..LINGER_LOOKS {
+    let looks = if administration.waits_for_locks { 1 } else { LINGER_LOOKS };
+    for _ in 0..looks {
         if session.query(administration.lock, &[]).await? == [[Value::I64(1)]] {
             return Ok(true);
         }

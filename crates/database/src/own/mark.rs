@@ -4,7 +4,7 @@ use ownership::{Mark, RunId};
 
 use super::administration::filled;
 use super::file;
-use crate::{Dialect, Error, Session, Value, mysql, postgres};
+use crate::{Dialect, Error, Session, Value, mysql, postgres, sqlserver};
 
 /// Makes the `{table}` of a mark, `{made_by}`, `{held_by}` and `{is_transient}`, with the type of a `{moment}`.
 const MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
@@ -37,7 +37,7 @@ fn count_marks(dialect: Dialect) -> &'static str {
         Dialect::Sqlite => file::COUNT_MARKS,
         Dialect::Postgres => postgres::ADMINISTRATION.count_marks,
         Dialect::Mysql => mysql::ADMINISTRATION.count_marks,
-        Dialect::SqlServer => "SELECT count(*) FROM sys.tables WHERE name = 'prony_mark'",
+        Dialect::SqlServer => sqlserver::ADMINISTRATION.count_marks,
     }
 }
 

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fake::FakeServer;
 use crate::url::Address;
-use crate::{Claim, Error, Session, Url, mysql, postgres};
+use crate::{Claim, Error, Session, Url, mysql, postgres, sqlserver};
 
 pub(crate) use administration::{Administration, Commenting, Renaming, Way};
 pub(crate) use server::hash;
@@ -79,6 +79,7 @@ impl Own {
             }
             Address::Postgres(_) => on_server(&postgres::ADMINISTRATION, url, name, claim).await?,
             Address::Mysql(_) => on_server(&mysql::ADMINISTRATION, url, name, claim).await?,
+            Address::SqlServer(_) => on_server(&sqlserver::ADMINISTRATION, url, name, claim).await?,
         };
         let url = url.with_database(&name);
         Ok(Self { url, name, was_there, claim: claim.clone(), hold: Arc::new(hold) })
@@ -160,7 +161,7 @@ impl Own {
 pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
     match &url.0 {
         Address::Sqlite(path) => file::look(path, existing, instead),
-        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) => Ok(()),
+        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => Ok(()),
     }
 }
 
@@ -181,6 +182,7 @@ pub async fn look_as(url: &Url, name: &str, claim: &Claim) -> Result<bool, Error
         Address::Sqlite(path) => return file::look_as(path, claim).await,
         Address::Postgres(_) => &postgres::ADMINISTRATION,
         Address::Mysql(_) => &mysql::ADMINISTRATION,
+        Address::SqlServer(_) => &sqlserver::ADMINISTRATION,
         Address::Fake(_) => return Ok(false),
     };
     check_name(name)?;
@@ -197,7 +199,7 @@ pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<
     }
     match &url.0 {
         Address::Sqlite(path) => file::look_inside(path).await.map(Some),
-        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) => {
+        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => {
             Session::open(&url.with_database(name)).await.map(Some)
         }
     }

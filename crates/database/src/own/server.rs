@@ -135,9 +135,10 @@ impl Place {
     /// A session from which databases are made and removed, while nobody else does so under this name.
     async fn admin(&self) -> Result<Session, Error> {
         let mut admin = Session::open(&self.url).await?;
-        let Administration { lock_name, lock_key, .. } = self.administration;
+        let Administration { lock_name, lock_key, waits_for_locks, .. } = self.administration;
         let key = lock_key(&self.name);
-        for _ in 0..FINISH_LOOKS {
+        let looks = if *waits_for_locks { 1 } else { FINISH_LOOKS };
+        for _ in 0..looks {
             if admin.query(lock_name, std::slice::from_ref(&key)).await? == [[Value::I64(1)]] {
                 return Ok(admin);
             }

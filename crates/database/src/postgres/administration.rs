@@ -15,8 +15,9 @@ pub(crate) static ADMINISTRATION: Administration = Administration {
     lock_key: |name| Value::I64(hash(name).cast_signed()),
     // A number of the database; these are the letters `prony`.
     lock: "SELECT pg_try_advisory_lock(482956242553)",
+    waits_for_locks: false,
     is_held: "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}",
-    stay: "SET idle_session_timeout = 0",
+    stay: Some("SET idle_session_timeout = 0"),
     stay_may_be_unknown: true,
     way: Way::Renaming(Renaming {
         // The template that nobody is connected to.

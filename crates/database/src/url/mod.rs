@@ -1,9 +1,10 @@
-//! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`.
+//! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`, `sqlserver://…`.
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
 
 mod form;
 mod parse;
+pub(crate) mod sqlserver;
 pub(crate) mod whole;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::fake::FakeServer;
 use crate::silence::Silence;
 use crate::{Engine, Error, Fake};
 use form::{Form, MYSQL, POSTGRES};
+use sqlserver::SqlServerAddress;
 
 /// An address. What is shown of it never holds the password.
 ///
@@ -29,6 +31,8 @@ use form::{Form, MYSQL, POSTGRES};
 ///   directory with a socket), `port`, `user`, `sslmode`. Without a host: localhost. Without a password:
 ///   `PGPASSWORD`. Without a database: `postgres`. Without a mode: `disable` on this machine, else `verify-full`.
 /// - `mysql://…` or `mariadb://…`, the same with the options `socket` and `ssl-mode`. Without a password: `MYSQL_PWD`.
+/// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
+///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url(pub(crate) Address);
 
@@ -42,6 +46,8 @@ pub(crate) enum Address {
     Postgres(ServerAddress),
     /// MySQL or MariaDB.
     Mysql(ServerAddress),
+    /// SQL Server.
+    SqlServer(Box<SqlServerAddress>),
     /// A fake, with the server that all clones of the address share.
     Fake(FakeServer),
 }
@@ -99,6 +105,12 @@ impl Encryption {
 pub struct UrlError(pub(crate) String);
 
 impl Url {
+    /// The addresses of a list with commas between them. A connection string, which has commas of its own, stands alone.
+    #[must_use]
+    pub fn split(list: &str) -> Vec<&str> {
+        if sqlserver::is_connection_string(list) { vec![list] } else { list.split(',').collect() }
+    }
+
     /// The engine.
     #[must_use]
     pub fn engine(&self) -> Engine {
@@ -106,6 +118,7 @@ impl Url {
             Address::Sqlite(_) => Engine::Sqlite,
             Address::Postgres(_) => Engine::Postgres,
             Address::Mysql(_) => Engine::Mysql,
+            Address::SqlServer(_) => Engine::SqlServer,
             Address::Fake(_) => Engine::Fake,
         }
     }
@@ -115,13 +128,16 @@ impl Url {
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
             Address::Sqlite(file) => Some(file),
-            Address::Postgres(_) | Address::Mysql(_) | Address::Fake(_) => None,
+            Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) | Address::Fake(_) => None,
         }
     }
 
     /// Where the server listens, as `host:port` or the path of its socket.
     #[must_use]
     pub fn host(&self) -> Option<String> {
+        if let Address::SqlServer(server) = &self.0 {
+            return Some(server.place());
+        }
         self.server().map(|server| match &server.host {
             Host::Tcp { name, port } if name.contains(':') => format!("[{name}]:{port}"),
             Host::Tcp { name, port } => format!("{name}:{port}"),
@@ -137,22 +153,36 @@ impl Url {
             (Address::Sqlite(own), Address::Sqlite(other)) => parts(own).eq(parts(other)),
             (Address::Postgres(own), Address::Postgres(other))
             | (Address::Mysql(own), Address::Mysql(other)) => own.host.is_same(&other.host),
-            (Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) | Address::Fake(_), _) => {
-                self == other
-            }
+            (Address::SqlServer(own), Address::SqlServer(other)) => own.is_same_place(other),
+            (
+                Address::Sqlite(_)
+                | Address::Postgres(_)
+                | Address::Mysql(_)
+                | Address::SqlServer(_)
+                | Address::Fake(_),
+                _,
+            ) => self == other,
         }
     }
 
     /// Name of the database on the server, if the address has one.
     #[must_use]
     pub fn database(&self) -> Option<&str> {
-        self.server().and_then(|server| server.database.as_deref())
+        match &self.0 {
+            Address::SqlServer(server) => server.database.as_deref(),
+            Address::Postgres(server) | Address::Mysql(server) => server.database.as_deref(),
+            Address::Sqlite(_) | Address::Fake(_) => None,
+        }
     }
 
     /// Whether the database is on this machine: a file, a socket, or a loopback address.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        self.server().is_none_or(|server| server.host.is_local())
+        match &self.0 {
+            Address::SqlServer(server) => server.is_local(),
+            Address::Postgres(server) | Address::Mysql(server) => server.host.is_local(),
+            Address::Sqlite(_) | Address::Fake(_) => true,
+        }
     }
 
     /// Speed and faults of a fake.
@@ -170,7 +200,7 @@ impl Url {
     fn fake_server(&self) -> Option<&FakeServer> {
         match &self.0 {
             Address::Fake(server) => Some(server),
-            Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) => None,
+            Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => None,
         }
     }
 
@@ -178,8 +208,10 @@ impl Url {
     #[must_use]
     pub fn with_database(&self, name: &str) -> Self {
         let mut url = self.clone();
-        if let Some(server) = url.server_mut() {
-            server.database = Some(name.to_owned());
+        match &mut url.0 {
+            Address::SqlServer(server) => server.database = Some(name.to_owned()),
+            Address::Postgres(server) | Address::Mysql(server) => server.database = Some(name.to_owned()),
+            Address::Sqlite(_) | Address::Fake(_) => {}
         }
         url
     }
@@ -187,8 +219,10 @@ impl Url {
     /// The same server, which counts as lost when it is silent for so long instead of for ten seconds: for tests.
     #[must_use]
     pub fn with_silence(mut self, limit: Duration) -> Self {
-        if let Some(server) = self.server_mut() {
-            server.silence = Silence(limit);
+        match &mut self.0 {
+            Address::SqlServer(server) => server.silence = Silence(limit),
+            Address::Postgres(server) | Address::Mysql(server) => server.silence = Silence(limit),
+            Address::Sqlite(_) | Address::Fake(_) => {}
         }
         self
     }
@@ -196,14 +230,7 @@ impl Url {
     fn server(&self) -> Option<&ServerAddress> {
         match &self.0 {
             Address::Postgres(server) | Address::Mysql(server) => Some(server),
-            Address::Sqlite(_) | Address::Fake(_) => None,
-        }
-    }
-
-    fn server_mut(&mut self) -> Option<&mut ServerAddress> {
-        match &mut self.0 {
-            Address::Postgres(server) | Address::Mysql(server) => Some(server),
-            Address::Sqlite(_) | Address::Fake(_) => None,
+            Address::Sqlite(_) | Address::SqlServer(_) | Address::Fake(_) => None,
         }
     }
 }
@@ -232,12 +259,15 @@ impl Host {
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::Socket { .. } => true,
-            Self::Tcp { name, .. } => {
-                name.eq_ignore_ascii_case("localhost")
-                    || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-            }
+            Self::Tcp { name, .. } => is_loopback(name),
         }
     }
+}
+
+/// Whether a host is this machine, as far as its name tells.
+fn is_loopback(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl ServerAddress {
@@ -267,6 +297,7 @@ impl fmt::Display for Url {
             Address::Sqlite(file) => write!(f, "sqlite:{}", file.display()),
             Address::Postgres(server) => server.show(f, &POSTGRES),
             Address::Mysql(server) => server.show(f, &MYSQL),
+            Address::SqlServer(server) => server.fmt(f),
             Address::Fake(server) => server.fake().fmt(f),
         }
     }

@@ -6,18 +6,23 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::form::{Form, MYSQL, POSTGRES, SocketOption};
+use super::sqlserver::{SqlServerAddress, connection_string, is_connection_string};
 use super::{Address, Encryption, Host, ServerAddress, Url, UrlError};
 use crate::silence::Silence;
 use crate::{Engine, Fake};
 
-const ENCODING: &str =
+pub(super) const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
-const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database or mysql://user@host:port/database";
+const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database or \
+                     sqlserver://user@host:port/database";
 
 impl FromStr for Url {
     type Err = UrlError;
 
     fn from_str(text: &str) -> Result<Self, UrlError> {
+        if is_connection_string(text) {
+            return connection_string(text).map(|server| Self(Address::SqlServer(Box::new(server))));
+        }
         let Some((scheme, rest)) = text.split_once(':') else {
             return Err(UrlError(format!("this is no address of a database: {FORMS}")));
         };
@@ -30,6 +35,9 @@ impl FromStr for Url {
                 Parts::of(rest, &POSTGRES)?.server().map(|server| Self(Address::Postgres(server)))
             }
             Engine::Mysql => Parts::of(rest, &MYSQL)?.server().map(|server| Self(Address::Mysql(server))),
+            Engine::SqlServer => {
+                SqlServerAddress::read(rest).map(|server| Self(Address::SqlServer(Box::new(server))))
+            }
             Engine::Fake => rest.parse::<Fake>().map(Self::from),
         }
     }
@@ -41,6 +49,7 @@ fn schemes(engine: Engine) -> &'static [&'static str] {
         Engine::Sqlite => &["sqlite"],
         Engine::Postgres => &["postgres", "postgresql"],
         Engine::Mysql => &["mysql", "mariadb"],
+        Engine::SqlServer => &["sqlserver", "mssql"],
         Engine::Fake => &["fake"],
     }
 }
@@ -146,7 +155,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlError> {
+pub(super) fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlError> {
     let Some(numeric) = place.strip_prefix('[') else {
         return Ok(place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))));
     };
@@ -187,7 +196,7 @@ fn options<'a>(query: &'a str, form: &Form) -> Result<Vec<(&'a str, String)>, Ur
 }
 
 /// `%41` is `A`.
-fn decoded(text: &str, what: &str) -> Result<String, UrlError> {
+pub(super) fn decoded(text: &str, what: &str) -> Result<String, UrlError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -8,9 +8,10 @@ use super::{Managed, MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Historian {
-    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (MariaDB too). On a server the
-    /// database named here is only logged in to; a new one is made for the test. A password can be in the address, in
-    /// PGPASSWORD or in MYSQL_PWD. --managed starts a server instead
+    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server the database named here is only
+    /// logged in to; a new one is made for the test. A password can be in the address, in PGPASSWORD, MYSQL_PWD or
+    /// SQLCMDPASSWORD. --managed starts a server instead
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 

@@ -23,8 +23,9 @@ pub(crate) enum Orders {
 #[derive(Debug, Args)]
 pub(crate) struct RunOrders {
     /// Servers or files with stores that were loaded by `prony orders load`, several separated by commas, each driven by
-    /// clients of its own: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE. A password can be in
-    /// the address, in PGPASSWORD or in MYSQL_PWD. --managed starts a server instead, into which stores of --size are loaded
+    /// clients of its own: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or
+    /// sqlserver://USER@HOST/DATABASE; a connection string of SQL Server stands alone. A password can be in the address, in
+    /// PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD. --managed starts a server instead, into which stores of --size are loaded
     #[arg(long, value_name = "URL[,URL…]", help_heading = "Target")]
     pub(crate) target: Option<String>,
 
@@ -80,9 +81,10 @@ pub(crate) struct CompatOutput {
 
 #[derive(Debug, Args)]
 pub(crate) struct Store {
-    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (MariaDB too). On a server the
-    /// database named here is only logged in to; the store has one of its own. A password can be in the address, in
-    /// PGPASSWORD or in MYSQL_PWD
+    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server the database named here is only
+    /// logged in to; the store has one of its own. A password can be in the address, in PGPASSWORD, MYSQL_PWD or
+    /// SQLCMDPASSWORD
     #[arg(long, value_name = "URL")]
     pub(crate) target: String,
 

@@ -64,8 +64,12 @@ fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Database>, Failu
     let address = |(number, text): (usize, &str)| {
         text.parse::<Url>().map_err(|error| anyhow!("target {}: {error}", number + 1))
     };
-    let urls: Vec<Url> =
-        targets.split(',').enumerate().map(address).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let urls: Vec<Url> = Url::split(targets)
+        .into_iter()
+        .enumerate()
+        .map(address)
+        .collect::<Result<_, _>>()
+        .map_err(Failure::usage)?;
     let names: Vec<&str> = databases.map(|names| names.split(',').collect()).unwrap_or_default();
     if let (Some(file), Some(names)) = (urls.iter().find(|url| url.file().is_some()), databases) {
         return Err(Failure::usage(anyhow!(

@@ -44,6 +44,7 @@ mod server_cpu;
 mod servers;
 mod silence;
 mod sqlio;
+mod sqlserver;
 mod study;
 mod told;
 mod verify;

@@ -1,0 +1,186 @@
+//! From an address to a session that is logged in: names, ports, addresses of a listener, the first words, encryption, login.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use tiberius::{AuthMethod, Client, Config, EncryptionLevel};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::browser;
+use super::fault;
+use super::prelogin::{self, ANSWER, HEADER_BYTES, PRELOGIN, Prelogin, Word};
+use super::stream::Stream;
+use crate::Error;
+use crate::error::{Attempt, remedy};
+use crate::resolve;
+use crate::silence::UNACKNOWLEDGED;
+use crate::url::sqlserver::{DEFAULT_PORT, Encrypt, SqlServerAddress};
+
+/// Size of packets that is asked for if the address says none: that of Microsoft's drivers.
+const PACKET_BYTES: u16 = 8000;
+/// How often a server may send us on to another one: Azure does so once.
+const REDIRECTIONS_MAX: u32 = 4;
+/// Longest answer to the first words that is believed to be one.
+const ANSWER_BYTES_MAX: usize = 4096;
+
+const NOT_TDS: &str = "see whether SQL Server listens on that port; one that wants strict encryption is asked with encrypt=strict";
+
+/// Who logs in.
+enum Login {
+    User { name: String, password: String },
+    Token(String),
+}
+
+/// Connects and logs in.
+pub(super) async fn connect(
+    address: &SqlServerAddress,
+    attempt: Attempt<'_>,
+) -> Result<Client<Stream>, Error> {
+    let login = login(address, attempt)?;
+    let (mut host, mut port) = (address.host.clone(), address.port);
+    for _ in 0..REDIRECTIONS_MAX {
+        let addresses = resolve::addresses(&host, attempt).await?;
+        let port_there = match (port, &address.instance) {
+            (Some(port), _) => port,
+            (None, Some(instance)) => browser::port(&addresses, instance, attempt).await?,
+            (None, None) => DEFAULT_PORT,
+        };
+        let places: Vec<SocketAddr> =
+            addresses.into_iter().map(|ip: IpAddr| SocketAddr::new(ip, port_there)).collect();
+        let socket = reach(&places, address.multi_subnet_failover).await;
+        let socket = socket.map_err(|error| Error::Unreachable(attempt.text(error, remedy::UNREACHABLE)))?;
+        let stream = agree(socket, address, matches!(login, Login::Token(_)), attempt).await?;
+        match Client::connect(config(address, &host, port_there, &login), stream).await {
+            Err(tiberius::error::Error::Routing { host: there, port: port_there }) => {
+                (host, port) = (there, Some(port_there));
+            }
+            connected => return connected.map_err(|error| fault::at_connect(&error, attempt)),
+        }
+    }
+    Err(Error::Unreachable(
+        attempt.text("each server sends us on to another one", "see who answers for this name"),
+    ))
+}
+
+/// A connection to one of these places: to the first that answers, of one after the other or of all at once.
+async fn reach(places: &[SocketAddr], at_once: bool) -> io::Result<TcpStream> {
+    let mut tries: FuturesUnordered<_> = FuturesUnordered::new();
+    let mut left = places.iter().copied();
+    let mut why = io::Error::other("it has no address");
+    let socket = loop {
+        let count = if at_once { usize::MAX } else { 1 };
+        tries.extend(left.by_ref().take(count).map(TcpStream::connect::<SocketAddr>));
+        match tries.next().await {
+            Some(Ok(socket)) => break socket,
+            Some(Err(error)) => why = error,
+            None => return Err(why),
+        }
+    };
+    socket.set_nodelay(true)?;
+    rustix::net::sockopt::set_socket_keepalive(&socket, true)?;
+    rustix::net::sockopt::set_tcp_keepidle(&socket, UNACKNOWLEDGED)?;
+    let unacknowledged_ms = u32::try_from(UNACKNOWLEDGED.as_millis()).unwrap_or(u32::MAX);
+    rustix::net::sockopt::set_tcp_user_timeout(&socket, unacknowledged_ms)?;
+    Ok(socket)
+}
+
+/// Says the first words.
+async fn agree(
+    mut socket: TcpStream,
+    address: &SqlServerAddress,
+    has_token: bool,
+    attempt: Attempt<'_>,
+) -> Result<Stream, Error> {
+    let refused = |words: &str| {
+        Error::Refused(attempt.text(
+            words,
+            "add ?encrypt=off to the address if the network is trusted, or connect through a tunnel",
+        ))
+    };
+    if address.encrypt() != Encrypt::Off || has_token {
+        return Err(refused("prony does not encrypt connections yet, and this one is to be"));
+    }
+    let words = prelogin::asked(Word::NotSupported, has_token, address.instance.as_deref());
+    let answer = exchange(&mut socket, &prelogin::packet(PRELOGIN, &words), attempt).await?;
+    match answer.word {
+        Word::NotSupported | Word::Off => Ok(Stream::new(socket, answer.plain())),
+        Word::On | Word::Required => {
+            Err(refused("the server wants connections encrypted, which prony does not do yet"))
+        }
+    }
+}
+
+/// Sends the first words and reads those of the server.
+async fn exchange<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
+    stream: &mut S,
+    words: &[u8],
+    attempt: Attempt<'_>,
+) -> Result<Prelogin, Error> {
+    let lost = |error: io::Error| {
+        let words = format!("the connection ended at its first words: {error}");
+        Error::Unreachable(attempt.text(words, NOT_TDS))
+    };
+    let odd = || Error::Unreachable(attempt.text("what answers there does not speak TDS", NOT_TDS));
+    stream.write_all(words).await.map_err(lost)?;
+    stream.flush().await.map_err(lost)?;
+    let mut header = [0; HEADER_BYTES];
+    stream.read_exact(&mut header).await.map_err(lost)?;
+    let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    if header[0] != ANSWER || !(HEADER_BYTES..=ANSWER_BYTES_MAX).contains(&length) {
+        return Err(odd());
+    }
+    let mut answer = vec![0; length - HEADER_BYTES];
+    stream.read_exact(&mut answer).await.map_err(lost)?;
+    Prelogin::read(&answer).ok_or_else(odd)
+}
+
+fn login(address: &SqlServerAddress, attempt: Attempt<'_>) -> Result<Login, Error> {
+    let refused = |words: String, remedy: &str| Error::Refused(attempt.text(words, remedy));
+    if let Some(file) = &address.access_token_file {
+        let read = std::fs::read_to_string(file);
+        let token = read.map_err(|error| {
+            refused(
+                format!("cannot read the access token in {}: {error}", file.display()),
+                "name a file that holds it",
+            )
+        })?;
+        let token = token.trim();
+        if token.is_empty() {
+            return Err(refused(format!("{} holds no access token", file.display()), "put one into it"));
+        }
+        return Ok(Login::Token(token.to_owned()));
+    }
+    let name = address.user.clone().or_else(|| std::env::var("SQLCMDUSER").ok());
+    let password = address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok());
+    match (name, password) {
+        (Some(name), Some(password)) => Ok(Login::User { name, password }),
+        (None, _) => Err(refused("nobody is to log in".to_owned(), "give user:password@host, or SQLCMDUSER")),
+        (Some(_), None) => {
+            Err(refused("the login has no password".to_owned(), "give user:password@host, or SQLCMDPASSWORD"))
+        }
+    }
+}
+
+fn config(address: &SqlServerAddress, host: &str, port: u16, login: &Login) -> Config {
+    let mut config = Config::new();
+    config.host(host);
+    config.port(port);
+    config.application_name(address.application_name.as_deref().unwrap_or("prony"));
+    config.client_name(rustix::system::uname().nodename().to_string_lossy());
+    config.packet_size(u32::from(address.packet_bytes.unwrap_or(PACKET_BYTES)));
+    config.readonly(address.is_read_only);
+    if let Some(database) = &address.database {
+        config.database(database);
+    }
+    // What is encrypted is the stream's affair, and how long anything may take is that of whoever waits.
+    config.encryption(EncryptionLevel::NotSupported);
+    config.handshake_timeout(None);
+    config.command_timeout(None);
+    config.authentication(match login {
+        Login::User { name, password } => AuthMethod::sql_server(name, password),
+        Login::Token(token) => AuthMethod::aad_token(token),
+    });
+    config
+}
