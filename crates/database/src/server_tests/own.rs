@@ -37,7 +37,7 @@ pub(super) async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
     let mut lingering = own.session().await.unwrap();
     let open = format!("CREATE TABLE t (x integer); {}; INSERT INTO t VALUES (1)", begin(engine));
     lingering.script(&open).await.unwrap();
-    timeout(PATIENCE, own.remove()).await.unwrap().unwrap();
+    timeout(patience(engine), own.remove()).await.unwrap().unwrap();
     assert!(matches!(
         Session::open(&server.url().with_database("prony_Own")).await,
         Err(Error::NoDatabase(_))
@@ -69,7 +69,7 @@ async fn end_lock(own: &Own, engine: Engine) {
     session.script(&end).await.unwrap();
     let begin = Instant::now();
     while !session.query(find, &[]).await.unwrap().iter().flatten().all(|id| *id == Value::Null) {
-        assert!(begin.elapsed() < PATIENCE, "the server did not end it");
+        assert!(begin.elapsed() < patience(engine), "the server did not end it");
     }
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn a_database_that_took_the_name_is_left(engine: Engine) {
         // There nobody is thrown out of a database that goes.
         end_lock(&own, engine).await;
     }
-    dropped(&mut theirs, &format!("DROP DATABASE prony_replaced {drop}")).await;
+    dropped(engine, &mut theirs, &format!("DROP DATABASE prony_replaced {drop}")).await;
     assert!(matches!(own.is_held().await, Ok(Held::Lost(_)) | Err(Error::NoDatabase(_))));
     theirs.script("CREATE DATABASE prony_replaced").await.unwrap();
     let mut inside = Session::open(&server.url().with_database("prony_replaced")).await.unwrap();
@@ -169,7 +169,7 @@ pub(super) async fn what_was_on_its_way_out_gets_its_name_back(engine: Engine) {
         _ => "ALTER DATABASE prony_out RENAME TO prony_old_a437b2b44311dc8e",
     };
     while let Err(error) = admin.script(rename).await {
-        assert!(begin.elapsed() < PATIENCE, "{error}");
+        assert!(begin.elapsed() < patience(engine), "{error}");
     }
     let refused = server.own("prony_out", Existing::Refuse).await.unwrap_err().to_string();
     assert!(refused.contains("from an earlier run"), "{refused}");
@@ -230,7 +230,7 @@ pub(super) async fn what_has_an_older_mark_is_ours(engine: Engine) {
     let own = reused(&server, "prony_old_mark").await;
     assert!(own.was_there() && own.is_held().await.unwrap() == Held::Held);
     own.remove().await.unwrap_err();
-    dropped(&mut admin, "DROP DATABASE prony_old_mark").await;
+    dropped(engine, &mut admin, "DROP DATABASE prony_old_mark").await;
     admin.script("CREATE DATABASE prony_old_mark").await.unwrap();
     old().await;
     replaced(&server, "prony_old_mark").await.remove().await.unwrap();
@@ -249,7 +249,7 @@ async fn reused(server: &Running, name: &str) -> Own {
     loop {
         match server.own(name, Existing::Reuse).await {
             Ok(own) => return own,
-            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(begin.elapsed() < patience(server.url().engine()), "{error}"),
         }
     }
 }

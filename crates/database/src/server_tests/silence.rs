@@ -20,7 +20,9 @@ fn short(engine: Engine) -> Duration {
 }
 
 /// Far longer than any set-up here takes to end, with everything that it tries to clear up.
-const BOUND: Duration = Duration::from_secs(60);
+fn bound(engine: Engine) -> Duration {
+    Duration::from_secs(if engine == Engine::SqlServer { 60 } else { 20 })
+}
 
 /// Moments at which a server falls silent: every other word of it, or more.
 const POINTS: usize = 36;
@@ -61,7 +63,7 @@ async fn set_up(url: &Url, name: &str) -> Result<(), Error> {
 pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: Engine) {
     let server = shared(engine);
     let whole = before(&server, u64::MAX);
-    set_up(&through(&whole, &server, BOUND), "prony_set_up").await.unwrap();
+    set_up(&through(&whole, &server, bound(engine)), "prony_set_up").await.unwrap();
     let pieces = whole.pieces();
     // Ends of messages, and a byte before some of them, but for the last words, which nobody waits for.
     let ends = &pieces[..pieces.len() - 3];
@@ -71,7 +73,7 @@ pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: 
         let server = Arc::clone(&server);
         async move {
             let (proxy, name) = (before(&server, bytes), format!("prony_silent_{number}"));
-            let ended = timeout(BOUND, set_up(&through(&proxy, &server, short(engine)), &name)).await;
+            let ended = timeout(bound(engine), set_up(&through(&proxy, &server, short(engine)), &name)).await;
             let error = ended.unwrap_or_else(|_| panic!("it hangs after {bytes} bytes")).unwrap_err();
             let text = error.to_string();
             assert!(error.is_lost(), "after {bytes} bytes: {text}");
@@ -92,7 +94,7 @@ pub(super) async fn an_answer_that_is_swallowed_is_known_by_asking_the_server(en
     session.query("SELECT 1", &[]).await.unwrap();
     proxy.fall_silent();
     proxy.spare_new_connections();
-    let error = timeout(BOUND, session.query("SELECT 2", &[])).await.unwrap().unwrap_err();
+    let error = timeout(bound(engine), session.query("SELECT 2", &[])).await.unwrap().unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, Error::Lost(_)) && text.contains("it has nothing to do for this one"), "{text}");
     assert!(text.contains("`SELECT 2`") && text.contains("swallows"), "{text}");
@@ -104,7 +106,7 @@ pub(super) async fn a_statement_that_the_server_works_on_is_awaited(engine: Engi
     let sleep = if engine == Engine::Postgres { "SELECT pg_sleep(4)" } else { "SELECT sleep(4)" };
     let begin = Instant::now();
     let mut session = Session::open(&server.url().with_silence(SILENCE)).await.unwrap();
-    timeout(BOUND, session.query(sleep, &[])).await.unwrap().unwrap();
+    timeout(bound(engine), session.query(sleep, &[])).await.unwrap().unwrap();
     assert!(begin.elapsed() >= 4 * SILENCE);
     // One that is not watched is not asked about.
     let mut session = Session::open(&server.url().with_silence(SILENCE)).await.unwrap().without_limit();

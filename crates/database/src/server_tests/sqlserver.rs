@@ -91,5 +91,5 @@ async fn a_server_tells_whether_it_works_for_a_session() {
     let (ended, was_seen) = tokio::join!(session.script(long), works());
     ended.unwrap();
     assert!(was_seen);
-    timeout(PATIENCE, async { while works().await {} }).await.unwrap();
+    timeout(patience(Engine::SqlServer), async { while works().await {} }).await.unwrap();
 }
