@@ -166,11 +166,18 @@ fn keyword_password(text: &str) -> Option<usize> {
     ["password", "pwd"].into_iter().filter_map(found).min()
 }
 
+/// Whether nothing but what stands for a password is a value of a connection string.
+fn is_masked(value: &str) -> bool {
+    let after = value.strip_prefix(PASSWORD).map(|after| after.trim_start_matches(' '));
+    after.is_some_and(|after| after.is_empty() || after.starts_with(';'))
+}
+
 /// Where a value of a connection string ends: in braces or quotes where these do, doubled ones being part of it.
 fn keyword_value_end(value: &str) -> usize {
     let end = match value.chars().next() {
         Some('{') => '}',
         Some(quote @ ('"' | '\'')) => quote,
+        _ if is_masked(value) => return PASSWORD.len(),
         _ => return value.find(';').unwrap_or(value.len()),
     };
     let mut signs = value.char_indices().skip(1).peekable();

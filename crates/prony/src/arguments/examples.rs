@@ -47,7 +47,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "A device, all of it; what it holds is lost",
-                "prony verify /dev/sdb --destroy SERIAL --threads 4 --duration 1d",
+                "prony verify /dev/sdb --destroy SERIAL --threads 4 --duration 24h",
             ),
         ],
     ),

@@ -139,9 +139,9 @@ impl Inspection {
         self.advice.is_empty() && self.unread.is_empty()
     }
 
-    /// The worst in a few words with how many there are, where it is more than a note.
+    /// The worst in a few words with how many there are, where data is in danger: a first screen has no room for less.
     pub(crate) fn in_brief(&self) -> Option<String> {
-        let worst = self.advice.first().filter(|advice| advice.severity < Severity::Note)?;
+        let worst = self.advice.first().filter(|advice| advice.severity == Severity::Danger)?;
         let of = worst.of.first().map_or("", String::as_str);
         Some(format!("{}: {of}: {}", self.counted(), worst.found))
     }

@@ -124,11 +124,11 @@ CREATE INDEX products_category ON products (category){ind}
 GO
 CREATE INDEX products_special ON products (special){ind}
 GO
--- Ids go on after those that were loaded.
+-- Ids go on after those that were loaded, also where a table counts as one without rows until it makes an id itself.
 DECLARE @ids nvarchar(max);
-SELECT @ids = N'DBCC CHECKIDENT (''customers'', RESEED, ' + CAST(max(customerid) AS nvarchar(20)) + N')' FROM customers;
+SELECT @ids = N'DBCC CHECKIDENT (''customers'', RESEED, ' + CAST(max(customerid) + 1 AS nvarchar(20)) + N')' FROM customers;
 IF @ids IS NOT NULL EXEC (@ids);
-SELECT @ids = N'DBCC CHECKIDENT (''orders'', RESEED, ' + CAST(max(orderid) AS nvarchar(20)) + N')' FROM orders;
+SELECT @ids = N'DBCC CHECKIDENT (''orders'', RESEED, ' + CAST(max(orderid) + 1 AS nvarchar(20)) + N')' FROM orders;
 IF @ids IS NOT NULL EXEC (@ids)
 GO
 -- Stock that a purchase takes below 3 is bought again at once: the old quantity is put back.
