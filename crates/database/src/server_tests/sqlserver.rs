@@ -67,7 +67,7 @@ async fn many_statements_without_rows_keep_the_session_in_step() {
         return;
     }
     let mut session = Session::open(&server().url()).await.unwrap();
-    let many = "DECLARE @i int = 0; WHILE @i < 25000 BEGIN SET @i = @i + 1; DECLARE @t TABLE (x int); DELETE FROM @t; END";
+    let many = "DECLARE @i int = 0; CREATE TABLE #many (x int); WHILE @i < 25000 BEGIN SET @i = @i + 1; DELETE FROM #many; END";
     session.script(many).await.unwrap();
     assert_eq!(session.query("SELECT 7", &[]).await.unwrap(), [[Value::I64(7)]]);
     let types = "SELECT CAST('2026-01-02' AS date)";
