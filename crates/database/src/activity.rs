@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use record::ReplicaState;
+
 use crate::url::Address;
 use crate::{Dialect, Error, Session, Url, Value, mysql, postgres, sqlserver};
 
@@ -20,8 +22,62 @@ pub(crate) struct Looking {
     pub(crate) ways: &'static [&'static str],
     /// Statements that give counters: names and values. Those that a server does not take are left out.
     pub(crate) counters: &'static [&'static str],
+    /// What a server tells in rows of other forms. Where it does not, that is said.
+    pub(crate) tells: &'static [Telling],
     /// What lets a login see what sessions of others do, where they are hidden from it.
     pub(crate) remedy: Option<&'static str>,
+}
+
+/// Something that a server tells of itself.
+#[derive(Debug)]
+pub(crate) struct Telling {
+    /// What it is, in words.
+    pub(crate) about: &'static str,
+    /// Ways to ask for it, by version, with `{databases}` as in [`Looking::ways`].
+    pub(crate) ways: &'static [&'static str],
+    pub(crate) read: fn(&[Vec<Value>]) -> Told,
+    /// Whether an error says that a login may not ask for it.
+    pub(crate) is_denied: fn(&Error) -> bool,
+    /// What lets a login ask for it.
+    pub(crate) grant: &'static str,
+}
+
+/// What a server told of itself at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Counters as they stand, which rise from its begin on.
+    pub counters: BTreeMap<String, f64>,
+    /// Copies of its databases on other servers.
+    pub replicas: Vec<ReplicaState>,
+    /// Beginnings of the names of counters that are told from their first rise on.
+    pub(crate) from_zero: &'static [&'static str],
+    /// What this login may not see of it, and what grants that.
+    pub(crate) untold: Option<(&'static str, &'static str)>,
+}
+
+impl Told {
+    /// How much each counter rose a second since an earlier moment. One that was set back, as after a restart, counts as one
+    /// that stood still.
+    #[must_use]
+    pub fn rises(&self, before: &Self, seconds: f64) -> BTreeMap<String, f64> {
+        let from_zero = |name: &str| {
+            let begins = before.from_zero.iter().any(|begin| name.starts_with(begin));
+            begins.then_some(0.0)
+        };
+        let rise = |(name, now): (&String, &f64)| {
+            let rise = now - before.counters.get(name).copied().or_else(|| from_zero(name))?;
+            (rise > 0.0).then(|| (name.clone(), rise / seconds))
+        };
+        self.counters.iter().filter_map(rise).collect()
+    }
+
+    fn add(&mut self, more: Self) {
+        self.counters.extend(more.counters);
+        self.replicas.extend(more.replicas);
+        if !more.from_zero.is_empty() {
+            self.from_zero = more.from_zero;
+        }
+    }
 }
 
 /// What a row begins with that is of no session of the load.
@@ -43,6 +99,15 @@ pub struct Activity {
     remedy: Option<&'static str>,
     look: String,
     counters: Vec<String>,
+    tells: Vec<Asked>,
+    untold: Untold,
+}
+
+/// What is asked for, each way to do so with the databases in it; the first is kept that the server takes.
+#[derive(Debug)]
+struct Asked {
+    of: &'static Telling,
+    ways: Vec<String>,
 }
 
 impl Activity {
@@ -72,7 +137,20 @@ impl Activity {
             match session.query(&look, &[]).await {
                 Ok(_) => {
                     let counters = looking.counters.iter().map(|sql| filled(sql)).collect();
-                    return Ok(Some(Self { session, remedy: looking.remedy, look, counters }));
+                    let asked = |of: &'static Telling| Asked {
+                        of,
+                        ways: of.ways.iter().map(|sql| filled(sql)).collect(),
+                    };
+                    let tells = looking.tells.iter().map(asked).collect();
+                    let remedy = looking.remedy;
+                    return Ok(Some(Self {
+                        session,
+                        remedy,
+                        look,
+                        counters,
+                        tells,
+                        untold: Untold::default(),
+                    }));
                 }
                 Err(error) if error.is_lost() => return Err(error),
                 Err(error) => refused = Some(error),
@@ -112,17 +190,18 @@ impl Activity {
         Ok(seen)
     }
 
-    /// The server's counters as they stand. Those that it does not have, or does not show, are left out from then on.
+    /// What the server tells of itself: its counters as they stand, and copies of its databases. What it does not have, or does not
+    /// show, is left out from then on.
     ///
     /// # Errors
     /// Only if the session is lost.
-    pub async fn counters(&mut self) -> Result<BTreeMap<String, f64>, Error> {
-        let mut found = BTreeMap::new();
+    pub async fn told(&mut self) -> Result<Told, Error> {
+        let mut told = Told::default();
         let mut known = Vec::new();
         for sql in std::mem::take(&mut self.counters) {
             match self.session.query(&sql, &[]).await {
                 Ok(rows) => {
-                    found.extend(rows.iter().filter_map(|row| counter(row)));
+                    told.counters.extend(rows.iter().filter_map(|row| counter(row)));
                     known.push(sql);
                 }
                 Err(error) if error.is_lost() => return Err(error),
@@ -130,7 +209,95 @@ impl Activity {
             }
         }
         self.counters = known;
-        Ok(found)
+        for asked in std::mem::take(&mut self.tells) {
+            let of = asked.of;
+            match asked.answered(&mut self.session).await? {
+                Ok((rows, asked)) => {
+                    let mut more = (of.read)(&rows);
+                    if let Some((about, grant)) = more.untold.take() {
+                        self.untold.denied(about, grant);
+                    }
+                    told.add(more);
+                    self.tells.push(asked);
+                }
+                Err(error) if (of.is_denied)(&error) => self.untold.denied(of.about, of.grant),
+                Err(error) => self.untold.unknown(of.about, &error),
+            }
+        }
+        Ok(told)
+    }
+
+    /// What the server did not tell, with what it said to the first, and with what would help.
+    #[must_use]
+    pub fn untold(&self) -> Option<String> {
+        self.untold.words()
+    }
+}
+
+/// What a server did not tell.
+#[derive(Debug, Default)]
+struct Untold {
+    /// What it has not, or does not know how to tell, and what it said to the first.
+    unknown: Vec<&'static str>,
+    said: String,
+    /// What it told nobody with these rights, and what grants them.
+    denied: Vec<(&'static str, &'static str)>,
+}
+
+impl Untold {
+    fn denied(&mut self, about: &'static str, grant: &'static str) {
+        if !self.denied.contains(&(about, grant)) {
+            self.denied.push((about, grant));
+        }
+    }
+
+    fn unknown(&mut self, about: &'static str, error: &Error) {
+        if self.unknown.is_empty() {
+            self.said = error.to_string();
+        }
+        self.unknown.push(about);
+    }
+
+    fn words(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if !self.unknown.is_empty() {
+            parts.push(format!("{} ({})", listed(&self.unknown), self.said));
+        }
+        let mut grants: Vec<&str> = self.denied.iter().map(|(_, grant)| *grant).collect();
+        grants.dedup();
+        for grant in grants {
+            let of = self.denied.iter().filter(|(_, with)| *with == grant).map(|(about, _)| *about);
+            let of = listed(&of.collect::<Vec<_>>());
+            parts.push(format!("{of}, which this login may not see; as an administrator: {grant}"));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+impl Asked {
+    /// The rows, with the way that the server took alone; or why it took none: what it said to the first.
+    async fn answered(
+        mut self,
+        session: &mut Session,
+    ) -> Result<Result<(Vec<Vec<Value>>, Self), Error>, Error> {
+        let mut refused = None;
+        for way in std::mem::take(&mut self.ways) {
+            match session.query(&way, &[]).await {
+                Ok(rows) => return Ok(Ok((rows, Self { of: self.of, ways: vec![way] }))),
+                Err(error) if error.is_lost() => return Err(error),
+                Err(error) => _ = refused.get_or_insert(error),
+            }
+        }
+        Ok(Err(refused.unwrap_or_else(|| Error::Statement("there is no way to ask for it".to_owned()))))
     }
 }
 
@@ -144,4 +311,47 @@ fn counter(row: &[Value]) -> Option<(String, f64)> {
         Value::Null | Value::I16(_) | Value::I32(_) => return None,
     };
     Some((name.clone(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(counters: &[(&str, f64)]) -> Told {
+        let counters = counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Told { counters, from_zero: &["wait_ms."], ..Told::default() }
+    }
+
+    /// What never waited has no row, so that its first wait is all of it; what the server has not told of before is not.
+    #[test]
+    fn counters_rise_from_what_they_were() {
+        let before = told(&[("wait_ms.LCK_M_X", 10.0), ("reads", 100.0), ("set back", 9.0)]);
+        let now = told(&[
+            ("wait_ms.LCK_M_X", 30.0),
+            ("wait_ms.WRITELOG", 50.0),
+            ("reads", 100.0),
+            ("writes", 7.0),
+            ("set back", 1.0),
+        ]);
+        let expected = [("wait_ms.LCK_M_X".to_owned(), 10.0), ("wait_ms.WRITELOG".to_owned(), 25.0)];
+        assert_eq!(now.rises(&before, 2.0), expected.into());
+        assert_eq!(now.rises(&Told::default(), 2.0), BTreeMap::new(), "nothing was told before");
+    }
+
+    #[test]
+    fn what_is_not_told_is_named_with_what_the_server_said_or_with_the_grant() {
+        let mut untold = Untold::default();
+        assert_eq!(untold.words(), None);
+        let error = |words: &str| Error::Statement(words.to_owned());
+        untold.unknown("its waits", &error("no such view"));
+        untold.unknown("its files", &error("no such function"));
+        untold.denied("its copies", "GRANT X");
+        untold.denied("its copies", "GRANT X");
+        untold.denied("its memory", "GRANT X");
+        let words = untold.words().unwrap();
+        assert_eq!(
+            words,
+            "its waits and its files (no such view); its copies and its memory, which this login may not see; as an administrator: GRANT X"
+        );
+    }
 }

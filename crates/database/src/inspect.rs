@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use record::{FactRow, InspectedServer, Server, Unread};
 
 use crate::url::Address;
-use crate::{Error, Session, Url, Value, mysql, postgres};
+use crate::{Error, Session, Url, Value, mysql, postgres, sqlserver};
 
 /// Something that a server is asked.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Question {
 pub(crate) struct Questions {
     /// A query that gives the login as a grant takes it.
     pub(crate) login: &'static str,
+    /// Tables of which a server has always some: one that tells of none keeps them to itself.
+    pub(crate) some: &'static [&'static str],
     pub(crate) questions: &'static [Question],
 }
 
@@ -53,10 +55,7 @@ pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
         Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
         Address::Postgres(_) => &postgres::INSPECTED,
         Address::Mysql(_) => &mysql::INSPECTED,
-        Address::SqlServer(_) => {
-            let words = format!("{url} is a SQL Server, whose settings are not inspected yet: leave it out");
-            return Err(Error::NoDatabase(words));
-        }
+        Address::SqlServer(_) => &sqlserver::INSPECTED,
     };
     let mut session = Session::open(url).await?;
     let Server { version, data_directory, log_directory, .. } = session.server().await?;
@@ -68,6 +67,11 @@ pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
     let mut unread = Vec::new();
     for question in asked.questions {
         match answer(&mut session, question).await {
+            Ok(rows) if rows.is_empty() && asked.some.contains(&question.table) => unread.push(Unread {
+                what: question.about.to_owned(),
+                because: "it tells of none".to_owned(),
+                grant: question.grant.map(|grant| grant.replace("{login}", &login)),
+            }),
             Ok(rows) => drop(facts.insert(question.table.to_owned(), rows)),
             Err(error) if error.is_lost() => return Err(error),
             Err(error) => unread.push(Unread {
@@ -131,7 +135,7 @@ mod tests {
     /// Some settings hold passwords, and what is recorded is handed on.
     #[test]
     fn settings_are_asked_for_by_name_and_none_of_them_is_a_secret() {
-        for asked in [&postgres::INSPECTED, &mysql::INSPECTED] {
+        for asked in [&postgres::INSPECTED, &mysql::INSPECTED, &sqlserver::INSPECTED] {
             let settings: Vec<&Question> =
                 asked.questions.iter().filter(|question| question.table == "settings").collect();
             assert_eq!(settings.len(), 1);
@@ -143,7 +147,10 @@ mod tests {
             }
             let changes = ["INSERT", "UPDATE", "DELETE", "ALTER", "SET ", "CREATE", "DROP", "GRANT"];
             for way in asked.questions.iter().flat_map(|question| question.ways) {
-                assert!(way.starts_with("SELECT ") || way.starts_with("SHOW "), "{way}");
+                // What is read of the registry comes in a variable.
+                let begins =
+                    ["SELECT ", "SHOW ", "DECLARE @plan nvarchar(64); EXECUTE master.dbo.xp_regread "];
+                assert!(begins.iter().any(|begin| way.starts_with(begin)), "{way}");
                 assert!(!changes.iter().any(|change| way.contains(change)), "{way}");
             }
         }

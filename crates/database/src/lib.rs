@@ -29,7 +29,7 @@ mod sqlserver;
 mod transaction;
 mod url;
 
-pub use activity::{Activity, Seen};
+pub use activity::{Activity, Seen, Told};
 pub use batches::batches;
 pub use engine::{Dialect, Engine};
 pub use error::Error;

@@ -308,6 +308,7 @@ mod tests {
                 is_suspended: false,
                 send_queue_kib: Some(12),
                 redo_queue_kib: None,
+                lag_s: Some(1),
             }],
         };
         let told = BTreeMap::from([("prony_orders (postgres)".to_owned(), told)]);

@@ -27,6 +27,9 @@ pub struct ReplicaState {
     /// Log that it has and did not redo yet, in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_queue_kib: Option<u64>,
+    /// Time by which what it has redone is behind what was committed, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_s: Option<u64>,
 }
 
 impl ReplicaState {
@@ -63,6 +66,7 @@ mod tests {
             is_suspended,
             send_queue_kib: None,
             redo_queue_kib: None,
+            lag_s: None,
         };
         let (synchronous, other) = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT");
         for (mode, state, is_suspended, keeps_up) in [

@@ -36,6 +36,9 @@ pub struct Replica {
     pub send_queue_bytes_max: Option<u64>,
     /// Most log that it had and had not redone, in bytes.
     pub redo_queue_bytes_max: Option<u64>,
+    /// Most time by which what it had redone was behind what was committed, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag_s_max: Option<u64>,
 }
 
 /// The copies that servers told of, by server and name, from all readings of a trial.
@@ -53,6 +56,7 @@ pub(crate) fn of(resources: &[Resources]) -> Vec<Replica> {
             behind_s: 0.0,
             send_queue_bytes_max: None,
             redo_queue_bytes_max: None,
+            lag_s_max: None,
         });
         copy.ended = told(state);
         copy.is_primary = state.is_primary;
@@ -61,6 +65,7 @@ pub(crate) fn of(resources: &[Resources]) -> Vec<Replica> {
         }
         copy.send_queue_bytes_max = copy.send_queue_bytes_max.max(state.send_queue_kib.map(|kib| kib * KIB));
         copy.redo_queue_bytes_max = copy.redo_queue_bytes_max.max(state.redo_queue_kib.map(|kib| kib * KIB));
+        copy.lag_s_max = copy.lag_s_max.max(state.lag_s);
     }
     found.into_values().collect()
 }
@@ -144,6 +149,7 @@ fn table(trials: &[&Trial]) -> Option<Table> {
         column("behind", "time in which it was not as its mode has it be", 0),
         column("not sent", "most log that was not sent to it", 0),
         column("not redone", "most log that it had and had not redone", 0),
+        column("lag", "most time by which it was behind what was committed", 1),
     ];
     let bytes = |bytes: Option<u64>| bytes.map_or_else(|| UNKNOWN.to_owned(), format::bytes);
     let rows = trials.iter().flat_map(|trial| {
@@ -162,6 +168,7 @@ fn table(trials: &[&Trial]) -> Option<Table> {
                 },
                 bytes(copy.send_queue_bytes_max),
                 bytes(copy.redo_queue_bytes_max),
+                copy.lag_s_max.map_or_else(|| UNKNOWN.to_owned(), |seconds| format!("{seconds} s")),
             ])
         })
     });
@@ -184,6 +191,7 @@ mod tests {
             is_suspended: false,
             send_queue_kib,
             redo_queue_kib: None,
+            lag_s: send_queue_kib.map(|kib| kib / 512),
         }
     }
 
@@ -220,6 +228,7 @@ mod tests {
         let copy = &copies[1];
         assert_eq!((&*copy.began, &*copy.ended), ("SYNCHRONIZED", "SYNCHRONIZING"));
         assert_eq!((copy.send_queue_bytes_max, copy.redo_queue_bytes_max), (Some(2048 * KIB), None));
+        assert_eq!((copy.lag_s_max, copies[0].lag_s_max), (Some(4), None));
         let marks = marks(&read);
         let told: Vec<_> = marks.iter().map(|mark| (mark.begin_s, mark.end_s, &*mark.what)).collect();
         assert_eq!(

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use database::{Activity, Error, Url};
+use database::{Activity, Error, Told, Url};
 use record::{Resources, ServerTold, doing};
 use tokio::runtime::Runtime;
 
@@ -44,9 +44,10 @@ pub(crate) struct Looks {
     found: ServerTold,
     given_s: f64,
     /// The counters when they were read last, and when that was.
-    counted: Option<(f64, BTreeMap<String, f64>)>,
+    counted: Option<(f64, Told)>,
     notes: Vec<String>,
     is_hidden_told: bool,
+    is_untold_told: bool,
 }
 
 enum State {
@@ -69,6 +70,7 @@ impl Looks {
             counted: None,
             notes: Vec::new(),
             is_hidden_told: false,
+            is_untold_told: false,
         }
     }
 
@@ -113,16 +115,12 @@ impl Looks {
         add(&mut self.found.sessions, found.sessions);
         add(&mut self.found.beside, found.beside);
         if is_due {
-            let counters = activity.counters().await?;
+            let told = activity.told().await?;
             if let Some((before_s, before)) = &self.counted {
-                // A counter that was set back, as after a restart, counts as one that stood still.
-                let rise = |(name, now): (&String, &f64)| {
-                    let rise = now - before.get(name)?;
-                    (rise > 0.0).then(|| (name.clone(), rise / (at_s - before_s)))
-                };
-                self.found.counters_per_s = counters.iter().filter_map(rise).collect();
+                self.found.counters_per_s = told.rises(before, at_s - before_s);
             }
-            self.counted = Some((at_s, counters));
+            self.found.replicas.clone_from(&told.replicas);
+            self.counted = Some((at_s, told));
         }
         Ok(())
     }
@@ -168,6 +166,14 @@ impl Looks {
             "Of {name} this login does not see what sessions of other users wait for{remedy}."
         ));
     }
+
+    /// What the server does not tell of itself, once.
+    fn tell_untold(&mut self) {
+        let State::Open(activity) = &self.state else { return };
+        let Some(untold) = activity.untold().filter(|_| !self.is_untold_told) else { return };
+        self.is_untold_told = true;
+        self.notes.push(format!("The server of {} does not tell {untold}.", self.of.name));
+    }
 }
 
 impl Sampler for Looks {
@@ -189,6 +195,7 @@ impl Sampler for Looks {
             return None;
         }
         self.tell_hidden();
+        self.tell_untold();
         self.given_s = at_s;
         let session = self.found.session;
         let found = std::mem::replace(&mut self.found, ServerTold { session, ..ServerTold::default() });

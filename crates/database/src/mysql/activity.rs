@@ -61,5 +61,6 @@ pub(crate) static LOOKING: Looking = Looking {
                  'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Innodb_buffer_pool_reads', \
                  'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_wait_free', 'Innodb_buffer_pool_pages_flushed', \
                  'Innodb_deadlocks', 'Com_commit', 'Com_rollback')"],
+    tells: &[],
     remedy: None,
 };

@@ -6,6 +6,7 @@ use crate::inspect::{Question, Questions};
 
 pub(crate) static INSPECTED: Questions = Questions {
     login: "SELECT concat('''', replace(current_user(), '@', '''@'''), '''')",
+    some: &[],
     questions: &[
         Question {
             table: "settings",

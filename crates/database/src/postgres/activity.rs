@@ -59,5 +59,6 @@ pub(crate) static LOOKING: Looking = Looking {
          'blks_read', 'blks_hit', 'blk_read_time', 'blk_write_time', 'temp_bytes', 'deadlocks') \
          AND value ~ '^[0-9.]+$' GROUP BY 1",
     ],
+    tells: &[],
     remedy: Some("GRANT pg_monitor TO CURRENT_USER"),
 };

@@ -5,6 +5,7 @@ use crate::inspect::{Question, Questions};
 
 pub(crate) static INSPECTED: Questions = Questions {
     login: "SELECT quote_ident(current_user)",
+    some: &[],
     questions: &[
         Question {
             table: "settings",

@@ -69,7 +69,7 @@ pub(super) async fn counters_of_a_server_rise_with_what_it_does(engine: Engine) 
     let own = server.samples("prony_counters").await;
     let names = [own.name().to_owned()];
     let mut activity = Activity::open(&server.url(), &names).await.unwrap().unwrap();
-    let before = activity.counters().await.unwrap();
+    let before = activity.told().await.unwrap().counters;
     let mut session = own.session().await.unwrap();
     session.append(&SAMPLES, &mut plain_rows(5_000), WriteMethod::Bulk).await.unwrap();
     drop(session);
@@ -77,7 +77,7 @@ pub(super) async fn counters_of_a_server_rise_with_what_it_does(engine: Engine) 
     // A server tells its counters now and then.
     let risen = async {
         loop {
-            let now = activity.counters().await.unwrap();
+            let now = activity.told().await.unwrap().counters;
             if now[counter] >= before[counter] + 100_000.0 {
                 return now;
             }

@@ -66,7 +66,9 @@ async fn many_statements_without_rows_keep_the_session_in_step() {
     if !has_tds_server("many answers") {
         return;
     }
-    let mut session = Session::open(&server().url()).await.unwrap();
+    // It lives as long as somebody holds it.
+    let server = server();
+    let mut session = Session::open(&server.url()).await.unwrap();
     let many = "DECLARE @i int = 0; CREATE TABLE #many (x int); WHILE @i < 25000 BEGIN SET @i = @i + 1; DELETE FROM #many; END";
     session.script(many).await.unwrap();
     assert_eq!(session.query("SELECT 7", &[]).await.unwrap(), [[Value::I64(7)]]);
@@ -87,9 +89,76 @@ async fn a_server_tells_whether_it_works_for_a_session() {
     let connection = session.connection().clone();
     let works = || async { crate::silence::ask(&url, &connection).await.unwrap() };
     // There is no WAITFOR.
-    let long = "DECLARE @until datetime2 = DATEADD(second, 4, SYSDATETIME()); WHILE SYSDATETIME() < @until SET @until = @until";
+    let long = "DECLARE @until datetime2 = DATEADD(second, 9, SYSDATETIME()); WHILE SYSDATETIME() < @until SET @until = @until";
     let (ended, was_seen) = tokio::join!(session.script(long), works());
     ended.unwrap();
     assert!(was_seen);
     timeout(patience(Engine::SqlServer), async { while works().await {} }).await.unwrap();
+}
+
+/// It has none of the views but that of copies, and nothing else is wrong with what it is asked.
+#[tokio::test]
+async fn what_a_server_does_not_tell_of_itself_is_said_and_the_rest_is_told() {
+    if !has_tds_server("what a server tells of itself") {
+        return;
+    }
+    let server = server();
+    let own = server.own("prony_untold", Existing::Refuse).await.unwrap();
+    let mut activity = crate::Activity::open(&server.url(), &[own.name().to_owned()]).await.unwrap().unwrap();
+    let told = activity.told().await.unwrap();
+    assert_eq!((told.counters.len(), told.replicas.len()), (0, 0), "{told:?}");
+    let untold = activity.untold().unwrap();
+    let about = "its waits, the reads and writes of its files and reads that its memory had (cannot run";
+    assert!(untold.starts_with(about) && untold.ends_with(')'), "{untold}");
+    assert!(untold.contains("\"sys.dm_os_wait_stats\" does not exist"), "{untold}");
+    assert!(!untold.contains("GRANT"), "no right would help: {untold}");
+    for telling in crate::sqlserver::LOOKING.tells {
+        let sql = telling.ways[0].replace("{databases}", "'x'");
+        let mut session = Session::open(&server.url()).await.unwrap();
+        if let Err(error) = session.query(&sql, &[]).await {
+            assert!(error.to_string().contains("does not exist"), "{error}");
+        }
+    }
+    assert_eq!(activity.told().await.unwrap(), told);
+    assert_eq!(activity.untold().unwrap(), untold);
+    activity.look().await.unwrap();
+    drop(activity);
+    own.remove().await.unwrap();
+}
+
+/// It has few of the views: what it is asked is understood, each question by itself, and what it does not tell is no advice.
+#[tokio::test]
+async fn a_server_is_inspected_as_far_as_it_tells() {
+    if !has_tds_server("what a server is asked for advice") {
+        return;
+    }
+    let found = Box::pin(crate::inspect(&server().url())).await.unwrap().unwrap().server;
+    let databases = &found.facts["databases"];
+    let master = databases.iter().find(|row| row["database"] == "master").unwrap();
+    assert!(!master.contains_key("full_backup_hours"), "it has no history of backups: {master:?}");
+    assert_eq!(master["auto_shrink"], "0");
+    let unread: Vec<(&str, &str)> =
+        found.unread.iter().map(|unread| (unread.what.as_str(), unread.because.as_str())).collect();
+    let expected = [
+        ("memory and processors of its machine", "does not exist"),
+        ("the files of its databases", "it tells of none"),
+        ("the volumes that its files lie on", "does not exist"),
+        ("its backups", "does not exist"),
+        ("pages that it could not read", "does not exist"),
+        ("instant file initialization", "does not exist"),
+        ("the power plan", "does not exist"),
+    ];
+    let about: Vec<&str> =
+        unread.iter().map(|(what, _)| *what).filter(|what| *what != "its settings").collect();
+    assert_eq!(about, expected.map(|(what, _)| what), "{unread:?}");
+    for (what, because) in expected {
+        assert!(unread.iter().any(|(of, why)| *of == what && why.contains(because)), "{what}: {unread:?}");
+    }
+    assert!(
+        found
+            .unread
+            .iter()
+            .filter_map(|unread| unread.grant.as_deref())
+            .all(|grant| !grant.contains("{login}"))
+    );
 }

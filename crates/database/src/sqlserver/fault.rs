@@ -18,6 +18,9 @@ const IN_USE: [&str; 2] = ["could not be exclusively locked", "currently in use 
 const ENDED: [&str; 3] =
     ["terminating connection due to", "the database system is", "terminating because of crash of another"];
 
+/// A right that is missing.
+const PERMISSION: [u32; 8] = [229, 230, 262, 297, 300, 916, 6102, 15_247];
+
 const NOT_ONLINE: &str = "wait until the database is online (sys.databases.state_desc), or bring it online";
 const READ_ONLY: &str = "give the address of the primary replica or of a database that can be written";
 
@@ -49,7 +52,7 @@ fn kind(Answer { number, class, message, .. }: Answer<'_>) -> Kind {
         1205 | 1222 | 3702 | 3960 | 5030 | 5061 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 => {
             Kind::Conflict
         }
-        229 | 230 | 262 | 297 | 300 | 916 | 6102 | 15_247 => Kind::Permission,
+        _ if PERMISSION.contains(&number) => Kind::Permission,
         3906 | 3908 | 3924 => Kind::ReadOnly,
         _ if class >= FATAL => Kind::Lost,
         // Babelfish has words of its own for what it gives no number.
@@ -109,6 +112,12 @@ fn meaning(answer: Answer<'_>, attempt: Attempt<'_>) -> Error {
         Kind::ReadOnly => Error::Statement(text(READ_ONLY)),
         Kind::Other => Error::Statement(text("")),
     }
+}
+
+/// Whether an error says that the login may not do something.
+pub(super) fn is_denied(error: &Error) -> bool {
+    let text = error.to_string();
+    PERMISSION.iter().any(|number| text.contains(&format!("(error {number}, ")))
 }
 
 /// Whether the session can go on after an error: only where the server answered and lets it.
@@ -256,6 +265,12 @@ mod tests {
             let error = connect(number);
             assert!(matches!(&error, Error::Unreachable(text) if text.contains(part)), "{error}");
         }
+    }
+
+    #[test]
+    fn who_may_not_do_something_is_told_apart() {
+        assert!(is_denied(&run(300)) && is_denied(&run(297)) && is_denied(&run(229)));
+        assert!(!is_denied(&run(208)) && !is_denied(&run(33_557_097)));
     }
 
     #[test]

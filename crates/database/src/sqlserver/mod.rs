@@ -8,7 +8,9 @@ mod administration;
 mod browser;
 mod call;
 mod connect;
+mod counters;
 mod fault;
+mod inspect;
 mod other;
 mod prelogin;
 mod server;
@@ -31,6 +33,7 @@ use values::Parameter;
 
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
+pub(crate) use inspect::INSPECTED;
 
 /// A connection.
 pub(crate) struct SqlServerSession {

@@ -61,6 +61,11 @@ fn a_historian_writes_by_every_method() {
         let trial = trial(&bench).to_string();
         assert!(trial.contains(sends) && trial.contains("Babelfish on PostgreSQL"), "{method}: {trial}");
         assert!(!trial.contains("Hush-77") && !outcome.stderr.contains("Hush-77"));
+        assert_eq!(
+            trial.matches("does not tell its waits, the reads and writes of its files").count(),
+            1,
+            "{trial}"
+        );
     }
 }
 
@@ -144,4 +149,21 @@ fn a_server_that_is_killed_in_the_middle_loses_nothing_that_it_acknowledged() {
     assert!(kept(&report) > 1_000);
     let outages = report["trials"][0]["historian"]["outages"].as_array().map_or(0, Vec::len);
     assert_eq!(outages, 1, "{report:#}");
+}
+
+/// What it does not tell is named with the right that a server would ask for, and no advice rests on it.
+#[test]
+fn settings_are_inspected_as_far_as_the_server_tells() {
+    let Some(server) = server("inspect") else { return };
+    let bench = Workbench::new();
+    let outcome = bench.run(&["inspect", "--target", &server.url(), "--json"]);
+    let report = outcome.json();
+    let text = report.to_string();
+    for part in ["its backups", "instant file initialization", "VIEW SERVER PERFORMANCE STATE", "Babelfish"] {
+        assert!(text.contains(part), "{part}: {report:#}");
+    }
+    for rule in ["no-backup", "no-log-backup", "page-verify", "max-server-memory", "tempdb-files"] {
+        assert!(!text.contains(&format!("\"{rule}\"")), "{rule}: {report:#}");
+    }
+    assert!(!text.contains("Hush-77"));
 }

@@ -1,6 +1,6 @@
 //! Rules of SQL Server, over rows as its catalog views and dynamic management views are documented to give them.
 //!
-//! They are tested with rows of that form. No SQL Server answered them here.
+//! What servers are asked stands in `database::sqlserver::inspect`. The rules are tested with rows of that form; no SQL Server answered here.
 
 use record::FactRow;
 
@@ -50,6 +50,11 @@ fn files<'a>(subject: &Subject<'a>, kind: &'static str) -> impl Iterator<Item = 
     subject.rows("files").iter().filter(move |row| text(row, "kind") == kind)
 }
 
+/// Whether a backup is older than this, or was never made; not so where the server does not tell.
+fn is_over(row: &FactRow, column: &str, hours_most: f64) -> bool {
+    row.contains_key(column) && figure(row, column).is_none_or(|hours| hours > hours_most)
+}
+
 fn is_tempdb(row: &FactRow) -> bool {
     text(row, "database") == "tempdb"
 }
@@ -73,8 +78,7 @@ pub(super) static SAFETY: &[Rule] = &[
         why: "What is lost with the disk is lost for good",
         source: "SQL Server documentation, Back up and restore of SQL Server databases",
         find: |subject| {
-            let is_overdue =
-                |row: &FactRow| figure(row, "full_backup_hours").is_none_or(|hours| hours > FULL_BACKUP_H);
+            let is_overdue = |row: &FactRow| is_over(row, "full_backup_hours", FULL_BACKUP_H);
             let names = databases(subject, is_overdue);
             let remedy =
                 "BACKUP DATABASE … TO DISK = … WITH CHECKSUM, at least once a week, and try to restore it";
@@ -94,7 +98,7 @@ pub(super) static SAFETY: &[Rule] = &[
         find: |subject| {
             let names = databases(subject, |row| {
                 let keeps_log = ["FULL", "BULK_LOGGED"].contains(&text(row, "recovery"));
-                keeps_log && figure(row, "log_backup_hours").is_none_or(|hours| hours > LOG_BACKUP_H)
+                keeps_log && is_over(row, "log_backup_hours", LOG_BACKUP_H)
             });
             let remedy = format!(
                 "BACKUP LOG … TO DISK = … every few minutes; or, where the last full backup is enough, {}",

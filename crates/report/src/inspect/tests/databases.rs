@@ -310,15 +310,24 @@ fn mistakes_of_sql_server_are_found_each_alone() {
 #[test]
 fn a_database_that_was_never_backed_up_has_no_backup() {
     let mut environment = sqlserver();
-    for row in environment.inspected[0].facts.get_mut("databases").unwrap() {
-        row.remove("full_backup_hours");
-        row.remove("log_backup_hours");
-    }
+    of_plant(&mut environment, "full_backup_hours", "never");
+    of_plant(&mut environment, "log_backup_hours", "never");
     assert_eq!(names(&environment), ["no-backup", "no-log-backup"]);
     let inspection = Inspection::of(&environment).unwrap();
     assert!(inspection.advice[1].remedy.contains("ALTER DATABASE [plant] SET RECOVERY SIMPLE"));
     of_plant(&mut environment, "recovery", "SIMPLE");
     assert_eq!(names(&environment), ["no-backup"], "a log that empties itself needs no backup");
+}
+
+/// Who may not read the history of backups is told of none, and nothing is known.
+#[test]
+fn backups_that_are_not_told_of_are_not_missing() {
+    let mut environment = sqlserver();
+    for row in environment.inspected[0].facts.get_mut("databases").unwrap() {
+        row.remove("full_backup_hours");
+        row.remove("log_backup_hours");
+    }
+    assert_eq!(names(&environment), [""; 0]);
 }
 
 /// What a mount point below the root holds is not told.
