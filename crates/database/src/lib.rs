@@ -26,6 +26,7 @@ mod session;
 mod silence;
 mod sqlite;
 mod sqlserver;
+mod tls;
 mod transaction;
 mod url;
 

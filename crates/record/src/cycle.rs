@@ -74,6 +74,7 @@ mod tests {
                 settings: vec![setting],
                 data_directory: None,
                 log_directory: None,
+                link: None,
             };
             server.checkpoint_s()
         };

@@ -19,6 +19,7 @@ mod inspected;
 mod lab;
 mod labels;
 mod leaves;
+mod link;
 mod machine;
 mod manifest;
 mod mark;
@@ -66,6 +67,7 @@ pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};
 pub use labels::{LATEST, LabelError, Labels, RunName, Tag};
 pub use leaves::{Leaves, leaves};
+pub use link::{Checked, Link, LinkEncryption};
 pub use machine::{
     DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
 };

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Link;
+
 /// A setting of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSetting {
@@ -28,6 +30,9 @@ pub struct Server {
     /// Directory of its log (WAL, redo log), where that is known. It may be a link to elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_directory: Option<String>,
+    /// How the connection to it was made; none of what runs in this process, and of records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
 }
 
 /// A time in which the database could not be written, or the source of events not be read.

@@ -233,6 +233,7 @@ impl FakeSession {
             settings: Vec::new(),
             data_directory: None,
             log_directory: None,
+            link: None,
         }
     }
 

@@ -1,10 +1,13 @@
 //! What errors of MySQL and MariaDB mean to a caller, by number:
 //! <https://mariadb.com/docs/server/reference/error-codes>.
 
+use std::error::Error as _;
+
 use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::tls::Fault;
 
 /// An error of a connection that was there.
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
@@ -36,22 +39,36 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
     }
 }
 
+/// What can be done where a certificate is not trusted.
+pub(super) const TRUST: &str = "name the authority that signed it with ssl-ca=FILE, or, where the network is trusted, give \
+                                ssl-mode=REQUIRED without it, which encrypts and checks nothing";
+
 /// An error while a connection was made.
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
 pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
+    if let Some(fault) = of_tls(error) {
+        return Error::Refused(text(fault.remedy.as_deref().unwrap_or(TRUST)));
+    }
     match error {
+        Driver::Server(answer) if answer.message.contains("insecure transport") => {
+            Error::Refused(text("give ssl-mode=REQUIRED: this server wants connections encrypted"))
+        }
         Driver::Server(answer) => match answer.code {
             1049 => {
                 Error::NoDatabase(text("leave the database out of the address, or name one that is there"))
             }
-            1044 | 1045 | 1130 | 1251 | 1698 | 1820 | 4151 => {
-                Error::Refused(text("check user and password of the address, and MYSQL_PWD"))
-            }
+            1044 | 1045 | 1130 | 1251 | 1698 | 1820 | 4151 => Error::Refused(text(
+                "check user and password of the address, and MYSQL_PWD; a user who must be encrypted is refused in the same \
+                     words without ssl-mode=REQUIRED",
+            )),
             1040 | 1203 | 1226 => Error::Unreachable(text("end other connections, or raise max_connections")),
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             _ => Error::Unreachable(text("")),
         },
+        Driver::Driver(DriverError::NoClientSslFlagFromServer) => Error::Refused(text(
+            "have the server encrypt (ssl_cert and ssl_key), or give ssl-mode=DISABLED where the network is trusted",
+        )),
         Driver::Driver(DriverError::UnknownAuthPlugin { .. } | DriverError::CleartextPluginDisabled) => {
             Error::Refused(text("let the user log in with a password"))
         }
@@ -64,12 +81,33 @@ fn says_no_space(answer: &ServerError) -> bool {
     answer.message.split(|letter: char| !letter.is_ascii_digit()).any(|number| number == "28")
 }
 
+/// What is wrong with the encryption, if that is it.
+pub(super) fn of_tls(error: &Driver) -> Option<Fault> {
+    if let Driver::Io(IoError::Io(error)) = error {
+        return Fault::within(error);
+    }
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<rustls::Error>() {
+            return Some(Fault::of(error));
+        }
+        source = cause.source();
+    }
+    None
+}
+
 /// The words of the server, or of the system, without the driver's around them.
 fn words(error: &Driver) -> String {
+    if let Some(fault) = of_tls(error) {
+        return fault.words;
+    }
     match error {
         Driver::Server(answer) => format!("{} (error {})", answer.message, answer.code),
         Driver::Io(IoError::Io(error)) => error.to_string(),
-        Driver::Driver(_) | Driver::Url(_) | Driver::Other(_) => error.to_string(),
+        Driver::Driver(DriverError::NoClientSslFlagFromServer) => "the server has no TLS".to_owned(),
+        Driver::Io(IoError::Tls(_)) | Driver::Driver(_) | Driver::Url(_) | Driver::Other(_) => {
+            error.to_string()
+        }
     }
 }
 

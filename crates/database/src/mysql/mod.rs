@@ -4,6 +4,7 @@
 
 mod activity;
 mod administration;
+mod connect;
 mod fault;
 mod inspect;
 mod other;
@@ -11,17 +12,14 @@ mod transaction;
 mod values;
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::path::Path;
 
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, Opts, OptsBuilder, Statement};
-use record::{Server, ServerSetting};
+use mysql_async::{Conn, Statement};
+use record::{Link, Server, ServerSetting};
 
 use crate::error::{Attempt, Doing, remedy};
-use crate::resolve;
-use crate::silence::UNACKNOWLEDGED;
-use crate::url::{Host, ServerAddress};
+use crate::url::ServerAddress;
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use values::Parameters;
 
@@ -44,6 +42,7 @@ const SETTINGS: &str = "SET NAMES utf8mb4; \
 /// A connection.
 pub(crate) struct MysqlSession {
     conn: Conn,
+    link: Link,
     target: String,
     is_local: bool,
     prepared: HashMap<String, Statement>,
@@ -58,10 +57,10 @@ pub(crate) struct MysqlSession {
 impl MysqlSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        address.check_encryption(attempt)?;
-        let conn = address.silence.let_in(attempt, connect(address, attempt)).await?;
+        let (conn, link) = address.silence.let_in(attempt, connect::connect(address, attempt)).await?;
         let mut session = Self {
             conn,
+            link,
             target,
             is_local: address.host.is_local(),
             prepared: HashMap::new(),
@@ -376,6 +375,7 @@ impl MysqlSession {
                 },
             ),
             data_directory: data_directory.cloned(),
+            link: Some(self.link.clone()),
         })
     }
 
@@ -422,34 +422,6 @@ impl std::fmt::Debug for MysqlSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MysqlSession").field("target", &self.target).finish_non_exhaustive()
     }
-}
-
-async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Conn, Error> {
-    let addresses = match &address.host {
-        Host::Tcp { name, .. } => Some(resolve::addresses(name, attempt).await?),
-        Host::Socket { .. } => None,
-    };
-    Conn::new(options(address, addresses)).await.map_err(|error| fault::at_connect(&error, attempt))
-}
-
-fn options(address: &ServerAddress, addresses: Option<Vec<IpAddr>>) -> Opts {
-    let user = address.user.clone().or_else(|| std::env::var("USER").ok());
-    let password = address.password.clone().or_else(|| std::env::var("MYSQL_PWD").ok());
-    let options = OptsBuilder::default()
-        .user(user)
-        .pass(password)
-        .db_name(address.database.clone())
-        .prefer_socket(false)
-        .tcp_keepalive(Some(UNACKNOWLEDGED))
-        .stmt_cache_size(0)
-        .init(vec![SETTINGS]);
-    let options = match &address.host {
-        Host::Tcp { name, port } => {
-            options.ip_or_hostname(name.clone()).resolved_ips(addresses).tcp_port(*port)
-        }
-        Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
-    };
-    options.into()
 }
 
 fn names(table: &Table) -> String {

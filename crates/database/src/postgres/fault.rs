@@ -8,6 +8,7 @@ use tokio_postgres::error::DbError;
 
 use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::tls::Fault;
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
@@ -30,17 +31,27 @@ pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attemp
     Error::Statement(text(""))
 }
 
-/// An error while a connection was made.
-pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) -> Error {
-    let text = |remedy| attempt.text(words(error), remedy);
+/// What can be done where a certificate is not trusted.
+pub(super) const TRUST: &str = "name the authority that signed it with sslrootcert=FILE, or, where the network is trusted, give \
+                                sslmode=require without it, which encrypts and checks nothing";
+
+/// An error while a connection was made; `also` where a second one failed after it, with encryption or without.
+pub(super) fn at_connect(
+    error: &tokio_postgres::Error,
+    also: Option<&tokio_postgres::Error>,
+    attempt: Attempt<'_>,
+) -> Error {
+    let mut said = words(error);
+    if let Some(other) = also.map(words).filter(|other| *other != said) {
+        said = format!("{said} (and a second time, otherwise encrypted: {other})");
+    }
+    let text = |remedy: &str| attempt.text(&said, remedy);
     if let Some(answer) = error.as_db_error() {
         return match answer.code().code() {
             "3D000" => {
                 Error::NoDatabase(text("name one that is there at the end of the address, such as /postgres"))
             }
-            "28P01" | "28000" => Error::Refused(text(
-                "check user and password of the address, PGPASSWORD, and the server's pg_hba.conf",
-            )),
+            "28P01" | "28000" => Error::Refused(text(of_refusal(answer.message()))),
             "42501" => Error::Refused(text("give the login the right to connect to this database")),
             "57P03" => Error::Unreachable(text("wait until the server is up")),
             "53300" => Error::Unreachable(text("end other connections, or raise max_connections")),
@@ -48,17 +59,56 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, attempt: Attempt<'_>) ->
             _ => Error::Unreachable(text("")),
         };
     }
-    let words = words(error);
-    if words.contains("password missing") || words.contains("authentication") {
+    if let Some(fault) = of_tls(error) {
+        return Error::Refused(text(fault.remedy.as_deref().unwrap_or(TRUST)));
+    }
+    if said.contains("does not support TLS") {
+        return Error::Refused(text(
+            "have the server encrypt (ssl = on, with ssl_cert_file and ssl_key_file), or give sslmode=disable where the \
+             network is trusted",
+        ));
+    }
+    if said.contains("channel binding") {
+        return Error::Refused(text(
+            "log in by scram-sha-256 over TLS (password_encryption and pg_hba.conf of the server), or give \
+             channel_binding=prefer",
+        ));
+    }
+    if said.contains("password missing") || said.contains("authentication") {
         return Error::Refused(text("give a password with user:password@host, or as PGPASSWORD"));
     }
     Error::Unreachable(text(remedy::UNREACHABLE))
 }
 
+/// What can be done about a login that was refused: <https://www.postgresql.org/docs/current/client-authentication-problems.html>.
+fn of_refusal(message: &str) -> &'static str {
+    let has_rule = !message.contains("no pg_hba.conf entry");
+    if !has_rule && (message.ends_with("no encryption") || message.ends_with("SSL off")) {
+        return "this server may want encryption: give sslmode=require, or a rule of pg_hba.conf without it";
+    }
+    if message.contains("client certificate") {
+        return "name a certificate with its key that the server trusts, with sslcert=FILE and sslkey=FILE";
+    }
+    "check user and password of the address, PGPASSWORD, and the server's pg_hba.conf"
+}
+
+/// Whether the server answered that it does not let this login in so, but may otherwise encrypted.
+pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_some_and(|answer| answer.code().code().starts_with("28"))
+}
+
+/// What is wrong with the encryption, if that is it.
+pub(super) fn of_tls(error: &tokio_postgres::Error) -> Option<Fault> {
+    Fault::within(io_error(error)?)
+}
+
 /// The words of the server, or of the system, without the driver's around them.
-fn words(error: &tokio_postgres::Error) -> String {
+pub(super) fn words(error: &tokio_postgres::Error) -> String {
     if let Some(answer) = error.as_db_error() {
         return server_words(answer);
+    }
+    if let Some(fault) = of_tls(error) {
+        return fault.words;
     }
     if let Some(error) = io_error(error) {
         return error.to_string();

@@ -2,6 +2,7 @@
 
 mod activity;
 mod administration;
+mod connect;
 mod copy;
 mod fault;
 mod inspect;
@@ -16,13 +17,11 @@ use std::pin::{Pin, pin};
 use bytes::Bytes;
 use futures_util::future::{MaybeDone, maybe_done, poll_immediate};
 use futures_util::{SinkExt as _, StreamExt as _};
-use record::{Server, ServerSetting};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use record::{Link, Server, ServerSetting};
+use tokio_postgres::{Client, Statement};
 
 use crate::error::{Attempt, Doing};
-use crate::resolve;
-use crate::silence::UNACKNOWLEDGED;
-use crate::url::{Host, ServerAddress};
+use crate::url::ServerAddress;
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use transaction::after_begin;
 use values::Received;
@@ -44,6 +43,7 @@ const PREPARED: usize = 64;
 /// A connection. What moves its bytes runs beside it on the same runtime.
 pub(crate) struct PostgresSession {
     client: Client,
+    link: Link,
     target: String,
     is_local: bool,
     prepared: HashMap<String, Statement>,
@@ -62,10 +62,10 @@ pub(crate) struct PostgresSession {
 impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        address.check_encryption(attempt)?;
-        let client = address.silence.let_in(attempt, connect(address, attempt)).await?;
+        let (client, link) = address.silence.let_in(attempt, connect::connect(address, attempt)).await?;
         let mut session = Self {
             client,
+            link,
             target,
             is_local: address.host.is_local(),
             prepared: HashMap::new(),
@@ -376,6 +376,7 @@ impl PostgresSession {
             settings: listed,
             log_directory: data_directory.map(|data| format!("{data}/pg_wal")),
             data_directory: data_directory.cloned(),
+            link: Some(self.link.clone()),
         })
     }
 
@@ -458,38 +459,6 @@ async fn on_its_way<F: Future>(request: F) -> UnderWay<F> {
 async fn answer<T, E>(mut request: UnderWay<impl Future<Output = Result<T, E>>>) -> Result<(), E> {
     request.as_mut().await;
     request.as_mut().take_output().transpose().map(|_| ())
-}
-
-async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Client, Error> {
-    let mut config = Config::new();
-    match &address.host {
-        Host::Tcp { name, port } => {
-            for one in resolve::addresses(name, attempt).await? {
-                config.host(name).hostaddr(one).port(*port);
-            }
-        }
-        Host::Socket { path, port } => {
-            config.host_path(path).port(*port);
-        }
-    }
-    if let Some(user) = &address.user {
-        config.user(user);
-    }
-    if let Some(password) = address.password.clone().or_else(|| std::env::var("PGPASSWORD").ok()) {
-        config.password(password);
-    }
-    config
-        .dbname(address.database.as_deref().unwrap_or("postgres"))
-        .application_name("prony")
-        .connect_timeout(address.silence.connect())
-        .tcp_user_timeout(UNACKNOWLEDGED)
-        .keepalives_idle(UNACKNOWLEDGED)
-        .ssl_mode(tokio_postgres::config::SslMode::Disable);
-    let connected = config.connect(NoTls).await;
-    let (client, connection) = connected.map_err(|error| fault::at_connect(&error, attempt))?;
-    // How it ends, whoever waits for an answer is told.
-    tokio::spawn(async { drop(connection.await) });
-    Ok(client)
 }
 
 /// Source: <https://www.postgresql.org/docs/current/runtime-config-wal.html>, `fsync` and `synchronous_commit`.

@@ -196,6 +196,7 @@ impl SqliteSession {
             settings: listed,
             data_directory: directory.clone(),
             log_directory: directory,
+            link: None,
         })
     }
 

@@ -1,5 +1,7 @@
 //! How the addresses of each kind of server are written.
 
+use super::encryption::{BINDING, OLDEST, Words};
+
 /// How addresses of a kind of server are written, beside what all have.
 #[derive(Debug)]
 pub(super) struct Form {
@@ -8,10 +10,20 @@ pub(super) struct Form {
     /// Port where a server listens if nothing else is said.
     pub(super) default_port: u16,
     pub(super) socket: SocketOption,
-    /// The option that says how a connection is encrypted, when an address is shown; both spellings are read.
-    pub(super) encryption: &'static str,
+    /// The options that say how a connection is encrypted. That of the mode is read in both spellings.
+    pub(super) encryption: Names,
     /// Options that are known.
     pub(super) options: &'static [&'static str],
+}
+
+/// Names of the options that say how a connection is encrypted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    pub(super) words: Words,
+    pub(super) mode: &'static str,
+    pub(super) roots: &'static str,
+    pub(super) certificate: &'static str,
+    pub(super) key: &'static str,
 }
 
 /// The option that names a Unix socket.
@@ -27,16 +39,39 @@ pub(super) static POSTGRES: Form = Form {
     scheme: "postgres",
     default_port: 5432,
     socket: SocketOption::Host("host"),
-    encryption: "sslmode",
-    options: &["host", "port", "user", "sslmode", "ssl-mode"],
+    encryption: Names {
+        words: Words::Libpq,
+        mode: "sslmode",
+        roots: "sslrootcert",
+        certificate: "sslcert",
+        key: "sslkey",
+    },
+    options: &[
+        "host",
+        "port",
+        "user",
+        "sslmode",
+        "ssl-mode",
+        "sslrootcert",
+        "sslcert",
+        "sslkey",
+        OLDEST,
+        BINDING,
+    ],
 };
 
 pub(super) static MYSQL: Form = Form {
     scheme: "mysql",
     default_port: 3306,
     socket: SocketOption::Path("socket"),
-    encryption: "ssl-mode",
-    options: &["socket", "port", "user", "ssl-mode", "sslmode"],
+    encryption: Names {
+        words: Words::Mysql,
+        mode: "ssl-mode",
+        roots: "ssl-ca",
+        certificate: "ssl-cert",
+        key: "ssl-key",
+    },
+    options: &["socket", "port", "user", "ssl-mode", "sslmode", "ssl-ca", "ssl-cert", "ssl-key", OLDEST],
 };
 
 impl SocketOption {

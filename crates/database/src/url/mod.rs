@@ -2,6 +2,7 @@
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
 
+pub(crate) mod encryption;
 mod form;
 mod parse;
 pub(crate) mod sqlserver;
@@ -17,10 +18,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Attempt;
 use crate::fake::FakeServer;
 use crate::silence::Silence;
-use crate::{Engine, Error, Fake};
+use crate::{Engine, Fake};
+use encryption::Encryption;
 use form::{Form, MYSQL, POSTGRES};
 use sqlserver::SqlServerAddress;
 
@@ -28,9 +29,9 @@ use sqlserver::SqlServerAddress;
 ///
 /// - `sqlite:FILE`: the rest is the path as it stands, relative or absolute.
 /// - `postgres://[user[:password]@][host][:port][/database][?options]`, also `postgresql://`; options `host` (a
-///   directory with a socket), `port`, `user`, `sslmode`. Without a host: localhost. Without a password:
-///   `PGPASSWORD`. Without a database: `postgres`. Without a mode: `disable` on this machine, else `verify-full`.
-/// - `mysql://…` or `mariadb://…`, the same with the options `socket` and `ssl-mode`. Without a password: `MYSQL_PWD`.
+///   directory with a socket), `port`, `user`, and those of `encryption`. Without a host: localhost. Without a password:
+///   `PGPASSWORD`. Without a database: `postgres`.
+/// - `mysql://…` or `mariadb://…`, the same with the option `socket`. Without a password: `MYSQL_PWD`.
 /// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(crate) struct ServerAddress {
     pub(crate) user: Option<String>,
     pub(crate) password: Option<String>,
     pub(crate) database: Option<String>,
-    pub(crate) encryption: Option<Encryption>,
+    pub(crate) encryption: Encryption,
     /// How long it may say nothing.
     pub(crate) silence: Silence,
 }
@@ -72,31 +73,6 @@ pub(crate) enum Host {
     Tcp { name: String, port: u16 },
     /// A Unix socket: for PostgreSQL its directory and the port that is part of its name, for MySQL the socket.
     Socket { path: PathBuf, port: u16 },
-}
-
-/// How a connection is encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Encryption {
-    /// Not at all.
-    Disable,
-    /// TLS with whoever answers.
-    Require,
-    /// TLS with a server whose certificate is valid for its name.
-    VerifyFull,
-}
-
-impl Encryption {
-    const ALL: [Self; 3] = [Self::Disable, Self::Require, Self::VerifyFull];
-
-    /// As an address spells it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Disable => "disable",
-            Self::Require => "require",
-            Self::VerifyFull => "verify-full",
-        }
-    }
 }
 
 /// A text that is no address.
@@ -270,27 +246,6 @@ fn is_loopback(name: &str) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-impl ServerAddress {
-    /// As the address says; where it says nothing, a connection that leaves this machine is encrypted and checked.
-    pub(crate) fn encryption(&self) -> Encryption {
-        let default = if self.host.is_local() { Encryption::Disable } else { Encryption::VerifyFull };
-        self.encryption.unwrap_or(default)
-    }
-
-    /// Refuses what is not there yet, rather than to send a password in the clear without having been told to.
-    pub(crate) fn check_encryption(&self, attempt: Attempt<'_>) -> Result<(), Error> {
-        let wanted = self.encryption();
-        if wanted == Encryption::Disable {
-            return Ok(());
-        }
-        let words =
-            format!("prony does not encrypt connections yet, and this one is to be ({})", wanted.name());
-        let remedy =
-            "add ?sslmode=disable to the address if the network is trusted, or connect through a tunnel";
-        Err(Error::Refused(attempt.text(words, remedy)))
-    }
-}
-
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -340,8 +295,8 @@ impl ServerAddress {
         } else if !options.is_empty() {
             f.write_str("/")?;
         }
-        if let Some(encryption) = self.encryption {
-            options.push(format!("{}={}", form.encryption, encryption.name()));
+        for (name, value) in self.encryption.options(form) {
+            options.push(format!("{name}={}", Encoded(&value).to_string().replace("%2F", "/")));
         }
         if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }
     }

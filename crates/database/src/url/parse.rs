@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::encryption::Encryption;
 use super::form::{Form, MYSQL, POSTGRES, SocketOption};
 use super::sqlserver::{SqlServerAddress, connection_string, is_connection_string};
-use super::{Address, Encryption, Host, ServerAddress, Url, UrlError};
+use super::{Address, Host, ServerAddress, Url, UrlError};
 use crate::silence::Silence;
 use crate::{Engine, Fake};
 
@@ -135,18 +136,8 @@ impl<'a> Parts<'a> {
             user: user.filter(|user| !user.is_empty()),
             password: self.password.map(|password| decoded(password, "the password")).transpose()?,
             database: Some(decoded(self.database, "the database")?).filter(|name| !name.is_empty()),
-            encryption: self.encryption()?,
+            encryption: Encryption::read(self.form, |name| self.option(name))?,
             silence: Silence::default(),
-        })
-    }
-
-    fn encryption(&self) -> Result<Option<Encryption>, UrlError> {
-        let Some(given) = self.option("sslmode").or(self.option("ssl-mode")) else { return Ok(None) };
-        let known = Encryption::ALL.into_iter().find(|one| one.name() == given.to_ascii_lowercase());
-        known.map(Some).ok_or_else(|| {
-            UrlError(format!(
-                "`{given}` is no encryption that is known: give disable, require or verify-full"
-            ))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::encryption::{Mode, Words};
 use super::*;
 
 fn parsed(text: &str) -> Url {
@@ -22,7 +23,7 @@ fn every_part_of_an_address_is_read() {
     assert_eq!(full.user.as_deref(), Some("ann"));
     assert_eq!(full.password.as_deref(), Some("s@cret:/"));
     assert_eq!(full.database.as_deref(), Some("plant 1"));
-    assert_eq!(full.encryption(), Encryption::Require);
+    assert_eq!(full.encryption.mode, Some(Mode::Require));
     assert_eq!(parsed("postgres://db.example:6000/x").host().as_deref(), Some("db.example:6000"));
     assert_eq!(parsed("mysql://db.example").host().as_deref(), Some("db.example:3306"));
     assert_eq!(parsed("postgresql://[::1]/x").host().as_deref(), Some("[::1]:5432"));
@@ -50,7 +51,7 @@ fn engines_are_told_by_the_scheme() {
 }
 
 #[test]
-fn what_leaves_the_machine_is_encrypted_and_checked() {
+fn what_leaves_the_machine_is_told_by_the_host() {
     for (text, is_local) in [
         ("postgres://localhost/x", true),
         ("postgres://127.0.0.9/x", true),
@@ -60,11 +61,44 @@ fn what_leaves_the_machine_is_encrypted_and_checked() {
         ("mysql://db.example/x", false),
     ] {
         assert_eq!(parsed(text).is_local(), is_local, "{text}");
-        let expected = if is_local { Encryption::Disable } else { Encryption::VerifyFull };
-        assert_eq!(server(text).encryption(), expected, "{text}");
     }
     assert!(parsed("sqlite:x").is_local() && parsed("fake:").is_local());
-    assert_eq!(server("mysql://db.example/x?ssl-mode=disable").encryption(), Encryption::Disable);
+}
+
+/// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-SSLMODE> and
+/// <https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#option_general_ssl-mode>
+#[test]
+fn encryption_is_spelled_as_by_libpq_and_by_the_client_of_mysql() {
+    for (text, expected) in [
+        ("postgres://h/x", Mode::Prefer),
+        ("postgres://localhost/x", Mode::Prefer),
+        ("postgres://h/x?sslmode=disable", Mode::Disable),
+        ("postgres://h/x?sslmode=allow", Mode::Allow),
+        ("postgres://h/x?sslmode=verify-ca&sslrootcert=/ca.pem", Mode::VerifyCa),
+        ("postgres://h/x?sslrootcert=/ca.pem", Mode::Prefer),
+        ("postgres://h/x?sslrootcert=system", Mode::VerifyFull),
+        ("postgres://h/x?ssl-mode=VERIFY_IDENTITY", Mode::VerifyFull),
+    ] {
+        assert_eq!(server(text).encryption.mode(Words::Libpq), expected, "{text}");
+    }
+    for (text, expected) in [
+        ("mysql://h/x", Mode::Prefer),
+        ("mysql://h/x?ssl-mode=DISABLED", Mode::Disable),
+        ("mysql://h/x?ssl-mode=preferred", Mode::Prefer),
+        ("mysql://h/x?ssl-mode=REQUIRED", Mode::Require),
+        ("mysql://h/x?ssl-mode=VERIFY_CA&ssl-ca=/ca.pem", Mode::VerifyCa),
+        ("mysql://h/x?ssl-mode=VERIFY_IDENTITY", Mode::VerifyFull),
+        ("mysql://h/x?sslmode=verify-full", Mode::VerifyFull),
+        ("mysql://h/x?ssl-ca=/ca.pem", Mode::VerifyCa),
+    ] {
+        assert_eq!(server(text).encryption.mode(Words::Mysql), expected, "{text}");
+    }
+    let all = "postgres://h/x?sslmode=verify-full&sslrootcert=/etc/my%20ca.pem&sslcert=a.crt&sslkey=b.key&\
+               ssl_min_protocol_version=TLSv1.3&channel_binding=require";
+    assert_eq!(parsed(all).to_string(), all);
+    let all =
+        "mysql://h/x?ssl-mode=VERIFY_CA&ssl-ca=/ca.pem&ssl-cert=a&ssl-key=b&ssl_min_protocol_version=TLSv1.2";
+    assert_eq!(parsed(all).to_string(), all);
 }
 
 #[test]
@@ -80,7 +114,14 @@ fn mistakes_are_named_with_the_remedy() {
         ("postgres://h:65536/x", "from 1 to 65535"),
         ("postgres://[::1/x", "has no ]"),
         ("postgres://[::1]5/x", "after ]"),
-        ("postgres://h/x?sslmode=prefer", "`prefer` is no encryption"),
+        ("postgres://h/x?sslmode=verify", "`verify` is no encryption that is known: give disable"),
+        ("mysql://h/x?ssl-mode=allow", "DISABLED, PREFERRED"),
+        ("postgres://h/x?sslmode=require&sslrootcert=system", "give sslmode=verify-full"),
+        ("postgres://h/x?sslcert=a", "both sslcert and sslkey"),
+        ("mysql://h/x?ssl-key=a", "both ssl-cert and ssl-key"),
+        ("postgres://h/x?sslrootcert=", "sslrootcert names no file"),
+        ("postgres://h/x?ssl_min_protocol_version=SSLv3", "TLSv1.2 or TLSv1.3"),
+        ("postgres://h/x?channel_binding=yes", "disable, prefer or require"),
         ("postgres://h/x?timeout=3", "`timeout` is not known"),
         ("postgres://h/x?port=1&port=2", "`port` is given twice"),
         ("mysql://h/x?socket=relative", "begins with /"),
@@ -129,12 +170,13 @@ proptest! {
         database in proptest::option::of("[^\\x00]{1,12}"),
         mode in proptest::option::of(0usize..3),
     ) {
+        let modes = [Mode::Disable, Mode::Require, Mode::VerifyFull];
         let mut text = format!("{scheme}://");
         if let Some(user) = &user { text += &format!("{}:secret@", Encoded(user)); }
         text += &host;
         if let Some(port) = port { text += &format!(":{port}"); }
         if let Some(database) = &database { text += &format!("/{}", Encoded(database)); }
-        if let Some(mode) = mode { text += &format!("?sslmode={}", Encryption::ALL[mode].name()); }
+        if let Some(mode) = mode { text += &format!("?sslmode={}", modes[mode].name(Words::Libpq)); }
         let given = parsed(&text);
         prop_assert_eq!(given.database(), database.as_deref());
         let mut without_password = given.clone();

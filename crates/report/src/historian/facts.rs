@@ -21,14 +21,16 @@ type Named = Vec<(&'static str, String)>;
 
 fn server(setup: &HistorianSetup) -> Named {
     let server = &setup.server;
-    vec![
+    let mut facts = vec![
         ("durability", server.durability.clone()),
         ("a committed row survives a loss of power", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("target", setup.target.clone()),
         ("database of our own", setup.database.clone()),
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
-    ]
+    ];
+    facts.extend(server.link.as_ref().map(|link| ("connection", link.words())));
+    facts
 }
 
 fn collecting(setup: &HistorianSetup) -> Named {

@@ -55,9 +55,10 @@ fn store(target: &StoreTarget) -> Facts {
         ("restored before", target.restored.clone().unwrap_or_else(|| "nothing had changed".to_owned())),
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ];
+    let link = server.link.as_ref().map(|link| ("connection", link.words()));
     let settings = server.settings.iter();
     let settings = settings.map(|setting| (format!("{SETTING}{}", setting.name), setting.value.clone()));
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(settings).collect()
+    facts.into_iter().chain(link).map(|(name, value)| (name.to_owned(), value)).chain(settings).collect()
 }
 
 fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {

@@ -85,6 +85,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
     verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));
     verdicts.extend(server::not_durable(&report.trials));
+    verdicts.extend(server::exposed(&report.trials));
     verdicts.extend(started::doubts(report));
     verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));

@@ -24,6 +24,24 @@ pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
+/// Connections to other machines that others on the way could read, or be the server of.
+pub(crate) fn exposed(trials: &[Trial]) -> Option<Verdict> {
+    let link = |trial: &Trial| {
+        let links = servers(trial).into_iter().filter_map(|server| server.link.clone());
+        links.into_iter().find_map(|link| Some((link.exposure()?, link.words())))
+    };
+    let (exposure, words) = trials.iter().find_map(link)?;
+    Doubt::plain(Level::Note, "connection_exposed", trials, |trial| link(trial).is_some()).verdict(
+        format::per_cent,
+        |_| {
+            format!(
+                "the connection to another machine {exposure} ({words}); with `sslmode=verify-full`, of MySQL and MariaDB \
+                 `ssl-mode=VERIFY_IDENTITY`, in the address it would be encrypted and verified"
+            )
+        },
+    )
+}
+
 /// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
 pub(crate) fn length_of(outages: &[Outage]) -> String {
     let (back, away): (Vec<_>, Vec<_>) = outages.iter().partition(|outage| outage.end_s.is_some());

@@ -317,6 +317,35 @@ fn commits_that_promise_nothing_are_doubted() {
 }
 
 #[test]
+fn a_connection_to_another_machine_that_is_not_verified_is_told_with_the_remedy() {
+    let link = |is_remote, verified: Option<record::Checked>| {
+        move |setup: &mut record::HistorianSetup| {
+            let encryption = verified.map(|verified| record::LinkEncryption {
+                protocol: "TLSv1.3".to_owned(),
+                cipher: "TLS_AES_256_GCM_SHA384".to_owned(),
+                verified,
+            });
+            let remark = encryption.is_none().then(|| "the server has no TLS".to_owned());
+            setup.server.link = Some(record::Link { is_remote, encryption, remark });
+        }
+    };
+    let nothing = Some(record::Checked::Nothing);
+    for (verified, words) in
+        [(None, "read and changed on its way (not encrypted"), (nothing, "not verified (TLSv1.3")]
+    {
+        let words = [words, "sslmode=verify-full"];
+        raised(at().with(link(true, verified)).trial(1), "connection_exposed", Level::Note, &words);
+        quiet(at().with(link(false, verified)).trial(1), "connection_exposed");
+    }
+    quiet(at().with(link(true, Some(record::Checked::AuthorityAndName))).trial(1), "connection_exposed");
+    let trial = at().with(link(true, nothing)).trial(1);
+    let facts =
+        crate::workloads::of(record::Workload::Historian).facts(trial.trial.setup.as_ref().unwrap()).unwrap();
+    let expected = "TLSv1.3, TLS_AES_256_GCM_SHA384; the server's certificate was not verified";
+    assert!(facts.contains(&("connection".to_owned(), expected.to_owned())), "{facts:?}");
+}
+
+#[test]
 fn events_that_were_refused_or_abandoned_are_doubted() {
     let lost = || at().outcome(|o| (o.refused, o.abandoned) = (1_234, 56));
     raised(lost().trial(1), "refused", Level::Warning, &["1,234 events", "were refused"]);
