@@ -91,7 +91,8 @@ impl Session {
                 (Opened::Fake(FakeSession::open(server)?), here, None)
             }
             Address::Postgres(server) => {
-                let opening = PostgresSession::open(server, url.to_string());
+                // It is large, and would be part of all that opens sessions of any engine.
+                let opening = Box::pin(PostgresSession::open(server, url.to_string()));
                 let (session, connection) = soon(url, server.silence, opening).await?;
                 (Opened::Postgres(Box::new(session)), connection, Some(server.silence))
             }

@@ -52,10 +52,20 @@ impl Silence {
         attempt: Attempt<'_>,
         connecting: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
+        self.let_in_or(attempt, remedy::UNREACHABLE, connecting).await
+    }
+
+    /// The same, where something else is to be looked at if there is no answer.
+    pub(crate) async fn let_in_or<T>(
+        self,
+        attempt: Attempt<'_>,
+        remedy: &str,
+        connecting: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let limit = self.connect();
         timeout(limit, connecting).await.unwrap_or_else(|_| {
             let words = format!("no answer within {}", seconds(limit));
-            Err(Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)))
+            Err(Error::Unreachable(attempt.text(words, remedy)))
         })
     }
 

@@ -166,7 +166,10 @@ fn checks(encryption: &Encryption, mode: Mode) -> Result<(Checks, Files), Fault>
     let given = encryption.certificate.clone().zip(encryption.key.clone());
     let identity = given.or_else(|| of_home("postgresql.crt").zip(of_home("postgresql.key")));
     let identity: Option<(PathBuf, PathBuf)> = identity;
-    Ok((checks, Files { roots, identity, oldest: encryption.oldest.unwrap_or_default() }))
+    Ok((
+        checks,
+        Files { roots, identity, oldest: encryption.oldest.unwrap_or_default(), is_tls12_alone: false },
+    ))
 }
 
 impl MakeTlsConnect<Socket> for Connector {

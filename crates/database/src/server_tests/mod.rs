@@ -5,6 +5,7 @@ mod activity;
 mod own;
 mod silence;
 mod sqlserver;
+mod tds_peer;
 mod tls;
 mod transactions;
 

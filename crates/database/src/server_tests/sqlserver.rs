@@ -162,3 +162,56 @@ async fn a_server_is_inspected_as_far_as_it_tells() {
             .all(|grant| !grant.contains("{login}"))
     );
 }
+
+async fn link(url: &str) -> record::Link {
+    let mut session = opened(url.to_owned()).await.unwrap();
+    session.server().await.unwrap().link.unwrap()
+}
+
+/// What was agreed upon with a server that leaves it to its clients, and with one that does not.
+#[tokio::test]
+async fn connections_are_encrypted_as_the_address_says() {
+    if !has_tds_server("encryption") {
+        return;
+    }
+    let start = |variables: &[(&str, &str)]| TdsServer::start(variables).unwrap().unwrap();
+    let lenient = start(&[]);
+    let (url, certificate) = (lenient.url(), lenient.certificate());
+    let certificate = certificate.display();
+    let verified = |link: &record::Link| link.encryption.as_ref().map(|encryption| encryption.verified);
+    let by_name = link(&format!("{url}?encrypt=on&sslrootcert={certificate}")).await;
+    assert_eq!(verified(&by_name), Some(record::Checked::AuthorityAndName), "{by_name:?}");
+    assert_eq!(by_name.encryption.unwrap().protocol, "TLSv1.2");
+    let by_nobody = link(&format!("{url}?encrypt=on&trust_server_certificate=true")).await;
+    assert_eq!(verified(&by_nobody), Some(record::Checked::Nothing), "{by_nobody:?}");
+    let login_alone = link(&format!("{url}?encrypt=off")).await;
+    assert_eq!(login_alone.words(), "not encrypted (but for the login)");
+    let other = format!("{url}?encrypt=on&sslrootcert={certificate}&host_name_in_certificate");
+    assert_eq!(verified(&link(&format!("{other}=localhost")).await), Some(record::Checked::AuthorityAndName));
+    for (options, words) in [
+        (format!("{url}?encrypt=on"), "signed by itself"),
+        (format!("{other}=db.example"), "and not for db.example"),
+        (format!("{url}?encrypt=strict&sslrootcert={certificate}"), "encrypt=on"),
+        (format!("{url}?encrypt=on&sslrootcert=/nowhere/ca.pem"), "/nowhere/ca.pem"),
+    ] {
+        let error = opened(options).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    drop(lenient);
+    let strict = start(&[("TDS_ENCRYPT", "required")]);
+    let all = link(&format!("{}?encrypt=off", strict.url())).await;
+    assert_eq!(verified(&all), Some(record::Checked::Nothing), "{all:?}");
+}
+
+/// A flush is larger than a record of TLS, and its answer comes in pieces.
+#[tokio::test]
+async fn rows_go_through_an_encrypted_connection_unchanged() {
+    if !has_tds_server("encryption") {
+        return;
+    }
+    let server = TdsServer::start(&[("TDS_ENCRYPT", "required")]).unwrap().unwrap();
+    let mut session = opened(server.url()).await.unwrap();
+    let text = "é".repeat(50_000);
+    let rows = session.query("SELECT @P1 AS a, LEN(@P1) AS b", &[Value::Text(text.clone())]).await.unwrap();
+    assert_eq!(rows, [[Value::Text(text), Value::I64(50_000)]]);
+}

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use record::Link;
 use tiberius::{AuthMethod, Client, Config, EncryptionLevel};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -11,7 +12,8 @@ use tokio::net::TcpStream;
 use super::browser;
 use super::fault;
 use super::prelogin::{self, ANSWER, HEADER_BYTES, PRELOGIN, Prelogin, Word};
-use super::stream::Stream;
+use super::stream::{Socket, Stream};
+use super::tls;
 use crate::Error;
 use crate::error::{Attempt, remedy};
 use crate::resolve;
@@ -27,6 +29,9 @@ const ANSWER_BYTES_MAX: usize = 4096;
 
 const NOT_TDS: &str = "see whether SQL Server listens on that port; one that wants strict encryption is asked with encrypt=strict";
 
+const STRICT: &str = "add encrypt=strict to the address";
+const NO_TLS: &str = "let the server encrypt, or add encrypt=off to the address if the network is trusted";
+
 /// Who logs in.
 enum Login {
     User { name: String, password: String },
@@ -37,8 +42,9 @@ enum Login {
 pub(super) async fn connect(
     address: &SqlServerAddress,
     attempt: Attempt<'_>,
-) -> Result<Client<Stream>, Error> {
+) -> Result<(Client<Stream>, Link), Error> {
     let login = login(address, attempt)?;
+    let wanted = wanted(address, matches!(login, Login::Token(_)), attempt)?;
     let (mut host, mut port) = (address.host.clone(), address.port);
     for _ in 0..REDIRECTIONS_MAX {
         let addresses = resolve::addresses(&host, attempt).await?;
@@ -51,17 +57,29 @@ pub(super) async fn connect(
             addresses.into_iter().map(|ip: IpAddr| SocketAddr::new(ip, port_there)).collect();
         let socket = reach(&places, address.multi_subnet_failover).await;
         let socket = socket.map_err(|error| Error::Unreachable(attempt.text(error, remedy::UNREACHABLE)))?;
-        let stream = agree(socket, address, matches!(login, Login::Token(_)), attempt).await?;
+        let stream = agree(socket, (address, &host), (wanted, &login), attempt).await?;
+        let link = stream.link(!address.is_local());
         match Client::connect(config(address, &host, port_there, &login), stream).await {
             Err(tiberius::error::Error::Routing { host: there, port: port_there }) => {
                 (host, port) = (there, Some(port_there));
             }
-            connected => return connected.map_err(|error| fault::at_connect(&error, attempt)),
+            connected => {
+                let client = connected.map_err(|error| fault::at_connect(&error, attempt))?;
+                return Ok((client, link));
+            }
         }
     }
     Err(Error::Unreachable(
         attempt.text("each server sends us on to another one", "see who answers for this name"),
     ))
+}
+
+/// What is to be looked at where nothing answers.
+pub(super) fn unanswered(address: &SqlServerAddress) -> &'static str {
+    match address.encrypt() {
+        Encrypt::Strict => tls::UNANSWERED,
+        Encrypt::Off | Encrypt::On => remedy::UNREACHABLE,
+    }
 }
 
 /// A connection to one of these places: to the first that answers, of one after the other or of all at once.
@@ -86,29 +104,56 @@ async fn reach(places: &[SocketAddr], at_once: bool) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Says the first words.
+/// Says the first words, and encrypts what is to be.
 async fn agree(
     mut socket: TcpStream,
-    address: &SqlServerAddress,
-    has_token: bool,
+    (address, host): (&SqlServerAddress, &str),
+    (wanted, login): (Encrypt, &Login),
     attempt: Attempt<'_>,
 ) -> Result<Stream, Error> {
-    let refused = |words: &str| {
-        Error::Refused(attempt.text(
-            words,
-            "add ?encrypt=off to the address if the network is trusted, or connect through a tunnel",
-        ))
+    let has_token = matches!(login, Login::Token(_));
+    let say =
+        |word| prelogin::packet(PRELOGIN, &prelogin::asked(word, has_token, address.instance.as_deref()));
+    let encrypt = |socket| async move {
+        let encrypted = tls::encrypt(socket, (address, wanted), host).await;
+        encrypted.map_err(|why| why.told(attempt))
     };
-    if address.encrypt() != Encrypt::Off || has_token {
-        return Err(refused("prony does not encrypt connections yet, and this one is to be"));
+    if wanted == Encrypt::Strict {
+        let mut tls = encrypt(socket).await?;
+        let answer = exchange(&mut tls, &say(Word::Strict), attempt).await?;
+        return Ok(Stream::new(Socket::Encrypted(Box::new(tls)), answer.plain(), false));
     }
-    let words = prelogin::asked(Word::NotSupported, has_token, address.instance.as_deref());
-    let answer = exchange(&mut socket, &prelogin::packet(PRELOGIN, &words), attempt).await?;
-    match answer.word {
-        Word::NotSupported | Word::Off => Ok(Stream::new(socket, answer.plain())),
-        Word::On | Word::Required => {
-            Err(refused("the server wants connections encrypted, which prony does not do yet"))
+    let word = if wanted == Encrypt::Off { Word::Off } else { Word::On };
+    let answer = exchange(&mut socket, &say(word), attempt).await?;
+    let is_login_alone = match (word, answer.word) {
+        (Word::Off, Word::NotSupported) => {
+            return Ok(Stream::new(Socket::Plain(socket), answer.plain(), false));
         }
+        (Word::Off, Word::Off) => true,
+        (_, Word::On | Word::Required) => false,
+        (_, Word::Strict) => {
+            return Err(Error::Refused(attempt.text("the server speaks within TLS alone", STRICT)));
+        }
+        // A server that can encrypt says so.
+        (_, Word::Off | Word::NotSupported) => {
+            return Err(Error::Refused(
+                attempt.text("the server does not encrypt, and this connection is to be", NO_TLS),
+            ));
+        }
+    };
+    let tls = encrypt(socket).await?;
+    Ok(Stream::new(Socket::Encrypted(Box::new(tls)), answer.plain(), is_login_alone))
+}
+
+/// How it is encrypted. A token is good for whoever reads it, and so is never sent readable.
+fn wanted(address: &SqlServerAddress, has_token: bool, attempt: Attempt<'_>) -> Result<Encrypt, Error> {
+    match (address.encrypt(), has_token) {
+        (Encrypt::Off, true) if address.encrypt.is_some() => Err(Error::Refused(attempt.text(
+            "an access token is sent over an encrypted connection alone",
+            "leave encrypt=off out, or log in with a user and a password",
+        ))),
+        (Encrypt::Off, true) => Ok(Encrypt::On),
+        (encrypt, _) => Ok(encrypt),
     }
 }
 

@@ -15,11 +15,15 @@ mod other;
 mod prelogin;
 mod server;
 mod stream;
+mod tls;
 mod transaction;
 mod values;
 mod write;
 
+use std::pin::Pin;
+
 use futures_util::TryStreamExt as _;
+use record::Link;
 use tiberius::error::Error as Driver;
 use tiberius::{Client, Command, CommandItem, Query, QueryItem, Row};
 
@@ -35,9 +39,13 @@ pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
 pub(crate) use inspect::INSPECTED;
 
+/// A session that is being opened, and what the server knows it by.
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<(SqlServerSession, Connection), Error>> + Send + 'a>>;
+
 /// A connection.
 pub(crate) struct SqlServerSession {
     client: Client<Stream>,
+    link: Link,
     target: String,
     is_local: bool,
     /// Whether something is under way; stays if a caller gives up waiting, or the conversation is lost.
@@ -56,16 +64,18 @@ struct Selected {
 }
 
 impl SqlServerSession {
-    pub(crate) async fn open(
-        address: &SqlServerAddress,
-        target: String,
-    ) -> Result<(Self, Connection), Error> {
+    /// In a box of its own: what is under way here is large, and would be part of all that opens sessions of any engine.
+    pub(crate) fn open<'a>(address: &'a SqlServerAddress, target: String) -> Opening<'a> {
+        Box::pin(Self::opened(address, target))
+    }
+
+    async fn opened(address: &SqlServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
         let connecting = connect::connect(address, attempt);
-        // What is under way here is large.
-        let client = Box::pin(address.letting_in().let_in(attempt, connecting)).await?;
+        let letting_in = address.letting_in();
+        let (client, link) = letting_in.let_in_or(attempt, connect::unanswered(address), connecting).await?;
         let is_local = address.is_local();
-        let mut session = Self { client, target, is_local, is_busy: false, is_unfinished: false };
+        let mut session = Self { client, link, target, is_local, is_busy: false, is_unfinished: false };
         let connection = session.identify().await?;
         Ok((session, connection))
     }

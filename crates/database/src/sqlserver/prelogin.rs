@@ -2,7 +2,7 @@
 //!
 //! Source: MS-TDS 2.2.6.5 (PRELOGIN) and 2.2.3.1 (packet header),
 //! <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds/>. The driver says these words too, but its TLS is of libraries
-//! in C; so they are said here, and the driver is let in behind them (`stream`).
+//! in C; so they are said here, encryption is agreed upon here (`tls`), and the driver is let in behind them (`stream`).
 
 /// Bytes before the data of a packet.
 pub(super) const HEADER_BYTES: usize = 8;
@@ -33,11 +33,15 @@ pub(super) enum Word {
     NotSupported,
     /// It has to be.
     Required,
+    /// TLS was there before the first word; Microsoft's own driver for Go says it so, and what a server answers means nothing then.
+    Strict,
 }
 
 impl Word {
     fn of(byte: u8) -> Option<Self> {
-        [Self::Off, Self::On, Self::NotSupported, Self::Required].into_iter().find(|word| *word as u8 == byte)
+        [Self::Off, Self::On, Self::NotSupported, Self::Required, Self::Strict]
+            .into_iter()
+            .find(|word| *word as u8 == byte)
     }
 }
 

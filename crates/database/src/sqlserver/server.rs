@@ -77,7 +77,7 @@ impl SqlServerSession {
             settings: settings.collect(),
             data_directory: directory(&files, 0),
             log_directory: directory(&files, 1),
-            link: None,
+            link: Some(self.link.clone()),
         })
     }
 

@@ -1,24 +1,34 @@
 //! The stream on which the driver speaks, behind the first words (`prelogin`), which were said before it.
 //!
 //! The driver says its own first words all the same: they are taken from it, and it is answered that there is no encryption.
+//! Whether there is one is the socket's affair. Where it is for the login alone, it ends once the login has left.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_util::io::{AsyncRead, AsyncWrite};
+use record::{Link, LinkEncryption};
 use tokio::io::{AsyncRead as TokioRead, AsyncWrite as TokioWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::prelogin::Boundary;
+use super::tls::Tls;
 
 /// What the driver speaks on.
 pub(crate) struct Stream {
-    socket: TcpStream,
+    socket: Socket,
     phase: Phase,
     boundary: Boundary,
     /// Answer to the driver's first words, as far as it has not taken it.
     answer: Vec<u8>,
+    is_login_alone: bool,
+}
+
+/// What bytes go through.
+pub(super) enum Socket {
+    Plain(TcpStream),
+    Encrypted(Box<Tls>),
 }
 
 /// What the driver sends next.
@@ -26,14 +36,48 @@ pub(crate) struct Stream {
 enum Phase {
     /// Its first words, which nobody hears.
     Prelogin,
-    /// Its login and requests.
+    /// Its login, after which nothing is encrypted any more.
+    Login,
+    /// The end of that has to leave.
+    LoginSaid,
+    /// Requests, and its login where it is as they are.
     Open,
 }
 
 impl Stream {
-    /// On a connection on which the first words were said; `answer` is the packet for the driver.
-    pub(super) fn new(socket: TcpStream, answer: Vec<u8>) -> Self {
-        Self { socket, phase: Phase::Prelogin, boundary: Boundary::default(), answer }
+    /// On a connection on which the first words were said; `answer` is the packet for the driver. Whether encryption ends with
+    /// the login was agreed upon.
+    pub(super) fn new(socket: Socket, answer: Vec<u8>, is_login_alone: bool) -> Self {
+        Self { socket, phase: Phase::Prelogin, boundary: Boundary::default(), answer, is_login_alone }
+    }
+
+    /// How it is encrypted, as the record has it.
+    pub(super) fn link(&self, is_remote: bool) -> Link {
+        let encryption: Option<LinkEncryption> = match &self.socket {
+            Socket::Plain(_) => None,
+            Socket::Encrypted(_) if self.is_login_alone => None,
+            Socket::Encrypted(tls) => Some(tls.agreed()),
+        };
+        let remark = match &self.socket {
+            Socket::Plain(_) if is_remote => {
+                Some("the server cannot encrypt, and its login was readable too".to_owned())
+            }
+            Socket::Encrypted(_) if self.is_login_alone => Some("but for the login".to_owned()),
+            Socket::Plain(_) | Socket::Encrypted(_) => None,
+        };
+        Link { is_remote, encryption, remark }
+    }
+
+    /// Sends what is left of the login, and ends the encryption behind it.
+    fn poll_login_left(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.phase == Phase::LoginSaid {
+            ready!(Pin::new(&mut self.socket).poll_flush(context))?;
+            if let Socket::Encrypted(tls) = &mut self.socket {
+                tls.end();
+            }
+            self.phase = Phase::Open;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -50,6 +94,7 @@ impl AsyncRead for Stream {
             this.answer.drain(..count);
             return Poll::Ready(Ok(count));
         }
+        ready!(this.poll_login_left(context))?;
         let mut read = ReadBuf::new(room);
         ready!(Pin::new(&mut this.socket).poll_read(context, &mut read))?;
         Poll::Ready(Ok(read.filled().len()))
@@ -59,15 +104,24 @@ impl AsyncRead for Stream {
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        ready!(this.poll_login_left(context))?;
         match this.phase {
             Phase::Prelogin => {
                 let (taken, is_end) = this.boundary.advance(bytes);
                 if is_end {
-                    this.phase = Phase::Open;
+                    this.phase = if this.is_login_alone { Phase::Login } else { Phase::Open };
                 }
                 Poll::Ready(Ok(taken))
             }
-            Phase::Open => Pin::new(&mut this.socket).poll_write(context, bytes),
+            Phase::Login => {
+                let (length, _) = this.boundary.clone().advance(bytes);
+                let written = ready!(Pin::new(&mut this.socket).poll_write(context, &bytes[..length]))?;
+                if this.boundary.advance(&bytes[..written]).1 {
+                    this.phase = Phase::LoginSaid;
+                }
+                Poll::Ready(Ok(written))
+            }
+            Phase::LoginSaid | Phase::Open => Pin::new(&mut this.socket).poll_write(context, bytes),
         }
     }
 
@@ -76,10 +130,47 @@ impl AsyncWrite for Stream {
         if this.phase == Phase::Prelogin {
             return Poll::Ready(Ok(()));
         }
+        ready!(this.poll_login_left(context))?;
         Pin::new(&mut this.socket).poll_flush(context)
     }
 
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+impl TokioRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_read(context, room),
+            Self::Encrypted(tls) => Pin::new(tls).poll_read(context, room),
+        }
+    }
+}
+
+impl TokioWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
+            Self::Encrypted(tls) => Pin::new(tls).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_flush(context),
+            Self::Encrypted(tls) => Pin::new(tls).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(socket) => Pin::new(socket).poll_shutdown(context),
+            Self::Encrypted(tls) => Pin::new(tls).poll_shutdown(context),
+        }
     }
 }

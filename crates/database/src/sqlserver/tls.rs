@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use record::LinkEncryption;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -12,7 +13,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::prelogin::{HEADER_BYTES, PRELOGIN, packet};
-use crate::tls::{Checks, Fault, Files, Roots, config};
+use crate::Error;
+use crate::error::Attempt;
+use crate::tls::{Checks, Fault, Files, Roots, agreed, config};
 use crate::url::sqlserver::{Encrypt, SqlServerAddress};
 
 /// Name of the protocol that is begun within TLS.
@@ -21,13 +24,20 @@ const TDS_8: &[u8] = b"tds/8.0";
 const PIECE_BYTES: usize = 4096 - HEADER_BYTES;
 
 /// What a handshake is checked by.
-pub(super) const REMEDY: &str = "name the authority that signed it with sslrootcert=FILE, or the name that it has with \
+const REMEDY: &str = "name the authority that signed it with sslrootcert=FILE, or the name that it has with \
                                  host_name_in_certificate=NAME; where the network is trusted, give trust_server_certificate=true";
+
+/// One that waits for the first word of the protocol says nothing to the first word of TLS.
+pub(super) const UNANSWERED: &str = "check host and port, and that the server is running and lets this machine in; one that does not \
+                                     know encrypt=strict (before SQL Server 2022) is asked with encrypt=on";
+const ENDED: &str =
+    "see what the server logged of it; one that does not know encrypt=strict is asked with encrypt=on";
 
 /// An encrypted connection, or one that was until its login had left.
 pub(crate) struct Tls {
     stream: TlsStream<Wrapped>,
     is_over: bool,
+    checks: Checks,
 }
 
 /// A socket on which a handshake may be under way within packets of the protocol.
@@ -58,22 +68,25 @@ pub(super) enum Unencrypted {
 /// See [`Unencrypted`].
 pub(super) async fn encrypt(
     socket: TcpStream,
-    address: &SqlServerAddress,
+    (address, wanted): (&SqlServerAddress, Encrypt),
     host: &str,
 ) -> Result<Tls, Unencrypted> {
-    let wanted = address.encrypt();
     let checks = if wanted == Encrypt::Off || address.trust_server_certificate {
         Checks::Nothing
     } else {
         Checks::AuthorityAndName
     };
-    let files = Files { roots: address.authorities.clone().map(Roots::File), ..Files::default() };
+    // What 1.3 sends after the handshake would stand between packets.
+    let is_tls12_alone = wanted != Encrypt::Strict;
+    let roots = address.authorities.clone().map(Roots::File);
+    let files = Files { roots, is_tls12_alone, ..Files::default() };
     let mut config = config(checks, &files).map_err(Unencrypted::Fault)?;
     if wanted == Encrypt::Strict {
         config.alpn_protocols = vec![TDS_8.to_vec()];
     }
     let name = address.host_name_in_certificate.as_deref().unwrap_or(host).to_owned();
-    let no_name = |_| Unencrypted::Fault(Fault::new(format!("`{name}` can be no name of a certificate"), REMEDY));
+    let no_name =
+        |_| Unencrypted::Fault(Fault::new(format!("`{name}` can be no name of a certificate"), REMEDY));
     let name = ServerName::try_from(name.clone()).map_err(no_name)?;
     let wrapped = Wrapped {
         socket,
@@ -86,11 +99,26 @@ pub(super) async fn encrypt(
     };
     let connected = TlsConnector::from(Arc::new(config)).connect(name, wrapped).await;
     let mut stream = connected.map_err(|error| match Fault::within(&error) {
-        Some(fault) => Unencrypted::Fault(Fault::new(fault.words, REMEDY)),
+        Some(fault) => Unencrypted::Fault(fault),
         None => Unencrypted::Io(error),
     })?;
     stream.get_mut().0.is_wrapping = false;
-    Ok(Tls { stream, is_over: false })
+    Ok(Tls { stream, is_over: false, checks })
+}
+
+impl Unencrypted {
+    /// As an error of the connection.
+    pub(super) fn told(self, attempt: Attempt<'_>) -> Error {
+        match self {
+            Self::Fault(Fault { words, remedy, .. }) => {
+                Error::Refused(attempt.text(words, remedy.as_deref().unwrap_or(REMEDY)))
+            }
+            Self::Io(error) => {
+                let words = format!("the connection ended while its encryption was agreed upon: {error}");
+                Error::Unreachable(attempt.text(words, ENDED))
+            }
+        }
+    }
 }
 
 impl Tls {
@@ -98,10 +126,19 @@ impl Tls {
     pub(super) fn end(&mut self) {
         self.is_over = true;
     }
+
+    /// What was agreed upon.
+    pub(super) fn agreed(&self) -> LinkEncryption {
+        agreed(self.stream.get_ref().1, self.checks)
+    }
 }
 
 impl AsyncRead for Tls {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         match this.is_over {
             false => Pin::new(&mut this.stream).poll_read(context, room),
@@ -137,7 +174,11 @@ impl AsyncWrite for Tls {
 }
 
 impl AsyncRead for Wrapped {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if !this.is_wrapping {
             return Pin::new(&mut this.socket).poll_read(context, room);
@@ -193,7 +234,8 @@ impl Wrapped {
     /// Sends what the handshake has to say.
     fn poll_sent(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.sent < self.outgoing.len() {
-            let written = ready!(Pin::new(&mut self.socket).poll_write(context, &self.outgoing[self.sent..]))?;
+            let written =
+                ready!(Pin::new(&mut self.socket).poll_write(context, &self.outgoing[self.sent..]))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

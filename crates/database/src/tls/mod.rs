@@ -85,6 +85,15 @@ pub(crate) struct Files {
     /// Certificate and key of the client.
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
     pub(crate) oldest: Oldest,
+    /// Whether 1.2 is the newest too.
+    pub(crate) is_tls12_alone: bool,
+}
+
+impl Files {
+    fn versions(&self) -> &'static [&'static SupportedProtocolVersion] {
+        static TLS12_ALONE: [&SupportedProtocolVersion; 1] = [&TLS12];
+        if self.is_tls12_alone { &TLS12_ALONE } else { self.oldest.versions() }
+    }
 }
 
 /// What a handshake is made with.
@@ -101,7 +110,7 @@ pub(crate) fn config(checks: Checks, files: &Files) -> Result<ClientConfig, Faul
         }
     };
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(files.oldest.versions())
+        .with_protocol_versions(files.versions())
         .map_err(|error| Fault::new(error.to_string(), ""))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
