@@ -32,7 +32,7 @@ pub use settings::{
 };
 pub use target::{Lack, Survey, Target, TargetError, data_bytes, lack_of_space};
 pub use trial::run;
-pub use verify::{AfterCrash, AfterCrashError, JournalError, after_crash};
+pub use verify::{AfterCrash, AfterCrashError, JournalError, JournalServer, ServedJournal, after_crash};
 
 /// A parameter of this workload, where a sentence names it.
 pub(crate) fn parameter(name: &str) -> record::Parameter<'static> {

@@ -5,7 +5,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use load::{Go, Merge, MonotonicClock, PauseWatch, Progress, ThreadInterval};
-use record::{Calibration, DiskOutcome, Loop, Offered, Preparation, Setup, Unit, verify::Verified};
+use record::{
+    Calibration, DiskOutcome, Loop, Mark, MarkKind, Offered, Preparation, Setup, Unit, verify::Verified,
+};
 
 use crate::choice::Resolved;
 use crate::describe::describe;
@@ -15,6 +17,7 @@ use crate::job::Job;
 use crate::settings::EngineChoice;
 use crate::target::Target;
 use crate::thread::{Message, Ready, Thread};
+use crate::verify::Told;
 use crate::worker::Done;
 
 /// Loads a target with threads that were assigned to it.
@@ -37,8 +40,9 @@ pub(crate) fn play(
             .map(|thread| start_thread(scope, thread, &to_controller, &give_up))
             .collect::<Result<Vec<_>, _>>()?;
         drop(to_controller);
-        let controller = Controller { job: &resolved.job, controls, messages, stop, give_up: &give_up };
-        let ready = controller.await_ready(target, &mut on_progress)?;
+        let controller =
+            Controller { job: &resolved.job, target, controls, messages, stop, give_up: &give_up };
+        let ready = controller.await_ready(&mut on_progress)?;
         let setup = describe(resolved, target, threads, &ready, calibration);
         let open_slots = matches!(setup.pacing, Loop::Open { .. }).then(|| setup.outstanding_total());
         let go = on_progress(Progress::SetUp(Setup::Disk(Box::new(setup))));
@@ -73,10 +77,41 @@ fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
 /// How long the controller waits for a message before it looks whether it is to stop.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// How far it is that everything is written once that will be verified.
-fn laying_out(target: &Target, job: &Job, done: u64) -> Preparation {
-    let total = target.regions(job).ok().map(|regions| regions.iter().map(|region| region.bytes).sum());
-    Preparation { what: "writing pages to be verified".to_owned(), done, total, unit: Unit::Bytes }
+/// What is done after the load of a test that verifies.
+const LAST_AUDIT: &str = "reading all pages once more";
+
+/// Audits of all threads, as far as anybody has to hear of them.
+#[derive(Default)]
+struct Audits {
+    /// Threads that audit within the load, and when the first of them began.
+    threads: usize,
+    begin_s: f64,
+    last_bytes: u64,
+}
+
+impl Audits {
+    /// What is to be told of what a thread told: a mark while any of them audits within the load, and how far the last audit is.
+    fn heard(&mut self, told: Told, walking: impl FnOnce(u64) -> Preparation) -> Option<Progress> {
+        let mark = |begin_s, end_s| Progress::Mark(Mark::planned(MarkKind::Audit, begin_s, end_s, ""));
+        match told {
+            Told::AuditBegun(at_ns) => {
+                self.threads += 1;
+                (self.threads == 1).then(|| {
+                    self.begin_s = at_ns as f64 / 1e9;
+                    mark(self.begin_s, None)
+                })
+            }
+            Told::AuditEnded(at_ns) => {
+                self.threads -= 1;
+                (self.threads == 0).then(|| mark(self.begin_s, Some(at_ns as f64 / 1e9)))
+            }
+            Told::Audited(bytes) => {
+                self.last_bytes += bytes;
+                Some(Progress::Preparing(walking(self.last_bytes)))
+            }
+            Told::LaidOut(_) | Told::LoadEnded => None,
+        }
+    }
 }
 
 /// What is said of a thread that ended without a word.
@@ -127,6 +162,7 @@ fn start_thread<'scope, 'env>(
 
 struct Controller<'a> {
     job: &'a Job,
+    target: &'a Target,
     controls: Vec<Control>,
     messages: Receiver<(usize, Message)>,
     stop: &'a AtomicBool,
@@ -136,11 +172,7 @@ struct Controller<'a> {
 impl Controller<'_> {
     /// Awaits every thread's engine, and that all is laid out which is to be verified. On an error all threads end, because their
     /// channels close.
-    fn await_ready(
-        &self,
-        target: &Target,
-        on_progress: &mut impl FnMut(Progress) -> Go,
-    ) -> Result<Ready, TrialError> {
+    fn await_ready(&self, on_progress: &mut impl FnMut(Progress) -> Go) -> Result<Ready, TrialError> {
         let mut all = Vec::with_capacity(self.controls.len());
         let mut laid_out_bytes = 0;
         while all.len() < self.controls.len() {
@@ -149,9 +181,10 @@ impl Controller<'_> {
                 Ok((_, Message::Ready(ready))) => {
                     all.push(ready.inspect_err(|_| self.give_up.store(true, Ordering::Relaxed))?);
                 }
-                Ok((_, Message::LaidOut(bytes))) => {
+                Ok((_, Message::Told(Told::LaidOut(bytes)))) => {
                     laid_out_bytes += bytes;
-                    on_progress(Progress::Preparing(laying_out(target, self.job, laid_out_bytes)));
+                    let what = "writing pages to be verified";
+                    on_progress(Progress::Preparing(self.walking(what, laid_out_bytes)));
                 }
                 Ok((_, Message::Ended(Err(error)))) => return Err(error),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -159,6 +192,13 @@ impl Controller<'_> {
             }
         }
         Ok(Ready::least(all))
+    }
+
+    /// How far a walk over all pages is.
+    fn walking(&self, what: &str, done: u64) -> Preparation {
+        let regions = self.target.regions(self.job).ok();
+        let total = regions.map(|regions| regions.iter().map(|region| region.bytes).sum());
+        Preparation { what: what.to_owned(), done, total, unit: Unit::Bytes }
     }
 
     fn heed_stop(&self) {
@@ -183,6 +223,7 @@ impl Controller<'_> {
         let mut merge = Merge::new(kinds(self.job).iter().copied(), self.controls.len());
         let mut all = Done::default();
         let mut verified: Option<Box<Verified>> = None;
+        let mut audits = Audits::default();
         let mut result = Ok(());
         let mut running = self.controls.len();
         while running > 0 {
@@ -195,7 +236,15 @@ impl Controller<'_> {
                 }
             };
             match message {
-                Message::Ready(_) | Message::LaidOut(_) => {}
+                Message::Ready(_) => {}
+                Message::Told(told) => {
+                    if told == Told::LoadEnded {
+                        merge.finished(number);
+                    }
+                    if let Some(progress) = audits.heard(told, |bytes| self.walking(LAST_AUDIT, bytes)) {
+                        on_progress(progress);
+                    }
+                }
                 Message::Verified(found) => verified.get_or_insert_default().add(*found),
                 Message::Interval(mut interval) => {
                     merge.add(number, &interval);

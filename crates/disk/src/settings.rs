@@ -182,9 +182,9 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<Span>,
 
-    /// Verifying: a new file, on another device, that is told what was acknowledged as durable; after a crash --after-crash sets it
-    /// against what is there. Files keep their length so
-    #[arg(long, value_name = "FILE", help_heading = "Verify")]
+    /// Verifying: a new file, on another device, that is told what was acknowledged as durable, or HOST:PORT of a prony that keeps it
+    /// (--serve-journal); after a crash --after-crash sets it against what is there. Files keep their length so
+    #[arg(long, value_name = "FILE_OR_HOST", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<PathBuf>,
 

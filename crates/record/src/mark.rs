@@ -1,4 +1,4 @@
-//! Times of a trial in which something else went on than its load: a purge, an outage, a fault that was asked for.
+//! Times of a trial in which something else went on than its load: an audit, a purge, an outage, a fault that was asked for.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub struct Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
+    /// All that was written is read and checked, and nothing else is done.
+    Audit,
     /// Old rows are removed.
     Purge,
     /// The database gives space back.
@@ -44,6 +46,7 @@ impl MarkKind {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Audit => "audit",
             Self::Purge => "purge",
             Self::Shrink => "shrink",
             Self::ReplicaBehind => "copy behind",

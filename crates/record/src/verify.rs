@@ -136,6 +136,20 @@ pub struct Finding {
     pub view: Vec<String>,
 }
 
+/// Most I/Os that took longer than a second that are kept with their times; of the others the number.
+pub const LATE_MAX: usize = 256;
+
+/// An I/O that took longer than a second, or than it may.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Late {
+    /// When it was sent, in seconds since the load began.
+    pub sent_s: f64,
+    /// When it was answered; none if it was not.
+    pub answered_s: Option<f64>,
+    /// Whether it took longer than it may.
+    pub is_stalled: bool,
+}
+
 /// How much of a file was looked at, and where damage is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileMap {
@@ -181,6 +195,9 @@ pub struct Verified {
     pub stalls: u64,
     /// I/Os that took longer than a second.
     pub slow: u64,
+    /// The first of these, in the order in which they were sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<Late>,
     /// What was found, by class.
     pub damage: BTreeMap<Damage, u64>,
     /// The first of what was found.
@@ -259,6 +276,9 @@ impl Verified {
         self.stall_s = other.stall_s;
         self.stalls += other.stalls;
         self.slow += other.slow;
+        self.late.extend(other.late);
+        self.late.sort_by(|a, b| a.sent_s.total_cmp(&b.sent_s));
+        self.late.truncate(LATE_MAX);
         for (damage, count) in other.damage {
             *self.damage.entry(damage).or_default() += count;
         }
@@ -331,8 +351,12 @@ mod tests {
     #[test]
     fn threads_add_up_and_the_least_is_of_all() {
         let mut all = Verified::default();
-        all.add(of(10, 3, &[(Damage::Torn, 1), (Damage::Stalled, 2)]));
-        all.add(of(20, 1, &[(Damage::Torn, 2), (Damage::Failed, 4)]));
+        let late = |sent_s| Late { sent_s, answered_s: None, is_stalled: true };
+        let of_one = of(10, 3, &[(Damage::Torn, 1), (Damage::Stalled, 2)]);
+        all.add(Verified { late: vec![late(4.0), late(9.0)], ..of_one });
+        let of_other = of(20, 1, &[(Damage::Torn, 2), (Damage::Failed, 4)]);
+        all.add(Verified { late: vec![late(7.0)], ..of_other });
+        assert_eq!(all.late.iter().map(|late| late.sent_s).collect::<Vec<_>>(), [4.0, 7.0, 9.0]);
         assert_eq!((all.pages, all.checks_least, all.is_audited), (30, 1, true));
         assert_eq!((all.damaged(), all.failed(), all.damage[&Damage::Stalled]), (3, 4, 2));
         let all_in_words =

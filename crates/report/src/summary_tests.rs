@@ -34,6 +34,21 @@ fn what_explains_a_sentence_is_left_out_of_its_gist() {
 }
 
 #[test]
+fn pages_that_were_checked_are_told_beside_plain_words() {
+    let verified =
+        record::Verified { written: 4_000, read: 8_000, stall_s: 15.0, ..record::Verified::default() };
+    let made = Made::mixed("verify").outcome(|outcome| outcome.verified = Some(Box::new(verified)));
+    let trials = disks().into_iter().chain([made.trial(9)]).collect();
+    let screen =
+        Report::of(&fixture::study("check", trials)).brief(Some(80), words).as_str().replace('\n', " ");
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        screen.contains("Verified: 12,000 pages written and read, 0 damaged, 0 stalls over 15 s"),
+        "{screen}"
+    );
+}
+
+#[test]
 fn answers_that_do_not_fit_are_counted() {
     let answers = ["a", "b", "c"].map(str::to_owned);
     let print = |answer: &str| vec![answer.to_owned(); 2];

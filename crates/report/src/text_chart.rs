@@ -196,6 +196,7 @@ impl Course<'_> {
 /// A letter that stands for what went on.
 fn letter(kind: MarkKind) -> char {
     match kind {
+        MarkKind::Audit => 'c',
         MarkKind::Purge => 'p',
         MarkKind::Shrink => 's',
         MarkKind::ReplicaBehind => 'b',

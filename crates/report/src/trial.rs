@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase, Placed, Resources,
-    Sample, SearchStep, Setup, StartedServer, State, Summary, Tail, Tails, Workload,
+    Loop, Main, Manifest, Mark, MarkKind, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase,
+    Placed, Resources, Sample, SearchStep, Setup, StartedServer, State, Summary, Tail, Tails, TrialRecord,
+    Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
@@ -207,7 +208,7 @@ impl Trial {
             measured_s,
             rate_per_s,
             rate_dependence: mean_rate.map(|mean| mean.dependence),
-            stability: Stability::of(&rates, shown.cuts_warm_up()),
+            stability: Stability::of(&rates_without_audits(&window, record), shown.cuts_warm_up()),
             longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
             generator,
             budget: Budget::of(record, &during, &machine, per_s),
@@ -394,6 +395,16 @@ fn long_enough<'a>(window: &'a [&Sample]) -> impl Iterator<Item = &'a Sample> {
 /// What a trial is about a second, an interval each.
 fn rates_of(window: &[&Sample], main: &Main) -> Vec<f64> {
     long_enough(window).map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
+}
+
+/// The same without the intervals in which an audit took the place of the load: a rate that falls there is not unsteady.
+fn rates_without_audits(window: &[&Sample], record: &TrialRecord) -> Vec<f64> {
+    let audits: Vec<&Mark> = record.marks.iter().filter(|mark| mark.kind == MarkKind::Audit).collect();
+    let is_within = |sample: &Sample, mark: &Mark| {
+        mark.begin_s < sample.end_s && mark.end_s.is_none_or(|end_s| end_s > sample.end_s - sample.length_s)
+    };
+    let loaded = window.iter().copied().filter(|sample| !audits.iter().any(|mark| is_within(sample, mark)));
+    rates_of(&loaded.collect::<Vec<_>>(), &record.main)
 }
 
 /// What a trial is about a second in an interval; none of an interval without length.

@@ -6,6 +6,7 @@
 mod axis;
 mod bounds;
 mod check;
+mod disk;
 mod effect;
 mod expand;
 mod file;

@@ -36,8 +36,8 @@ macro_rules! published {
 }
 
 /// Profiles of a disk.
-pub const DISK_PROFILES: [ReadyStudy; 6] =
-    profiles!["disk": "quick", "cdm3", "cdm8", "sqlserver", "sweep", "steady"];
+pub const DISK_PROFILES: [ReadyStudy; 7] =
+    profiles!["disk": "quick", "cdm3", "cdm8", "sqlserver", "sweep", "steady", "flush"];
 
 /// Profiles of a historian.
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];

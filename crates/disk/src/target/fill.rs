@@ -44,7 +44,8 @@ pub(super) fn make(
     for item in survey.items {
         filler.add(item, &mut files)?;
     }
-    Ok(Target { paths: paths.to_vec(), nonce, files })
+    let is_only_verified = jobs.iter().all(|job| job.verify.is_some());
+    Ok(Target { paths: paths.to_vec(), nonce, files, is_only_verified })
 }
 
 struct Filler<'a> {

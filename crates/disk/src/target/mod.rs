@@ -53,6 +53,8 @@ pub struct Target {
     /// Makes the content of this run differ from that of all others, which deduplicating storage may still hold.
     nonce: u64,
     files: Vec<TargetFile>,
+    /// Whether nothing else is done with its files than to verify them.
+    is_only_verified: bool,
 }
 
 /// One file or device of a target.
@@ -111,7 +113,12 @@ impl Target {
             sized_by_job: true,
             written: FileWritten::Never,
         };
-        Self { paths: vec![PathBuf::from("nothing")], nonce: 0, files: (0..files as u32).map(file).collect() }
+        Self {
+            paths: vec![PathBuf::from("nothing")],
+            nonce: 0,
+            files: (0..files as u32).map(file).collect(),
+            is_only_verified: false,
+        }
     }
 
     /// The number by which the content of this run differs from others'.
@@ -194,13 +201,14 @@ impl Target {
         self.files.iter().map(lasting).collect()
     }
 
-    /// Whether a region ends where its file of ours ends, which may then be cut off and grow.
+    /// Whether a region ends where its file of ours ends, which may then be cut off and grow; not where others read the file, which would
+    /// then read what was never written.
     pub(crate) fn ends_file(&self, region: Region) -> bool {
         let file = &self.files[region.file];
         let is_ours = matches!(file.written, FileWritten::ByUs | FileWritten::Never);
         let length =
             file.file.as_ref().and_then(|file| rustix::fs::fstat(file).ok()).map(|stat| stat.st_size as u64);
-        is_ours && length == Some(region.begin + region.bytes)
+        self.is_only_verified && is_ours && length == Some(region.begin + region.bytes)
     }
 
     /// Reads one block of each file as the job would, so that what the device cannot do is told before the load.

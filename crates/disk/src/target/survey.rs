@@ -178,9 +178,10 @@ impl Item {
     }
 }
 
-/// Files are filled once for all trials: as often as the one that asks for most, unless one asks for unwritten files.
+/// Files are filled once for all trials: as often as the one that asks for most, unless one asks for unwritten files. What is verified
+/// asks for nothing: it is laid out by the load.
 pub(super) fn fill_passes(jobs: &[Job]) -> u32 {
-    let passes = jobs.iter().map(|job| job.fill_passes);
+    let passes = jobs.iter().filter(|job| job.verify.is_none()).map(|job| job.fill_passes);
     if passes.clone().min() == Some(0) { 0 } else { passes.max().unwrap_or(0) }
 }
 

@@ -21,6 +21,7 @@ use crate::job::Job;
 use crate::pattern::{Blocks, Random};
 use crate::settings::{EngineChoice, Pattern};
 use crate::target::{Access, Region, Target};
+use crate::verify::Told;
 use crate::worker::{Course, Done, FileWalk, Worker, WorkerError};
 
 /// Streams of random numbers from here on are those of arrivals; below are those of patterns and payloads.
@@ -32,8 +33,8 @@ pub(crate) enum Message {
     Ready(Result<Ready, TrialError>),
     /// An interval has ended.
     Interval(ThreadInterval),
-    /// So many more bytes are written that will be verified.
-    LaidOut(u64),
+    /// What a thread that verifies tells of what is not metered.
+    Told(Told),
     /// What it verified; sent before it has ended.
     Verified(Box<Verified>),
     /// It has ended, and its last interval was sent before.
@@ -56,8 +57,8 @@ pub(crate) struct Thread<'a> {
     files: Vec<FileShare>,
     /// CPUs it is pinned to; empty if it is not.
     pub(crate) cpus: Vec<u32>,
-    /// The plan that stands in its journal, if it has one.
-    journal: Option<Arc<crate::verify::Plan>>,
+    /// What stands in its journal, if it has one.
+    journal: Option<verifying::Promise>,
 }
 
 /// A file as one thread shares it with others.

@@ -1,6 +1,6 @@
 //! The life of a thread that checks its pages, and what is promised of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use load::{Meter, MonotonicClock, ThreadInterval, intervals_max};
 
@@ -11,7 +11,8 @@ use crate::error::TrialError;
 use crate::job::{Job, VerifyJob};
 use crate::pattern::{Blocks, Random, part};
 use crate::verify::{
-    Files, JournalFile, Part, PartShape, Plan, PlannedPart, Shape, Task, Verifier, create_journal,
+    AnyJournal, Files, JournalAway, JournalError, JournalFile, Part, PartShape, Plan, PlannedPart, Shape,
+    Task, Verifier, Where, Wire, create_journal,
 };
 use crate::worker::Done;
 
@@ -26,6 +27,7 @@ impl Life<'_> {
         make: impl FnOnce(Buffers) -> Result<(E, Ready), TrialError>,
     ) {
         let Self { thread, started, spare, give_up, tell } = self;
+        let told = |told| tell(Message::Told(told));
         let made = thread.buffers().and_then(make).and_then(|(mut engine, ready)| {
             let clock = engine.start(MonotonicClock::starting_now());
             let page_bytes = thread.job.block_bytes;
@@ -40,11 +42,9 @@ impl Life<'_> {
                 thread.task(verify),
                 parts,
                 give_up,
+                &told,
             );
-            let mut told = Untold { bytes: 0, tell };
-            verifier
-                .lay_out(&mut |bytes| told.add(bytes))
-                .map_err(|error| TrialError::Engine(error.to_string()))?;
+            verifier.lay_out().map_err(|error| TrialError::Engine(error.to_string()))?;
             Ok((verifier, ready))
         });
         let mut verifier = match made {
@@ -94,10 +94,22 @@ pub(crate) fn promise(threads: &mut [Thread<'_>]) -> Result<(), TrialError> {
         files: target.lasting_paths()?,
         threads: threads.iter().map(parts).collect::<Result<_, TrialError>>()?,
     };
-    create_journal(path, &plan).map_err(|error| TrialError::Engine(format!("journal {error}")))?;
-    let plan = Arc::new(plan);
-    threads.iter_mut().for_each(|thread| thread.journal = Some(Arc::clone(&plan)));
+    let failed = |error: JournalError| TrialError::Engine(format!("journal {error}"));
+    let wire = match Where::of(path) {
+        Where::File(path) => create_journal(path, &plan).map(|()| None),
+        Where::Host(host) => Wire::connect(host, &plan).map(|wire| Some(Arc::new(Mutex::new(wire)))),
+    };
+    let promise = Promise { plan: Arc::new(plan), wire: wire.map_err(failed)? };
+    threads.iter_mut().for_each(|thread| thread.journal = Some(promise.clone()));
     Ok(())
+}
+
+/// The journal of a run, as its threads have it.
+#[derive(Clone)]
+pub(crate) struct Promise {
+    plan: Arc<Plan>,
+    /// The connection to it, where it is on another host.
+    wire: Option<Arc<Mutex<Wire>>>,
 }
 
 /// Where there is a journal, there is something to be told to it now and then.
@@ -108,35 +120,19 @@ fn flush_every(job: &Job, verify: &VerifyJob) -> Option<u64> {
 /// Writes between two flushes where promises are kept.
 const JOURNAL_FLUSH_EVERY: u64 = 64;
 
-/// Bytes that were laid out and not told yet: a message for each I/O would be many.
-struct Untold<'a> {
-    bytes: u64,
-    tell: &'a dyn Fn(Message),
-}
-
-/// Bytes after which it is told how much is laid out.
-const TOLD_BYTES: u64 = 32 << 20;
-
-impl Untold<'_> {
-    fn add(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        if self.bytes >= TOLD_BYTES {
-            (self.tell)(Message::LaidOut(self.bytes));
-            self.bytes = 0;
-        }
-    }
-}
-
 impl Thread<'_> {
     fn run_number(&self) -> u128 {
         let of_seed = Random::new(self.job.seed, VERIFY_STREAM).next();
         u128::from(self.target.nonce()) << 64 | u128::from(of_seed)
     }
 
-    fn open_journal(&self) -> Result<Option<JournalFile>, TrialError> {
+    fn open_journal(&self) -> Result<Option<AnyJournal>, TrialError> {
         let path = self.job.verify.as_ref().and_then(|verify| verify.journal.as_ref());
-        let (Some(plan), Some(path)) = (&self.journal, path) else { return Ok(None) };
-        let opened = JournalFile::open(path, plan, self.number as u32);
+        let (Some(Promise { plan, wire }), Some(path)) = (&self.journal, path) else { return Ok(None) };
+        if let Some(wire) = wire {
+            return Ok(Some(AnyJournal::Away(JournalAway::new(wire, self.number as u32))));
+        }
+        let opened = JournalFile::open(path, plan, self.number as u32).map(AnyJournal::Here);
         opened.map(Some).map_err(|error| TrialError::Engine(format!("journal {}: {error}", path.display())))
     }
 

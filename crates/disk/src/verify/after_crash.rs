@@ -14,6 +14,7 @@ use record::verify::{FileMap, MAP_PARTS_MAX, Verified};
 use super::evidence::{Evidence, Found, Spot};
 use super::journal::{self, JournalError, Plan, Promised};
 use super::page::Place;
+use super::remote::Where;
 use super::sight::{Expected, Sight, judge, see};
 use super::stream::{PartShape, Step, WriteStream};
 
@@ -38,6 +39,9 @@ pub enum AfterCrashError {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// It is on another host.
+    #[error("the journal that {0} keeps is the file that was named there: copy it here, and name the copy")]
+    Away(String),
     /// Other files than the journal's.
     #[error("{given} files are named, and the journal is of {wanted}: {files}; name as many, in this order")]
     Files {
@@ -63,6 +67,9 @@ pub enum AfterCrashError {
 /// # Errors
 /// When the journal cannot be read, or a file cannot be opened. One that ends too soon, or cannot be read in places, is a finding.
 pub fn after_crash(journal: &Path, files: &[PathBuf]) -> Result<AfterCrash, AfterCrashError> {
+    if let Where::Host(host) = Where::of(journal) {
+        return Err(AfterCrashError::Away(host.to_owned()));
+    }
     let (plan, promised) = journal::read(journal)?;
     if files.len() != plan.files.len() {
         let names: Vec<String> = plan.files.iter().map(|path| path.display().to_string()).collect();

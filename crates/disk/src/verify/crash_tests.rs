@@ -251,8 +251,9 @@ fn crashed(seed: u64, lies: bool) -> Crashed {
     let PlannedPart { begin, first, shape, .. } = plan.threads[0][0];
     let part = Part { file: 0, number: 0, path: "medium".to_owned(), begin, first, shape, blocks: None };
     let (stop, kept) = (AtomicBool::new(false), Kept::default());
-    let mut verifier = Verifier::new(engine, clock, (medium.clone(), kept.clone()), task, vec![part], &stop);
-    verifier.lay_out(&mut |_| {}).unwrap();
+    let mut verifier =
+        Verifier::new(engine, clock, (medium.clone(), kept.clone()), task, vec![part], &stop, &|_| {});
+    verifier.lay_out().unwrap();
     medium.borrow_mut().left = random.below(400);
     let clock = verifier.begin(MonotonicClock::starting_now());
     let phases = Phases { warm_up: Span::ZERO, measure: Span::seconds(1) };

@@ -12,6 +12,7 @@ use ownership::Directory;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use super::remote::JournalAway;
 use super::stream::{PartShape, Shape};
 use crate::settings::VerifyProfile;
 
@@ -113,6 +114,14 @@ pub enum JournalError {
         /// Why.
         error: io::Error,
     },
+    /// The host that is to keep it does not.
+    #[error("{host}: {why}")]
+    Refused {
+        /// The host.
+        host: String,
+        /// What it says.
+        why: String,
+    },
     /// There is a file of that name.
     #[error(
         "{0}: exists already; look at it with {after}, or name another file: a journal is of one run",
@@ -137,7 +146,18 @@ pub(crate) fn create(path: &Path, plan: &Plan) -> Result<(), JournalError> {
         io::ErrorKind::AlreadyExists => JournalError::Exists(path.display().to_string()),
         _ => JournalError::Io { path: path.display().to_string(), error },
     };
-    let text = serde_json::to_vec(plan).map_err(|error| failed(error.into()))?;
+    let content = whole(plan).map_err(failed)?;
+    let (directory, name) = Directory::of(path).map_err(failed)?;
+    let (file, _) = directory.create_new(&name).map_err(failed)?;
+    write_all(&file, &content, 0)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| directory.sync())
+        .map_err(failed)
+}
+
+/// A journal as it begins, with nothing promised.
+pub(super) fn whole(plan: &Plan) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(plan)?;
     let head =
         format!("{FIRST_LINE}\nplan_bytes {}\nplan_crc {:016x}\n", text.len(), crc_fast::crc64_nvme(&text));
     let mut content = head.into_bytes();
@@ -145,12 +165,12 @@ pub(crate) fn create(path: &Path, plan: &Plan) -> Result<(), JournalError> {
     content.extend_from_slice(&text);
     content.resize(content.len().next_multiple_of(SECTOR), b'\n');
     content.resize(content.len() + plan.threads.len() * SLOTS as usize * SECTOR, 0);
-    let (directory, name) = Directory::of(path).map_err(failed)?;
-    let (file, _) = directory.create_new(&name).map_err(failed)?;
-    write_all(&file, &content, 0)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| directory.sync())
-        .map_err(failed)
+    Ok(content)
+}
+
+/// The plan of a journal that another host made.
+pub(super) fn planned(content: &[u8]) -> Result<Plan, &'static str> {
+    parse(content).map(|(plan, _)| plan)
 }
 
 fn write_all(file: &File, content: &[u8], at: u64) -> io::Result<()> {
@@ -228,7 +248,30 @@ fn number_in(sector: &[u8], of: (u128, u64)) -> Option<u64> {
     (sector[..SLOT_BYTES] == slot(number, of)[..SLOT_BYTES]).then_some(number)
 }
 
-/// The journal of one thread.
+/// The journal of one thread, wherever it is.
+#[derive(Debug)]
+pub(crate) enum AnyJournal {
+    Here(JournalFile),
+    Away(JournalAway),
+}
+
+impl Journal for AnyJournal {
+    fn reserve(&mut self, up_to: u64) -> io::Result<()> {
+        match self {
+            Self::Here(journal) => journal.reserve(up_to),
+            Self::Away(journal) => journal.reserve(up_to),
+        }
+    }
+
+    fn durable(&mut self, up_to: u64) -> io::Result<()> {
+        match self {
+            Self::Here(journal) => journal.durable(up_to),
+            Self::Away(journal) => journal.durable(up_to),
+        }
+    }
+}
+
+/// The journal of one thread, in a file.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     file: File,
@@ -255,7 +298,8 @@ impl JournalFile {
         })
     }
 
-    fn put(&mut self, pair: usize, number: u64) -> io::Result<()> {
+    /// Writes a reservation (0) or a watermark (1).
+    pub(super) fn put(&mut self, pair: usize, number: u64) -> io::Result<()> {
         let sector = pair as u64 * 2 + self.turns[pair] % 2;
         self.turns[pair] += 1;
         write_all(&self.file, &slot(number, self.of), self.at + sector * SECTOR as u64)

@@ -15,6 +15,7 @@ use record::verify::{FileMap, MAP_PARTS_MAX, Verified};
 
 use super::evidence::{Evidence, Spot};
 use super::journal::Journal;
+use super::pass::{Pass, Told};
 use super::state::PageState;
 use super::stream::{PartShape, Shape, Step, WriteStream};
 use super::volume::Volume;
@@ -118,11 +119,13 @@ pub(super) struct Slot {
 pub(super) struct Lateness {
     pub(super) is_slow: bool,
     pub(super) is_stalled: bool,
+    /// Its number among those that took long, if there was room for one more.
+    pub(super) number: Option<usize>,
     /// The number of the finding, if there was room for one.
     pub(super) finding: Option<usize>,
 }
 
-const ON_TIME: Lateness = Lateness { is_slow: false, is_stalled: false, finding: None };
+const ON_TIME: Lateness = Lateness { is_slow: false, is_stalled: false, number: None, finding: None };
 
 pub(super) const FREE: Slot = Slot {
     purpose: Purpose::Read,
@@ -168,6 +171,7 @@ pub(crate) struct Verifier<'a, E: Engine, V, J> {
     pub(super) clock: E::Clock,
     pub(super) meter: Option<Meter<'a, E::Clock>>,
     pub(super) stop: &'a AtomicBool,
+    pub(super) tell: &'a dyn Fn(Told),
     pub(super) volume: V,
     pub(super) journal: J,
     pub(super) task: Task,
@@ -192,17 +196,11 @@ pub(crate) struct Verifier<'a, E: Engine, V, J> {
     pub(super) found: Verified,
     /// Whether what is in flight is part of an audit or a layout, and sent by nothing else.
     pub(super) pass: Option<Pass>,
+    /// Bytes that were walked over and not told yet.
+    pub(super) untold_bytes: u64,
     pub(super) seen: Vec<u8>,
     pub(super) again: Vec<u8>,
     next_look_ns: u64,
-}
-
-/// A walk over all pages, in order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pass {
-    pub(super) purpose: Purpose,
-    pub(super) part: usize,
-    pub(super) page: u64,
 }
 
 impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
@@ -214,6 +212,7 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
         task: Task,
         parts: Vec<Part>,
         stop: &'a AtomicBool,
+        tell: &'a dyn Fn(Told),
     ) -> Self {
         let shapes: Vec<PartShape> = parts.iter().map(|part| part.shape).collect();
         let loaded = |part: Part| Loaded {
@@ -230,6 +229,7 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
             meter: None,
             wall_ns: wall_ns(),
             stop,
+            tell,
             volume,
             journal,
             stream: WriteStream::new(task.shape, &shapes, task.seed, u64::from(task.thread)),
@@ -248,25 +248,13 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
             evidence: Evidence::default(),
             found: Verified::default(),
             pass: None,
+            untold_bytes: 0,
             seen: vec![0; bytes],
             again: vec![0; bytes],
             next_look_ns: 0,
             parts: parts.into_iter().map(loaded).collect(),
             task,
         }
-    }
-
-    /// Writes every page once, durably, so that nothing is read that this run did not write. `told` hears bytes.
-    ///
-    /// # Errors
-    /// When the engine fails, or nothing can be written.
-    pub(crate) fn lay_out(&mut self, told: &mut dyn FnMut(u64)) -> Result<(), VerifyError> {
-        let is_whole = self.walk(Purpose::LayOut, told)?;
-        let path = || self.parts[0].part.path.clone();
-        let failed = |error: io::Error| VerifyError::LayOut { path: path(), error: error.to_string() };
-        self.volume.forget_cached().map_err(failed)?;
-        // From here on there is something that a crash can lose.
-        if is_whole { self.reserve() } else { Ok(()) }
     }
 
     /// Takes the clock of all threads, which begins now, and gives the engine's.
@@ -291,6 +279,7 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
             other => self.finish(other),
         };
         let now_ns = self.clock.now_ns();
+        // Of a load that did not come to its end.
         if let Some(meter) = self.meter.take() {
             meter.finish(now_ns);
         }
@@ -313,63 +302,11 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
         let mut audit_ns = self.task.audit_every_ns;
         while now_ns < self.task.end_ns && !self.stop.load(Ordering::Relaxed) {
             if now_ns >= audit_ns {
-                self.audit()?;
+                self.audit_within_load()?;
                 audit_ns = self.clock.now_ns() + self.task.audit_every_ns;
             }
             let wait = self.send(now_ns)?;
             now_ns = self.exchange(wait, &mut completions)?;
-        }
-        Ok(())
-    }
-
-    /// Awaits what is in flight, gives files their length back, and audits unless the user wants an end.
-    fn finish(&mut self, ended: Result<(), VerifyError>) -> Result<(), VerifyError> {
-        let ended = self.drain().and(ended);
-        for part in 0..self.parts.len() {
-            if self.parts[part].is_cut {
-                self.grow(part)?;
-            }
-        }
-        ended?;
-        if !self.stop.load(Ordering::Relaxed) {
-            self.found.is_audited = self.audit()?;
-        }
-        Ok(())
-    }
-
-    /// Reads and checks every page; whether it came to its end.
-    fn audit(&mut self) -> Result<bool, VerifyError> {
-        self.drain()?;
-        if let Err(error) = self.volume.forget_cached() {
-            self.is_frozen = true;
-            let spot = Spot { at_ns: self.clock.now_ns(), ..self.nowhere() };
-            self.evidence.io(Damage::Failed, spot, format!("a flush before an audit: {error}"));
-        }
-        let is_whole = self.walk(Purpose::Audit, &mut |_| {})?;
-        self.found.audits += u64::from(is_whole);
-        Ok(is_whole)
-    }
-
-    /// Sends an I/O for every page, in order; whether it came to its end.
-    fn walk(&mut self, purpose: Purpose, told: &mut dyn FnMut(u64)) -> Result<bool, VerifyError> {
-        let mut completions = Vec::with_capacity(self.slots.len());
-        self.pass = Some(Pass { purpose, part: 0, page: 0 });
-        while self.pass.is_some() && !self.stop.load(Ordering::Relaxed) {
-            let wait = self.send_pass(told);
-            self.exchange(wait, &mut completions)?;
-        }
-        let is_whole = self.pass.take().is_none();
-        self.drain()?;
-        Ok(is_whole)
-    }
-
-    /// Awaits what is in flight.
-    pub(super) fn drain(&mut self) -> Result<(), VerifyError> {
-        let mut completions = Vec::with_capacity(self.slots.len());
-        while self.in_flight() > 0 || self.flushing.is_some() {
-            self.send_flushes();
-            let wait = Wait::Until(self.clock.now_ns() + LOOK_UP_NS);
-            self.exchange(wait, &mut completions)?;
         }
         Ok(())
     }
@@ -380,16 +317,23 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
 
     /// Sends what was pushed, waits, and deals with what was answered; the time then.
     #[inline]
-    fn exchange(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<u64, VerifyError> {
+    pub(super) fn exchange(
+        &mut self,
+        wait: Wait,
+        completions: &mut Vec<Completion>,
+    ) -> Result<u64, VerifyError> {
         self.stamp();
         self.engine.exchange(wait, completions).map_err(VerifyError::Engine)?;
         let now_ns = self.clock.now_ns();
         if let Some(meter) = &mut self.meter {
             meter.advance(now_ns);
         }
+        let mut answered = Ok(());
+        // What was answered with it is free as well, whatever went wrong with one.
         for completion in completions.drain(..) {
-            self.answered(completion, now_ns)?;
+            answered = answered.and(self.answered(completion, now_ns));
         }
+        answered?;
         if now_ns >= self.next_look_ns {
             self.next_look_ns = now_ns + LOOK_UP_NS;
             self.look_at_times(now_ns);
@@ -411,7 +355,7 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
     }
 
     /// What is of no page.
-    fn nowhere(&self) -> Spot {
+    pub(super) fn nowhere(&self) -> Spot {
         Spot { path: self.parts[0].part.path.clone(), offset: 0, page: 0, bytes: 0, at_ns: 0 }
     }
 

@@ -1,6 +1,9 @@
 //! A thousand loads of a device that is broken in every way, and a thousand of one that is not.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
@@ -8,8 +11,9 @@ use load::{Meter, MonotonicClock, Phases, Span, ThreadInterval};
 use record::Damage;
 use record::verify::Verified;
 
-use super::damaging::{Damaging, Fault, SameStore};
-use super::load::{KINDS, Part, Task, Verifier};
+use super::damaging::{Damaging, Fault, SameStore, Store};
+use super::journal::Journal;
+use super::load::{KINDS, Part, Task, Verifier, VerifyError};
 use super::stream::{PartShape, Shape};
 use crate::buffer::{Buffers, Content};
 use crate::pattern::Random;
@@ -57,6 +61,18 @@ struct Ran {
 }
 
 fn ran(seed: u64, faults: &[Fault]) -> Ran {
+    let (verified, ended, store) = loaded(seed, faults, ());
+    ended.unwrap();
+    let store = store.borrow();
+    Ran { verified, expected: store.expected(), done: store.done.clone() }
+}
+
+/// What came of a load with a journal, and the device after it.
+fn loaded(
+    seed: u64,
+    faults: &[Fault],
+    journal: impl Journal,
+) -> (Verified, Result<(), VerifyError>, Rc<RefCell<Store>>) {
     let task = task(seed);
     let mut random = Random::new(seed, 5);
     let planned = faults.iter().map(|&fault| (LAID_OUT + random.below(600), fault)).collect();
@@ -76,18 +92,40 @@ fn ran(seed: u64, faults: &[Fault]) -> Ran {
     };
     let stop = AtomicBool::new(false);
     let clock = super::damaging::VirtualClock::default();
-    let others = (SameStore(store.clone()), ());
-    let mut verifier = Verifier::new(device, clock, others, task, vec![part], &stop);
+    let others = (SameStore(store.clone()), journal);
+    let mut verifier = Verifier::new(device, clock, others, task, vec![part], &stop, &|_| {});
     verifier.begin(MonotonicClock::starting_now());
-    verifier.lay_out(&mut |_| {}).unwrap();
+    verifier.lay_out().unwrap();
     let clock = verifier.begin(MonotonicClock::starting_now());
     let phases = Phases { warm_up: Span::ZERO, measure: Span { ns: task.end_ns } };
     let (_spare, spare) = mpsc::channel();
     let meter = Meter::new(clock, phases, ThreadInterval::new(KINDS.len(), false), |_| {}, spare, 8);
     let (verified, ended) = verifier.run(meter);
-    ended.unwrap();
-    let store = store.borrow();
-    Ran { verified, expected: store.expected(), done: store.done.clone() }
+    (verified, ended, store)
+}
+
+/// A journal whose device fails after so many promises.
+struct Failing(u64);
+
+impl Journal for Failing {
+    fn reserve(&mut self, _: u64) -> io::Result<()> {
+        self.durable(0)
+    }
+
+    fn durable(&mut self, _: u64) -> io::Result<()> {
+        self.0 = self.0.checked_sub(1).ok_or_else(|| io::Error::other("the journal is gone"))?;
+        Ok(())
+    }
+}
+
+/// A thread whose journal failed waited for ever for an I/O that it had not sent.
+#[test]
+fn a_journal_that_fails_ends_the_load_whatever_is_in_flight() {
+    for seed in 0..200 {
+        let (verified, ended, _) = loaded(seed, &[], Failing(1 + seed % 2));
+        assert!(matches!(ended, Err(VerifyError::Journal(_))), "seed {seed}: {ended:?}");
+        assert!(!verified.is_audited && !verified.is_faulty(), "seed {seed}: {verified:?}");
+    }
 }
 
 fn found(verified: &Verified) -> Vec<(Damage, u64)> {

@@ -1,17 +1,20 @@
 //! A disk test that checks every page it reads: does this storage keep what it acknowledged?
 //!
 //! `page` is what is written, `state` what must be there, `sight` what was read and what is wrong with it; all three are pure.
-//! `stream` says what is written in which order. `load` is the loop of a thread, with `send` and `reap` as its two halves;
-//! `evidence` keeps what it found.
-//! `journal` holds what was promised, and `after_crash` sets that against what is there.
+//! `stream` says what is written in which order. `load` is the loop of a thread, with `send` and `reap` as its two halves
+//! and `pass` for walks over everything; `evidence` keeps what it found.
+//! `journal` holds what was promised, `remote` and `serve` on another host, and `after_crash` sets that against what is there.
 
 mod after_crash;
 mod evidence;
 mod journal;
 mod load;
 mod page;
+mod pass;
 mod reap;
+mod remote;
 mod send;
+mod serve;
 mod sight;
 mod state;
 mod stream;
@@ -19,8 +22,11 @@ mod volume;
 
 pub use after_crash::{AfterCrash, AfterCrashError, after_crash};
 pub use journal::JournalError;
-pub(crate) use journal::{JournalFile, Plan, PlannedPart, create as create_journal};
+pub(crate) use journal::{AnyJournal, JournalFile, Plan, PlannedPart, create as create_journal};
 pub(crate) use load::{KINDS, Part, Task, Verifier};
+pub(crate) use pass::Told;
+pub(crate) use remote::{JournalAway, Where, Wire};
+pub use serve::{JournalServer, ServedJournal};
 pub(crate) use stream::{PartShape, Shape};
 pub(crate) use volume::Files;
 

@@ -2,6 +2,7 @@
 
 use load::Completed;
 use record::Damage;
+use record::verify::{LATE_MAX, Late};
 
 use super::evidence::{Found, Spot};
 use super::journal::Journal;
@@ -34,7 +35,11 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         self.meter(&slot, now_ns, bytes, is_whole);
         self.errors_together = if result < 0 { self.errors_together + 1 } else { 0 };
         if !is_whole {
-            self.fell_short(&slot, result, now_ns)?;
+            let fell_short = self.fell_short(&slot, result, now_ns);
+            if fell_short.is_err() {
+                self.free.push(number);
+                return fell_short;
+            }
         }
         match slot.purpose {
             Purpose::Read | Purpose::Audit => {
@@ -259,6 +264,9 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
     fn was_late(&mut self, number: usize, now_ns: u64) {
         self.is_late(number, now_ns);
         let slot = self.slots[number];
+        if let Some(late) = slot.lateness.number.and_then(|number| self.found.late.get_mut(number)) {
+            late.answered_s = Some(now_ns as f64 / 1e9);
+        }
         if let Some(finding) = slot.lateness.finding {
             let took_s = now_ns.saturating_sub(slot.sent_ns) as f64 / 1e9;
             let detail = format!("{} was answered after {took_s:.1} s", self.words(&slot));
@@ -271,6 +279,11 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let slot = self.slots[number];
         let took_ns = now_ns.saturating_sub(slot.sent_ns);
         let mut lateness = slot.lateness;
+        if lateness.number.is_none() && self.found.late.len() < LATE_MAX {
+            lateness.number = Some(self.found.late.len());
+            let sent_s = slot.sent_ns as f64 / 1e9;
+            self.found.late.push(Late { sent_s, answered_s: None, is_stalled: false });
+        }
         if took_ns > SLOW_NS && !lateness.is_slow {
             self.found.slow += 1;
             lateness.is_slow = true;
@@ -283,6 +296,9 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
             let spot = self.spot(&slot, now_ns);
             lateness.finding = self.evidence.io(Damage::Stalled, spot, detail);
             lateness.is_stalled = true;
+            if let Some(late) = lateness.number.and_then(|number| self.found.late.get_mut(number)) {
+                late.is_stalled = true;
+            }
         }
         self.slots[number].lateness = lateness;
     }

@@ -3,7 +3,7 @@
 use load::Clock;
 
 use super::journal::Journal;
-use super::load::{FREE, Flushing, LOOK_UP_NS, Pass, Purpose, Slot, Verifier, VerifyError};
+use super::load::{FREE, Flushing, LOOK_UP_NS, Purpose, Slot, Verifier, VerifyError};
 use super::page::{self, Header, Place};
 use super::stream::{Reason, Step, hot_or_any};
 use super::volume::Volume;
@@ -27,8 +27,10 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let batch = self.in_flight().clamp(BATCH_MIN, BATCH);
         for _ in 0..batch {
             let Some(slot) = self.free.pop() else { return Ok(Wait::Until(now_ns + LOOK_UP_NS)) };
-            if !self.push_next(slot)? {
+            let pushed = self.push_next(slot);
+            if !matches!(pushed, Ok(true)) {
                 self.free.push(slot);
+                pushed?;
                 return Ok(Wait::Until(now_ns + LOOK_UP_NS));
             }
         }
@@ -222,33 +224,6 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let part = &self.parts[part].part;
         let resized = self.volume.resize(part.file, bytes);
         resized.map_err(|error| VerifyError::Resize { path: part.path.clone(), bytes, error })
-    }
-
-    /// Pushes as much of a walk over all pages as there is room for.
-    pub(super) fn send_pass(&mut self, told: &mut dyn FnMut(u64)) -> Wait {
-        let now_ns = self.clock.now_ns();
-        while let Some(pass) = self.pass {
-            if pass.part == self.parts.len() {
-                self.pass = None;
-                break;
-            }
-            let live = self.parts[pass.part].live();
-            if pass.page >= live {
-                self.pass = Some(Pass { part: pass.part + 1, page: 0, ..pass });
-                continue;
-            }
-            let Some(slot) = self.free.pop() else { break };
-            let pages = self.task.shape.run_pages.min(live - pass.page);
-            let states = &mut self.parts[pass.part].states[pass.page as usize..(pass.page + pages) as usize];
-            match pass.purpose {
-                Purpose::LayOut => states.iter_mut().for_each(super::state::PageState::latch_to_write),
-                _ => states.iter_mut().for_each(super::state::PageState::begin_read),
-            }
-            self.push(slot, Slot { purpose: pass.purpose, part: pass.part, first: pass.page, pages, ..FREE });
-            self.pass = Some(Pass { page: pass.page + pages, ..pass });
-            told(pages * u64::from(self.task.page_bytes));
-        }
-        Wait::Until(now_ns + LOOK_UP_NS)
     }
 
     /// Pushes an I/O: a page that is written is made here, and one that is read is made known as not read.

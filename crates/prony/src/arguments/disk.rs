@@ -14,7 +14,7 @@ pub(crate) struct Disk {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// A bundle of tests: quick, cdm3, cdm8, sqlserver, sweep, steady [default: the one test the options describe]
+    /// A bundle of tests: quick, cdm3, cdm8, sqlserver, sweep, steady, flush [default: the one test the options describe]
     #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names(&::study::DISK_PROFILES))]
     pub(crate) profile: Option<String>,
 

@@ -201,6 +201,10 @@ pub(crate) struct Check {
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
+    /// Also write pages that can tell where they belong, and check each that is read: half a minute more (prony verify)
+    #[arg(long)]
+    pub(crate) thorough: bool,
+
     #[command(flatten)]
     pub(crate) managed: CheckedServer,
 }

@@ -28,6 +28,16 @@ pub(crate) struct Verify {
     #[arg(long, help_heading = "Verify", requires = "journal")]
     pub(crate) after_crash: bool,
 
+    /// Keep the journal of one run of another host in the new file PATH: listen at this address, such as 0.0.0.0:7645, until that run
+    /// ends. It names this host by --journal HOST:PORT. There is no password: for a network that is trusted
+    #[arg(long, value_name = "ADDRESS", help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal", "flush_honesty"])]
+    pub(crate) serve_journal: Option<String>,
+
+    /// Look whether a flush takes as long as this medium must take: durable writes beside others, in about a minute. Signs of a write
+    /// cache that a loss of power may empty; evidence, and no proof
+    #[arg(long, help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal"])]
+    pub(crate) flush_honesty: bool,
+
     #[command(flatten)]
     pub(crate) must: MustHold,
 

@@ -25,7 +25,7 @@ fn left_over(url: Url) -> Target {
 }
 
 impl Asks for Check {
-    /// The quick profile on the directory's disk, then a historian and an order store on SQLite there, and on a server if one is asked
+    /// The quick profile on the directory's disk, pages that are checked if that is asked for, then a historian and an order store on SQLite there, and on a server if one is asked
     /// for.
     fn study(&self) -> Result<Study, Failure> {
         let mut study = super::profile("quick", false)?;
@@ -34,6 +34,9 @@ impl Asks for Check {
         study.slug = "check".to_owned();
         let given = Settings { file_size: self.file_size, duration: self.duration, ..Settings::default() };
         study.narrow(&given).map_err(Failure::usage)?;
+        if self.thorough {
+            study.add_verify(self.duration, self.file_size);
+        }
         let url =
             |file: &str| format!("sqlite:{}", self.path.join(file).display()).parse().map_err(Failure::usage);
         study.add_historian(SQLITE, left_over(url(DATABASE_FILE)?), self.duration);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use disk::{AfterCrash, Settings, VerifyProfile};
+use disk::{AfterCrash, JournalServer, ServedJournal, Settings, VerifyProfile};
 use load::{Size, Span};
 use record::Lines;
 use study::Study;
@@ -12,18 +12,27 @@ use super::disk::check_paths;
 use super::measuring::Asks;
 use crate::arguments::{Output, Verify};
 use crate::exit::{Exit, Failure};
-use crate::{session, sqliosim_disk, terminal};
+use crate::{interrupt, session, sqliosim_disk, terminal};
 
 impl Asks for Verify {
     fn run(&self, output: &Output) -> Result<Exit, Failure> {
-        if self.after_crash { after_crash(self, output) } else { session::run(&self.study()?, output) }
+        match &self.serve_journal {
+            Some(address) => serve_journal(self, address),
+            None if self.after_crash => after_crash(self, output),
+            None => session::run(&self.study()?, output),
+        }
     }
 
     fn study(&self) -> Result<Study, Failure> {
-        if self.after_crash {
-            return Err(Failure::usage(anyhow!("--after-crash measures nothing that could be planned")));
+        let unmeasured =
+            [("--after-crash", self.after_crash), ("--serve-journal", self.serve_journal.is_some())];
+        if let Some((option, _)) = unmeasured.iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::usage(anyhow!("{option} measures nothing that could be planned")));
         }
         check_paths(&self.paths, &self.settings)?;
+        if self.flush_honesty {
+            return flush_honesty(self);
+        }
         let mut study = Study::of_disk(self.paths.clone());
         study.title = "Verify".to_owned();
         study.slug = "verify".to_owned();
@@ -37,6 +46,15 @@ impl Asks for Verify {
         self.must.of(&mut study)?;
         Ok(study)
     }
+}
+
+/// The profile that measures flushes; nothing is verified in it.
+fn flush_honesty(verify: &Verify) -> Result<Study, Failure> {
+    let mut study = super::profile("flush", false)?;
+    study.target.paths.clone_from(&verify.paths);
+    study.narrow(&verify.settings).map_err(Failure::usage)?;
+    verify.must.of(&mut study)?;
+    Ok(study)
 }
 
 /// As long as it takes to see something: five minutes, or half of one.
@@ -64,6 +82,24 @@ fn taken_over(path: &Path) -> Result<Settings, Failure> {
     let mapped = sqliosim_disk::read(&String::from_utf8_lossy(&text)).map_err(failed)?;
     mapped.told.iter().for_each(|line| announce!("{}: {line}", path.display()));
     Ok(mapped.settings)
+}
+
+/// Keeps the journal of a run elsewhere, until it ends.
+fn serve_journal(verify: &Verify, address: &str) -> Result<Exit, Failure> {
+    let [file] = verify.paths.as_slice() else {
+        return Err(Failure::usage(anyhow!("--serve-journal keeps one file: name one PATH")));
+    };
+    let stop = interrupt::flag_on_signal()?;
+    let server = JournalServer::bind(address)
+        .map_err(|error| Failure::usage(anyhow!("cannot listen at {address}: {error}; give ADDRESS:PORT")))?;
+    tell!("keeping the journal of one run at {} until it ends or Ctrl-C", server.address());
+    let served = server.serve(file, &stop, &mut |line| tell!("{line}")).map_err(Failure::runtime)?;
+    let file = file.display();
+    match served {
+        ServedJournal::NoRun => tell!("no run came; {file} was not made"),
+        ServedJournal::Run { promises, end } => tell!("{file} keeps {promises} promises: {end}"),
+    }
+    Ok(Exit::Pass)
 }
 
 /// Tells what a run left that ended with a crash.

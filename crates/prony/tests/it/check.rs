@@ -40,6 +40,26 @@ fn check_measures_reports_and_cleans_up() {
     page_stands_alone(&fs::read_to_string(results.join("report.html")).unwrap());
 }
 
+#[test]
+fn a_thorough_check_tells_of_pages_on_its_first_screen() {
+    let bench = Workbench::new();
+    if !bench.has_direct_io() {
+        eprintln!("not tried: a whole check, for {} has no direct I/O", env!("CARGO_TARGET_TMPDIR"));
+        return;
+    }
+    let outcome = bench.run(&[&SHORT[..], &["--thorough"]].concat()).ended_with(0);
+    assert!(
+        outcome.stdout.contains("finding  verify: ")
+            && outcome.stdout.contains(" 0 damaged, 0 stalls over 15 s")
+    );
+    assert!(!outcome.stdout.contains("never written"), "what others read is filled: {}", outcome.stdout);
+    let document = bench.report_json(&bench.results().unwrap());
+    let trials = document["trials"].as_array().unwrap();
+    let verified: Vec<&Value> = trials.iter().filter(|trial| trial["name"] == "verify").collect();
+    assert_eq!((trials.len(), verified.len()), (11, 1));
+    assert_eq!(verified[0]["verified"]["is_audited"], true, "{:#}", verified[0]);
+}
+
 fn table_and_verdicts_are_on_stdout(outcome: &Outcome) {
     let text = &outcome.stdout;
     assert!(text.starts_with("Check\n"), "{text}");

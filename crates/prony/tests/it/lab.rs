@@ -1,8 +1,8 @@
 //! Laboratories of loop devices: made, throttled, used by a study and gone at the end, also after a kill at any moment.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::process::Signal;
@@ -224,6 +224,51 @@ fn file_systems_keep_what_they_acknowledge() {
         }
         labs.run(&["lab", "remove", &name]).ended_with(0);
     }
+    labs.is_clean();
+}
+
+/// Where a page of a verified file begins in a file that has it somewhere: at its magic, with its number behind.
+fn place_of_page(file: &Path, number: u64) -> u64 {
+    let (file, mut piece) = (fs::File::open(file).unwrap(), vec![0; 1 << 20]);
+    let is_it = |sector: &[u8]| sector.starts_with(b"pronypg\0") && sector[40..48] == number.to_le_bytes();
+    (0..file.metadata().unwrap().len())
+        .step_by(piece.len())
+        .find_map(|at| {
+            let read = file.read_at(&mut piece, at).unwrap();
+            let within = piece[..read].chunks_exact(512).position(is_it)?;
+            Some(at + within as u64 * 512)
+        })
+        .expect("the page is on the medium")
+}
+
+#[test]
+fn what_dd_writes_below_a_file_system_is_found() {
+    let Some(labs) = Labs::new("damage below a file system") else { return };
+    let name = labs.name("damaged");
+    let made = labs.run(&["lab", "create", &name, "--size", SIZE]).ended_with(0);
+    let file = PathBuf::from(made.stdout.trim()).join("verified");
+    let backing = labs.stored(&name).unwrap()["backing"]["path"].as_str().unwrap().to_owned();
+    let backing = PathBuf::from(backing).join("0");
+    let verify = ["verify", file.to_str().unwrap(), "--create", "--file-size", "4MiB", "--read-share", "100"];
+    let command = labs.command(&[&verify[..], &["--duration", "3s", "--json"]].concat());
+    let mut run = Running::start_command(&labs.bench, command);
+    run.wait_for_samples(&labs.bench);
+    let seek = format!("seek={}", place_of_page(&backing, 77) + 5_000);
+    let output = format!("of={}", backing.display());
+    let written = Command::new("dd")
+        .args(["if=/dev/zero", &output, &seek, "bs=1", "count=64", "conv=notrunc,fsync"])
+        .output()
+        .unwrap();
+    assert!(written.status.success(), "{written:?}");
+    let document = run.ended().ended_with(1).json();
+    let findings = document["trials"][0]["verified"]["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(
+        (&findings[0]["damage"], &findings[0]["page"]),
+        (&"corrupt".into(), &77.into()),
+        "{findings:#?}"
+    );
+    labs.run(&["lab", "remove", &name]).ended_with(0);
     labs.is_clean();
 }
 

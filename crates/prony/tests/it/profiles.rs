@@ -16,7 +16,7 @@ fn measured(profile: &str, options: &[&str]) -> (String, Value) {
 #[test]
 fn profiles_measure_every_trial_of_their_plan() {
     for (profile, trials, configurations) in
-        [("quick", 8, 8), ("cdm3", 40, 8), ("cdm8", 40, 8), ("sqlserver", 12, 12)]
+        [("quick", 8, 8), ("cdm3", 40, 8), ("cdm8", 40, 8), ("sqlserver", 12, 12), ("flush", 7, 7)]
     {
         let (text, document) = measured(profile, &[]);
         assert_eq!((&document["state"], &document["profile"]), (&"complete".into(), &profile.into()));

@@ -1,13 +1,14 @@
 //! `prony verify`: on files that are sound, and on files that are damaged beneath it, cut off, or left by a killed prony.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::FileExt;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::running::Running;
-use crate::workbench::{Outcome, Workbench};
+use crate::workbench::{Outcome, Workbench, json_file};
 
 /// Where the pages of a test file of ours begin, and how large they are.
 const DATA_BEGIN: u64 = 1 << 20;
@@ -33,7 +34,8 @@ fn what_is_sound_is_told_so_and_all_of_it_was_looked_at() {
     let bench = Workbench::new();
     let rest = ["--profile", "quick", "--duration", "2s", "--audit-every", "1s", "--threads", "2", "--json"];
     let outcome = bench.run(&[&["verify", ".", "--file-size", "8MiB"], &rest[..], bench.cache()].concat());
-    let document = outcome.ended_with(0).json();
+    let outcome = outcome.ended_with(0).says("reading all pages once more");
+    let document = outcome.json();
     let verified = &document["trials"][0]["verified"];
     assert_eq!((&verified["pages"], &verified["checked"]), (&1024.into(), &1024.into()), "{verified:#}");
     assert_eq!(
@@ -42,6 +44,11 @@ fn what_is_sound_is_told_so_and_all_of_it_was_looked_at() {
     );
     assert!(verified["audits"].as_u64().unwrap() >= 2 && verified["checks_least"].as_u64().unwrap() >= 1);
     assert!(verified["written"].as_u64().unwrap() > 0, "{verified:#}");
+    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    let mark = &trial["marks"][0];
+    assert_eq!((&mark["kind"], &mark["planned"]), (&"audit".into(), &true.into()));
+    let (begin_s, end_s) = (mark["begin_s"].as_f64().unwrap(), mark["end_s"].as_f64().unwrap());
+    assert!((1.0..2.0).contains(&begin_s) && end_s > begin_s, "{mark}");
     let sentence =
         document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["rule"] == "verified");
     let sentence = sentence.unwrap()["sentence"].as_str().unwrap();
@@ -157,6 +164,81 @@ fn a_killed_run_left_what_it_acknowledged_and_what_is_gone_is_found() {
     look("data", "missing").ended_with(2).says("missing: No such file");
 }
 
+/// A server of a journal, and where it is.
+fn journal_server(bench: &Workbench) -> (Running, String) {
+    let mut server = Running::start(bench, &["verify", "kept", "--serve-journal", "127.0.0.1:0"]);
+    let address = server.word_of_line("127.0.0.1:");
+    (server, address)
+}
+
+#[test]
+fn a_journal_on_another_host_outlives_a_killed_run() {
+    let bench = Workbench::new();
+    let (server, address) = journal_server(&bench);
+    // Whoever comes by and is no run is refused, and the run is taken after it.
+    let mut stranger = std::net::TcpStream::connect(&address).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let rest = ["--duration", "1h", "--profile", "log", "--threads", "2", "--journal", &address];
+    let mut run = Running::start(&bench, &arguments(&bench, &rest));
+    run.wait_for_samples(&bench);
+    run.send(Signal::KILL);
+    drop(run.ended());
+    let kept = server.ended().ended_with(0);
+    assert!(kept.stderr.contains("was refused: it is no prony verify of this version"), "{}", kept.stderr);
+    assert!(kept.stderr.contains("keeps its journal here"), "{}", kept.stderr);
+    let look = |journal: &str| bench.run(&["verify", "data", "--after-crash", "--journal", journal]);
+    let told = look("kept").ended_with(0).stdout;
+    assert!(told.starts_with("512 pages looked at: all of the "), "{told}");
+    assert!(!told.contains("all of the 0 writes"), "{told}");
+    look(&address).ended_with(2).says("copy it here, and name the copy");
+    let file = File::options().read(true).write(true).open(bench.path("data")).unwrap();
+    put(&file, 7, &page(&file, 8));
+    assert!(look("kept").ended_with(1).stdout.contains("page 7 of 8192 bytes"));
+}
+
+#[test]
+fn a_run_whose_journal_is_gone_ends_and_says_so() {
+    for (signal, says) in
+        [(Signal::KILL, "it ended the connection"), (Signal::STOP, "it did not answer for 10 s")]
+    {
+        let bench = Workbench::new();
+        let (server, address) = journal_server(&bench);
+        let rest = ["--duration", "1h", "--journal", &address];
+        let mut run = Running::start(&bench, &arguments(&bench, &rest));
+        run.wait_for_samples(&bench);
+        server.send(signal);
+        let ended = run.ended().ended_with(1);
+        let text = format!("journal cannot be written: journal at {address}: ");
+        assert!(ended.stderr.contains(&text) || ended.stdout.contains(&text), "{ended:?}");
+        let lost = [says, "Connection reset by peer", "Broken pipe"];
+        assert!(lost.iter().any(|lost| format!("{ended:?}").contains(lost)), "{signal:?}: {ended:?}");
+        server.send(Signal::KILL);
+        drop(server.ended());
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_kept_elsewhere_is_refused_before_the_load() {
+    let bench = Workbench::new();
+    bench.write("kept", "somebody's");
+    let (server, address) = journal_server(&bench);
+    let rest = ["--duration", "1s", "--journal", &address];
+    bench.run(&arguments(&bench, &rest)).ended_with(1).says("kept: exists already");
+    server.send(Signal::TERM);
+    server.ended().ended_with(0).says("no run came");
+    assert_eq!(fs::read(bench.path("kept")).unwrap(), b"somebody's");
+    bench
+        .run(&arguments(&bench, &rest))
+        .ended_with(1)
+        .says(&format!("journal {address}: Connection refused"));
+    let several = ["verify", "a", "b", "--serve-journal", "127.0.0.1:0"];
+    bench.run(&several).ended_with(2).says("name one PATH");
+    bench
+        .run(&["verify", "a", "--serve-journal", "nonsense"])
+        .ended_with(2)
+        .says("cannot listen at nonsense");
+}
+
 #[test]
 fn a_journal_is_of_one_run_on_files_with_names() {
     let bench = Workbench::new();
@@ -196,7 +278,28 @@ fn what_cannot_be_verified_is_refused() {
     refused(&["--engine", "null"], "stores nothing that could be verified");
     refused(&["--audit-every", "10ms"], "is too short: give at least 1s");
     refused(&["--after-crash"], "--journal");
+    refused(&["--flush-honesty", "--journal", "j"], "cannot be used with");
+    refused(&["--flush-honesty", "--stall", "2s"], "is of a test that checks its pages");
     bench.run(&["disk", ".", "--stall", "2s"]).ended_with(2).says("is of a test that checks its pages");
+}
+
+#[test]
+fn what_a_flush_takes_is_told_with_its_evidence() {
+    let bench = Workbench::new();
+    let rest = ["--flush-honesty", "--duration", "100ms", "--warm-up", "0s", "--file-size", "4MiB"];
+    let outcome = bench.run(&[&["verify", "."], &rest[..], bench.cache()].concat()).ended_with(0);
+    assert!(outcome.stdout.contains("What durable writes take"), "{}", outcome.stdout);
+    let document = bench.report_json(&bench.results().unwrap());
+    let verdicts = document["verdicts"].as_array().unwrap();
+    let told: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["rule"] == "flush_honesty").collect();
+    assert_eq!(told.len(), 2, "{verdicts:#?}");
+    let sentence = |number: usize| told[number]["sentence"].as_str().unwrap();
+    let evidence = [sentence(0), sentence(1)].join(" ");
+    for part in
+        ["Flushes, means: write 4KiB with O_DSYNC: ", "; the same 4KiB with O_DSYNC: ", "; the kernel "]
+    {
+        assert!(evidence.contains(part), "{part}: {evidence}");
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Span {
         marks.sort_by_key(|mark| mark.kind);
         let span = |mark: &Mark| Self {
             ink: Ink::Series(match mark.kind {
-                MarkKind::Purge | MarkKind::Shrink => 4,
+                MarkKind::Audit | MarkKind::Purge | MarkKind::Shrink => 4,
                 MarkKind::Outage | MarkKind::SourceOutage => 1,
                 MarkKind::ReplicaBehind => 3,
                 MarkKind::Fault | MarkKind::Promotion => 2,
@@ -105,9 +105,11 @@ impl Band {
 }
 
 impl Course {
-    /// Lines and nothing else.
-    fn plain(lines: Vec<Line>) -> Self {
-        Self { lines, band: None, spans: Vec::new() }
+    /// Lines, and the times in which audits took the place of the load.
+    fn with_audits(lines: Vec<Line>, trial: &Trial) -> Self {
+        let audit = MarkKind::Audit.name();
+        let spans = Span::of(trial).into_iter().filter(|span| span.name == audit).collect();
+        Self { lines, band: None, spans }
     }
 
     /// The chart; the figures of its table are printed as said, with their unit.
@@ -180,7 +182,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
         legend: Vec::new(),
         caption: caption(&drawn, "Each point is one second; shaded ones, such as warm-up, make no figures."),
         table: table(&drawn, "IOPS", format::figure),
-        svg: draw(trial, &title, &y, &Course::plain(drawn)),
+        svg: draw(trial, &title, &y, &Course::with_audits(drawn, trial)),
     })
 }
 
@@ -215,7 +217,7 @@ pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
             trial,
             &format!("Latency of {kind} operations over time of {}", trial.name),
             &y,
-            &Course::plain(drawn),
+            &Course::with_audits(drawn, trial),
         ),
     })
 }

@@ -5,6 +5,7 @@ mod class;
 mod expectation;
 mod facts;
 mod finding;
+mod honesty;
 mod medium;
 mod method;
 mod plain;
@@ -18,6 +19,7 @@ mod sweep;
 mod sweep_chart;
 mod table;
 mod verified;
+mod verified_chart;
 
 use record::Verified;
 use record::{
@@ -114,7 +116,7 @@ static WORDS: Words = Words {
     anchor: "figures",
     unit: Unit::a_second("IOPS", "I/Os a second", "I/Os"),
     rate_metric: "iops",
-    headlines: &[verified::VERIFIED, finding::RATE],
+    headlines: &[verified::VERIFIED, honesty::HONESTY, finding::RATE],
     replaced: &[finding::RATE, finding::KNEE],
     all_in_flight: |slots| match slots {
         1 => "the one outstanding I/O was in use".to_owned(),
@@ -201,7 +203,8 @@ impl Shown for Disk {
     }
 
     fn answers(&self, report: &Report) -> Vec<String> {
-        plain::answers(report)
+        let verified = report.trials.iter().filter_map(|trial| verified::answer(report, trial));
+        honesty::answer(report).into_iter().chain(plain::answers(report)).chain(verified).collect()
     }
 
     fn bottom_line(&self, report: &Report, trust: Trust) -> Vec<String> {
@@ -215,7 +218,7 @@ impl Shown for Disk {
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {
-        [verified::all(report), finding::all(report)].concat()
+        [verified::all(report), honesty::all(report), finding::all(report)].concat()
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {
@@ -235,7 +238,10 @@ impl Shown for Disk {
             table: table::trials(report),
         });
         let others = [table::open_loops(report), report.disk.steady_state.as_ref().and_then(table::matrix)];
-        let figures = [main, each].into_iter().chain(others.map(|table| table.map(Block::Table))).flatten();
+        let figures = [honesty::table(report), main, each]
+            .into_iter()
+            .chain(others.map(|table| table.map(Block::Table)))
+            .flatten();
         let published = report.disk.published.iter().flat_map(|comparison| {
             let table = table::published(comparison);
             let (sentences, sources) = (comparison.differences.clone(), comparison.sources.clone());
@@ -261,7 +267,13 @@ impl Shown for Disk {
 
     fn course(&self, trial: &Trial) -> Vec<Chart> {
         let kinds = trial.figures.iter().map(|figures| &figures.kind).filter(|kind| *kind != ALL);
-        let fixed = [histogram::histogram(trial), over_time::throughput(trial)];
+        let verified = trial.verified();
+        let fixed = [
+            verified.and_then(|verified| verified_chart::longest(trial, verified)),
+            verified.and_then(|verified| verified_chart::map(trial, verified)),
+            histogram::histogram(trial),
+            over_time::throughput(trial),
+        ];
         fixed.into_iter().chain(kinds.map(|kind| over_time::latency(trial, kind))).flatten().collect()
     }
 

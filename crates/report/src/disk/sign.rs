@@ -85,20 +85,39 @@ pub(super) fn plateau(rates_per_s: &[f64]) -> Option<Plateau> {
     })
 }
 
-/// A durable write that is faster than what it is written to. Nothing of what stands for a disk, which has said so.
-pub(super) fn cache(storage: &Storage) -> Option<String> {
-    let commit_us = storage.commit.as_ref()?.mean_us;
+/// Where a durable write goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// To a block that may be just ahead: half a turn on average.
+    Anywhere,
+    /// To the block that was written before: a whole turn.
+    Again,
+}
+
+/// What a durable write that takes so long is faster than, as a clause: its medium, as far as that is known. Nothing of what stands for
+/// a disk, which has said so.
+pub(super) fn faster_than(storage: &Storage, us: f64, write: Write) -> Option<String> {
     let reads_turn = storage.page.as_ref().is_some_and(|page| page.mean_us >= HALF_TURN_15000_US);
-    let medium = match commit_us {
-        _ if storage.below.stands_for.is_some() => return None,
-        us if us < HALF_TURN_15000_US && (storage.below.turns || reads_turn) => {
-            format!("a disk of 15,000 rpm takes {} to come round", format::plain_latency(HALF_TURN_15000_US))
+    let (turn_us, around) = match write {
+        Write::Anywhere => (HALF_TURN_15000_US, "to come round"),
+        Write::Again => (2.0 * HALF_TURN_15000_US, "to come round once"),
+    };
+    match us {
+        _ if storage.below.stands_for.is_some() => None,
+        us if us < turn_us && (storage.below.turns || reads_turn) => {
+            Some(format!("a disk of 15,000 rpm takes {} {around}", format::plain_latency(turn_us)))
         }
         us if us < FLASH_WRITE_US => {
-            format!("flash cells take {} ({FLASH_SOURCE})", format::plain_latency(FLASH_WRITE_US))
+            Some(format!("flash cells take {} ({FLASH_SOURCE})", format::plain_latency(FLASH_WRITE_US)))
         }
-        _ => return None,
-    };
+        _ => None,
+    }
+}
+
+/// A commit that is faster than what it is written to.
+pub(super) fn cache(storage: &Storage) -> Option<String> {
+    let commit_us = storage.commit.as_ref()?.mean_us;
+    let medium = faster_than(storage, commit_us, Write::Anywhere)?;
     Some(format!(
         "A sign of a write cache: a commit takes {}, {medium}. Ask whether it outlives a loss of power",
         format::latency(commit_us)

@@ -1,6 +1,6 @@
 //! What disks came to that had each of their pages checked: whether this storage kept what it acknowledged.
 
-use record::{Finding, Verified};
+use record::{Finding, MarkKind, Phase, Verified};
 
 use crate::format;
 use crate::report::Report;
@@ -37,6 +37,15 @@ fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
         );
         verdicts.push(about(Level::Warning, "coverage", sentence));
     }
+    if let Some(audited_s) = audited_s(trial) {
+        let sentence = format!(
+            "{}: audits took {} of the {} measured; rates are over all of it, and how steady they are is judged without the audits",
+            trial.name,
+            format::duration(audited_s),
+            format::duration(trial.measured_s)
+        );
+        verdicts.push(about(Level::Note, "audits", sentence));
+    }
     let cached = trial.disk().is_some_and(|disk| disk.cache.uses_file_cache());
     if cached {
         let sentence = format!(
@@ -46,6 +55,23 @@ fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
         verdicts.push(about(Level::Note, "verified_through_cache", sentence));
     }
     verdicts
+}
+
+/// What checking pages came to, where it is a part of several tests whose figures are told in plain words.
+pub(super) fn answer(report: &Report, trial: &Trial) -> Option<String> {
+    let verified = trial.verified().filter(|_| report.comparison.is_none() && report.trials.len() > 1)?;
+    Some(format!("Verified: {}", verified.sentence()))
+}
+
+/// How long audits interrupted the measured load; none where they did not.
+fn audited_s(trial: &Trial) -> Option<f64> {
+    let window = || trial.samples.iter().filter(|sample| sample.phase == Phase::Measure);
+    let begin_s = window().map(|sample| sample.end_s - sample.length_s).reduce(f64::min)?;
+    let end_s = window().map(|sample| sample.end_s).reduce(f64::max)?;
+    let audits = trial.beside.marks.iter().filter(|mark| mark.kind == MarkKind::Audit);
+    let lengths = audits.map(|mark| mark.end_s.unwrap_or(end_s).min(end_s) - mark.begin_s.max(begin_s));
+    let audited_s: f64 = lengths.map(|length_s| length_s.max(0.0)).sum();
+    (audited_s > 0.0).then_some(audited_s)
 }
 
 /// What was found, and what was looked at.

@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 
 mod diagnosis;
 mod disk;
+mod disk_verify;
 mod faults;
 mod guest;
 mod historian;
@@ -30,6 +31,8 @@ mod tool;
 pub(crate) enum Bench {
     /// I/O engines against fio: CPU per I/O, I/Os a second, and how well rates are kept
     Disk(DiskOptions),
+    /// Reads of which every page is checked against reads that are not, and against fio's verify=crc32c; memory a page
+    Verify(VerifyOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
     Historian(HistorianOptions),
     /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
@@ -70,6 +73,31 @@ pub(crate) struct DiskOptions {
     /// Only benchmarks whose name contains this
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyOptions {
+    /// Rounds: reads without checks, with them, and fio's take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Seconds of one run; fio's reads its file once
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// CPU that the load thread is pinned to [default: the last one]
+    #[arg(long)]
+    cpu: Option<usize>,
+    /// Directory of the test files, on the device to be read [default: the target directory]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+    /// Size of each test file
+    #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u64).range(32..))]
+    file_mib: u64,
+    /// Only what contains this: cpu, memory
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// A prony that was built already [default: the release one, which is built]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -167,6 +195,7 @@ impl Bench {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<bool> {
         match self {
             Self::Disk(options) => disk::run(options, workspace)?,
+            Self::Verify(options) => disk_verify::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
             Self::Report => report::run(workspace)?,

@@ -1,0 +1,350 @@
+//! Whether a flush takes as long as its medium must take: what durable writes cost beside the same writes without a flush, what the
+//! kernel says of the medium, and what follows. It is evidence and never a proof: what answers a flush cannot be seen from where it
+//! is sent, and only a loss of power shows what is lost by one.
+
+use record::{CacheMode, Device, DiskSetup};
+
+use crate::disk::sign::{self, Write};
+use crate::disk::storage::Storage;
+use crate::format;
+use crate::report::Report;
+use crate::section::Block;
+use crate::table::{Column, Row, Table};
+use crate::trial::{Figures, Trial};
+use crate::verdict::{Level, Verdict};
+
+use super::medium;
+
+/// The profile whose tests ask for it.
+const PROFILE: &str = "flush";
+/// Rule of what is concluded.
+pub(super) const HONESTY: &str = "flush_honesty";
+/// A durable write that takes so many times as long as a plain one at most has not waited for a flush.
+const FREE_TIMES: f64 = 1.2;
+
+/// How a write is made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// It is not.
+    Plain,
+    Dsync,
+    /// The same block each time, which a disk that turns has come round for.
+    SameDsync,
+    Fdatasync,
+}
+
+/// A way, and what a write costs by it.
+#[derive(Clone, Debug, PartialEq)]
+struct Cost {
+    way: Way,
+    name: String,
+    trial: u32,
+    /// Write and flush together, in microseconds.
+    mean_us: f64,
+    /// Of the part that is waited for last.
+    p99_us: Option<f64>,
+}
+
+/// What the evidence comes to.
+#[derive(Clone, Debug, PartialEq)]
+enum Judgement {
+    /// Below the tests is no medium.
+    NoMedium(String),
+    /// Faster than the medium can be.
+    TooFast { cost: Cost, medium: String },
+    /// As fast as without a flush, though the kernel takes the cache for one that must be flushed.
+    FlushIsFree { cost: Cost, times: f64 },
+    /// As fast as without a flush; the kernel sends none, for the device says that it has no volatile cache.
+    NothingToFlush { times: f64 },
+    /// As long as it must take.
+    AsItMust,
+}
+
+/// What it comes to in a sentence, for the first screen.
+pub(super) fn answer(report: &Report) -> Option<String> {
+    let (storage, costs) = measured(report)?;
+    Some(words(&judged(&storage, &costs, device(report))))
+}
+
+/// What was found; nothing where it was not asked for or too little was measured.
+pub(super) fn all(report: &Report) -> Vec<Verdict> {
+    let Some((storage, costs)) = measured(report) else { return Vec::new() };
+    let device = device(report);
+    let judgement = judged(&storage, &costs, device);
+    let trials: Vec<u32> = costs.iter().map(|cost| cost.trial).collect();
+    let verdict =
+        |sentence| Verdict { trials: trials.clone(), ..Verdict::new(Level::Finding, HONESTY, sentence) };
+    vec![verdict(words(&judgement)), verdict(evidence(&costs, device))]
+}
+
+/// The tests with what each kind of write costs.
+pub(super) fn table(report: &Report) -> Option<Block> {
+    let (_, costs) = measured(report)?;
+    let plain_us = plain(&costs);
+    let row = |cost: &Cost| {
+        let times = plain_us.filter(|_| cost.way != Way::Plain).map(|plain| cost.mean_us / plain);
+        Row::of(vec![
+            cost.name.clone(),
+            format::latency(cost.mean_us),
+            format::latency_or_dash(cost.p99_us),
+            times.map_or_else(|| format::UNKNOWN.to_owned(), |times| format!("{times:.1}")),
+        ])
+    };
+    let columns = vec![
+        Column::words("write"),
+        Column::number("mean"),
+        Column::number("p99 of the last wait"),
+        Column::number("times as long as without a flush"),
+    ];
+    Table::of("What durable writes take", columns, costs.iter().map(row)).map(Block::Table)
+}
+
+/// None where this was not asked for, and where plain or durable writes were not measured.
+fn measured(report: &Report) -> Option<(Storage, Vec<Cost>)> {
+    if report.profile.as_deref() != Some(PROFILE) {
+        return None;
+    }
+    let costs: Vec<Cost> = report.disks().filter(|trial| trial.is_complete()).filter_map(cost).collect();
+    let has_durable = costs.iter().any(|cost| cost.way != Way::Plain);
+    Storage::of(report).filter(|_| has_durable && plain(&costs).is_some()).map(|storage| (storage, costs))
+}
+
+fn device(report: &Report) -> Option<&Device> {
+    report.disks().find_map(|trial| medium::storage(report, trial)?.device.known())
+}
+
+fn plain(costs: &[Cost]) -> Option<f64> {
+    costs.iter().find(|cost| cost.way == Way::Plain).map(|cost| cost.mean_us)
+}
+
+fn cost(trial: &Trial) -> Option<Cost> {
+    let way = way(trial.disk().filter(|disk| disk.engine.loads_device())?)?;
+    let of_kind = |kind: &str| trial.figures.iter().find(|figures: &&Figures| figures.kind == kind);
+    let write = &of_kind("write")?.latency;
+    let flush = of_kind(record::disk::FLUSH).map(|figures| &figures.latency);
+    let (mean_us, p99_us) = match way {
+        Way::Fdatasync => (write.mean_us? + flush?.mean_us?, flush?.p99_us),
+        Way::Plain | Way::Dsync | Way::SameDsync => (write.mean_us?, write.p99_us),
+    };
+    Some(Cost { way, name: trial.name.clone(), trial: trial.number, mean_us, p99_us })
+}
+
+/// Of writes one after the other.
+fn way(setup: &DiskSetup) -> Option<Way> {
+    if setup.read_per_cent > 0.0 || setup.outstanding_total() != 1 {
+        return None;
+    }
+    let writes_through =
+        matches!(setup.cache, CacheMode::DirectWriteThrough | CacheMode::BufferedWriteThrough);
+    Some(match (writes_through, setup.flush_every_writes) {
+        (true, _) if setup.region_bytes == setup.block_bytes => Way::SameDsync,
+        (true, _) => Way::Dsync,
+        (false, Some(1)) => Way::Fdatasync,
+        (false, None) => Way::Plain,
+        (false, Some(_)) => return None,
+    })
+}
+
+fn judged(storage: &Storage, costs: &[Cost], device: Option<&Device>) -> Judgement {
+    if let Some(stands_for) = &storage.below.stands_for {
+        return Judgement::NoMedium(stands_for.clone());
+    }
+    let too_fast = |cost: &Cost| {
+        let write = match cost.way {
+            Way::Plain => return None,
+            Way::SameDsync => Write::Again,
+            Way::Dsync | Way::Fdatasync => Write::Anywhere,
+        };
+        let medium = sign::faster_than(storage, cost.mean_us, write)?;
+        Some(Judgement::TooFast { cost: cost.clone(), medium })
+    };
+    if let Some(found) = costs.iter().find_map(too_fast) {
+        return found;
+    }
+    let Some(plain_us) = plain(costs) else { return Judgement::AsItMust };
+    let durable = costs.iter().filter(|cost| matches!(cost.way, Way::Dsync | Way::Fdatasync));
+    let least = durable.min_by(|a, b| a.mean_us.total_cmp(&b.mean_us));
+    let Some((cost, times)) = least.map(|cost| (cost, cost.mean_us / plain_us)) else {
+        return Judgement::AsItMust;
+    };
+    let sends_none =
+        device.and_then(|device| device.write_cache.known()).is_some_and(|told| told == "write through");
+    match times <= FREE_TIMES {
+        true if sends_none => Judgement::NothingToFlush { times },
+        true => Judgement::FlushIsFree { cost: cost.clone(), times },
+        false => Judgement::AsItMust,
+    }
+}
+
+fn words(judgement: &Judgement) -> String {
+    match judgement {
+        Judgement::NoMedium(stands_for) => {
+            format!("Flushes: no medium is told by these times, for {stands_for}; measure what lies below it")
+        }
+        Judgement::TooFast { cost, medium } => format!(
+            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}: something else than the medium answers. Ask whether it \
+             outlives a loss of power; a verify with a journal shows after one what it took",
+            cost.name,
+            format::latency(cost.mean_us),
+        ),
+        Judgement::FlushIsFree { cost, times } => format!(
+            "Flushes: evidence of a cache that is not emptied. “{}” takes {times:.2} times as long as without a flush, though the kernel \
+             is not told that there is nothing to flush: the cache is protected against a loss of power, or flushes are answered and not \
+             done. Ask which; a verify with a journal shows after one what it took",
+            cost.name,
+        ),
+        Judgement::NothingToFlush { times } => format!(
+            "Flushes: none are sent, for the device says that it has no volatile cache (write through); a durable write takes \
+             {times:.2} times as long as another. That is its word and no proof; a verify with a journal tries it"
+        ),
+        Judgement::AsItMust => "Flushes: no sign of a write cache that answers in place of the medium: durable writes take as long as \
+             such a medium must take, and longer than others"
+            .to_owned(),
+    }
+}
+
+/// The figures, and what the kernel says.
+fn evidence(costs: &[Cost], device: Option<&Device>) -> String {
+    let each = costs.iter().map(|cost| {
+        let p99 = cost.p99_us.map(|us| format!(" (p99 {})", format::latency(us))).unwrap_or_default();
+        format!("{}: {}{p99}", cost.name, format::latency(cost.mean_us))
+    });
+    let medium = match device {
+        None => "the kernel tells nothing of a device".to_owned(),
+        Some(device) => {
+            let read = |reading: Option<String>| reading.unwrap_or_else(|| "unknown".to_owned());
+            let turns = device
+                .rotational
+                .known()
+                .map(|&turns| if turns { "turning" } else { "not turning" }.to_owned());
+            format!(
+                "the kernel calls {} {}, interface {}, write cache {}",
+                device.name,
+                read(turns),
+                read(device.interface.known().cloned()),
+                read(device.write_cache.known().cloned())
+            )
+        }
+    };
+    format!("Flushes, means: {}; {medium}", each.collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::storage::Below;
+    use crate::disk::storage_samples as samples;
+    use crate::fixture::{self, Made};
+    use record::Reading;
+
+    /// Microseconds of writes with O_DSYNC, fdatasync, to the same block, and without a flush; what the kernel says of the cache.
+    fn told(storage: &Storage, us: [f64; 4], write_cache: &str) -> String {
+        let ways = [Way::Dsync, Way::Fdatasync, Way::SameDsync, Way::Plain];
+        let cost = |(way, mean_us)| Cost { way, name: format!("{way:?}"), trial: 1, mean_us, p99_us: None };
+        let costs: Vec<Cost> = ways.into_iter().zip(us).map(cost).collect();
+        let environment = fixture::study(PROFILE, Vec::new()).environment.unwrap();
+        let mut device = environment.volumes.values().next().unwrap().device.known().unwrap().clone();
+        device.write_cache = Reading::Known(write_cache.to_owned());
+        let judgement = judged(storage, &costs, Some(&device));
+        words(&judgement)
+    }
+
+    #[test]
+    fn a_disk_that_turns_must_come_round() {
+        let disk = samples::spinning_disk();
+        let honest = told(&disk, [8_400.0, 8_600.0, 8_330.0, 4_000.0], "write back");
+        assert!(honest.starts_with("Flushes: no sign of a write cache"), "{honest}");
+        let lying = told(&disk, [120.0, 130.0, 90.0, 80.0], "write back");
+        assert!(lying.starts_with("Flushes: evidence of a write cache. “Dsync” takes 120 µs"), "{lying}");
+        assert!(lying.contains("a disk of 15,000 rpm takes 2 ms to come round: something else"), "{lying}");
+        // Half a turn is enough for a block anywhere, and not for the same one again.
+        let again = told(&disk, [8_400.0, 8_600.0, 3_000.0, 2_500.0], "write back");
+        assert!(
+            again.contains(
+                "“SameDsync” takes 3.00 ms, and a disk of 15,000 rpm takes 4 ms to come round once"
+            ),
+            "{again}"
+        );
+    }
+
+    #[test]
+    fn flash_takes_its_time_and_a_flush_that_costs_nothing_is_told() {
+        let flash = samples::sata_ssd();
+        let honest = told(&flash, [900.0, 950.0, 880.0, 40.0], "write back");
+        assert!(honest.starts_with("Flushes: no sign"), "{honest}");
+        let cached = told(&flash, [30.0, 33.0, 28.0, 25.0], "write back");
+        assert!(
+            cached.starts_with("Flushes: evidence of a write cache")
+                && cached.contains("flash cells take 220 µs (Micron TN-29-19)"),
+            "{cached}"
+        );
+        // One of the ways is enough.
+        let half = told(&flash, [900.0, 33.0, 880.0, 25.0], "write back");
+        assert!(
+            half.starts_with("Flushes: evidence of a write cache")
+                && half.contains("“Fdatasync” takes 33.0 µs"),
+            "{half}"
+        );
+        let even = [410.0, 420.0, 405.0, 400.0];
+        let free = told(&flash, even, "write back");
+        assert!(
+            free.starts_with("Flushes: evidence of a cache")
+                && free.contains("“Dsync” takes 1.02 times as long"),
+            "{free}"
+        );
+        let none = told(&flash, even, "write through");
+        assert!(none.contains("none are sent"), "{none}");
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_stands_for_a_disk() {
+        let below = Below { turns: false, stands_for: Some("loop0 is a loop device".to_owned()) };
+        let storage = Storage { below, ..samples::sata_ssd() };
+        let told = told(&storage, [1.0; 4], "write back");
+        assert!(told.starts_with("Flushes: no medium is told by these times, for loop0"), "{told}");
+    }
+
+    #[test]
+    fn tests_are_known_by_how_they_write_and_only_where_it_was_asked() {
+        let alone = |setup: &mut DiskSetup| (setup.outstanding, setup.threads) = (1, 1);
+        let write = |name: &str, cache, flush_every_writes, region_bytes| {
+            Made::write(name).with(alone).with(|setup| {
+                (setup.cache, setup.flush_every_writes, setup.region_bytes) =
+                    (cache, flush_every_writes, region_bytes);
+            })
+        };
+        let (direct, through, bytes) = (CacheMode::Direct, CacheMode::DirectWriteThrough, 4096);
+        let made = || {
+            [
+                Made::read("page").with(alone),
+                write("dsync", through, None, 1 << 30),
+                write("fdatasync", direct, Some(1), 1 << 30).and_flushes(700.0),
+                write("same", through, None, bytes),
+                write("plain", direct, None, 1 << 30),
+            ]
+        };
+        let of = |profile| {
+            let trials = (1..).zip(made()).map(|(number, made)| made.trial(number)).collect();
+            Report::of(&fixture::study(profile, trials))
+        };
+        let (_, costs) = measured(&of(PROFILE)).unwrap();
+        let ways: Vec<(Way, &str, u32)> =
+            costs.iter().map(|cost| (cost.way, &*cost.name, cost.trial)).collect();
+        let expected = [
+            (Way::Dsync, "dsync", 2),
+            (Way::Fdatasync, "fdatasync", 3),
+            (Way::SameDsync, "same", 4),
+            (Way::Plain, "plain", 5),
+        ];
+        assert_eq!(ways, expected);
+        assert!(costs[1].mean_us > costs[0].mean_us + 500.0, "a flush is a part of its write: {costs:#?}");
+        let verdicts = all(&of(PROFILE));
+        assert_eq!(verdicts.iter().map(|verdict| &*verdict.rule).collect::<Vec<_>>(), [HONESTY; 2]);
+        assert!(
+            verdicts[1].sentence.contains("the kernel calls nvme0n1 not turning"),
+            "{}",
+            verdicts[1].sentence
+        );
+        assert_eq!(all(&of("quick")), []);
+    }
+}
