@@ -39,7 +39,7 @@ pub use inspect::{Inspected, inspect};
 pub use numbers::{Number, NumberRow, NumberTaker};
 pub use own::{Held, Holder, Lease, Own, is_name, look, look_as, look_inside, was_closed};
 pub use ownership::{Claim, Existing, RunId};
-pub use rows::{Cell, Column, Kind, Rows, Table, Value};
+pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use transaction::Transaction;
 pub use url::{Url, UrlError};

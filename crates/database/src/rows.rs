@@ -50,6 +50,15 @@ impl Value {
     }
 }
 
+/// A procedure that takes rows as its only parameter, a table-valued one.
+#[derive(Debug)]
+pub struct RowsProcedure {
+    /// Name.
+    pub name: &'static str,
+    /// Type of its parameter.
+    pub row_type: &'static str,
+}
+
 /// Type of a column, as it goes over the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -14,7 +14,7 @@ use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::sqlserver::SqlServerSession;
 use crate::url::Address;
-use crate::{Dialect, Error, NumberRow, Rows, Table, Transaction, Url, Value};
+use crate::{Dialect, Error, NumberRow, Rows, RowsProcedure, Table, Transaction, Url, Value};
 
 /// One connection.
 #[derive(Debug)]
@@ -327,6 +327,29 @@ impl Session {
                 room.clear();
                 rows.for_each(|row| row.push_to(room));
                 self.append(table, room, method).await
+            }
+        }
+    }
+
+    /// Hands rows of numbers to a procedure that takes them as one parameter.
+    ///
+    /// # Errors
+    /// As `append`; and that the engine has no such parameters.
+    pub async fn call_with_rows(
+        &mut self,
+        procedure: &'static RowsProcedure,
+        rows: impl ExactSizeIterator<Item = impl NumberRow>,
+    ) -> Result<(), Error> {
+        match &mut self.opened {
+            Opened::SqlServer(session) => {
+                let rows = rows.map(Numbers);
+                watched!(self, Doing::Append(procedure.name), session.call_with_rows(procedure, rows))
+            }
+            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::Mysql(_) | Opened::Fake(_) => {
+                let name = procedure.name;
+                Err(Error::Statement(format!(
+                    "`{name}` cannot be given rows: only SQL Server has table-valued parameters"
+                )))
             }
         }
     }

@@ -23,6 +23,7 @@ mod program;
 mod proxy;
 mod register;
 mod server;
+mod tds_messages;
 mod tds_server;
 mod user;
 

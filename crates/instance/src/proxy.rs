@@ -1,10 +1,13 @@
 //! A proxy on loopback before a server that falls silent: connections stay open, what clients say is taken, and nothing comes
-//! back. It breaks no connection by itself and changes no byte.
+//! back. It breaks no connection by itself and changes no byte. What clients of SQL Server say is counted by messages.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::tds_messages::Messages;
 
 const PIECE_BYTES: usize = 4096;
 
@@ -25,6 +28,10 @@ struct State {
     spares_new: AtomicBool,
     /// Bytes that had been handed on after each piece.
     pieces: Mutex<Vec<u64>>,
+    /// Messages of clients by their kind, where they speak the protocol of SQL Server.
+    said: Mutex<BTreeMap<u8, u64>>,
+    /// Both ends of each connection.
+    ends: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
@@ -40,6 +47,8 @@ impl Proxy {
             is_silent: AtomicBool::new(false),
             spares_new: AtomicBool::new(false),
             pieces: Mutex::default(),
+            said: Mutex::default(),
+            ends: Mutex::default(),
         });
         let of_connections = Arc::clone(&state);
         std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
@@ -64,6 +73,20 @@ impl Proxy {
         self.state.left.store(0, Ordering::Relaxed);
     }
 
+    /// Ends all connections that there are; new ones can be made.
+    pub fn cut(&self) {
+        for end in self.state.ends.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // Its other side may have ended it already.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// How many messages clients said to a server of SQL Server's protocol, by kind: 1 is a batch, 3 a call, 7 a bulk load.
+    #[must_use]
+    pub fn said(&self) -> BTreeMap<u8, u64> {
+        self.state.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Connections that are made from now on are handed on.
     pub fn spare_new_connections(&self) {
         self.state.spares_new.store(true, Ordering::Relaxed);
@@ -85,16 +108,21 @@ impl Proxy {
 fn connect(client: TcpStream, server: u16, state: &Arc<State>) -> io::Result<()> {
     let server = TcpStream::connect(("127.0.0.1", server))?;
     let (from_client, to_server) = (client.try_clone()?, server.try_clone()?);
-    let state = Arc::clone(state);
-    std::thread::Builder::new().spawn(move || hand_on(from_client, to_server))?;
+    let ends = [client.try_clone()?, server.try_clone()?];
+    state.ends.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
+    let (state, of_client) = (Arc::clone(state), Arc::clone(state));
+    std::thread::Builder::new().spawn(move || hand_on(from_client, to_server, &of_client))?;
     std::thread::Builder::new().spawn(move || tell(server, client, &state))?;
     Ok(())
 }
 
 /// What a client says, to its end.
-fn hand_on(mut from: TcpStream, mut to: TcpStream) {
+fn hand_on(mut from: TcpStream, mut to: TcpStream, state: &State) {
     let mut buffer = [0; PIECE_BYTES];
+    let mut messages = Messages::default();
     while let Ok(read @ 1..) = from.read(&mut buffer) {
+        // Before they are sent: whoever has the answer finds them counted.
+        messages.count(&buffer[..read], &mut state.said.lock().unwrap_or_else(PoisonError::into_inner));
         if to.write_all(&buffer[..read]).is_err() {
             break;
         }

@@ -1,5 +1,9 @@
 //! What only SQL Server has: calls of procedures, batches, requests counted.
 
+use std::collections::BTreeMap;
+
+use instance::Proxy;
+
 use super::*;
 use crate::Engine;
 
@@ -214,4 +218,53 @@ async fn rows_go_through_an_encrypted_connection_unchanged() {
     let text = "é".repeat(50_000);
     let rows = session.query("SELECT @P1 AS a, LEN(@P1) AS b", &[Value::Text(text.clone())]).await.unwrap();
     assert_eq!(rows, [[Value::Text(text), Value::I64(50_000)]]);
+}
+
+/// Kinds of messages.
+const BATCH: u8 = 1;
+const CALL: u8 = 3;
+const BULK: u8 = 7;
+
+/// What was said meanwhile.
+fn said_since(proxy: &Proxy, before: &BTreeMap<u8, u64>) -> BTreeMap<u8, u64> {
+    let now = proxy.said().into_iter();
+    now.map(|(kind, count)| (kind, count - before.get(&kind).copied().unwrap_or(0)))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+/// A flush is one bulk load, behind the question for the columns and the statement that announces it, as ADO.NET has them; a statement
+/// and a procedure are one call each, the first time and, since nothing is prepared that could be lost, over a new connection too.
+#[tokio::test]
+async fn requests_are_as_few_as_they_can_be() {
+    if !has_tds_server("round trips") {
+        return;
+    }
+    let server = server();
+    let own = server.samples("prony_trips").await;
+    let whole = server.text();
+    let port = whole.rsplit_once(':').unwrap().1.split('/').next().unwrap().parse().unwrap();
+    let proxy = Proxy::before(port, u64::MAX).unwrap();
+    let url = proxy.url(&whole).replace("/master", "/prony_trips");
+    let mut session = opened(url.clone()).await.unwrap();
+    for _ in 0..2 {
+        let before = proxy.said();
+        session.append(&SAMPLES, &mut plain_rows(1_000), WriteMethod::Bulk).await.unwrap();
+        assert_eq!(said_since(&proxy, &before), [(BATCH, 2), (BULK, 1)].into());
+    }
+    let tell = "CREATE PROCEDURE tell @x int AS SELECT @x";
+    session.script(tell).await.unwrap();
+    for _ in 0..2 {
+        for sql in ["SELECT @P1 + 1", "EXECUTE tell @P1"] {
+            let before = proxy.said();
+            session.query(sql, &[Value::I32(1)]).await.unwrap();
+            assert_eq!(said_since(&proxy, &before), [(CALL, 1)].into(), "{sql}");
+        }
+        proxy.cut();
+        let error = session.query("SELECT @P1 + 1", &[Value::I32(1)]).await.unwrap_err();
+        assert!(error.is_lost(), "{error}");
+        session = opened(url.clone()).await.unwrap();
+    }
+    drop(session);
+    own.remove().await.unwrap();
 }

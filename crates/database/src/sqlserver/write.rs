@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use futures_util::TryStreamExt as _;
 use tiberius::error::Error as Driver;
-use tiberius::{ColumnData, Query, SqlBulkCopyOption};
+use tiberius::{ColumnData, Command, Query, SqlBulkCopyOption, SqlTableDataRow, TableValueRow};
 
 use super::values::{self, Parameter, Send};
 use super::{SqlServerSession, batch_only, transaction};
 use crate::error::Doing;
-use crate::{Error, Rows, Table, WriteMethod};
+use crate::{Error, Rows, RowsProcedure, Table, WriteMethod};
 
 /// Parameters that one request can have, less the two of `sp_executesql` itself:
 /// <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
@@ -48,6 +49,30 @@ impl SqlServerSession {
         };
         let result = self.insert(table, rows, at_once, method == WriteMethod::MultiRow).await;
         self.done(result, doing)
+    }
+
+    /// Calls a procedure with all rows as its parameter: one statement of it is one transaction. The driver asks for the columns of
+    /// the type first, as it does before a bulk copy.
+    pub(crate) async fn call_with_rows(
+        &mut self,
+        procedure: &'static RowsProcedure,
+        rows: impl ExactSizeIterator<Item = impl Send<'static>>,
+    ) -> Result<(), Error> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let doing = Doing::Append(procedure.name);
+        self.begin(doing).await?;
+        let result = self.called(procedure, rows.map(TableRow::of).collect()).await;
+        self.done(result, doing)
+    }
+
+    async fn called(&mut self, procedure: &'static RowsProcedure, rows: Vec<TableRow>) -> Result<(), Driver> {
+        let mut command = Command::new(procedure.name);
+        command.bind_table_with_dbtype("", procedure.row_type, rows);
+        let mut answer = command.exec(&mut self.client).await?;
+        while answer.try_next().await?.is_some() {}
+        Ok(())
     }
 
     /// One bulk copy, which is a transaction of its own. The driver asks for the columns' types first, as that of ADO.NET does.
@@ -93,6 +118,28 @@ impl SqlServerSession {
             self.is_unfinished = false;
         }
         Ok(())
+    }
+}
+
+/// A row of a parameter that is a table.
+struct TableRow(Vec<ColumnData<'static>>);
+
+impl TableRow {
+    fn of(row: impl Send<'static>) -> Self {
+        let mut values = Vec::new();
+        row.each(|value| values.push(value));
+        Self(values)
+    }
+}
+
+impl TableValueRow<'static> for TableRow {
+    fn bind_fields(&self, row: &mut SqlTableDataRow<'static>) {
+        self.0.iter().for_each(|value| row.add_field(Parameter(value.clone())));
+    }
+
+    /// It is given with each call.
+    fn get_db_type() -> &'static str {
+        ""
     }
 }
 

@@ -48,9 +48,12 @@ const LOAD: [&str; 9] = ["--rate", "1000", "--tags", "50", "--warm-up", "0s", "-
 #[test]
 fn a_historian_writes_by_every_method() {
     let Some(server) = server("a historian") else { return };
-    for (method, sends) in
-        [("bulk", "INSERT BULK"), ("multi-row", "INSERT … VALUES"), ("batch", "INSERT of one row")]
-    {
+    for (method, sends) in [
+        ("bulk", "INSERT BULK"),
+        ("multi-row", "INSERT … VALUES"),
+        ("batch", "INSERT of one row"),
+        ("table-valued", "append_samples with a table-valued parameter"),
+    ] {
         let bench = Workbench::new();
         let (url, database) = (server.url(), format!("prony_{}", method.replace('-', "_")));
         let mut arguments =

@@ -22,6 +22,8 @@ pub(crate) const WRITERS_MAX: u32 = 256;
 const PARTITION_MIN: Span = Span::seconds(1);
 /// Length of the window where nothing else is said: with its warm-up a step of two minutes.
 const DURATION: Span = Span::seconds(80);
+/// Rows of one DELETE, unless an engine has a number of its own.
+pub(crate) const PURGE_ROWS: u64 = 30_000;
 /// Time between two purges, and age of what they remove, where nothing else is said.
 const MAINTENANCE_INTERVAL: Span = Span::seconds(3600);
 
@@ -114,6 +116,8 @@ pub struct Maintenance {
     pub retention: Span,
     /// Rows of one DELETE; none where partitions are dropped.
     pub purge_rows: Option<u64>,
+    /// Whether nobody said how many rows, so that an engine may have a number of its own.
+    pub is_usual_purge: bool,
     /// Whether a shrink follows.
     pub shrink: bool,
 }
@@ -248,7 +252,8 @@ fn maintenance(settings: &Settings, phases: Phases) -> Option<Maintenance> {
     (interval.ns < phases.end_ns()).then(|| Maintenance {
         interval,
         retention: settings.retention.unwrap_or(MAINTENANCE_INTERVAL),
-        purge_rows: (!drops).then(|| settings.purge_rows.unwrap_or(30_000)),
+        purge_rows: (!drops).then(|| settings.purge_rows.unwrap_or(PURGE_ROWS)),
+        is_usual_purge: settings.purge_rows.is_none(),
         shrink: settings.shrink.unwrap_or(false),
     })
 }

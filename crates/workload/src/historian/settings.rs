@@ -101,7 +101,8 @@ pub struct Settings {
     pub writers: Option<u32>,
 
     /// How rows are written: multi-row (INSERT with many rows), batch (one prepared INSERT a row, sent together), bulk
-    /// (COPY BINARY, the fastest INSERT, prepared in one transaction) [default: bulk]
+    /// (COPY BINARY, the fastest INSERT, prepared in one transaction), table-valued (one call of a procedure; only SQL
+    /// Server) [default: bulk]
     #[arg(long, value_name = "METHOD", help_heading = "Buffer")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_method: Option<WriteMethod>,
@@ -157,7 +158,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<Span>,
 
-    /// Rows that one statement of a purge deletes [default: 30000]
+    /// Rows that one statement of a purge deletes [default: 30000; of SQL Server 4000, below which it locks no whole
+    /// table]
     #[arg(long, value_name = "ROWS", help_heading = "Maintenance")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge_rows: Option<u64>,
@@ -209,6 +211,8 @@ pub enum WriteMethod {
     Batch,
     /// The engine's fastest way.
     Bulk,
+    /// A procedure that takes all rows as one parameter.
+    TableValued,
 }
 
 /// How a purge removes rows.

@@ -2,12 +2,12 @@
 
 use std::sync::Mutex;
 
-use database::{Engine, Error, Holder, Lease, Session, Sizes};
+use database::{Dialect, Engine, Error, Holder, Lease, Session, Sizes};
 use load::{Phases, Recorder, Tell};
 use record::{Cycle, HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
 
 use super::buffer::{Buffer, Limits};
-use super::job::Job;
+use super::job::{Job, PURGE_ROWS};
 use super::ledger::Ledger;
 use super::pipeline;
 use super::reader::screen_tag_count;
@@ -49,8 +49,9 @@ pub(crate) async fn prepare(
 ) -> Result<Prepared, TrialError> {
     let source = Source::open(job)?;
     let notes = source.notes(job);
-    let job = &source.job(job);
-    let store = store(job, lease.url().engine())?;
+    let engine = lease.url().engine();
+    let job = &for_engine(source.job(job), engine);
+    let store = store(job, engine)?;
     let mut session = lease.session().await?;
     let name = lease.name();
     let waiting = |what: &str| Preparation::waiting(format!("{what} {name}"));
@@ -114,9 +115,26 @@ pub(crate) fn limits(job: &Job) -> Limits {
 /// # Errors
 /// Names the parameter, its value and the remedy.
 pub fn check(job: &Job, engine: Engine) -> Result<Job, TrialError> {
-    let job = Source::open(job)?.job(job);
+    let job = for_engine(Source::open(job)?.job(job), engine);
     store(&job, engine)?;
     Ok(job)
+}
+
+/// The job with what is usual for an engine, where nobody said otherwise.
+fn for_engine(mut job: Job, engine: Engine) -> Job {
+    if let Some(maintenance) = job.maintenance.as_mut().filter(|maintenance| maintenance.is_usual_purge) {
+        maintenance.purge_rows = maintenance.purge_rows.map(|_| usual_purge_rows(engine));
+    }
+    job
+}
+
+/// SQL Server locks the whole table in place of 5,000 rows of a statement:
+/// <https://learn.microsoft.com/sql/relational-databases/sql-server-transaction-locking-and-row-versioning-guide>.
+fn usual_purge_rows(engine: Engine) -> u64 {
+    match engine.dialect() {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => PURGE_ROWS,
+        Dialect::SqlServer => 4_000,
+    }
 }
 
 fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
@@ -127,6 +145,14 @@ fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
     };
     let screen_tags = job.readers.map_or(1, |readers| screen_tag_count(&readers, job.tags));
     let store = Store::new(engine.dialect(), layout, screen_tags as usize);
+    if job.write_method == WriteMethod::TableValued && !store.has_rows_procedure() {
+        return Err(TrialError::Load(format!(
+            "{} cannot be table-valued with {}, which has no such parameters of procedures: use {}",
+            super::parameter("write_method"),
+            engine.name(),
+            super::parameter("write_method").of("bulk"),
+        )));
+    }
     let Some(partition) = job.partition else { return Ok(store) };
     if !store.has_partitions() {
         return Err(TrialError::Load(format!(
@@ -174,7 +200,7 @@ async fn describe(
         time_sorting_period_ms: job.time_sorting_period.ns as f64 / 1e6,
         writers: job.writers,
         write_method: write_method_name(job.write_method).to_owned(),
-        write_statement: session.statement_name(job.write_method.of_database()).to_owned(),
+        write_statement: write_statement(job.write_method, session).to_owned(),
         index: job.index,
         partition_s: job.partition.map(load::Span::as_seconds),
         readers: job.readers.map(|readers| ReaderSetup {
@@ -203,5 +229,42 @@ fn write_method_name(method: WriteMethod) -> &'static str {
         WriteMethod::MultiRow => "multi_row",
         WriteMethod::Batch => "batch",
         WriteMethod::Bulk => "bulk",
+        WriteMethod::TableValued => "table_valued",
+    }
+}
+
+fn write_statement(method: WriteMethod, session: &Session) -> &'static str {
+    let by_procedure = "EXECUTE append_samples with a table-valued parameter (INSERT … SELECT)";
+    method.of_database().map_or(by_procedure, |method| session.statement_name(method))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::historian::Settings;
+
+    /// A statement that deletes 5,000 rows and more has SQL Server lock the table, and writers wait for the purge.
+    #[test]
+    fn a_purge_has_the_rows_that_are_usual_for_its_engine_unless_they_are_given() {
+        let purge_rows = |purge_rows, engine| {
+            let interval = Some(load::Span::seconds(1));
+            let settings = Settings { purge_rows, maintenance_interval: interval, ..Settings::default() };
+            let job = check(&Job::of(&settings).unwrap(), engine).unwrap();
+            job.maintenance.unwrap().purge_rows
+        };
+        assert_eq!(purge_rows(None, Engine::SqlServer), Some(4_000));
+        assert_eq!(purge_rows(None, Engine::Postgres), Some(30_000));
+        assert_eq!(purge_rows(Some(30_000), Engine::SqlServer), Some(30_000));
+    }
+
+    #[test]
+    fn only_sql_server_has_table_valued_parameters_and_others_say_what_they_have() {
+        let settings = Settings { write_method: Some(WriteMethod::TableValued), ..Settings::default() };
+        let job = Job::of(&settings).unwrap();
+        assert!(check(&job, Engine::SqlServer).is_ok());
+        for engine in [Engine::Sqlite, Engine::Postgres, Engine::Mysql] {
+            let error = check(&job, engine).unwrap_err().to_string();
+            assert!(error.contains("has no such parameters") && error.contains("bulk"), "{error}");
+        }
     }
 }

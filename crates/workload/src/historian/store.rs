@@ -3,7 +3,7 @@
 //! SQL stands in files, one a dialect. Nobody else knows which dialect a database speaks; another one is one more file and
 //! what it lacks.
 
-use database::{Column, Dialect, Error, Kind, Rows, Session, Table, Value};
+use database::{Column, Dialect, Error, Kind, Rows, RowsProcedure, Session, Table, Value};
 
 use super::buffer::Event;
 use crate::named_sql::{has, named, named_unless};
@@ -26,6 +26,10 @@ pub(crate) static SAMPLES: Table = Table {
         Column { name: "quality", kind: Kind::I16 },
     ],
 };
+
+/// What takes samples as one parameter, where a dialect has it.
+pub(crate) static ROWS_PROCEDURE: RowsProcedure =
+    RowsProcedure { name: "append_samples", row_type: "samples_rows" };
 
 /// Table of tags.
 static TAGS: Table = Table {
@@ -183,6 +187,11 @@ impl Store {
             latest: latest.replace("{tags}", &dialect.placeholders(1, screen_tags)),
             lookup: lookup.replace("{tags}", &dialect.placeholders(1 + LOOKED_UP, LOOKED_UP)),
         }
+    }
+
+    /// Whether the dialect has a procedure that takes rows.
+    pub(crate) fn has_rows_procedure(&self) -> bool {
+        self.sql.rows_procedure.is_some()
     }
 
     /// Whether the dialect has partitions.

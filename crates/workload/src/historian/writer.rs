@@ -42,12 +42,13 @@ pub(crate) struct Unfinished {
 }
 
 impl WriteMethod {
-    /// As the database spells it.
-    pub(crate) fn of_database(self) -> database::WriteMethod {
+    /// As the database spells it; none where rows are handed to a procedure.
+    pub(crate) fn of_database(self) -> Option<database::WriteMethod> {
         match self {
-            Self::MultiRow => database::WriteMethod::MultiRow,
-            Self::Batch => database::WriteMethod::Batch,
-            Self::Bulk => database::WriteMethod::Bulk,
+            Self::MultiRow => Some(database::WriteMethod::MultiRow),
+            Self::Batch => Some(database::WriteMethod::Batch),
+            Self::Bulk => Some(database::WriteMethod::Bulk),
+            Self::TableValued => None,
         }
     }
 }
@@ -101,7 +102,12 @@ impl Writer {
                 sums.add(event);
                 store::row(event)
             });
-            let error = match self.session.append_numbers(&SAMPLES, rows, &mut self.room, method).await {
+            let written = match method {
+                Some(method) => self.session.append_numbers(&SAMPLES, rows, &mut self.room, method).await,
+                // What is under way here is large.
+                None => Box::pin(self.session.call_with_rows(&store::ROWS_PROCEDURE, rows)).await,
+            };
+            let error = match written {
                 Ok(()) => {
                     assert_eq!(self.sums.rows(), self.batch.len() as u64, "what is acknowledged was sent");
                     let rewritten = if again { self.batch.len() as u64 } else { 0 };

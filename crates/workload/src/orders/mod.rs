@@ -14,6 +14,8 @@ mod number;
 mod open_store;
 mod reconcile;
 mod restore;
+#[cfg(test)]
+mod round_trip_tests;
 mod settings;
 mod size;
 pub mod store;
