@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod fake;
 mod inspect;
+mod login;
 mod mysql;
 mod numbers;
 mod own;

@@ -75,6 +75,7 @@ mod tests {
                 data_directory: None,
                 log_directory: None,
                 link: None,
+                services: Vec::new(),
             };
             server.checkpoint_s()
         };

@@ -87,7 +87,7 @@ pub use replica::ReplicaState;
 pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};
 pub use series::{FigureOf, Second, SecondFigure, Series};
-pub use server::{Outage, Server, ServerSetting};
+pub use server::{Outage, Server, ServerSetting, Service};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
 pub use started::{DeviceLimits, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};

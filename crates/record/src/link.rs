@@ -12,6 +12,10 @@ pub struct Link {
     /// Why it is not encrypted, or what else is to be known of how it came about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// What of the login and its encryption came from elsewhere than the address, such as `password from ~/.pgpass`, and files
+    /// that were not read, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<String>,
 }
 
 /// How a connection is encrypted.
@@ -54,10 +58,11 @@ impl Link {
             }
             None => "not encrypted".to_owned(),
         };
-        match &self.remark {
+        let words = match &self.remark {
             Some(remark) => format!("{words} ({remark})"),
             None => words,
-        }
+        };
+        self.taken.iter().fold(words, |words, taken| format!("{words}; {taken}"))
     }
 
     /// What somebody on the way to the server could do, where it is on another machine: read all, or be the server.
@@ -86,7 +91,7 @@ mod tests {
             cipher: "TLS_AES_256_GCM_SHA384".to_owned(),
             verified,
         };
-        Link { is_remote, encryption: verified.map(encryption), remark: None }
+        Link { is_remote, encryption: verified.map(encryption), remark: None, taken: Vec::new() }
     }
 
     #[test]
@@ -108,6 +113,8 @@ mod tests {
     fn a_line_tells_what_was_agreed_upon_and_why_it_is_not_more() {
         let plain = Link { remark: Some("the server has no TLS".to_owned()), ..link(true, None) };
         assert_eq!(plain.words(), "not encrypted (the server has no TLS)");
+        let plain = Link { taken: vec!["user from PGUSER".to_owned()], ..plain };
+        assert_eq!(plain.words(), "not encrypted (the server has no TLS); user from PGUSER");
         assert_eq!(
             link(true, Some(Checked::AuthorityAndName)).words(),
             "TLSv1.3, TLS_AES_256_GCM_SHA384; the server's certificate was verified"

@@ -33,6 +33,18 @@ pub struct Server {
     /// How the connection to it was made; none of what runs in this process, and of records of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
+    /// Who runs it, whether it is a copy, and what stands before it, as far as it tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
+}
+
+/// Something that runs a server for its users, that it is, or that stands before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// Name, such as `Amazon RDS`.
+    pub name: String,
+    /// What told so.
+    pub told_by: String,
 }
 
 /// A time in which the database could not be written, or the source of events not be read.

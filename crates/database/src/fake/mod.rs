@@ -234,6 +234,7 @@ impl FakeSession {
             data_directory: None,
             log_directory: None,
             link: None,
+            services: Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use record::{Link, LinkEncryption};
 
 use super::{SETTINGS, fault};
 use crate::error::Attempt;
+use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
 use crate::tls::{Checks, Fault, Oldest, Roots, identity, install_provider, roots};
 use crate::url::encryption::{Encryption, Mode, Words};
@@ -27,16 +28,22 @@ const ANY_NAME: &str = "NotValidForName";
 const NO_TLS: &str = "the server has no TLS";
 
 pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Conn, Link), Error> {
-    let mode = address.encryption.mode(Words::Mysql);
+    let login = Login::of_mysql(address, &Surroundings::here());
+    let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
+    let mode = login.encryption.mode(Words::Mysql);
     let is_remote = !address.host.is_local();
-    let plain =
-        |conn, remark: &str| (conn, Link { is_remote, encryption: None, remark: Some(remark.to_owned()) });
+    let plain = |conn, remark: &str| {
+        (
+            conn,
+            Link { is_remote, encryption: None, remark: Some(remark.to_owned()), taken: login.taken.clone() },
+        )
+    };
     let failed = |error| fault::at_connect(&error, attempt);
     let Host::Tcp { name, port } = &address.host else {
         let is_plain = mode == Mode::Prefer || mode == Mode::Disable;
         return match is_plain {
             true => {
-                let conn = Conn::new(options(address, None, None)).await;
+                let conn = Conn::new(options(address, &login, None, None)).await;
                 Ok(plain(conn.map_err(failed)?, "over a Unix socket"))
             }
             false => {
@@ -46,7 +53,8 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
         };
     };
     let addresses = resolve::addresses(name, attempt).await?;
-    let without = async || Conn::new(options(address, Some(addresses.clone()), None)).await.map_err(failed);
+    let without =
+        async || Conn::new(options(address, &login, Some(addresses.clone()), None)).await.map_err(failed);
     let server = format!("{name}:{port}");
     if mode == Mode::Disable {
         return Ok(plain(without().await?, "as the address says"));
@@ -56,8 +64,11 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
         let conn = without().await.inspect_err(|_| Plain::forget(&server))?;
         return Ok(plain(conn, NO_TLS));
     }
-    match encrypted(address, mode, &addresses, attempt).await? {
-        Ok((conn, encryption)) => Ok((conn, Link { is_remote, encryption: Some(encryption), remark: None })),
+    match encrypted(address, &login, mode, &addresses, attempt).await? {
+        Ok((conn, encryption)) => Ok((
+            conn,
+            Link { is_remote, encryption: Some(encryption), remark: None, taken: login.taken.clone() },
+        )),
         Err(Driver::Driver(DriverError::NoClientSslFlagFromServer)) if mode == Mode::Prefer => {
             Plain::note(&server);
             Ok(plain(without().await?, NO_TLS))
@@ -72,6 +83,7 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
 /// What stands in the address cannot be had.
 async fn encrypted(
     address: &ServerAddress,
+    login: &Login,
     mode: Mode,
     addresses: &[IpAddr],
     attempt: Attempt<'_>,
@@ -79,8 +91,8 @@ async fn encrypted(
     let refused = |fault: Fault| {
         Error::Refused(attempt.text(&fault.words, fault.remedy.as_deref().unwrap_or(fault::TRUST)))
     };
-    let (checks, tls) = tls(&address.encryption, mode).map_err(refused)?;
-    let connect = async |tls| Conn::new(options(address, Some(addresses.to_vec()), Some(tls))).await;
+    let (checks, tls) = tls(&login.encryption, mode).map_err(refused)?;
+    let connect = async |tls| Conn::new(options(address, login, Some(addresses.to_vec()), Some(tls))).await;
     let mut connected = connect(tls.clone()).await;
     let is_name = |error: &Driver| fault::of_tls(error).is_some_and(|fault| fault.is_of_name);
     if checks == Checks::Authority && connected.as_ref().is_err_and(is_name) {
@@ -93,19 +105,22 @@ async fn encrypted(
     };
     match agreed(&mut conn, checks).await {
         Ok(encryption) => {
-            check_version(&encryption, address.encryption.oldest.unwrap_or_default()).map_err(refused)?;
+            check_version(&encryption, login.encryption.oldest.unwrap_or_default()).map_err(refused)?;
             Ok(Ok((conn, encryption)))
         }
         Err(error) => Ok(Err(error)),
     }
 }
 
-fn options(address: &ServerAddress, addresses: Option<Vec<IpAddr>>, tls: Option<SslOpts>) -> Opts {
-    let user = address.user.clone().or_else(|| std::env::var("USER").ok());
-    let password = address.password.clone().or_else(|| std::env::var("MYSQL_PWD").ok());
+fn options(
+    address: &ServerAddress,
+    login: &Login,
+    addresses: Option<Vec<IpAddr>>,
+    tls: Option<SslOpts>,
+) -> Opts {
     let options = OptsBuilder::default()
-        .user(user)
-        .pass(password)
+        .user(login.user.clone())
+        .pass(login.password.clone())
         .db_name(address.database.clone())
         .prefer_socket(false)
         .tcp_keepalive(Some(UNACKNOWLEDGED))

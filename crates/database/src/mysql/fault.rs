@@ -22,6 +22,11 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             // A lock waited for too long, a deadlock, a row that changed since the transaction's snapshot.
             1205 | 1213 | 1020 => Error::Conflict(text(remedy::CONFLICT)),
+            // Options --read-only and its like, and transactions that only read.
+            1290 | 1792 | 1836 if answer.message.to_lowercase().contains("read") => Error::Refused(text(
+                "this server only reads (a replica, or read_only): connect to the primary server, at its own address or the \
+                 writer's of the cluster",
+            )),
             1419 => Error::Statement(text(
                 "on the server, SET GLOBAL log_bin_trust_function_creators = 1, or give the login the right SUPER",
             )),

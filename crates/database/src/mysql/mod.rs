@@ -8,6 +8,7 @@ mod connect;
 mod fault;
 mod inspect;
 mod other;
+mod service;
 mod transaction;
 mod values;
 
@@ -376,6 +377,7 @@ impl MysqlSession {
             ),
             data_directory: data_directory.cloned(),
             link: Some(self.link.clone()),
+            services: self.services().await?,
         })
     }
 

@@ -21,6 +21,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::fault;
 use crate::error::Attempt;
+use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
 use crate::tls::{Checks, Fault, Files, Roots, agreed, binding_hash, config, of_home};
 use crate::url::encryption::{Binding, Encryption, Mode, Words};
@@ -30,14 +31,17 @@ use crate::{Error, resolve};
 type Driver = tokio_postgres::Error;
 
 pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
-    let wanted = settings(address, attempt).await?;
+    let login = Login::of_postgres(address, &Surroundings::here());
+    let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
+    let wanted = settings(address, &login, attempt).await?;
     let mode = match &address.host {
-        Host::Tcp { .. } => address.encryption.mode(Words::Libpq),
+        Host::Tcp { .. } => login.encryption.mode(Words::Libpq),
         // As libpq, whatever is said of it: nothing leaves the machine.
         Host::Socket { .. } => Mode::Disable,
     };
     let is_remote = !address.host.is_local();
-    let of = |encryption, remark: Option<String>| Link { is_remote, encryption, remark };
+    let taken = login.taken.clone();
+    let of = |encryption, remark: Option<String>| Link { is_remote, encryption, remark, taken };
     let failed = |error: &Driver| fault::at_connect(error, None, attempt);
     if mode == Mode::Disable {
         let is_socket = matches!(address.host, Host::Socket { .. });
@@ -45,7 +49,7 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
         let client = plain(&wanted).await.map_err(|error| failed(&error))?;
         return Ok((client, of(None, Some(remark.to_owned()))));
     }
-    let tls = Connector::of(&address.encryption, mode, attempt)?;
+    let tls = Connector::of(&login.encryption, mode, attempt)?;
     match mode {
         Mode::Allow => match plain(&wanted).await {
             Ok(client) => Ok((client, of(None, Some("the server wanted nothing else".to_owned())))),
@@ -77,7 +81,7 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
 }
 
 /// Everything but the encryption.
-async fn settings(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Config, Error> {
+async fn settings(address: &ServerAddress, login: &Login, attempt: Attempt<'_>) -> Result<Config, Error> {
     let mut config = Config::new();
     match &address.host {
         Host::Tcp { name, port } => {
@@ -89,13 +93,13 @@ async fn settings(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Confi
             config.host_path(path).port(*port);
         }
     }
-    if let Some(user) = &address.user {
+    if let Some(user) = &login.user {
         config.user(user);
     }
-    if let Some(password) = address.password.clone().or_else(|| std::env::var("PGPASSWORD").ok()) {
+    if let Some(password) = &login.password {
         config.password(password);
     }
-    let binding = match address.encryption.binding {
+    let binding = match login.encryption.binding {
         Some(Binding::Disable) => tokio_postgres::config::ChannelBinding::Disable,
         Some(Binding::Require) => tokio_postgres::config::ChannelBinding::Require,
         Some(Binding::Prefer) | None => tokio_postgres::config::ChannelBinding::Prefer,

@@ -10,6 +10,14 @@ use crate::Error;
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
 
+/// What can be done where nothing can be written.
+const ONLY_READS: &str = "this server only reads (a hot standby, a read replica, or default_transaction_read_only): connect to the \
+                          primary server, at its own address or the writer's of the cluster";
+/// What can be done where prepared statements are not kept.
+const POOLED: &str = "a pooler stands between that gives each transaction another session of the server (PgBouncer with \
+                      pool_mode = transaction): connect to the server itself, or have pool_mode = session, or PgBouncer 1.21 or \
+                      later with max_prepared_statements = 200";
+
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
@@ -21,6 +29,9 @@ pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attemp
             // Serialization failure, deadlock, a lock that was not to be had, a database that somebody is connected to.
             "40001" | "40P01" | "55P03" | "55006" => Error::Conflict(text(remedy::CONFLICT)),
             "3D000" => Error::NoDatabase(text("")),
+            "25006" => Error::Refused(text(ONLY_READS)),
+            // The statement of this name was prepared in another session of the server, or by somebody else in this one.
+            "26000" | "42P05" => Error::Refused(text(POOLED)),
             "42501" => Error::Statement(text("give the login the right to do this")),
             _ => Error::Statement(text("")),
         };
@@ -75,7 +86,9 @@ pub(super) fn at_connect(
         ));
     }
     if said.contains("password missing") || said.contains("authentication") {
-        return Error::Refused(text("give a password with user:password@host, or as PGPASSWORD"));
+        return Error::Refused(text(
+            "give a password with user:password@host, as PGPASSWORD, in ~/.pgpass (mode 600) or by password_file=FILE",
+        ));
     }
     Error::Unreachable(text(remedy::UNREACHABLE))
 }

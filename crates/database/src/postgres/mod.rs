@@ -7,6 +7,7 @@ mod copy;
 mod fault;
 mod inspect;
 mod other;
+mod service;
 mod transaction;
 mod values;
 
@@ -377,6 +378,7 @@ impl PostgresSession {
             log_directory: data_directory.map(|data| format!("{data}/pg_wal")),
             data_directory: data_directory.cloned(),
             link: Some(self.link.clone()),
+            services: self.services().await?,
         })
     }
 

@@ -3,6 +3,7 @@
 
 mod activity;
 mod own;
+mod reading;
 mod silence;
 mod sqlserver;
 mod tds_peer;

@@ -197,6 +197,7 @@ impl SqliteSession {
             data_directory: directory.clone(),
             log_directory: directory,
             link: None,
+            services: Vec::new(),
         })
     }
 

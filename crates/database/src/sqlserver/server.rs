@@ -78,6 +78,7 @@ impl SqlServerSession {
             data_directory: directory(&files, 0),
             log_directory: directory(&files, 1),
             link: Some(self.link.clone()),
+            services: Vec::new(),
         })
     }
 

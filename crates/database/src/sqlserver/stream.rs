@@ -65,7 +65,7 @@ impl Stream {
             Socket::Encrypted(_) if self.is_login_alone => Some("but for the login".to_owned()),
             Socket::Plain(_) | Socket::Encrypted(_) => None,
         };
-        Link { is_remote, encryption, remark }
+        Link { is_remote, encryption, remark, taken: Vec::new() }
     }
 
     /// Sends what is left of the login, and ends the encryption behind it.

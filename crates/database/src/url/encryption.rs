@@ -67,7 +67,7 @@ impl Mode {
         }
     }
 
-    fn read(text: &str, words: Words) -> Result<Self, UrlError> {
+    pub(crate) fn read(text: &str, words: Words) -> Result<Self, UrlError> {
         let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
         let is_it = |mode: &Self| {
             let (libpq, mysql) = mode.names();
@@ -132,8 +132,8 @@ impl Encryption {
             }),
             certificate: file(certificate)?,
             key: file(key)?,
-            oldest: option(OLDEST).map(oldest).transpose()?,
-            binding: option(BINDING).map(binding).transpose()?,
+            oldest: option(OLDEST).map(read_oldest).transpose()?,
+            binding: option(BINDING).map(read_binding).transpose()?,
         };
         if encryption.roots == Some(Roots::System)
             && encryption.mode.is_some_and(|mode| mode != Mode::VerifyFull)
@@ -183,7 +183,7 @@ impl Encryption {
 }
 
 /// Versions before 1.2 are the oldest that libraries would speak, and these here never do.
-fn oldest(text: &str) -> Result<Oldest, UrlError> {
+pub(crate) fn read_oldest(text: &str) -> Result<Oldest, UrlError> {
     match text.to_ascii_lowercase().as_str() {
         "tlsv1" | "tlsv1.1" | "tlsv1.2" => Ok(Oldest::Tls12),
         "tlsv1.3" => Ok(Oldest::Tls13),
@@ -191,7 +191,7 @@ fn oldest(text: &str) -> Result<Oldest, UrlError> {
     }
 }
 
-fn binding(text: &str) -> Result<Binding, UrlError> {
+pub(crate) fn read_binding(text: &str) -> Result<Binding, UrlError> {
     let known = Binding::ALL.into_iter().find(|one| one.name() == text);
     known.ok_or_else(|| UrlError(format!("{BINDING} is disable, prefer or require, and not `{text}`")))
 }

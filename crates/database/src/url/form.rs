@@ -50,6 +50,8 @@ pub(super) static POSTGRES: Form = Form {
         "host",
         "port",
         "user",
+        "password_file",
+        "passfile",
         "sslmode",
         "ssl-mode",
         "sslrootcert",
@@ -71,7 +73,18 @@ pub(super) static MYSQL: Form = Form {
         certificate: "ssl-cert",
         key: "ssl-key",
     },
-    options: &["socket", "port", "user", "ssl-mode", "sslmode", "ssl-ca", "ssl-cert", "ssl-key", OLDEST],
+    options: &[
+        "socket",
+        "port",
+        "user",
+        "password_file",
+        "ssl-mode",
+        "sslmode",
+        "ssl-ca",
+        "ssl-cert",
+        "ssl-key",
+        OLDEST,
+    ],
 };
 
 impl SocketOption {

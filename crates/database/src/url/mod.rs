@@ -29,9 +29,9 @@ use sqlserver::SqlServerAddress;
 ///
 /// - `sqlite:FILE`: the rest is the path as it stands, relative or absolute.
 /// - `postgres://[user[:password]@][host][:port][/database][?options]`, also `postgresql://`; options `host` (a
-///   directory with a socket), `port`, `user`, and those of `encryption`. Without a host: localhost. Without a password:
-///   `PGPASSWORD`. Without a database: `postgres`.
-/// - `mysql://…` or `mariadb://…`, the same with the option `socket`. Without a password: `MYSQL_PWD`.
+///   directory with a socket), `port`, `user`, and those of `encryption`. Without a host: localhost. What it leaves open of a login: `login`. Without a
+///   database: `postgres`.
+/// - `mysql://…` or `mariadb://…`, the same with the option `socket`.
 /// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,6 +59,10 @@ pub(crate) struct ServerAddress {
     pub(crate) host: Host,
     pub(crate) user: Option<String>,
     pub(crate) password: Option<String>,
+    /// File whose first line is the password.
+    pub(crate) password_file: Option<PathBuf>,
+    /// File of passwords of libpq.
+    pub(crate) passfile: Option<PathBuf>,
     pub(crate) database: Option<String>,
     pub(crate) encryption: Encryption,
     /// How long it may say nothing.
@@ -295,7 +299,13 @@ impl ServerAddress {
         } else if !options.is_empty() {
             f.write_str("/")?;
         }
-        for (name, value) in self.encryption.options(form) {
+        let file = |file: &PathBuf| file.to_string_lossy().into_owned();
+        let passwords = [
+            ("password_file", self.password_file.as_ref().map(file)),
+            ("passfile", self.passfile.as_ref().map(file)),
+        ];
+        let passwords = passwords.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        for (name, value) in passwords.chain(self.encryption.options(form)) {
             options.push(format!("{name}={}", Encoded(&value).to_string().replace("%2F", "/")));
         }
         if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }

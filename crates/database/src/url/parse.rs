@@ -135,6 +135,8 @@ impl<'a> Parts<'a> {
             host,
             user: user.filter(|user| !user.is_empty()),
             password: self.password.map(|password| decoded(password, "the password")).transpose()?,
+            password_file: self.option("password_file").map(PathBuf::from),
+            passfile: self.option("passfile").map(PathBuf::from),
             database: Some(decoded(self.database, "the database")?).filter(|name| !name.is_empty()),
             encryption: Encryption::read(self.form, |name| self.option(name))?,
             silence: Silence::default(),

@@ -3,6 +3,7 @@
 use record::{HistorianSetup, MaintenanceSetup, ReaderSetup};
 
 use crate::format::{self, grouped, plain, yes};
+use crate::verdict::server::served_by;
 use crate::workloads::Facts;
 
 pub(crate) fn facts(setup: &HistorianSetup) -> Facts {
@@ -30,6 +31,7 @@ fn server(setup: &HistorianSetup) -> Named {
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ];
     facts.extend(server.link.as_ref().map(|link| ("connection", link.words())));
+    facts.extend(served_by(server).map(|words| ("served by", words)));
     facts
 }
 

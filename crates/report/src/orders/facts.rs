@@ -3,6 +3,7 @@
 use record::{OrdersSetup, StoreTarget};
 
 use crate::format::{self, grouped, plain, yes};
+use crate::verdict::server::served_by;
 use crate::workloads::Facts;
 
 /// Begins the name of a setting of a server.
@@ -56,9 +57,16 @@ fn store(target: &StoreTarget) -> Facts {
         ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
     ];
     let link = server.link.as_ref().map(|link| ("connection", link.words()));
+    let served = served_by(server).map(|words| ("served by", words));
     let settings = server.settings.iter();
     let settings = settings.map(|setting| (format!("{SETTING}{}", setting.name), setting.value.clone()));
-    facts.into_iter().chain(link).map(|(name, value)| (name.to_owned(), value)).chain(settings).collect()
+    facts
+        .into_iter()
+        .chain(link)
+        .chain(served)
+        .map(|(name, value)| (name.to_owned(), value))
+        .chain(settings)
+        .collect()
 }
 
 fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {

@@ -24,6 +24,13 @@ pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
     })
 }
 
+/// Who runs a server, whether it is a copy, and what stands before it, in a line.
+pub(crate) fn served_by(server: &Server) -> Option<String> {
+    let each = server.services.iter().map(|service| format!("{} ({})", service.name, service.told_by));
+    let words = each.collect::<Vec<String>>().join("; ");
+    (!words.is_empty()).then_some(words)
+}
+
 /// Connections to other machines that others on the way could read, or be the server of.
 pub(crate) fn exposed(trials: &[Trial]) -> Option<Verdict> {
     let link = |trial: &Trial| {

@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 mod diagnosis;
 mod disk;
 mod disk_verify;
+mod encryption;
 mod faults;
 mod guest;
 mod historian;
@@ -33,6 +34,8 @@ pub(crate) enum Bench {
     Disk(DiskOptions),
     /// Reads of which every page is checked against reads that are not, and against fio's verify=crc32c; memory a page
     Verify(VerifyOptions),
+    /// Sessions with TLS against the same without: flushes, calls, sessions opened
+    Encryption(EncryptionOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
     Historian(HistorianOptions),
     /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
@@ -98,6 +101,16 @@ pub(crate) struct VerifyOptions {
     /// A prony that was built already [default: the release one, which is built]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct EncryptionOptions {
+    /// Pairs of runs; with and without TLS take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Seconds of one run
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
 }
 
 #[derive(Args)]
@@ -196,6 +209,7 @@ impl Bench {
         match self {
             Self::Disk(options) => disk::run(options, workspace)?,
             Self::Verify(options) => disk_verify::run(options, workspace)?,
+            Self::Encryption(options) => encryption::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
             Self::Report => report::run(workspace)?,

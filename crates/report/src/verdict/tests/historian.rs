@@ -326,7 +326,7 @@ fn a_connection_to_another_machine_that_is_not_verified_is_told_with_the_remedy(
                 verified,
             });
             let remark = encryption.is_none().then(|| "the server has no TLS".to_owned());
-            setup.server.link = Some(record::Link { is_remote, encryption, remark });
+            setup.server.link = Some(record::Link { is_remote, encryption, remark, taken: Vec::new() });
         }
     };
     let nothing = Some(record::Checked::Nothing);

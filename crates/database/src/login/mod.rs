@@ -1,0 +1,216 @@
+//! What an address leaves open of a login and of its encryption, from where the clients of the engine have it: variables, files of
+//! passwords, files of options. Where each came from is told with the connection; a password itself is told nowhere.
+//!
+//! Where the server is, is the address's alone: a plan names it before anything is read here.
+
+mod options;
+mod passwords;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::tls::{Oldest, Roots};
+use crate::url::encryption::{Binding, Encryption, Mode, Words, read_binding, read_oldest};
+use crate::url::{Host, ServerAddress};
+
+/// Variables that are looked at begin so.
+const PREFIXES: [&str; 4] = ["PG", "MYSQL", "HOME", "USER"];
+
+/// What surrounds the program: handed in, so that tests have others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) variables: HashMap<String, String>,
+    /// Files of options of MySQL and MariaDB for everybody.
+    pub(crate) option_files: Vec<PathBuf>,
+}
+
+impl Surroundings {
+    pub(crate) fn here() -> Self {
+        let text = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = text.filter(|(name, value)| {
+            !value.is_empty() && PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        });
+        Self {
+            variables: variables.collect(),
+            option_files: ["/etc/my.cnf", "/etc/mysql/my.cnf"].map(PathBuf::from).to_vec(),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    fn at_home(&self, name: &str) -> Option<PathBuf> {
+        Some(Path::new(self.variable("HOME")?).join(name))
+    }
+}
+
+/// A login with all that could be found.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct Login {
+    pub(crate) user: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) encryption: Encryption,
+    /// What came from elsewhere than the address, and what was left lying: `user from PGUSER`.
+    pub(crate) taken: Vec<String>,
+}
+
+impl Login {
+    fn of(address: &ServerAddress) -> Result<Self, String> {
+        let mut login = Self {
+            user: address.user.clone(),
+            password: address.password.clone(),
+            encryption: address.encryption.clone(),
+            taken: Vec::new(),
+        };
+        if let Some(file) = &address.password_file {
+            login.password = Some(first_line(file)?);
+            login.taken.push(format!("password from {}", file.display()));
+        }
+        Ok(login)
+    }
+
+    /// As libpq: the address, then variables, then the file of passwords.
+    /// <https://www.postgresql.org/docs/current/libpq-envars.html>
+    ///
+    /// # Errors
+    /// A file that the address names cannot be read, or a variable holds what nobody knows.
+    pub(crate) fn of_postgres(address: &ServerAddress, around: &Surroundings) -> Result<Self, String> {
+        let mut login = Self::of(address)?;
+        login.take_user(around, "PGUSER");
+        login.take_encryption(around)?;
+        if login.password.is_none()
+            && let Some(password) = around.variable("PGPASSWORD")
+        {
+            login.password = Some(password.to_owned());
+            login.taken.push("password from PGPASSWORD".to_owned());
+        }
+        if login.password.is_some() {
+            return Ok(login);
+        }
+        let named = around.variable("PGPASSFILE").map(PathBuf::from);
+        let Some(file) = address.passfile.clone().or(named).or_else(|| around.at_home(".pgpass")) else {
+            return Ok(login);
+        };
+        // As libpq: the login's name is the system's where no other is given.
+        let user = login.user.as_deref().or(around.variable("USER")).unwrap_or_default();
+        let database = address.database.as_deref().unwrap_or("postgres");
+        let (host, port) = match &address.host {
+            Host::Tcp { name, port } => (name.clone(), *port),
+            Host::Socket { path, port }
+                if path == Path::new("/run/postgresql") || path == Path::new("/var/run/postgresql") =>
+            {
+                ("localhost".to_owned(), *port)
+            }
+            Host::Socket { path, port } => (path.display().to_string(), *port),
+        };
+        match passwords::look_up(&file, [&host, &port.to_string(), database, user]) {
+            passwords::Found::Password(password) => {
+                login.password = Some(password);
+                login.taken.push(format!("password from {}", file.display()));
+            }
+            passwords::Found::Nothing => {}
+            passwords::Found::Ignored(why) => login.taken.push(why),
+        }
+        Ok(login)
+    }
+
+    /// As the client of MySQL and MariaDB: the address, then files of options, of which the last that says something is heeded, then
+    /// the variable. <https://dev.mysql.com/doc/refman/8.4/en/option-files.html>
+    ///
+    /// # Errors
+    /// A file that the address names cannot be read, or one of options holds what nobody knows.
+    pub(crate) fn of_mysql(address: &ServerAddress, around: &Surroundings) -> Result<Self, String> {
+        let mut login = Self::of(address)?;
+        let of_user = around.at_home(".my.cnf");
+        let files = around.option_files.iter().cloned().chain(of_user);
+        let found = options::read(files);
+        login.taken.extend(found.ignored);
+        let mut take = |name: &str, is_open: bool| {
+            let (value, file) = found.values.get(name).filter(|_| is_open)?;
+            login.taken.push(format!("{name} from {}", file.display()));
+            Some(value.clone())
+        };
+        let user = take("user", login.user.is_none());
+        let password = take("password", login.password.is_none());
+        let open = &address.encryption;
+        let mode = take("ssl-mode", open.mode.is_none());
+        let roots = take("ssl-ca", open.roots.is_none());
+        let is_open = open.certificate.is_none();
+        let identity = take("ssl-cert", is_open).zip(take("ssl-key", is_open));
+        if let Some(mode) = mode {
+            login.encryption.mode = Some(Mode::read(&mode, Words::Mysql).map_err(|error| error.to_string())?);
+        }
+        if let Some(roots) = roots {
+            login.encryption.roots = Some(Roots::File(roots.into()));
+        }
+        if let Some((certificate, key)) = identity {
+            (login.encryption.certificate, login.encryption.key) =
+                (Some(certificate.into()), Some(key.into()));
+        }
+        login.user = login.user.or(user);
+        login.password = login.password.or(password);
+        if login.password.is_none()
+            && let Some(password) = around.variable("MYSQL_PWD")
+        {
+            login.password = Some(password.to_owned());
+            login.taken.push("password from MYSQL_PWD".to_owned());
+        }
+        login.user = login.user.or_else(|| around.variable("USER").map(str::to_owned));
+        Ok(login)
+    }
+
+    fn take_user(&mut self, around: &Surroundings, name: &str) {
+        if let (None, Some(user)) = (&self.user, around.variable(name)) {
+            self.user = Some(user.to_owned());
+            self.taken.push(format!("user from {name}"));
+        }
+    }
+
+    /// What libpq's variables say of encryption, where the address says nothing of it.
+    fn take_encryption(&mut self, around: &Surroundings) -> Result<(), String> {
+        let mut taken = Vec::new();
+        let mut take = |name: &'static str, is_open: bool| {
+            let value = around.variable(name).filter(|_| is_open)?;
+            taken.push(name);
+            Some(value)
+        };
+        let own = &mut self.encryption;
+        let wrong =
+            |name: &'static str| move |error: crate::UrlError| format!("the variable {name}: {error}");
+        if let Some(mode) = take("PGSSLMODE", own.mode.is_none()) {
+            own.mode = Some(Mode::read(mode, Words::Libpq).map_err(wrong("PGSSLMODE"))?);
+        }
+        if let Some(roots) = take("PGSSLROOTCERT", own.roots.is_none()) {
+            own.roots = Some(if roots == "system" { Roots::System } else { Roots::File(roots.into()) });
+        }
+        let is_open = own.certificate.is_none();
+        if let Some((certificate, key)) = take("PGSSLCERT", is_open).zip(take("PGSSLKEY", is_open)) {
+            (own.certificate, own.key) = (Some(certificate.into()), Some(key.into()));
+        }
+        if let Some(version) = take("PGSSLMINPROTOCOLVERSION", own.oldest.is_none()) {
+            let read: Oldest = read_oldest(version).map_err(wrong("PGSSLMINPROTOCOLVERSION"))?;
+            own.oldest = Some(read);
+        }
+        if let Some(binding) = take("PGCHANNELBINDING", own.binding.is_none()) {
+            let read: Binding = read_binding(binding).map_err(wrong("PGCHANNELBINDING"))?;
+            own.binding = Some(read);
+        }
+        self.taken.extend(taken.into_iter().map(|name| format!("encryption by {name}")));
+        Ok(())
+    }
+}
+
+/// The password of a file: its first line.
+fn first_line(file: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("cannot read the password of {}: {error}", file.display()))?;
+    match text.lines().next().map(str::trim_end) {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err(format!("there is no password in the first line of {}", file.display())),
+    }
+}
