@@ -258,6 +258,9 @@ impl AfterCrash {
         let verified = &self.verified;
         let lost: u64 = lost(&verified.damage);
         let mut sentences = vec![match verified.fault() {
+            None if verified.pages == 0 => {
+                "no page was looked at: the run ended before anything was promised, and nothing can be said of it".to_owned()
+            }
             None => format!(
                 "{} pages looked at: all of the {} writes that were acknowledged as durable are there",
                 verified.pages, self.durable_writes

@@ -148,11 +148,14 @@ pub(crate) fn create(path: &Path, plan: &Plan) -> Result<(), JournalError> {
     };
     let content = whole(plan).map_err(failed)?;
     let (directory, name) = Directory::of(path).map_err(failed)?;
-    let (file, _) = directory.create_new(&name).map_err(failed)?;
-    write_all(&file, &content, 0)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| directory.sync())
-        .map_err(failed)
+    let (file, made) = directory.create_new(&name).map_err(failed)?;
+    let written =
+        write_all(&file, &content, 0).and_then(|()| file.sync_all()).and_then(|()| directory.sync());
+    written.map_err(|error| {
+        // One that is not whole is of no use, and would stand in the way of the next run's.
+        let _ = made.remove();
+        failed(error)
+    })
 }
 
 /// A journal as it begins, with nothing promised.
@@ -224,10 +227,17 @@ fn parse(content: &[u8]) -> Result<(Plan, Vec<Promised>), &'static str> {
 fn promised(content: &[u8], at: u64, of: (u128, u64)) -> Result<Promised, &'static str> {
     let at = at as usize;
     let sectors = content.get(at..at + SLOTS as usize * SECTOR).ok_or("it is cut off")?;
-    let mut numbers = sectors.chunks_exact(SECTOR).map(|sector| number_in(sector, of));
-    let mut either = || numbers.next().flatten().max(numbers.next().flatten());
-    let (reserved, durable) = (either(), either());
-    Ok(Promised { reserved, durable: durable.unwrap_or(0) })
+    let either = |pair: &[u8]| {
+        let numbers = pair.chunks_exact(SECTOR).map(|sector| number_in(sector, of));
+        let is_written = |sector: &[u8]| sector.iter().any(|&byte| byte != 0);
+        match numbers.max().flatten() {
+            // One sector may be torn, the other was whole before it was written.
+            None if pair.chunks_exact(SECTOR).all(is_written) => Err("what a thread promised is damaged"),
+            number => Ok(number),
+        }
+    };
+    let (reserved, durable) = sectors.split_at(2 * SECTOR);
+    Ok(Promised { reserved: either(reserved)?, durable: either(durable)?.unwrap_or(0) })
 }
 
 const SLOT_BYTES: usize = 40;
@@ -377,7 +387,11 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         let mut damaged = whole.clone();
         damaged[HEAD_BYTES + 5] ^= 1;
-        let cases: [(&[u8], &str); 4] = [
+        let mut gone = whole.clone();
+        let last = gone.len() - 2 * SECTOR;
+        gone[last..].fill(0x5A);
+        let cases: [(&[u8], &str); 5] = [
+            (&gone, "what a thread promised is damaged"),
             (b"", "it is too short"),
             (&[b'x'; 4096], "its first line says something else"),
             (&whole[..whole.len() - 1], "it is cut off"),

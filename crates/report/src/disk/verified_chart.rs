@@ -1,7 +1,7 @@
 //! Charts of a disk test that checked its pages: how long the slowest I/O of each second took, with stalls and audits, and a map of
 //! each file with what was found and how often it was looked at.
 
-use record::verify::FileMap;
+use record::verify::{FileMap, LATE_MAX};
 use record::{MarkKind, Verified};
 
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg};
@@ -43,8 +43,13 @@ pub(super) fn longest(trial: &Trial, verified: &Verified) -> Option<Chart> {
         print: format::plain_latency,
     };
     let course = Course { lines, band: None, spans: spans(trial, verified) };
+    let which = if verified.slow.max(verified.stalls) > verified.late.len() as u64 {
+        format!("of the first {} each is", format::grouped(LATE_MAX as u64))
+    } else {
+        "each is".to_owned()
+    };
     let remark = format!(
-        "The slowest I/O that was answered in each second. {} took longer than 1 s, {} longer than {} s; each is shaded from when it \
+        "The slowest I/O that was answered in each second. {} took longer than 1 s, {} longer than {} s; {which} shaded from when it \
          was sent until it was answered, but those of the last audit.",
         format::counted(verified.slow as usize, "I/O", "I/Os"),
         format::grouped(verified.stalls),
