@@ -44,9 +44,9 @@ pub(crate) enum Address {
     /// File of an SQLite database.
     Sqlite(PathBuf),
     /// PostgreSQL.
-    Postgres(ServerAddress),
+    Postgres(Box<ServerAddress>),
     /// MySQL or MariaDB.
-    Mysql(ServerAddress),
+    Mysql(Box<ServerAddress>),
     /// SQL Server.
     SqlServer(Box<SqlServerAddress>),
     /// A fake, with the server that all clones of the address share.

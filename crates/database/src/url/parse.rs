@@ -33,9 +33,11 @@ impl FromStr for Url {
         match engine {
             Engine::Sqlite => file(rest).map(|file| Self(Address::Sqlite(file))),
             Engine::Postgres => {
-                Parts::of(rest, &POSTGRES)?.server().map(|server| Self(Address::Postgres(server)))
+                Parts::of(rest, &POSTGRES)?.server().map(|server| Self(Address::Postgres(Box::new(server))))
             }
-            Engine::Mysql => Parts::of(rest, &MYSQL)?.server().map(|server| Self(Address::Mysql(server))),
+            Engine::Mysql => {
+                Parts::of(rest, &MYSQL)?.server().map(|server| Self(Address::Mysql(Box::new(server))))
+            }
             Engine::SqlServer => {
                 SqlServerAddress::read(rest).map(|server| Self(Address::SqlServer(Box::new(server))))
             }
