@@ -116,7 +116,6 @@ const CHECK: Words = &[
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("-T", "--duration, with a unit: --duration 60s"),
-    ("--thorough", "--duration 60s, of each of its tests"),
     ("--size", "--file-size"),
     ("--repeats", "prony disk --profile quick --repeats 5, which has a check's tests of the disk"),
     ("--engine", "--managed, of a server that is started; the disk's is prony disk --engine"),
@@ -281,7 +280,6 @@ mod tests {
                 &["check", ".", "--warm-up", "5s"],
                 "--warm-up is here: --duration, with a unit: each test warms up",
             ),
-            (&["plan", "check", "--thorough"], "--thorough is here: --duration 60s"),
             (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {
