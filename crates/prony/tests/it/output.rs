@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -143,10 +143,18 @@ fn hostile_postgres() -> u16 {
     std::thread::spawn(move || {
         for client in server.incoming().take(100) {
             let mut client = client.unwrap();
-            let mut length = [0; 4];
-            client.read_exact(&mut length).unwrap();
-            let mut startup = vec![0; u32::from_be_bytes(length) as usize - 4];
-            client.read_exact(&mut startup).unwrap();
+            let said = |client: &mut TcpStream| {
+                let mut length = [0; 4];
+                client.read_exact(&mut length).unwrap();
+                let mut words = vec![0; u32::from_be_bytes(length) as usize - 4];
+                client.read_exact(&mut words).unwrap();
+                words
+            };
+            if said(&mut client) == 80_877_103_u32.to_be_bytes() {
+                // It was asked for TLS, and has none.
+                client.write_all(b"N").unwrap();
+                said(&mut client);
+            }
             let fields = format!("SFATAL\0VFATAL\0C28000\0M{EVIL}\0H{EVIL}\0\0");
             let mut answer = vec![b'E'];
             answer.extend((fields.len() as u32 + 4).to_be_bytes());
