@@ -64,11 +64,10 @@ fn a_historian_writes_by_every_method() {
         let trial = trial(&bench).to_string();
         assert!(trial.contains(sends) && trial.contains("Babelfish on PostgreSQL"), "{method}: {trial}");
         assert!(!trial.contains("Hush-77") && !outcome.stderr.contains("Hush-77"));
-        assert_eq!(
-            trial.matches("does not tell its waits, the reads and writes of its files").count(),
-            1,
-            "{trial}"
-        );
+        // It has no such views, which is told once. On a busy machine it may not even say that in time, which is told too.
+        let untold = trial.matches("does not tell its waits, the reads and writes of its files").count();
+        let unanswered = trial.matches("waited for is not known from 0.0 s on: no answer within 2 s").count();
+        assert_eq!(untold + unanswered, 1, "{trial}");
     }
 }
 
