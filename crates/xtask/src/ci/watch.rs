@@ -16,8 +16,8 @@ use nix::unistd::Pid;
 
 use crate::workspace::line_of;
 
-/// A command of a step that takes longer hangs: the longest one takes a third of this on a busy machine.
-pub(crate) const LIMIT: Duration = Duration::from_secs(30 * 60);
+/// A command of a step that takes longer hangs: the longest one takes half of this on a busy machine, compiling and all.
+pub(crate) const LIMIT: Duration = Duration::from_secs(50 * 60);
 
 /// Between two looks whether the command has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
