@@ -263,8 +263,12 @@ impl Untold {
         if !self.unknown.is_empty() {
             parts.push(format!("{} ({})", listed(&self.unknown), self.said));
         }
-        let mut grants: Vec<&str> = self.denied.iter().map(|(_, grant)| *grant).collect();
-        grants.dedup();
+        let mut grants: Vec<&str> = Vec::new();
+        for (_, grant) in &self.denied {
+            if !grants.contains(grant) {
+                grants.push(grant);
+            }
+        }
         for grant in grants {
             let of = self.denied.iter().filter(|(_, with)| *with == grant).map(|(about, _)| *about);
             let of = listed(&of.collect::<Vec<_>>());
@@ -347,11 +351,13 @@ mod tests {
         untold.unknown("its files", &error("no such function"));
         untold.denied("its copies", "GRANT X");
         untold.denied("its copies", "GRANT X");
+        untold.denied("who copies it", "GRANT Y");
         untold.denied("its memory", "GRANT X");
         let words = untold.words().unwrap();
         assert_eq!(
             words,
-            "its waits and its files (no such view); its copies and its memory, which this login may not see; as an administrator: GRANT X"
+            "its waits and its files (no such view); its copies and its memory, which this login may not see; as an administrator: GRANT X; \
+             who copies it, which this login may not see; as an administrator: GRANT Y"
         );
     }
 }

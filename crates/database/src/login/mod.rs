@@ -19,8 +19,8 @@ use crate::url::{Host, ServerAddress};
 /// Variables that are looked at begin so.
 const PREFIXES: [&str; 4] = ["PG", "MYSQL", "HOME", "USER"];
 
-/// What surrounds the program: handed in, so that tests have others.
-#[derive(Clone, Debug, Default)]
+/// What surrounds the program: handed in, so that tests have others. It holds passwords, and so is not to be printed.
+#[derive(Clone, Default)]
 pub(crate) struct Surroundings {
     pub(crate) variables: HashMap<String, String>,
     /// Files of options of MySQL and MariaDB for everybody.
@@ -209,7 +209,7 @@ impl Login {
 fn first_line(file: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read the password of {}: {error}", file.display()))?;
-    match text.lines().next().map(str::trim_end) {
+    match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(format!("there is no password in the first line of {}", file.display())),
     }

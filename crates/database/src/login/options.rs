@@ -11,8 +11,8 @@ const KEYS: [&str; 6] = ["user", "password", "ssl-mode", "ssl-ca", "ssl-cert", "
 /// Files that name others, one within the other.
 const DEEPEST: u32 = 8;
 
-/// What files of options say.
-#[derive(Debug, Default)]
+/// What files of options say: passwords too, so that it is not to be printed.
+#[derive(Default)]
 pub(super) struct Options {
     /// Values by their names, with the file that said it last.
     pub(super) values: HashMap<&'static str, (String, PathBuf)>,

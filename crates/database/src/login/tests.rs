@@ -59,6 +59,8 @@ fn a_login_of_postgresql_is_of_the_address_then_of_variables_then_of_the_file() 
     let secret = home.put("secret", "in a file\n", 0o600);
     let text = format!("postgres://ann@db/app?password_file={}", secret.display());
     has(&login(&text, &both).unwrap(), "ann", "in a file", &["secret"]);
+    home.put("secret", " with blanks \r\nand more\n", 0o600);
+    has(&login(&text, &both).unwrap(), "ann", " with blanks ", &["secret"]);
     let other = home.put("other", "*:*:*:*:of another\n", 0o600);
     let named = home.around(&[("PGPASSFILE", other.to_str().unwrap())]);
     has(&login("postgres://ann@db/app", &named).unwrap(), "ann", "of another", &["other"]);
