@@ -1,7 +1,7 @@
 //! The disk workload: jobs, patterns, buffers, engines, and the files and devices they work on.
 //!
-//! This is the one crate with `unsafe` code: memory that the kernel writes into (`buffer`) and the ring that hands it
-//! over (`engine::uring`). It draws no conclusions; it records what happened.
+//! This is the one crate with `unsafe` code: memory that the kernel writes into (`buffer`), the ring that hands it
+//! over (`engine::uring`), and asking for memory early (`prefetch`). It draws no conclusions; it records what happened.
 
 mod affinity;
 mod buffer;
@@ -14,6 +14,7 @@ mod lacking;
 mod memory;
 mod pattern;
 mod play;
+mod prefetch;
 mod settings;
 mod target;
 mod thread;

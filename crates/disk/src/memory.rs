@@ -15,6 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::buffer::Buffers;
 use crate::engine::kinds;
 use crate::job::Job;
+use crate::verify::STATE_BYTES;
 
 /// What a process may still use, and what keeps it from more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +39,7 @@ pub(crate) fn lack(job: &Job) -> Option<String> {
 
 fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
     let threads = threads(job);
-    let (bytes, reads, writes) = job.slot();
-    let blocks = Buffers::bytes(job.outstanding, bytes, reads, writes);
-    let blocks = blocks.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(threads.into()));
-    let latencies = latency_bytes(job, threads);
+    let [blocks, latencies] = needed(job);
     let needed = blocks.saturating_add(latencies);
     (needed > usable.bytes).then(|| {
         format!(
@@ -50,9 +48,40 @@ fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
              blocks, or let it have more",
             if threads == 1 { "thread" } else { "threads" },
             if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
-            Size(bytes),
+            Size(job.slot().0),
             blocks >> 20,
             latencies >> 20,
+            usable.bytes >> 20,
+            usable.because
+        )
+    })
+}
+
+/// Memory for the blocks in flight and for latencies.
+fn needed(job: &Job) -> [u64; 2] {
+    let threads = threads(job);
+    let (bytes, reads, writes) = job.slot();
+    let blocks = Buffers::bytes(job.outstanding, bytes, reads, writes);
+    let blocks = blocks.map_or(u64::MAX, |bytes| (bytes as u64).saturating_mul(threads.into()));
+    [blocks, latency_bytes(job, threads)]
+}
+
+/// Why what must be known of so many pages does not fit into memory, if it does not.
+pub(crate) fn lack_of_states(job: &Job, pages: u64) -> Option<String> {
+    lack_of_room_for_states(job, pages, &usable(Path::new("/"))?)
+}
+
+fn lack_of_room_for_states(job: &Job, pages: u64, usable: &Allowance) -> Option<String> {
+    let states = pages.saturating_mul(STATE_BYTES);
+    let needed = needed(job).into_iter().fold(states, u64::saturating_add);
+    (needed > usable.bytes).then(|| {
+        format!(
+            "block_size: what must be known of {pages} pages of {} needs {} MiB ({STATE_BYTES} bytes a page), {} MiB with blocks in \
+             flight and latencies, and this process may use {} MiB more ({}): use larger pages, smaller files or a part of them \
+             (region), or let it have more",
+            Size(job.block_bytes),
+            states >> 20,
+            needed >> 20,
             usable.bytes >> 20,
             usable.because
         )

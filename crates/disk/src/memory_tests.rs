@@ -98,3 +98,15 @@ fn blocks_that_do_not_fit_are_refused_with_figures() {
     let many = lack_of(&job(1, 1024), &Allowance { bytes: GIB, because: String::new() });
     assert!(many.is_some(), "latencies count too");
 }
+
+#[test]
+fn pages_are_known_of_only_where_there_is_room_for_it() {
+    let settings = Settings { verify: Some(crate::settings::VerifyProfile::Quick), ..Settings::default() };
+    let job = Job::of(&settings).unwrap();
+    let usable = Allowance { bytes: GIB, because: "a limit".to_owned() };
+    let (one_tib, pages) = (1 << 40, |bytes: u64| bytes / job.block_bytes);
+    let told = lack_of_room_for_states(&job, pages(one_tib), &usable).unwrap();
+    let begin = "block_size: what must be known of 134217728 pages of 8KiB needs 1024 MiB (8 bytes a page)";
+    assert!(told.starts_with(begin) && told.contains("(a limit): use larger pages"), "{told}");
+    assert_eq!(lack_of_room_for_states(&job, pages(one_tib / 4), &usable), None);
+}

@@ -72,6 +72,7 @@ impl Survey {
             ));
         }
         survey.check_space()?;
+        survey.check_states(jobs, &named)?;
         Ok(survey)
     }
 
@@ -88,6 +89,21 @@ impl Survey {
         // What is verified is laid out by the load.
         let laid_out = u32::from(jobs.iter().any(|job| job.verify.is_some()));
         filled.saturating_mul(fill_passes(jobs).max(laid_out).into())
+    }
+
+    /// Refuses to verify more pages than there is memory to know the states of.
+    fn check_states(&self, jobs: &[Job], named: &[(PathBuf, Option<u64>)]) -> Result<(), TargetError> {
+        for job in jobs.iter().filter(|job| job.verify.is_some()) {
+            let region = |(item, (_, size)): (&Item, &(PathBuf, Option<u64>))| {
+                let bytes = super::usable_region(job, item.file(job).1, *size).unwrap_or(0);
+                item.files().saturating_mul(bytes)
+            };
+            let bytes = self.items.iter().zip(named).map(region).fold(0, u64::saturating_add);
+            if let Some(lack) = crate::memory::lack_of_states(job, bytes / job.block_bytes) {
+                return Err(TargetError::machine(lack));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what would leave less free than is kept. Paths on one file system are added up.
@@ -135,17 +151,26 @@ impl Item {
     /// Refuses regions that do not fit, before anything is made.
     fn check_regions(&self, jobs: &[Job], pool_bytes: Option<u64>) -> Result<(), TargetError> {
         for job in jobs {
-            let (path, file_bytes) = match self {
-                Self::Directory { path, .. } => (path, job.file_bytes),
-                Self::Make { path, file_bytes, .. } => (path, *file_bytes),
-                Self::Ours { path, data_bytes: bytes, .. }
-                | Self::Foreign { path, bytes, .. }
-                | Self::Device { path, bytes, .. } => (path, *bytes),
-            };
+            let (path, file_bytes) = self.file(job);
             super::usable_region(job, file_bytes, pool_bytes)
                 .ok_or_else(|| TargetError::region(path, file_bytes, job))?;
         }
         Ok(())
+    }
+
+    /// The path, and the length of a file there.
+    fn file(&self, job: &Job) -> (&Path, u64) {
+        match self {
+            Self::Directory { path, .. } => (path, job.file_bytes),
+            Self::Make { path, file_bytes, .. } => (path, *file_bytes),
+            Self::Ours { path, data_bytes: bytes, .. }
+            | Self::Foreign { path, bytes, .. }
+            | Self::Device { path, bytes, .. } => (path, *bytes),
+        }
+    }
+
+    fn files(&self) -> u64 {
+        if let Self::Directory { files, .. } = self { u64::from(*files) } else { 1 }
     }
 
     /// Bytes that one pass of the fill writes.

@@ -16,6 +16,7 @@ use record::verify::{FileMap, MAP_PARTS_MAX, Verified};
 use super::evidence::{Evidence, Spot};
 use super::journal::Journal;
 use super::pass::{Pass, Told};
+use super::send::{AHEAD, Drawn};
 use super::state::PageState;
 use super::stream::{PartShape, Shape, Step, WriteStream};
 use super::volume::Volume;
@@ -182,6 +183,9 @@ pub(crate) struct Verifier<'a, E: Engine, V, J> {
     pub(super) step: Option<Step>,
     pub(super) random: Random,
     pub(super) next_part: usize,
+    /// Reads to come, each in its turn, and how many were drawn.
+    pub(super) drawn: [Drawn; AHEAD],
+    pub(super) draws: usize,
     pub(super) slots: Vec<Slot>,
     pub(super) free: Vec<u32>,
     pub(super) pushed: Vec<u32>,
@@ -236,6 +240,8 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
             step: None,
             random: Random::new(task.seed, 2 * u64::from(task.thread)),
             next_part: 0,
+            drawn: [Drawn::default(); AHEAD],
+            draws: 0,
             slots: vec![FREE; task.outstanding as usize],
             free: (0..task.outstanding).rev().collect(),
             pushed: Vec::with_capacity(task.outstanding as usize),
@@ -330,9 +336,14 @@ impl<'a, E: Engine, V: Volume, J: Journal> Verifier<'a, E, V, J> {
         }
         let mut answered = Ok(());
         // What was answered with it is free as well, whatever went wrong with one.
-        for completion in completions.drain(..) {
+        self.ask_for_states(completions);
+        self.ask_for_pages(completions.first());
+        for number in 0..completions.len() {
+            self.ask_for_pages(completions.get(number + 1));
+            let completion = completions[number];
             answered = answered.and(self.answered(completion, now_ns));
         }
+        completions.clear();
         answered?;
         if now_ns >= self.next_look_ns {
             self.next_look_ns = now_ns + LOOK_UP_NS;

@@ -27,6 +27,7 @@ pub(crate) use load::{KINDS, Part, Task, Verifier};
 pub(crate) use pass::Told;
 pub(crate) use remote::{JournalAway, Where, Wire};
 pub use serve::{JournalServer, ServedJournal};
+pub(crate) use state::STATE_BYTES;
 pub(crate) use stream::{PartShape, Shape};
 pub(crate) use volume::Files;
 

@@ -11,11 +11,14 @@ use super::page::{self, Place};
 use super::sight::{Expected, Sight, judge, see};
 use super::volume::Volume;
 use crate::engine::{Completion, Engine};
+use crate::prefetch::ask_for;
 
 /// Times that a page is read again that was not what it should be.
 const LOOKS: usize = 3;
 /// From which time on an I/O is slow, whatever it may take.
 const SLOW_NS: u64 = 1_000_000_000;
+/// So much of an answer is asked for at a time: a processor has a few dozen lines on the way at most, and waits if it is asked for more.
+const ASKED_BYTES: u64 = 4 << 10;
 
 impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
     /// Deals with an answer.
@@ -63,6 +66,30 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
             }
         }
         Ok(())
+    }
+
+    /// Asks for what is known of the pages that were answered.
+    #[inline]
+    pub(super) fn ask_for_states(&self, completions: &[Completion]) {
+        for completion in completions {
+            let Slot { part, first, pages, .. } = self.slots[completion.slot as usize];
+            let states = &self.parts[part].states;
+            let first = (first as usize).min(states.len());
+            ask_for(&states[first..(first + pages as usize).min(states.len())]);
+        }
+    }
+
+    /// Asks for the begin of what an answer brought, while the one before it is looked at: what a device wrote is in no cache.
+    #[inline]
+    pub(super) fn ask_for_pages(&mut self, next: Option<&Completion>) {
+        let Some(next) = next else { return };
+        let Slot { purpose, pages, .. } = self.slots[next.slot as usize];
+        if matches!(purpose, Purpose::Read | Purpose::Audit | Purpose::Update) {
+            let buffers = self.engine.buffers();
+            let bytes = (pages * u64::from(self.task.page_bytes)).min(ASKED_BYTES) as usize;
+            let memory_at = buffers.read_at(next.slot);
+            ask_for(buffers.block(memory_at, bytes));
+        }
     }
 
     #[inline]

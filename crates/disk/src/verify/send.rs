@@ -8,14 +8,25 @@ use super::page::{self, Header, Place};
 use super::stream::{Reason, Step, hot_or_any};
 use super::volume::Volume;
 use crate::engine::{Engine, Kind, Operation, Wait};
+use crate::prefetch::ask_for;
 
 /// Most I/Os that are sent with one system call, and the most to a device that has nothing to do.
 const BATCH: usize = 16;
 const BATCH_MIN: usize = 4;
 /// Draws of a page to be read before it is given up for now: hot pages may all be written.
 const DRAWS: u32 = 8;
+/// Reads that are drawn before they are sent.
+pub(super) const AHEAD: usize = 4;
 /// Writes that are reserved at a time: a journal is flushed once for so many.
 const RESERVED: u64 = 16_384;
+
+/// Pages of a read that is sent some reads later. Nothing is read where a draw has no pages, as those have with which all begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drawn {
+    part: usize,
+    first: u64,
+    pages: u64,
+}
 
 impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
     /// Pushes a batch of the load and says how long to wait for answers.
@@ -68,35 +79,56 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         Ok(self.push_read(slot))
     }
 
+    /// Pushes a read of what is not being written; false if that cannot be found at once.
     #[inline]
     fn push_read(&mut self, slot: u32) -> bool {
         for _ in 0..DRAWS {
-            let index = self.next_part;
-            self.next_part = if index + 1 == self.parts.len() { 0 } else { index + 1 };
-            let live = self.stream.pages(index);
-            let shape = self.task.shape;
-            let loaded = &mut self.parts[index];
-            let (first, pages) = match &mut loaded.part.blocks {
-                Some(blocks) => (blocks.next(&mut self.random), 1),
-                None if shape.ahead_share > 0.0 && self.random.unit() < shape.ahead_share => {
-                    let first = if loaded.ahead < live { loaded.ahead } else { 0 };
-                    let pages = shape.run_pages.min(live - first);
-                    loaded.ahead = first + pages;
-                    (first, pages)
-                }
-                None => (hot_or_any(&mut self.random, live, shape.hot_share), 1),
-            };
-            if first + pages > live {
+            let Drawn { part, first, pages } = self.next_drawn();
+            if pages == 0 || first + pages > self.stream.pages(part) {
                 continue;
             }
-            let states = &mut loaded.states[first as usize..(first + pages) as usize];
+            let states = &mut self.parts[part].states[first as usize..(first + pages) as usize];
             if states.iter().all(|state| state.can_be_read()) {
                 states.iter_mut().for_each(super::state::PageState::begin_read);
-                self.push(slot, Slot { purpose: Purpose::Read, part: index, first, pages, ..FREE });
+                self.push(slot, Slot { purpose: Purpose::Read, part, first, pages, ..FREE });
                 return true;
             }
         }
         false
+    }
+
+    /// The oldest of the reads that were drawn; another takes its place. What is drawn early is in the cache once it is its turn:
+    /// looking at a page's state would otherwise
+    /// take longer than all else that is done here.
+    #[inline]
+    fn next_drawn(&mut self) -> Drawn {
+        let new = self.draw();
+        let Drawn { part, first, pages } = new;
+        ask_for(&self.parts[part].states[first as usize..(first + pages) as usize]);
+        let turn = self.draws % AHEAD;
+        self.draws += 1;
+        std::mem::replace(&mut self.drawn[turn], new)
+    }
+
+    /// Draws a read of pages that are there now.
+    #[inline]
+    fn draw(&mut self) -> Drawn {
+        let part = self.next_part;
+        self.next_part = if part + 1 == self.parts.len() { 0 } else { part + 1 };
+        let live = self.stream.pages(part);
+        let shape = self.task.shape;
+        let loaded = &mut self.parts[part];
+        let (first, pages) = match &mut loaded.part.blocks {
+            Some(blocks) => (blocks.next(&mut self.random), 1),
+            None if shape.ahead_share > 0.0 && self.random.unit() < shape.ahead_share => {
+                let first = if loaded.ahead < live { loaded.ahead } else { 0 };
+                let pages = shape.run_pages.min(live - first);
+                loaded.ahead = first + pages;
+                (first, pages)
+            }
+            None => (hot_or_any(&mut self.random, live, shape.hot_share), 1),
+        };
+        Drawn { part, first, pages }
     }
 
     /// Pushes the next write of the stream, or the flush that comes before it; false if it must wait for what is in flight.

@@ -74,9 +74,12 @@ impl JournalServer {
             let (stream, from) = self.listener.accept().map_err(failed)?;
             match begun(&stream, file) {
                 Ok(files) => {
-                    // One journal is of one run: nobody else is let in.
+                    // One journal is of one run: nobody else is let in, from before the run hears that it was.
                     drop(self.listener);
                     tell(format!("{from} keeps its journal here"));
+                    if let Err(error) = answer(&stream, "") {
+                        return Ok(ServedJournal::Run { promises: 0, end: lost(&error) });
+                    }
                     return kept(&stream, files, stop).map_err(failed);
                 }
                 Err(why) => tell(format!("{from} was refused: {why}")),
@@ -98,7 +101,7 @@ fn ready(of: &impl std::os::fd::AsFd, stop: &AtomicBool) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Takes the journal as it begins, makes the file, and says so; the sectors of each thread.
+/// Takes the journal as it begins and makes the file; the sectors of each thread. A run whose journal cannot be kept is told why.
 fn begun(stream: &TcpStream, file: &Path) -> Result<Vec<JournalFile>, String> {
     let plan = taken(stream).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -106,18 +109,28 @@ fn begun(stream: &TcpStream, file: &Path) -> Result<Vec<JournalFile>, String> {
         }
         _ => error.to_string(),
     })?;
-    let made = journal::create(file, &plan).map_err(|error| error.to_string()).and_then(|()| {
-        let threads = 0..plan.threads.len() as u32;
-        let opened = threads.map(|thread| JournalFile::open(file, &plan, thread));
-        opened.collect::<io::Result<Vec<_>>>().map_err(|error| error.to_string())
-    });
-    let why = made.as_ref().err().map(|why| why.chars().take(REFUSAL_MAX / 4).collect::<String>());
-    let answer = why.unwrap_or_default();
-    let mut stream = stream;
-    let said = stream
-        .write_all(&(answer.len() as u64).to_le_bytes())
-        .and_then(|()| stream.write_all(answer.as_bytes()));
-    made.and_then(|files| said.map(|()| files).map_err(|error| error.to_string()))
+    made(file, &plan).map_err(|error| {
+        let why = error.to_string();
+        let told: String = why.chars().take(REFUSAL_MAX / 4).collect();
+        match answer(stream, &told) {
+            Ok(()) => why,
+            Err(error) => format!("{why} (it could not be told: {error})"),
+        }
+    })
+}
+
+/// Makes the file of a journal and opens the sectors of each thread.
+fn made(file: &Path, plan: &Plan) -> Result<Vec<JournalFile>, JournalError> {
+    journal::create(file, plan)?;
+    let threads = 0..plan.threads.len() as u32;
+    let opened: io::Result<Vec<_>> = threads.map(|thread| JournalFile::open(file, plan, thread)).collect();
+    opened.map_err(|error| JournalError::Io { path: file.display().to_string(), error })
+}
+
+/// Says why a journal is not kept, or with no words that it is.
+fn answer(mut stream: &TcpStream, why: &str) -> io::Result<()> {
+    stream.write_all(&(why.len() as u64).to_le_bytes())?;
+    stream.write_all(why.as_bytes())
 }
 
 /// Reads what a run says first.
@@ -152,7 +165,7 @@ fn kept(mut stream: &TcpStream, mut files: Vec<JournalFile>, stop: &AtomicBool) 
         match stream.read(&mut buffer[have..]) {
             Ok(0) => break "the run ended its connection".to_owned(),
             Ok(bytes) => have += bytes,
-            Err(error) => break format!("the connection was lost ({error})"),
+            Err(error) => break lost(&error),
         }
         let whole = have / PROMISE_BYTES;
         if let Err(why) = keep(&buffer[..whole * PROMISE_BYTES], &mut files, &mut last)? {
@@ -162,10 +175,14 @@ fn kept(mut stream: &TcpStream, mut files: Vec<JournalFile>, stop: &AtomicBool) 
         buffer.copy_within(whole * PROMISE_BYTES..have, 0);
         have -= whole * PROMISE_BYTES;
         if let Err(error) = stream.write_all(&u64::to_le_bytes(promises)) {
-            break format!("the connection was lost ({error})");
+            break lost(&error);
         }
     };
     Ok(ServedJournal::Run { promises, end })
+}
+
+fn lost(error: &io::Error) -> String {
+    format!("the connection was lost ({error})")
 }
 
 /// The last promise of each thread and kind.

@@ -17,6 +17,9 @@ const DAMAGED: Bits = Bits { at: 58, bits: 1 };
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageState(u64);
 
+/// Memory that a verifying load has for each page.
+pub(crate) const STATE_BYTES: u64 = size_of::<PageState>() as u64;
+
 #[derive(Clone, Copy)]
 struct Bits {
     at: u32,
@@ -157,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_page_takes_eight_bytes() {
-        assert_eq!(size_of::<PageState>(), 8);
+        assert_eq!(STATE_BYTES, 8);
     }
 
     #[test]

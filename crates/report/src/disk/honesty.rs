@@ -197,8 +197,8 @@ fn words(judgement: &Judgement) -> String {
             "Flushes: none are sent, for the device says that it has no volatile cache (write through); a durable write takes \
              {times:.2} times as long as another. That is its word and no proof; a verify with a journal tries it"
         ),
-        Judgement::AsItMust => "Flushes: no sign of a write cache that answers in place of the medium: durable writes take as long as \
-             such a medium must take, and longer than others"
+        Judgement::AsItMust => "Flushes: no sign of a write cache that answers in place of the medium: durable writes take no less than \
+             such a medium needs, and longer than others"
             .to_owned(),
     }
 }
