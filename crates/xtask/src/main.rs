@@ -12,10 +12,12 @@ use clap::{Parser, Subcommand};
 
 use crate::bench::Bench;
 use crate::ci::Step;
+use crate::sqlserver_suite::SuiteOptions;
 use crate::workspace::Workspace;
 
 mod bench;
 mod ci;
+mod sqlserver_suite;
 mod study_runs;
 mod tree;
 mod workspace;
@@ -50,6 +52,9 @@ enum Command {
         #[command(subcommand)]
         bench: Bench,
     },
+    /// Everything that prony does on a SQL Server, on one that you have: a table of what passed
+    #[command(name = "test-sqlserver")]
+    TestSqlServer(SuiteOptions),
 }
 
 fn run(arguments: &Arguments) -> Result<bool> {
@@ -58,6 +63,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Command::Ci => Ok(ci::run(&Step::ALL, &workspace)),
         Command::Step(step) => Ok(ci::run(&[*step], &workspace)),
         Command::Bench { bench } => bench.run(&workspace),
+        Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),
     }
 }
 

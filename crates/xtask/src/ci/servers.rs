@@ -7,7 +7,7 @@ use super::Outcome;
 use super::packages::Need::Program;
 use super::packages::{Package, require};
 
-const PACKAGES: [Package; 7] = [
+const PACKAGES: [Package; 8] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -18,6 +18,7 @@ const PACKAGES: [Package; 7] = [
         needs: &[Program("mariadbd")],
         why: "tests start MariaDB servers of their own",
     },
+    Package { name: "pgbouncer", needs: &[Program("pgbouncer")], why: "tests connect through it" },
     Package {
         name: "util-linux",
         needs: &[Program("setpriv")],
