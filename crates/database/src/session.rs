@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
+use crate::login::typed;
 use crate::mysql::MysqlSession;
 use crate::numbers::Numbers;
 use crate::postgres::PostgresSession;
@@ -84,6 +85,10 @@ impl Session {
     /// # Errors
     /// When there is no such server, database or file, or the login is refused.
     pub async fn open(url: &Url) -> Result<Self, Error> {
+        let typed = typed(url).map_err(|words| {
+            Error::Refused(Attempt { doing: Doing::Connect, target: &url.to_string() }.text(words, ""))
+        })?;
+        let url = typed.as_ref().unwrap_or(url);
         let (opened, connection, silence) = match &url.0 {
             Address::Sqlite(file) => return Ok(Self::of_sqlite(SqliteSession::open(file).await?)),
             Address::Fake(server) => {
@@ -93,7 +98,8 @@ impl Session {
             Address::Postgres(server) => {
                 // It is large, and would be part of all that opens sessions of any engine.
                 let opening = Box::pin(PostgresSession::open(server, url.to_string()));
-                let (session, connection) = soon(url, server.silence, opening).await?;
+                let silence = Silence(server.silence.0 * server.tries());
+                let (session, connection) = soon(url, silence, opening).await?;
                 (Opened::Postgres(Box::new(session)), connection, Some(server.silence))
             }
             Address::Mysql(server) => {

@@ -28,6 +28,7 @@ mod spelling;
 mod sqlio;
 mod sqliosim_disk;
 mod ticker;
+mod unheeded;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -99,6 +100,7 @@ fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Argumen
     let matches = command.try_get_matches_from_mut(&arguments);
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;
+    unheeded::check(&mut command, &matches)?;
     let read = arguments::Arguments::from_arg_matches(&matches)?;
     terminal::set_told(&matches);
     config.tell(&arguments::program(), &matches);

@@ -1,10 +1,14 @@
-//! What an address leaves open of a login and of its encryption, from where the clients of the engine have it: variables, files of
-//! passwords, files of options. Where each came from is told with the connection; a password itself is told nowhere.
+//! What an address leaves open, from where the clients of the engine have it: variables, files of services, of passwords, of options.
+//! Where each came from is told with the connection; a password itself is told nowhere.
 //!
-//! Where the server is, is the address's alone: a plan names it before anything is read here.
+//! Where the server is (`place`) is known as soon as an address is read, so that a plan names it. Who logs in with which password and
+//! encryption is looked for when a connection is made.
 
+mod ask;
 mod options;
 mod passwords;
+mod place;
+mod service;
 
 #[cfg(test)]
 mod tests;
@@ -12,9 +16,10 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::Url;
 use crate::tls::{Oldest, Roots};
 use crate::url::encryption::{Binding, Encryption, Mode, Words, read_binding, read_oldest};
-use crate::url::{Host, ServerAddress};
+use crate::url::{Address, Host, ServerAddress};
 
 /// Variables that are looked at begin so.
 const PREFIXES: [&str; 4] = ["PG", "MYSQL", "HOME", "USER"];
@@ -25,6 +30,8 @@ pub(crate) struct Surroundings {
     pub(crate) variables: HashMap<String, String>,
     /// Files of options of MySQL and MariaDB for everybody.
     pub(crate) option_files: Vec<PathBuf>,
+    /// Files of services of PostgreSQL for everybody.
+    pub(crate) service_files: Vec<PathBuf>,
 }
 
 impl Surroundings {
@@ -37,7 +44,16 @@ impl Surroundings {
         Self {
             variables: variables.collect(),
             option_files: ["/etc/my.cnf", "/etc/mysql/my.cnf"].map(PathBuf::from).to_vec(),
+            // Of Debian's and Red Hat's packages.
+            service_files: ["/etc/postgresql-common", "/etc/sysconfig/pgsql"]
+                .map(|directory| Path::new(directory).join("pg_service.conf"))
+                .to_vec(),
         }
+    }
+
+    /// Files of options of MySQL and MariaDB; the last that says something is heeded.
+    fn files_of_options(&self) -> impl Iterator<Item = PathBuf> {
+        self.option_files.iter().cloned().chain(self.at_home(".my.cnf"))
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
@@ -65,7 +81,7 @@ impl Login {
             user: address.user.clone(),
             password: address.password.clone(),
             encryption: address.encryption.clone(),
-            taken: Vec::new(),
+            taken: address.taken.clone(),
         };
         if let Some(file) = &address.password_file {
             login.password = Some(first_line(file)?);
@@ -81,6 +97,11 @@ impl Login {
     /// A file that the address names cannot be read, or a variable holds what nobody knows.
     pub(crate) fn of_postgres(address: &ServerAddress, around: &Surroundings) -> Result<Self, String> {
         let mut login = Self::of(address)?;
+        let service = address.service.as_ref().map(|name| service::read(name, around)).transpose();
+        let service = service.map_err(|error| error.to_string())?;
+        if let Some(service) = &service {
+            login.take_service(service)?;
+        }
         login.take_user(around, "PGUSER");
         login.take_encryption(around)?;
         if login.password.is_none()
@@ -92,7 +113,8 @@ impl Login {
         if login.password.is_some() {
             return Ok(login);
         }
-        let named = around.variable("PGPASSFILE").map(PathBuf::from);
+        let of_service = service.as_ref().and_then(|service| service.values.get("passfile"));
+        let named = of_service.map(String::as_str).or(around.variable("PGPASSFILE")).map(PathBuf::from);
         let Some(file) = address.passfile.clone().or(named).or_else(|| around.at_home(".pgpass")) else {
             return Ok(login);
         };
@@ -126,9 +148,7 @@ impl Login {
     /// A file that the address names cannot be read, or one of options holds what nobody knows.
     pub(crate) fn of_mysql(address: &ServerAddress, around: &Surroundings) -> Result<Self, String> {
         let mut login = Self::of(address)?;
-        let of_user = around.at_home(".my.cnf");
-        let files = around.option_files.iter().cloned().chain(of_user);
-        let found = options::read(files);
+        let found = options::read(around.files_of_options());
         login.taken.extend(found.ignored);
         let mut take = |name: &str, is_open: bool| {
             let (value, file) = found.values.get(name).filter(|_| is_open)?;
@@ -164,6 +184,27 @@ impl Login {
         Ok(login)
     }
 
+    /// What a service says of the login and the encryption, where the address says nothing of it.
+    fn take_service(&mut self, service: &service::Service) -> Result<(), String> {
+        let from = service.told();
+        let value = |key: &str| service.values.get(key).map(String::as_str);
+        if let (None, Some(user)) = (&self.user, value("user")) {
+            self.user = Some(user.to_owned());
+            self.taken.push(format!("user from {from}"));
+        }
+        if let (None, Some(password)) = (&self.password, value("password")) {
+            self.password = Some(password.to_owned());
+            self.taken.push(format!("password from {from}"));
+        }
+        let names =
+            ["sslmode", "sslrootcert", "sslcert", "sslkey", "ssl_min_protocol_version", "channel_binding"];
+        self.take_words(&names.map(|name| (format!("{name} of {from}"), value(name))))?;
+        if !service.unheeded.is_empty() {
+            self.taken.push(format!("{} of {from} is not heeded", service.unheeded.join(", ")));
+        }
+        Ok(())
+    }
+
     fn take_user(&mut self, around: &Surroundings, name: &str) {
         if let (None, Some(user)) = (&self.user, around.variable(name)) {
             self.user = Some(user.to_owned());
@@ -173,31 +214,44 @@ impl Login {
 
     /// What libpq's variables say of encryption, where the address says nothing of it.
     fn take_encryption(&mut self, around: &Surroundings) -> Result<(), String> {
+        let names = [
+            "PGSSLMODE",
+            "PGSSLROOTCERT",
+            "PGSSLCERT",
+            "PGSSLKEY",
+            "PGSSLMINPROTOCOLVERSION",
+            "PGCHANNELBINDING",
+        ];
+        self.take_words(&names.map(|name| (name.to_owned(), around.variable(name))))
+    }
+
+    /// Mode, authorities, certificate, key, oldest version and binding, each with where it is from, where they are open.
+    fn take_words(&mut self, words: &[(String, Option<&str>); 6]) -> Result<(), String> {
         let mut taken = Vec::new();
-        let mut take = |name: &'static str, is_open: bool| {
-            let value = around.variable(name).filter(|_| is_open)?;
+        let mut take = |number: usize, is_open: bool| {
+            let (name, value) = &words[number];
+            let value = value.filter(|_| is_open)?;
             taken.push(name);
             Some(value)
         };
         let own = &mut self.encryption;
-        let wrong =
-            |name: &'static str| move |error: crate::UrlError| format!("the variable {name}: {error}");
-        if let Some(mode) = take("PGSSLMODE", own.mode.is_none()) {
-            own.mode = Some(Mode::read(mode, Words::Libpq).map_err(wrong("PGSSLMODE"))?);
+        let wrong = |number: usize| move |error: crate::UrlError| format!("{}: {error}", words[number].0);
+        if let Some(mode) = take(0, own.mode.is_none()) {
+            own.mode = Some(Mode::read(mode, Words::Libpq).map_err(wrong(0))?);
         }
-        if let Some(roots) = take("PGSSLROOTCERT", own.roots.is_none()) {
+        if let Some(roots) = take(1, own.roots.is_none()) {
             own.roots = Some(if roots == "system" { Roots::System } else { Roots::File(roots.into()) });
         }
         let is_open = own.certificate.is_none();
-        if let Some((certificate, key)) = take("PGSSLCERT", is_open).zip(take("PGSSLKEY", is_open)) {
+        if let Some((certificate, key)) = take(2, is_open).zip(take(3, is_open)) {
             (own.certificate, own.key) = (Some(certificate.into()), Some(key.into()));
         }
-        if let Some(version) = take("PGSSLMINPROTOCOLVERSION", own.oldest.is_none()) {
-            let read: Oldest = read_oldest(version).map_err(wrong("PGSSLMINPROTOCOLVERSION"))?;
+        if let Some(version) = take(4, own.oldest.is_none()) {
+            let read: Oldest = read_oldest(version).map_err(wrong(4))?;
             own.oldest = Some(read);
         }
-        if let Some(binding) = take("PGCHANNELBINDING", own.binding.is_none()) {
-            let read: Binding = read_binding(binding).map_err(wrong("PGCHANNELBINDING"))?;
+        if let Some(binding) = take(5, own.binding.is_none()) {
+            let read: Binding = read_binding(binding).map_err(wrong(5))?;
             own.binding = Some(read);
         }
         self.taken.extend(taken.into_iter().map(|name| format!("encryption by {name}")));
@@ -205,8 +259,34 @@ impl Login {
     }
 }
 
+/// The address with the password that is typed at the terminal, where it is to be asked for; none where it is not. Time passes with it,
+/// so that it comes before anything that has a limit.
+///
+/// # Errors
+/// There is no terminal, or the question was ended.
+pub(crate) fn typed(url: &Url) -> Result<Option<Url>, String> {
+    let mut with = url.clone();
+    let (file, password, user) = match &mut with.0 {
+        Address::Postgres(server) | Address::Mysql(server) => {
+            (&mut server.password_file, &mut server.password, &server.user)
+        }
+        Address::SqlServer(server) => (&mut server.password_file, &mut server.password, &server.user),
+        Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
+    };
+    if file.as_deref() != Some(Path::new(ask::TERMINAL)) {
+        return Ok(None);
+    }
+    let place = url.host().unwrap_or_default();
+    let of = user.as_ref().map_or_else(|| place.clone(), |user| format!("{user} at {place}"));
+    (*file, *password) = (None, Some(ask::password(&of)?));
+    if let Address::Postgres(server) | Address::Mysql(server) = &mut with.0 {
+        server.taken.push("password from the terminal".to_owned());
+    }
+    Ok(Some(with))
+}
+
 /// The password of a file: its first line.
-fn first_line(file: &Path) -> Result<String, String> {
+pub(crate) fn first_line(file: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read the password of {}: {error}", file.display()))?;
     match text.lines().next() {

@@ -1,13 +1,14 @@
 //! Files of options of MySQL and MariaDB: <https://dev.mysql.com/doc/refman/8.4/en/option-files.html> and
 //! <https://mariadb.com/docs/server/server-management/install-and-upgrade-mariadb/configuring-mariadb/configuring-mariadb-with-option-files>.
-//! Of their groups, those of clients are read, and of these the login and the encryption.
+//! Of their groups, those of clients are read, and of these the place, the login and the encryption.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 const GROUPS: [&str; 5] = ["client", "client-server", "client-mariadb", "mysql", "mariadb-client"];
-const KEYS: [&str; 6] = ["user", "password", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"];
+const KEYS: [&str; 9] =
+    ["user", "password", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "host", "port", "socket"];
 /// Files that name others, one within the other.
 const DEEPEST: u32 = 8;
 

@@ -24,16 +24,27 @@ impl Home {
         let home = ("HOME", self.0.path().to_str().unwrap());
         let all = variables.iter().chain([&home]);
         let variables = all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Surroundings { variables, option_files: vec![self.0.path().join("etc.cnf")] }
+        Surroundings {
+            variables,
+            option_files: vec![self.0.path().join("etc.cnf")],
+            service_files: vec![self.0.path().join("services")],
+        }
     }
 }
 
 fn login(text: &str, around: &Surroundings) -> Result<Login, String> {
-    match text.parse::<Url>().unwrap().0 {
+    match place::located(Url::read(text).unwrap(), around).unwrap().0 {
         Address::Postgres(server) => Login::of_postgres(&server, around),
         Address::Mysql(server) => Login::of_mysql(&server, around),
         Address::Sqlite(_) | Address::SqlServer(_) | Address::Fake(_) => unreachable!(),
     }
+}
+
+/// Where it is, and what of that came from elsewhere.
+fn place(text: &str, around: &Surroundings) -> (String, Vec<String>) {
+    let url = place::located(Url::read(text).unwrap(), around).unwrap();
+    assert_eq!(Url::read(&url.to_string()).unwrap().host(), url.host(), "what is shown is complete");
+    (url.to_string(), url.taken().to_vec())
 }
 
 #[track_caller]
@@ -131,4 +142,117 @@ fn a_login_of_mysql_is_of_the_address_then_of_files_of_options_then_of_the_varia
     let alone = Home::new();
     let found = login("mysql://ann@db/app", &alone.around(&[("MYSQL_PWD", "of a variable")])).unwrap();
     has(&found, "ann", "of a variable", &["MYSQL_PWD"]);
+}
+
+/// <https://www.postgresql.org/docs/current/libpq-envars.html>
+#[test]
+fn a_place_that_the_address_leaves_open_is_of_variables() {
+    let home = Home::new();
+    let around = home.around(&[
+        ("PGHOST", "db7,/run/postgresql,::1"),
+        ("PGPORT", "5433,5434,"),
+        ("PGDATABASE", "app"),
+        ("PGTARGETSESSIONATTRS", "read-write"),
+    ]);
+    let (shown, taken) = place("postgres:///", &home.around(&[]));
+    assert_eq!((shown.as_str(), taken.len()), ("postgres://localhost", 0));
+    let (shown, taken) = place("postgres://ann@/", &around);
+    assert_eq!(
+        shown,
+        "postgres://ann@db7:5433,%2Frun%2Fpostgresql:5434,%5B%3A%3A1%5D/app?target_session_attrs=read-write"
+            .replace("%5B%3A%3A1%5D", "[::1]")
+    );
+    assert_eq!(
+        taken,
+        [
+            "host from PGHOST",
+            "port from PGPORT",
+            "database from PGDATABASE",
+            "target_session_attrs from PGTARGETSESSIONATTRS"
+        ]
+    );
+    let (shown, taken) =
+        place("postgres:///other?target_session_attrs=any", &home.around(&[("PGHOST", "/run/pg")]));
+    assert_eq!((shown.as_str(), taken.len()), ("postgres:///other?host=/run/pg", 1));
+    for complete in ["postgres://db/app", "postgres://:5436/app", "postgres:///app?host=/run/pg"] {
+        assert_eq!(place(complete, &around).1, [] as [&str; 0], "{complete}");
+    }
+    let refused = |variables: &[(&str, &str)]| {
+        place::located(Url::read("postgres:///").unwrap(), &home.around(variables)).unwrap_err().to_string()
+    };
+    assert!(refused(&[("PGHOSTADDR", "10.0.0.1")]).contains("PGHOSTADDR"));
+    assert!(refused(&[("PGHOST", "a,b"), ("PGPORT", "1,2,3")]).contains("2 hosts and 3 ports"));
+    assert!(refused(&[("PGPORT", "x")]).starts_with("PGPORT: the port must be a number"));
+    assert!(refused(&[("PGTARGETSESSIONATTRS", "fast")]).contains("prefer-standby"));
+}
+
+/// <https://www.postgresql.org/docs/current/libpq-pgservice.html>
+#[test]
+fn a_service_says_where_and_who_and_its_name_stays_with_the_address() {
+    let home = Home::new();
+    home.put("services", "[of all]\nhost=all\n[both]\nhost=system\n", 0o644);
+    home.put(
+        ".pg_service.conf",
+        "# mine\n[other]\nhost=no\n[both]\nhost=db\nport=6000\ndbname=app\nuser=eve\npassword=s3cret\n\
+         sslmode=require\nconnect_timeout=3\n[last]\nhostaddr=1.2.3.4\n[odd]\nsecret\n",
+        0o600,
+    );
+    let around = home.around(&[("PGHOST", "no"), ("PGPASSWORD", "no"), ("PGUSER", "no")]);
+    let (shown, taken) = place("postgres:///?service=both", &around);
+    assert_eq!(shown, "postgres://db:6000/app?service=both");
+    let file = home.0.path().join(".pg_service.conf").display().to_string();
+    assert_eq!(taken[0], format!("host from the service both of {file}"));
+    let found = login(&shown, &around).unwrap();
+    has(
+        &found,
+        "eve",
+        "s3cret",
+        &["user from the service both", "encryption by sslmode", "connect_timeout of", "is not heeded"],
+    );
+    assert_eq!(found.encryption.mode, Some(Mode::Require));
+    let (shown, taken) = place("postgres://ann@/x", &home.around(&[("PGSERVICE", "of all")]));
+    assert_eq!(shown, "postgres://ann@all/x?service=of%20all");
+    assert_eq!(taken[0], "service from PGSERVICE");
+    let (shown, _) = place("postgres://own:5/x?service=both", &around);
+    assert_eq!(shown, "postgres://own:5/x?service=both", "what the address says wins");
+    let refused = |text: &str| place::located(Url::read(text).unwrap(), &around).unwrap_err().to_string();
+    let none = refused("postgres:///?service=none");
+    assert!(
+        none.contains("no service `none` in") && none.contains(&file) && none.contains("services"),
+        "{none}"
+    );
+    assert!(refused("postgres:///?service=last").contains("line 13: hostaddr"));
+    let odd = refused("postgres:///?service=odd");
+    assert!(odd.contains("line 15: this is no `key=value`") && !odd.contains("secret"), "{odd}");
+}
+
+/// <https://dev.mysql.com/doc/refman/8.4/en/environment-variables.html>
+#[test]
+fn a_place_of_mysql_is_of_files_of_options_then_of_variables() {
+    let home = Home::new();
+    home.put("etc.cnf", "[client]\nhost=db\nport=3307\nsocket=/run/s.sock\n", 0o644);
+    let around = home.around(&[("MYSQL_HOST", "no"), ("MYSQL_TCP_PORT", "1")]);
+    let (shown, taken) = place("mysql://ann@/app", &around);
+    assert_eq!(shown, "mysql://ann@db:3307/app", "a socket is for this machine alone");
+    assert_eq!(taken.len(), 2);
+    assert_eq!(place("mysql://localhost/app", &around), ("mysql://localhost/app".to_owned(), vec![]));
+    home.put(".my.cnf", "[mysql]\nhost = localhost\n", 0o600);
+    let (shown, taken) = place("mysql:///app", &around);
+    assert_eq!(shown, "mysql:///app?socket=/run/s.sock&port=3306".replace("&port=3306", ""));
+    assert!(taken[0].starts_with("socket from") && taken[0].ends_with("etc.cnf"), "{taken:?}");
+    let alone = Home::new();
+    let variables = [("MYSQL_HOST", "db2"), ("MYSQL_TCP_PORT", "3308")];
+    let (shown, taken) = place("mysql:///app", &alone.around(&variables));
+    assert_eq!((shown.as_str(), taken.len()), ("mysql://db2:3308/app", 2));
+    let (shown, _) = place("mysql:///app", &alone.around(&[("MYSQL_UNIX_PORT", "/run/m.sock")]));
+    assert_eq!(shown, "mysql:///app?socket=/run/m.sock");
+}
+
+#[test]
+fn a_password_that_is_asked_for_needs_a_terminal_and_one_of_a_file_a_line() {
+    let home = Home::new();
+    let empty = home.put("empty", "\n", 0o600);
+    let error =
+        login(&format!("mysql://ann@db?password_file={}", empty.display()), &home.around(&[])).err().unwrap();
+    assert!(error.contains("no password in the first line"), "{error}");
 }

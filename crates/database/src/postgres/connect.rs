@@ -19,18 +19,28 @@ use tokio_postgres::{Client, Config, NoTls, Socket};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::fault;
+use super::{fault, several};
 use crate::error::Attempt;
 use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
 use crate::tls::{Checks, Fault, Files, Roots, agreed, binding_hash, config, of_home};
 use crate::url::encryption::{Binding, Encryption, Mode, Words};
+use crate::url::hosts::Wanted;
 use crate::url::{Host, ServerAddress};
 use crate::{Error, resolve};
 
 type Driver = tokio_postgres::Error;
 
+/// Connects to the server, or to the one of several that is wanted.
 pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
+    if address.tries() == 1 && address.wanted == Wanted::Any {
+        return address.silence.let_in(attempt, one(address, attempt)).await;
+    }
+    several::connect(address, attempt).await
+}
+
+/// Connects to a server.
+pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
     let login = Login::of_postgres(address, &Surroundings::here());
     let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
     let wanted = settings(address, &login, attempt).await?;

@@ -8,6 +8,7 @@ mod fault;
 mod inspect;
 mod other;
 mod service;
+mod several;
 mod transaction;
 mod values;
 
@@ -63,12 +64,12 @@ pub(crate) struct PostgresSession {
 impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let (client, link) = address.silence.let_in(attempt, connect::connect(address, attempt)).await?;
+        let (client, link) = connect::connect(address, attempt).await?;
         let mut session = Self {
             client,
+            is_local: !link.is_remote,
             link,
             target,
-            is_local: address.host.is_local(),
             prepared: HashMap::new(),
             inserts: HashMap::new(),
             copies: HashMap::new(),

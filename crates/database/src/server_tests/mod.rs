@@ -3,6 +3,7 @@
 
 mod activity;
 mod own;
+mod pooler;
 mod reading;
 mod silence;
 mod sqlserver;

@@ -16,6 +16,7 @@ use super::stream::{Socket, Stream};
 use super::tls;
 use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::login::first_line;
 use crate::resolve;
 use crate::silence::UNACKNOWLEDGED;
 use crate::url::sqlserver::{DEFAULT_PORT, Encrypt, SqlServerAddress};
@@ -198,7 +199,10 @@ fn login(address: &SqlServerAddress, attempt: Attempt<'_>) -> Result<Login, Erro
         return Ok(Login::Token(token.to_owned()));
     }
     let name = address.user.clone().or_else(|| std::env::var("SQLCMDUSER").ok());
-    let password = address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok());
+    let password = match &address.password_file {
+        Some(file) => Some(first_line(file).map_err(|words| refused(words, ""))?),
+        None => address.password.clone().or_else(|| std::env::var("SQLCMDPASSWORD").ok()),
+    };
     match (name, password) {
         (Some(name), Some(password)) => Ok(Login::User { name, password }),
         (None, _) => Err(refused("nobody is to log in".to_owned(), "give user:password@host, or SQLCMDUSER")),

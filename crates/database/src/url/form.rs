@@ -1,6 +1,7 @@
 //! How the addresses of each kind of server are written.
 
 use super::encryption::{BINDING, OLDEST, Words};
+use super::hosts::WANTED;
 
 /// How addresses of a kind of server are written, beside what all have.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub(super) static POSTGRES: Form = Form {
         "user",
         "password_file",
         "passfile",
+        "service",
+        WANTED,
         "sslmode",
         "ssl-mode",
         "sslrootcert",

@@ -1,9 +1,10 @@
 //! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`, `sqlserver://…`.
 //!
-//! Parsing stands in `parse`. Nothing here opens a connection or reads the environment.
+//! Parsing stands in `parse`. Nothing here opens a connection or reads the environment: what a text leaves open, `login` looks for.
 
 pub(crate) mod encryption;
 mod form;
+pub(crate) mod hosts;
 mod parse;
 pub(crate) mod sqlserver;
 pub(crate) mod whole;
@@ -23,14 +24,15 @@ use crate::silence::Silence;
 use crate::{Engine, Fake};
 use encryption::Encryption;
 use form::{Form, MYSQL, POSTGRES};
+use hosts::Wanted;
 use sqlserver::SqlServerAddress;
 
 /// An address. What is shown of it never holds the password.
 ///
 /// - `sqlite:FILE`: the rest is the path as it stands, relative or absolute.
-/// - `postgres://[user[:password]@][host][:port][/database][?options]`, also `postgresql://`; options `host` (a
-///   directory with a socket), `port`, `user`, and those of `encryption`. Without a host: localhost. What it leaves open of a login: `login`. Without a
-///   database: `postgres`.
+/// - `postgres://[user[:password]@][host][:port][,host…][/database][?options]`, also `postgresql://`; options `host` (a
+///   directory with a socket), `port`, `user`, `service`, `target_session_attrs`, and those of `encryption`. What it leaves open: `login`.
+///   Without a host: localhost. Without a database: `postgres`.
 /// - `mysql://…` or `mariadb://…`, the same with the option `socket`.
 /// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
@@ -57,9 +59,19 @@ pub(crate) enum Address {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServerAddress {
     pub(crate) host: Host,
+    /// Further ones, if there are several of which one is taken.
+    pub(crate) others: Vec<Host>,
+    /// Which one.
+    pub(crate) wanted: Wanted,
+    /// Whether the text names neither host nor port, so that they may be looked for elsewhere.
+    pub(crate) is_open: bool,
+    /// Name of a service, whose file says what the address does not.
+    pub(crate) service: Option<String>,
+    /// What of where it is came from elsewhere than the text: `host from PGHOST`.
+    pub(crate) taken: Vec<String>,
     pub(crate) user: Option<String>,
     pub(crate) password: Option<String>,
-    /// File whose first line is the password.
+    /// File whose first line is the password; `-` if it is asked for at the terminal.
     pub(crate) password_file: Option<PathBuf>,
     /// File of passwords of libpq.
     pub(crate) passfile: Option<PathBuf>,
@@ -85,10 +97,23 @@ pub(crate) enum Host {
 pub struct UrlError(pub(crate) String);
 
 impl Url {
-    /// The addresses of a list with commas between them. A connection string, which has commas of its own, stands alone.
+    /// The addresses of a list with commas between them. A comma before anything but the next address is part of one: an address may
+    /// have several hosts. A connection string, which has commas of its own, stands alone.
     #[must_use]
     pub fn split(list: &str) -> Vec<&str> {
-        if sqlserver::is_connection_string(list) { vec![list] } else { list.split(',').collect() }
+        if sqlserver::is_connection_string(list) {
+            return vec![list];
+        }
+        let mut addresses = Vec::new();
+        let mut begin = 0;
+        for (comma, _) in list.match_indices(',') {
+            if parse::begins_address(&list[comma + 1..]) {
+                addresses.push(&list[begin..comma]);
+                begin = comma + 1;
+            }
+        }
+        addresses.push(&list[begin..]);
+        addresses
     }
 
     /// The engine.
@@ -112,17 +137,20 @@ impl Url {
         }
     }
 
-    /// Where the server listens, as `host:port` or the path of its socket.
+    /// Where the server listens, as `host:port` or the path of its socket; of several, with commas between them.
     #[must_use]
     pub fn host(&self) -> Option<String> {
         if let Address::SqlServer(server) = &self.0 {
             return Some(server.place());
         }
-        self.server().map(|server| match &server.host {
-            Host::Tcp { name, port } if name.contains(':') => format!("[{name}]:{port}"),
-            Host::Tcp { name, port } => format!("{name}:{port}"),
-            Host::Socket { path, .. } => path.display().to_string(),
-        })
+        let hosts = |server: &ServerAddress| server.hosts().map(ToString::to_string).collect::<Vec<_>>();
+        self.server().map(|server| hosts(server).join(","))
+    }
+
+    /// What of where it is came from elsewhere than the text, such as `host from PGHOST`.
+    #[must_use]
+    pub fn taken(&self) -> &[String] {
+        self.server().map_or(&[], |server| &server.taken)
     }
 
     /// Whether both are of one file, or of one server: whoever logs in there, to whatever, and however the path is written. Links
@@ -132,7 +160,9 @@ impl Url {
         match (&self.0, &other.0) {
             (Address::Sqlite(own), Address::Sqlite(other)) => parts(own).eq(parts(other)),
             (Address::Postgres(own), Address::Postgres(other))
-            | (Address::Mysql(own), Address::Mysql(other)) => own.host.is_same(&other.host),
+            | (Address::Mysql(own), Address::Mysql(other)) => {
+                own.hosts().any(|host| other.hosts().any(|other| host.is_same(other)))
+            }
             (Address::SqlServer(own), Address::SqlServer(other)) => own.is_same_place(other),
             (
                 Address::Sqlite(_)
@@ -160,7 +190,7 @@ impl Url {
     pub fn is_local(&self) -> bool {
         match &self.0 {
             Address::SqlServer(server) => server.is_local(),
-            Address::Postgres(server) | Address::Mysql(server) => server.host.is_local(),
+            Address::Postgres(server) | Address::Mysql(server) => server.hosts().all(Host::is_local),
             Address::Sqlite(_) | Address::Fake(_) => true,
         }
     }
@@ -268,29 +298,67 @@ impl fmt::Debug for Url {
     }
 }
 
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { name, port } if name.contains(':') => write!(f, "[{name}]:{port}"),
+            Self::Tcp { name, port } => write!(f, "{name}:{port}"),
+            Self::Socket { path, .. } => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// The port of a host, which is part of a socket's name too.
+pub(crate) fn port_of(host: &Host) -> u16 {
+    match host {
+        Host::Tcp { port, .. } | Host::Socket { port, .. } => *port,
+    }
+}
+
 impl ServerAddress {
+    /// All hosts, in the order in which they are tried.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> + Clone {
+        std::iter::once(&self.host).chain(&self.others)
+    }
+
+    /// The same with one of its hosts alone.
+    pub(crate) fn at(&self, host: &Host) -> Self {
+        Self { host: host.clone(), others: Vec::new(), wanted: Wanted::Any, ..self.clone() }
+    }
+
+    /// How often a host may be tried until one is taken.
+    pub(crate) fn tries(&self) -> u32 {
+        let hosts = self.others.len() as u32 + 1;
+        if self.wanted == Wanted::PreferStandby { 2 * hosts } else { hosts }
+    }
+
     fn show(&self, f: &mut fmt::Formatter<'_>, form: &Form) -> fmt::Result {
         write!(f, "{}://", form.scheme)?;
         if let Some(user) = &self.user {
             write!(f, "{}@", Encoded(user))?;
         }
+        let path = |path: &PathBuf| Encoded(&path.to_string_lossy()).to_string().replace("%2F", "/");
         let mut options = Vec::new();
         match &self.host {
-            Host::Tcp { name, port } => {
-                if name.contains(':') {
-                    write!(f, "[{name}]")?
-                } else {
-                    write!(f, "{}", Encoded(name))?
-                }
-                if *port != form.default_port {
-                    write!(f, ":{port}")?;
-                }
-            }
-            Host::Socket { path, port } => {
-                let path = Encoded(&path.to_string_lossy()).to_string().replace("%2F", "/");
-                options.push(format!("{}={path}", form.socket.name()));
+            // A socket among several hosts stands with them, where nothing but letters can.
+            Host::Socket { path: socket, port } if self.others.is_empty() => {
+                options.push(format!("{}={}", form.socket.name(), path(socket)));
                 if *port != form.default_port {
                     options.push(format!("port={port}"));
+                }
+            }
+            Host::Socket { .. } | Host::Tcp { .. } => {
+                for (number, host) in self.hosts().enumerate() {
+                    let comma = if number == 0 { "" } else { "," };
+                    let (name, port) = match host {
+                        Host::Tcp { name, port } if name.contains(':') => (format!("[{name}]"), port),
+                        Host::Tcp { name, port } => (Encoded(name).to_string(), port),
+                        Host::Socket { path, port } => (Encoded(&path.to_string_lossy()).to_string(), port),
+                    };
+                    write!(f, "{comma}{name}")?;
+                    if *port != form.default_port {
+                        write!(f, ":{port}")?;
+                    }
                 }
             }
         }
@@ -304,8 +372,11 @@ impl ServerAddress {
             ("password_file", self.password_file.as_ref().map(file)),
             ("passfile", self.passfile.as_ref().map(file)),
         ];
-        let passwords = passwords.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        for (name, value) in passwords.chain(self.encryption.options(form)) {
+        let which = (self.wanted != Wanted::Any).then(|| self.wanted.name().to_owned());
+        let elsewhere = [(hosts::WANTED, which), ("service", self.service.clone())];
+        let elsewhere = elsewhere.into_iter().chain(passwords);
+        let elsewhere = elsewhere.filter_map(|(name, value)| Some((name, value?)));
+        for (name, value) in elsewhere.chain(self.encryption.options(form)) {
             options.push(format!("{name}={}", Encoded(&value).to_string().replace("%2F", "/")));
         }
         if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }

@@ -3,10 +3,10 @@
 //! No message quotes what stands before the host: a password could be in it, also where it was not meant to be one.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use super::encryption::Encryption;
 use super::form::{Form, MYSQL, POSTGRES, SocketOption};
+use super::hosts::{WANTED, Wanted, ports};
 use super::sqlserver::{SqlServerAddress, connection_string, is_connection_string};
 use super::{Address, Host, ServerAddress, Url, UrlError};
 use crate::silence::Silence;
@@ -17,10 +17,15 @@ pub(super) const ENCODING: &str =
 const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database or \
                      sqlserver://user@host:port/database";
 
-impl FromStr for Url {
-    type Err = UrlError;
+/// Whether an address of a known kind begins here.
+pub(super) fn begins_address(text: &str) -> bool {
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| Engine::ALL.into_iter().any(|engine| schemes(engine).contains(&scheme)))
+}
 
-    fn from_str(text: &str) -> Result<Self, UrlError> {
+impl Url {
+    /// What a text says, and nothing else.
+    pub(crate) fn read(text: &str) -> Result<Self, UrlError> {
         if is_connection_string(text) {
             return connection_string(text).map(|server| Self(Address::SqlServer(Box::new(server))));
         }
@@ -75,8 +80,8 @@ struct Parts<'a> {
     form: &'static Form,
     user: Option<&'a str>,
     password: Option<&'a str>,
-    host: &'a str,
-    port: Option<&'a str>,
+    /// Hosts and their ports.
+    places: Vec<(&'a str, Option<&'a str>)>,
     database: &'a str,
     options: Vec<(&'a str, String)>,
 }
@@ -101,40 +106,34 @@ impl<'a> Parts<'a> {
             Some(Err(user)) => (Some(user), None),
             None => (None, None),
         };
-        let (host, port) = host_and_port(place)?;
+        if database.contains(',') {
+            return Err(UrlError(format!(
+                "a comma follows the database: several hosts stand before it, and another address begins with its scheme; {ENCODING}"
+            )));
+        }
+        let places = place.split(',').map(host_and_port).collect::<Result<_, _>>()?;
         let options = options(query, form)?;
-        Ok(Self { form, user, password, host, port, database, options })
+        Ok(Self { form, user, password, places, database, options })
     }
 
     fn server(&self) -> Result<ServerAddress, UrlError> {
-        let port = match self.option("port").or(self.port) {
-            Some(port) => port_number(port)?,
-            None => self.form.default_port,
-        };
-        let name = decoded(self.host, "the host")?;
-        let name = if name.is_empty() { "localhost".to_owned() } else { name };
-        let host = match (self.option(self.form.socket.name()), self.form.socket) {
-            (Some(""), SocketOption::Host(_) | SocketOption::Path(_)) => {
-                return Err(UrlError("the socket has no path: give one that begins with /".to_owned()));
-            }
-            (Some(path), SocketOption::Host(_) | SocketOption::Path(_)) if path.starts_with('/') => {
-                Host::Socket { path: PathBuf::from(path), port }
-            }
-            (Some(_), SocketOption::Path(_)) => {
-                return Err(UrlError("the path of a socket begins with /".to_owned()));
-            }
-            (Some(host), SocketOption::Host(_)) => Host::Tcp { name: host.to_owned(), port },
-            (None, SocketOption::Host(_)) if name.starts_with('/') => {
-                Host::Socket { path: PathBuf::from(name), port }
-            }
-            (None, SocketOption::Host(_) | SocketOption::Path(_)) => Host::Tcp { name, port },
-        };
+        let mut hosts = self.hosts()?.into_iter();
+        let Some(host) = hosts.next() else { return Err(UrlError("there is no host".to_owned())) };
         let user = match self.option("user") {
             Some(user) => Some(user.to_owned()),
             None => self.user.map(|user| decoded(user, "the user")).transpose()?,
         };
+        let is_named = |name: &str| self.option(name).is_some();
+        let is_open = matches!(self.places[..], [("", None)])
+            && !is_named("port")
+            && !is_named(self.form.socket.name());
         Ok(ServerAddress {
             host,
+            others: hosts.collect(),
+            wanted: self.option(WANTED).map(Wanted::read).transpose()?.unwrap_or_default(),
+            is_open,
+            service: self.option("service").map(str::to_owned),
+            taken: Vec::new(),
             user: user.filter(|user| !user.is_empty()),
             password: self.password.map(|password| decoded(password, "the password")).transpose()?,
             password_file: self.option("password_file").map(PathBuf::from),
@@ -143,6 +142,37 @@ impl<'a> Parts<'a> {
             encryption: Encryption::read(self.form, |name| self.option(name))?,
             silence: Silence::default(),
         })
+    }
+
+    /// Where it listens, or where each of several does.
+    fn hosts(&self) -> Result<Vec<Host>, UrlError> {
+        let form = self.form;
+        let named = self.places.iter().map(|(host, _)| decoded(host, "the host"));
+        let mut names = named.collect::<Result<Vec<_>, _>>()?;
+        match (self.option(form.socket.name()), form.socket) {
+            (Some(""), _) => {
+                return Err(UrlError("the socket has no path: give one that begins with /".to_owned()));
+            }
+            (Some(path), SocketOption::Path(_)) if !path.starts_with('/') => {
+                return Err(UrlError("the path of a socket begins with /".to_owned()));
+            }
+            (Some(path), SocketOption::Path(_)) => names = vec![path.to_owned()],
+            (Some(hosts), SocketOption::Host(_)) => names = hosts.split(',').map(str::to_owned).collect(),
+            (None, _) => {}
+        }
+        if names.len() > 1 && matches!(form.socket, SocketOption::Path(_)) {
+            return Err(UrlError(
+                "several hosts in one address are PostgreSQL's alone: name the one that is to be measured"
+                    .to_owned(),
+            ));
+        }
+        let given: Vec<String> = match self.option("port") {
+            Some(ports) => ports.split(',').map(str::to_owned).collect(),
+            None if self.places.iter().all(|(_, port)| port.is_none()) => Vec::new(),
+            None => self.places.iter().map(|(_, port)| port.unwrap_or_default().to_owned()).collect(),
+        };
+        let ports = ports(names.len(), &given, form.default_port)?;
+        Ok(names.into_iter().zip(ports).map(|(name, port)| Host::of(name, port)).collect())
     }
 
     fn option(&self, name: &str) -> Option<&str> {
@@ -164,7 +194,18 @@ pub(super) fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlErro
     }
 }
 
-fn port_number(text: &str) -> Result<u16, UrlError> {
+impl Host {
+    /// What begins with a slash is a socket, and nothing is this machine.
+    pub(crate) fn of(name: String, port: u16) -> Self {
+        match name {
+            path if path.starts_with('/') => Self::Socket { path: PathBuf::from(path), port },
+            empty if empty.is_empty() => Self::Tcp { name: "localhost".to_owned(), port },
+            name => Self::Tcp { name, port },
+        }
+    }
+}
+
+pub(super) fn port_number(text: &str) -> Result<u16, UrlError> {
     let wrong = || UrlError(format!("the port must be a number from 1 to 65535; {ENCODING}"));
     text.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)
 }

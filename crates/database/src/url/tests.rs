@@ -36,6 +36,50 @@ fn every_part_of_an_address_is_read() {
     assert_eq!(parsed("sqlite:/data/h.db").file(), Some(Path::new("/data/h.db")));
 }
 
+/// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS>
+#[test]
+fn an_address_of_postgresql_may_have_several_hosts() {
+    for (text, hosts) in [
+        ("postgres://a,b:6000,[::1]:1/x", "a:5432,b:6000,[::1]:1"),
+        ("postgres:///x?host=a,b&port=1,2", "a:1,b:2"),
+        ("postgres:///x?host=a,b&port=7", "a:7,b:7"),
+        ("postgres://%2Frun%2Fpg:5,b/x", "/run/pg,b:5432"),
+    ] {
+        let url = parsed(text);
+        assert_eq!(url.host().as_deref(), Some(hosts), "{text}");
+        assert_eq!(parsed(&url.to_string()), url, "{url}");
+    }
+    let wanted = "postgres://a,b/x?target_session_attrs=read-write";
+    assert_eq!(parsed(wanted).to_string(), wanted);
+    assert!(
+        parsed("postgres://localhost,127.0.0.1/x").is_local()
+            && !parsed("postgres://localhost,b/x").is_local()
+    );
+    assert!(parsed("postgres://a,b/x").is_same_place(&parsed("postgres://B:5432/y")));
+    assert!(!parsed("postgres://a,b/x").is_same_place(&parsed("postgres://c/x")));
+    let list = "postgres://a,b/x,postgresql://c/y,mysql://d/z,sqlite:e,f";
+    assert_eq!(Url::split(list), ["postgres://a,b/x", "postgresql://c/y", "mysql://d/z", "sqlite:e,f"]);
+    assert_eq!(Url::split("Server=h,1433;Database=x"), ["Server=h,1433;Database=x"]);
+}
+
+#[test]
+fn of_several_servers_the_one_that_fits_is_taken() {
+    use super::hosts::Wanted;
+    // Standby, and whether it only reads: a primary server, one that only reads, a standby.
+    let servers = [(false, false), (false, true), (true, true)];
+    for (name, fitting) in [
+        ("any", [true, true, true]),
+        ("read-write", [true, false, false]),
+        ("read-only", [false, true, true]),
+        ("primary", [true, true, false]),
+        ("standby", [false, false, true]),
+        ("prefer-standby", [false, false, true]),
+    ] {
+        let wanted = Wanted::read(name).unwrap();
+        assert_eq!(servers.map(|(standby, reads)| wanted.fits(standby, reads)), fitting, "{name}");
+    }
+}
+
 #[test]
 fn engines_are_told_by_the_scheme() {
     for (text, engine) in [
@@ -112,6 +156,11 @@ fn mistakes_are_named_with_the_remedy() {
         ("postgres:localhost/x", "needs two slashes"),
         ("postgres://h:0/x", "from 1 to 65535"),
         ("postgres://h:65536/x", "from 1 to 65535"),
+        ("postgres://a,b:1,c:2:3/x", "from 1 to 65535"),
+        ("postgres:///x?host=a,b,c&port=1,2", "3 hosts and 2 ports"),
+        ("postgres://a/x,b/y", "several hosts stand before it"),
+        ("postgres://a/x?target_session_attrs=master", "give any, read-write, read-only, primary"),
+        ("mysql://a,b/x", "PostgreSQL's alone"),
         ("postgres://[::1/x", "has no ]"),
         ("postgres://[::1]5/x", "after ]"),
         ("postgres://h/x?sslmode=verify", "`verify` is no encryption that is known: give disable"),

@@ -25,8 +25,8 @@ fn left_over(url: Url) -> Target {
 }
 
 impl Asks for Check {
-    /// The quick profile on the directory's disk, pages that are checked if that is asked for, then a historian and an order store on SQLite there, and on a server if one is asked
-    /// for.
+    /// The quick profile on the directory's disk, pages that are checked if that is asked for, then a historian and an order store on
+    /// SQLite there, and on a server if one is asked for.
     fn study(&self) -> Result<Study, Failure> {
         let mut study = super::profile("quick", false)?;
         study.target.paths = vec![self.path.clone()];

@@ -120,7 +120,11 @@ mod tests {
         let counts = places(&format!("{one},{two}"), Some("a,b,c")).unwrap_err();
         assert!(counts.contains("2 targets and 3 databases"), "{counts}");
         assert!(places("sqlite:/a", Some("x")).unwrap_err().contains("--database"));
-        let wrong = places("postgres://a:secret@localhost/postgres,nonsense", None).unwrap_err();
-        assert!(wrong.starts_with("target 2: ") && !wrong.contains("secret"), "{wrong}");
+        let wrong = places("mysql://b@localhost/x,postgres://a:secret@localhost/postgres,nonsense", None)
+            .unwrap_err();
+        assert!(
+            wrong.starts_with("target 2: a comma follows the database") && !wrong.contains("secret"),
+            "{wrong}"
+        );
     }
 }

@@ -74,6 +74,7 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "warnings": survey
             .warnings()
             .cloned()
+            .chain(found_elsewhere(plan))
             .chain(lacks(study, plan))
             .chain(placement::remarks(study, plan, &survey.servers))
             .collect::<Vec<_>>(),
@@ -96,6 +97,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
         (None, number) => format!("{number} trials"),
     };
     let mut lines = vec![format!("{}: {what} on {}", study.title, targets.join(", "))];
+    lines.extend(found_elsewhere(plan));
     match search_rules(study, plan) {
         Some(rules) => lines.extend(search_time(&rules, number)),
         None => lines.push(time(plan, survey)),
@@ -112,6 +114,16 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     lines.extend(lacks(study, plan));
     lines.extend(placement::remarks(study, plan, &survey.servers));
     lines
+}
+
+/// Which addresses are not as they were written, since variables or files say the rest of where the server is.
+fn found_elsewhere(plan: &Plan) -> Vec<String> {
+    let urls = plan.trials.iter().flat_map(|trial| trial.databases()).map(|database| database.url);
+    let told =
+        urls.filter(|url| !url.taken().is_empty()).map(|url| format!("{url}: {}", url.taken().join(", ")));
+    let mut found: Vec<String> = told.collect();
+    found.dedup();
+    found
 }
 
 /// What a shell will run. A study may have come with a results directory of others.

@@ -11,6 +11,7 @@
 
 mod check;
 mod config;
+mod connecting;
 mod device;
 mod disk;
 mod documents;

@@ -141,6 +141,9 @@ fn contradictions_are_refused() {
         &["disk", ".", "--profile", "quick", "--block-size", "16KiB"],
         &["disk", ".", "--profile", "cdm3", "--outstanding", "4"],
         &["disk", ".", "--json", "--csv"],
+        &["verify", "journal", "--serve-journal", "127.0.0.1:0", "--duration", "1h"],
+        &["verify", ".", "--after-crash", "--journal", "journal", "--file-size", "1GiB", "--threads", "2"],
+        &["plan", "verify", "journal", "--serve-journal", "127.0.0.1:0"],
     ]);
     insta::assert_snapshot!(table);
 }

@@ -42,8 +42,8 @@ pub(crate) fn exposed(trials: &[Trial]) -> Option<Verdict> {
         format::per_cent,
         |_| {
             format!(
-                "the connection to another machine {exposure} ({words}); with `sslmode=verify-full`, of MySQL and MariaDB \
-                 `ssl-mode=VERIFY_IDENTITY`, in the address it would be encrypted and verified"
+                "the connection to another machine {exposure} ({words}); with `sslmode=verify-full` in the address, of MySQL and MariaDB \
+                 `ssl-mode=VERIFY_IDENTITY`, of SQL Server `encrypt=on` alone, it would be encrypted and verified"
             )
         },
     )

@@ -20,6 +20,7 @@ pub(super) enum Keyword {
     /// Certificates of authorities.
     Authorities,
     AccessTokenFile,
+    PasswordFile,
     MultiSubnetFailover,
     ApplicationIntent,
     ApplicationName,
@@ -32,12 +33,13 @@ pub(super) enum Keyword {
 }
 
 /// Those that can stand behind the `?` of an address, as they are shown.
-pub(super) const OPTIONS: [(&str, Keyword); 11] = [
+pub(super) const OPTIONS: [(&str, Keyword); 12] = [
     ("encrypt", Keyword::Encrypt),
     ("trust_server_certificate", Keyword::TrustServerCertificate),
     ("host_name_in_certificate", Keyword::HostNameInCertificate),
     ("sslrootcert", Keyword::Authorities),
     ("access_token_file", Keyword::AccessTokenFile),
+    ("password_file", Keyword::PasswordFile),
     ("instance", Keyword::Instance),
     ("multi_subnet_failover", Keyword::MultiSubnetFailover),
     ("application_intent", Keyword::ApplicationIntent),

@@ -46,6 +46,8 @@ pub(crate) struct SqlServerAddress {
     pub(crate) authorities: Option<PathBuf>,
     /// File with the access token that is the login.
     pub(crate) access_token_file: Option<PathBuf>,
+    /// File whose first line is the password; `-` if it is asked for at the terminal.
+    pub(crate) password_file: Option<PathBuf>,
     /// Whether all addresses of the host are tried at once, as behind the listener of an availability group.
     pub(crate) multi_subnet_failover: bool,
     /// Whether the session only reads, so that a listener may lead it to a secondary replica.
@@ -222,6 +224,7 @@ impl Said {
             Keyword::HostNameInCertificate => address.host_name_in_certificate = text(),
             Keyword::Authorities => address.authorities = text().map(PathBuf::from),
             Keyword::AccessTokenFile => address.access_token_file = text().map(PathBuf::from),
+            Keyword::PasswordFile => address.password_file = text().map(PathBuf::from),
             Keyword::MultiSubnetFailover => address.multi_subnet_failover = truth(keyword, value)?,
             Keyword::ApplicationIntent => {
                 address.is_read_only = match value.to_ascii_lowercase().as_str() {
@@ -281,7 +284,8 @@ impl Said {
             "localhost".clone_into(&mut self.address.host);
         }
         let address = self.address;
-        if address.access_token_file.is_some() && (address.user.is_some() || address.password.is_some()) {
+        let has_password = address.password.is_some() || address.password_file.is_some();
+        if address.access_token_file.is_some() && (address.user.is_some() || has_password) {
             return Err(UrlError(
                 "an access token is a login by itself: leave out user and password".to_owned(),
             ));
@@ -354,6 +358,7 @@ impl SqlServerAddress {
             Keyword::HostNameInCertificate => self.host_name_in_certificate.clone(),
             Keyword::Authorities => path(&self.authorities),
             Keyword::AccessTokenFile => path(&self.access_token_file),
+            Keyword::PasswordFile => path(&self.password_file),
             Keyword::Instance => self.instance.clone(),
             Keyword::MultiSubnetFailover => yes(self.multi_subnet_failover),
             Keyword::ApplicationIntent => self.is_read_only.then(|| "ReadOnly".to_owned()),
