@@ -74,6 +74,15 @@ impl Engine {
         }
     }
 
+    /// Whether one of its databases is told where its files lie, how it logs, and how it is brought back.
+    #[must_use]
+    pub fn takes_layout(self) -> bool {
+        match self {
+            Self::SqlServer => true,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::Fake => false,
+        }
+    }
+
     /// Whether its time is not that of any clock on a wall.
     #[must_use]
     pub fn is_simulated(self) -> bool {

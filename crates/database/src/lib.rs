@@ -38,7 +38,10 @@ pub use error::Error;
 pub use fake::Fake;
 pub use inspect::{Inspected, inspect};
 pub use numbers::{Number, NumberRow, NumberTaker};
-pub use own::{Held, Holder, Lease, Own, is_name, look, look_as, look_inside, was_closed};
+pub use own::{
+    DelayedDurability, Held, Holder, Layout, Lease, Own, Recovery, Saved, Saving, is_name, look, look_as,
+    look_inside, was_closed,
+};
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};

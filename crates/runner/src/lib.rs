@@ -20,6 +20,7 @@ mod resources;
 mod resume;
 mod run;
 mod run_queue;
+mod running;
 mod sampling;
 mod search_steps;
 mod server;

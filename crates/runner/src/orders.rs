@@ -8,7 +8,7 @@ use record::{Command, Loop, Mark, OrdersOutcome, Outage, Outcome, Parameter, Pre
 use stats::thread_busy;
 use study::{Trial, WantedDatabase};
 use workload::orders::store::Loaded;
-use workload::orders::{self, Job, StoreData, StoreInUse, StoreSize, WantedStore};
+use workload::orders::{self, Job, RestoreError, StoreData, StoreInUse, StoreSize, WantedStore};
 use workload::{TrialError, waiting};
 
 use crate::error::RunError;
@@ -61,19 +61,32 @@ pub(crate) fn ready(
     asked: &Asked<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
-    let Asked { wanted, claim, runtime, stop } = asked;
+    let Asked { wanted, claim, runtime, stop, is_kept } = asked;
     let (own, loaded) = if wanted.existing == Existing::Use {
         let opening = orders::open_store(&wanted.url, &wanted.name, store(job), &claim.run);
         let what = Preparation::waiting(format!("taking up {}", wanted.place()));
         let opening = waiting::telling(tell, what, opening);
         let opened = runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
-        opened.ok_or_else(|| RunError::Interrupted(String::new()))??
+        let (own, loaded) = opened.ok_or_else(|| RunError::Interrupted(String::new()))??;
+        // What is kept is the store as it was loaded, and not what runs made of it.
+        if *is_kept {
+            runtime.block_on(orders::restore(&own.lease(), &loaded, stop, tell)).map_err(not_restored)?;
+        }
+        (own, loaded)
     } else {
         let data = StoreData::new(size(wanted, job.size)?, job.store_seed.unwrap_or(StoreData::SEED));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        orders::load_held((&wanted.url, &wanted.name), claim, &data, threads, stop, tell)?
+        orders::load_held(asked.making(), &data, threads, stop, tell)?
     };
     Ok((own, Some(loaded)))
+}
+
+fn not_restored(error: RestoreError) -> RunError {
+    match error {
+        RestoreError::Database(error) => error.into(),
+        RestoreError::Interrupted => RunError::Interrupted(String::new()),
+        error @ RestoreError::Different { .. } => Error::NoDatabase(error.to_string()).into(),
+    }
 }
 
 /// Size of a store that is loaded: the workload's, if not the database's.

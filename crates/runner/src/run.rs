@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use database::RunId;
 use jiff::Timestamp;
 use load::Span;
-use record::{
-    Environment, Event, FORMAT_VERSION, Labels, Manifest, SearchRules, StartedServer, State, TrialRecord,
-};
+use record::{Environment, Event, FORMAT_VERSION, Labels, Manifest, SearchRules, State, TrialRecord};
 use stats::search::Search;
 use study::{LOOKS, Plan, StepLengths, Stop, Study, Trial};
 
@@ -22,7 +20,7 @@ use crate::resume::Resume;
 use crate::search_steps::{self, Beyond};
 use crate::server;
 use crate::skip::Rules;
-use crate::targets::Targets;
+use crate::targets::{Ready, Targets};
 use crate::trial::{Trials, planned};
 
 /// How often a pause looks whether it is to end.
@@ -258,8 +256,8 @@ impl Run<'_, '_> {
     /// One entry of the plan with its commands: a trial, or a search.
     fn entry(&mut self, study: &Study, trial: &Trial, rules: &mut Rules) -> Result<State, RunError> {
         let number = if study.search.is_some() { self.number + 1 } else { trial.planned.number };
-        let servers = match self.trials.ready(trial, number)? {
-            Ok(servers) => servers,
+        let ready = match self.trials.ready(trial, number)? {
+            Ok(ready) => ready,
             Err(state) => {
                 self.number = number;
                 return Ok(state);
@@ -269,10 +267,11 @@ impl Run<'_, '_> {
             self.command(before, When::Before, trial)?;
         }
         let state = match self.search_rules(study, trial)? {
-            Some(rules) => self.search(&rules, trial, servers)?,
+            Some(rules) => self.search(&rules, trial, ready)?,
             None => {
                 self.number = trial.planned.number;
-                let record = TrialRecord { servers, ..planned(trial, self.number) };
+                let Ready { servers, done } = ready;
+                let record = TrialRecord { servers, notes: done, ..planned(trial, self.number) };
                 let ran = self.trials.run(record, trial, &trial.work)?;
                 if ran.record.state == State::Complete {
                     rules.measured(trial, &ran.measured);
@@ -333,7 +332,7 @@ impl Run<'_, '_> {
         &mut self,
         rules: &SearchRules,
         trial: &Trial,
-        mut servers: Vec<StartedServer>,
+        Ready { mut servers, mut done }: Ready,
     ) -> Result<State, RunError> {
         let span = |seconds: f64| Span { ns: (seconds * 1e9) as u64 };
         let lengths = match rules.cycle {
@@ -353,8 +352,12 @@ impl Run<'_, '_> {
                 break;
             }
             self.number += 1;
-            let record =
-                TrialRecord { search: Some(step), servers: servers.clone(), ..planned(trial, self.number) };
+            let record = TrialRecord {
+                search: Some(step),
+                servers: servers.clone(),
+                notes: std::mem::take(&mut done),
+                ..planned(trial, self.number)
+            };
             // The other steps begin where the one before ended.
             servers.iter_mut().for_each(|server| server.steps.clear());
             let ran = self.trials.run(record, trial, &work)?;

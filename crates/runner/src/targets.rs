@@ -9,8 +9,9 @@ use load::Tell;
 use record::{InspectedServer, Preparation, StartedServer, Unit};
 use study::{Plan, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
+use workload::ServerMeter;
 use workload::orders::store::Loaded;
-use workload::{ServerMeter, waiting};
+use workload::waiting::{self, Making};
 
 use crate::activity::Looked;
 use crate::environment::Lying;
@@ -18,6 +19,7 @@ use crate::error::{Listener, RunError};
 use crate::inspect;
 use crate::preparing::Preparing;
 use crate::resume::Resume;
+use crate::running::{Bringing, Kept};
 use crate::server::{self, Lies};
 use crate::server_cpu::{self, MayUse, Metered, MeteredBy};
 use crate::started::{Groups, Lifting, StartedServers};
@@ -28,6 +30,8 @@ pub(crate) struct Targets {
     /// Files and devices of the disk tests, by the paths that were given.
     files: Vec<(Vec<PathBuf>, disk::Target)>,
     databases: Vec<Held>,
+    /// Databases that some trial wants brought back.
+    kept: Vec<Kept>,
     /// Servers that were started for them; they end after the databases were given up.
     servers: StartedServers,
     /// What their connections live on.
@@ -44,7 +48,17 @@ pub(crate) struct Held {
     pub(crate) loaded: Option<Loaded>,
     /// Whether the next trial finds it as it was made.
     pub(crate) fresh: bool,
+    /// Whether a trial has run on it.
+    pub(crate) is_used: bool,
     lies: Lies,
+}
+
+/// How all that a trial is run against stands.
+pub(crate) struct Ready {
+    /// Servers that were started for it.
+    pub(crate) servers: Vec<StartedServer>,
+    /// What was done before it with databases of servers that somebody else runs.
+    pub(crate) done: Vec<String>,
 }
 
 /// Looks at the databases of a plan that are files, and touches nothing: what will be refused is refused before anybody reads what
@@ -151,14 +165,18 @@ fn instead(trial: Option<&Trial>) -> Option<Existing> {
     Some(if is_driven { Existing::Use } else { Existing::Reuse })
 }
 
+fn runtime() -> Result<Runtime, RunError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?)
+}
+
 impl Targets {
     fn new(program: &Path) -> Result<Self, RunError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Error::Unreachable(format!("cannot wait for a database: {error}")))?;
+        let runtime = runtime()?;
         Ok(Self {
             files: Vec::new(),
             databases: Vec::new(),
+            kept: Vec::new(),
             servers: StartedServers::new(program.to_owned()),
             runtime,
         })
@@ -176,6 +194,9 @@ impl Targets {
         if plan.databases().iter().any(|(wanted, _)| wanted.server.is_some()) {
             targets.servers = targets.servers.of_plan(plan).of_run(run)?;
         }
+        let databases = plan.databases().into_iter().map(|(wanted, _)| wanted);
+        targets.kept =
+            databases.filter_map(|wanted| Some(Kept::new(wanted.clone(), plan.saving(&wanted)?))).collect();
         let mut preparing = Preparing::new(listen);
         let mut tell = |at| preparing.tell(at);
         let opened = plan
@@ -227,14 +248,19 @@ impl Targets {
             _ => wanted.clone(),
         };
         let url = found.url.clone();
-        let asked = Asked { wanted: &found, claim: &claim, runtime: &self.runtime, stop };
+        let is_kept = self.kept.iter().any(|kept| kept.wanted.is_same(&wanted));
+        let asked = Asked { wanted: &found, claim: &claim, runtime: &self.runtime, stop, is_kept };
         let (own, loaded) = match trial {
             Some(trial) => workloads::ready(&trial.work, &asked, tell)?,
             None => (asked.make(tell)?, None),
         };
         let fresh = !own.was_there();
         let lies = self.runtime.block_on(server::lies(&own, stop));
-        self.databases.push(Held { wanted, url, own, loaded, fresh, lies });
+        // Held before anything of it is kept: what was made is removed with the others if that fails.
+        self.databases.push(Held { wanted, url, own: own.clone(), loaded, fresh, is_used: false, lies });
+        if let Some(kept) = self.kept.iter_mut().find(|kept| kept.wanted.is_same(&found)) {
+            kept.keep(&own, (&self.runtime, stop), tell)?;
+        }
         if stop.load(Ordering::Relaxed) { Err(RunError::Interrupted(String::new())) } else { Ok(()) }
     }
 
@@ -245,7 +271,7 @@ impl Targets {
         run: &RunId,
         stop: &AtomicBool,
         listen: &mut Listener<'_>,
-    ) -> Result<Vec<StartedServer>, RunError> {
+    ) -> Result<Ready, RunError> {
         let mut preparing = Preparing::new(listen);
         let ready = self.ready_telling(trial, run, stop, &mut |at| preparing.tell(at));
         preparing.end()?;
@@ -258,22 +284,45 @@ impl Targets {
         run: &RunId,
         stop: &AtomicBool,
         tell: &mut Tell<'_>,
-    ) -> Result<Vec<StartedServer>, RunError> {
+    ) -> Result<Ready, RunError> {
+        let is_used = |wanted: &WantedDatabase| {
+            self.databases.iter().any(|held| held.is_used && held.wanted.is_same(wanted))
+        };
         let mut anew: Vec<WantedDatabase> = trial.databases();
-        anew.retain(|wanted| {
-            wanted.server.as_ref().is_some_and(|server| self.servers.is_to_be_made_anew(server))
+        anew.retain(|wanted| match &wanted.server {
+            Some(server) => self.servers.is_to_be_made_anew(server),
+            None => wanted.cycle.anew && is_used(wanted),
         });
         for wanted in &anew {
-            self.databases.retain(|held| !held.wanted.is_same(wanted));
-            wanted.server.iter().for_each(|server| self.servers.remove(server));
+            self.give_up(wanted, stop)?;
         }
-        let is_anew = !anew.is_empty();
+        let is_anew = anew.iter().any(|wanted| wanted.server.is_some());
         anew.into_iter().try_for_each(|wanted| self.hold(wanted, run, stop, Some(trial), tell))?;
         if is_anew {
             self.servers.save(tell)?;
         }
         let servers = self.servers.ready(trial, stop, tell)?;
-        // Whoever held a database lost it with the server that was started again.
+        self.check_held_again(trial, stop)?;
+        let done = self.bring(trial, stop, tell)?;
+        Ok(Ready { servers, done })
+    }
+
+    /// Gives up a database that is made anew, with the server that was started for it.
+    fn give_up(&mut self, wanted: &WantedDatabase, stop: &AtomicBool) -> Result<(), RunError> {
+        let Some(at) = self.databases.iter().position(|held| held.wanted.is_same(wanted)) else {
+            return Ok(());
+        };
+        let held = self.databases.remove(at);
+        match &wanted.server {
+            Some(server) => self.servers.remove(server),
+            // Its sessions end with it, and with them their locks: whoever makes the database anew does not wait on this runtime.
+            None => runtime()?.block_on(waiting::remove(held.own, stop))?,
+        }
+        Ok(())
+    }
+
+    /// Whoever held a database lost it with the server that was started again.
+    fn check_held_again(&mut self, trial: &Trial, stop: &AtomicBool) -> Result<(), RunError> {
         let held = self.databases_of(trial).into_iter().filter(|held| held.wanted.server.is_some());
         let held: Vec<Own> = held.map(|held| held.own.clone()).collect();
         for own in held {
@@ -282,7 +331,29 @@ impl Targets {
                 return Err(RunError::Database(Error::Lost(why)));
             }
         }
-        Ok(servers)
+        Ok(())
+    }
+
+    /// Brings databases of servers that somebody else runs to what a trial asks for. Tells what was done.
+    fn bring(
+        &mut self,
+        trial: &Trial,
+        stop: &AtomicBool,
+        tell: &mut Tell<'_>,
+    ) -> Result<Vec<String>, RunError> {
+        let mut wanted: Vec<WantedDatabase> = trial.databases();
+        wanted.retain(|wanted| wanted.server.is_none());
+        let mut done = Vec::new();
+        let kept = &self.kept;
+        let mut bringing = Bringing { trial, runtime: &self.runtime, stop, tell, kept, done: &mut done };
+        bringing.restart(&wanted)?;
+        for wanted in &wanted {
+            if let Some(held) = self.databases.iter_mut().find(|held| held.wanted.is_same(wanted)) {
+                bringing.bring(held, wanted)?;
+            }
+        }
+        bringing.rest(&wanted);
+        Ok(done)
     }
 
     /// What lifts the limits of started servers where a run is to end; none where there are none.
@@ -445,10 +516,17 @@ impl Targets {
     pub(crate) fn leave(&mut self, stop: &AtomicBool) -> Result<(), String> {
         let mut result = Ok(());
         for Held { wanted, own, .. } in self.databases.drain(..) {
-            if !wanted.keep && !own.was_there() && wanted.server.is_none() {
-                let removed = self.runtime.block_on(waiting::remove(own, stop));
-                result = result.and(removed.map_err(|error| error.to_string()));
+            if wanted.server.is_some() {
+                continue;
             }
+            let left = if !wanted.keep && !own.was_there() {
+                self.runtime.block_on(waiting::remove(own, stop))
+            } else if self.kept.iter().any(|kept| kept.wanted.is_same(&wanted)) {
+                self.runtime.block_on(waiting::forget_saved(&own, stop))
+            } else {
+                Ok(())
+            };
+            result = result.and(left.map_err(|error| error.to_string()));
         }
         result
     }
@@ -470,16 +548,24 @@ pub(crate) struct Asked<'a> {
     pub(crate) claim: &'a Claim,
     pub(crate) runtime: &'a Runtime,
     pub(crate) stop: &'a AtomicBool,
+    /// Whether what is in it is kept, to be brought back.
+    pub(crate) is_kept: bool,
 }
 
 impl Asked<'_> {
     /// Makes it, or takes it up.
     pub(crate) fn make(&self, tell: &mut Tell<'_>) -> Result<Own, RunError> {
         let WantedDatabase { url, name, .. } = self.wanted;
-        let made = self.runtime.block_on(waiting::make(url, name, self.claim, self.stop, tell));
+        let made = self.runtime.block_on(waiting::make(self.making(), self.stop, tell));
         let made = made.ok_or_else(|| {
             RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
         })?;
         Ok(made?)
+    }
+
+    /// What is to be made.
+    pub(crate) fn making(&self) -> Making<'_> {
+        let WantedDatabase { url, name, layout, .. } = self.wanted;
+        Making { url, name, claim: self.claim, layout }
     }
 }

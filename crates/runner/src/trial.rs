@@ -21,7 +21,7 @@ use crate::resources::{Devices, Machine};
 use crate::sampling::{Sampler, Sampling};
 use crate::server;
 use crate::started::{Groups, Lifting};
-use crate::targets::Targets;
+use crate::targets::{Ready, Targets};
 use crate::workloads;
 
 /// What trials are run with, one after the other.
@@ -69,16 +69,12 @@ impl Trials<'_, '_> {
         servers.filter_map(|(name, file)| Some((name, file.ok()?))).collect()
     }
 
-    /// Makes the servers of a trial ready that were started for it; if one cannot be what the trial asks for, the trial has failed.
-    pub(crate) fn ready(
-        &mut self,
-        trial: &Trial,
-        number: u32,
-    ) -> Result<Result<Vec<StartedServer>, State>, RunError> {
+    /// Makes the servers and databases of a trial ready; if a server that was started cannot be what it asks for, the trial has failed.
+    pub(crate) fn ready(&mut self, trial: &Trial, number: u32) -> Result<Result<Ready, State>, RunError> {
         let lifting = self.targets.lifting();
         let ready = || self.targets.ready(trial, self.run, self.stop, self.listen);
         let reason = match while_lifted(lifting, self.stop, ready) {
-            Ok(servers) => return Ok(Ok(servers)),
+            Ok(ready) => return Ok(Ok(ready)),
             Err(RunError::Server { .. } | RunError::Unproved { .. }) if self.stopped() => {
                 return Ok(Err(State::Aborted));
             }

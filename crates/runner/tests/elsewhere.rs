@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use workload::historian;
 use workload::orders::{self, StoreData, StoreInUse};
+use workload::waiting::Making;
 use workload::{CpuReading, ServerMeter};
 
 /// Those who wait for an answer, in the order of their questions.
@@ -363,7 +364,8 @@ fn store(directory: &Path) -> (Own, Job) {
     let url: Url = format!("sqlite:{}", directory.join("orders.db").display()).parse().unwrap();
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
-    let (own, loaded) = orders::load_held((&url, ""), &claim(), &data, 1, &stop, &mut |_| {}).unwrap();
+    let (own, loaded) =
+        orders::load_held(Making::plain(&url, "", &claim()), &data, 1, &stop, &mut |_| {}).unwrap();
     let settings: orders::Settings = serde_json::from_str(
         r#"{"n_threads": 2, "ramp_rate": 1000.0, "warmup_time": "200ms", "run_time": "1s"}"#,
     )

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use database::Engine;
+use database::{Engine, Saving};
 use load::{Span, TargetNeeds};
 use record::{Design, DesignAxis, Order, PlannedTrial, SearchRules, StoppingRule};
 
@@ -183,6 +183,13 @@ impl Plan {
             }
         }
         databases
+    }
+
+    /// How a database is brought back before some trial of it; none where it never is.
+    #[must_use]
+    pub fn saving(&self, database: &WantedDatabase) -> Option<Saving> {
+        let all = self.trials.iter().flat_map(Trial::databases);
+        all.filter(|other| other.is_same(database)).find_map(|other| other.cycle.saving)
     }
 
     /// Time that all trials take with their pauses, if none is left out. Making test files comes on top.

@@ -42,6 +42,7 @@ impl Study {
             search: None,
             quick: false,
             quick_look: None,
+            in_lab: None,
             disk_size: None,
             prices: None,
             places: BTreeMap::new(),

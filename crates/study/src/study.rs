@@ -101,6 +101,9 @@ pub struct Study {
     /// What a quick look lays over the study; without it times and blocks are shortened as prony sees fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quick_look: Option<toml::Table>,
+    /// What is laid over the study where its places are made in a laboratory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_lab: Option<toml::Table>,
     /// Size of the disk that is to hold the database, for the time until it is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_size: Option<Size>,
@@ -268,7 +271,19 @@ impl Study {
                 .map(|(key, now)| format!("target.{key} is an older spelling of the axis target.{now}")),
         );
         notes.dedup();
+        notes.extend(self.unseen_devices());
         notes
+    }
+
+    /// Servers whose devices are to be quiet and cannot be seen.
+    fn unseen_devices(&self) -> Option<String> {
+        let mut servers = self.target.server.iter();
+        let (name, server) = servers.find(|(_, server)| server.runs() && server.quiet_below.is_some())?;
+        let at: Vec<String> = server.at.iter().map(ToString::to_string).collect();
+        Some(format!(
+            "target.server.{name}.quiet_below is not looked at: the devices of {} are its own machine's; only its rest is waited for",
+            at.join(", ")
+        ))
     }
 
     /// Whether the outstanding I/Os are varied.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use database::{Existing, is_name};
+use database::{Existing, Saving, Url, is_name};
 use load::TargetNeeds;
 
 use crate::expand::Point;
@@ -52,10 +52,10 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
     let mut errors = Vec::new();
     for (name, server) in &target.server {
         let key = format!("target.server.{name}");
-        if server.engine.is_none() {
+        if server.engine.is_none() && !server.runs() {
             errors.push(mistake(
                 format!("{key}.engine"),
-                "is missing; give \"postgres\", \"mariadb\", \"mysql\" or \"sqlserver\"",
+                "is missing; give \"postgres\", \"mariadb\" or \"mysql\", or as at the address of a server that runs",
             ));
         }
         errors.extend(
@@ -78,11 +78,14 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
 /// What this version starts no servers of.
 fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
     let yourself = "start it yourself and give its address as target.database";
-    let of_engine = server.engine.filter(|engine| *engine == Engine::Sqlserver);
+    let of_engine = server.engine.filter(|engine| *engine == Engine::Sqlserver && !server.runs());
     let engine = of_engine.map(|engine| {
         mistake(
             format!("{key}.engine"),
-            format!("{} is not started by prony yet: {yourself}", engine.called()),
+            format!(
+                "{} is not started by prony yet: start it yourself and give its address as {key}.at",
+                engine.called()
+            ),
         )
     });
     let pair = server.pair.map(|_| {
@@ -104,6 +107,12 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     }
     if errors.is_empty() {
         errors.extend(idle_servers(target, &wanted));
+        let mut wanted = wanted.iter();
+        for database in target.databases().iter() {
+            let own: Vec<WantedDatabase> =
+                wanted.by_ref().take(database.count.unwrap_or(1) as usize).cloned().collect();
+            errors.extend(check_laid(database, &own));
+        }
     }
     if let Some(database) = wanted.iter().find(|database| !fake && database.url.fake().is_some()) {
         let problem =
@@ -138,9 +147,14 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
 fn idle_servers(target: &Target, wanted: &[WantedDatabase]) -> Vec<StudyError> {
     let idle = |(name, server): (&String, &Server)| {
         let instances = server.instances.filter(|&instances| instances > 1)?;
-        let of_it =
-            wanted.iter().filter_map(|database| database.server.as_ref()).filter(|of| of.name == *name);
-        let used = of_it.filter_map(|server| server.number).collect::<BTreeSet<u32>>().len() as u32;
+        let used = if server.runs() {
+            let is_used = |url: &&Url| wanted.iter().any(|database| database.url.is_same_place(url));
+            server.at.iter().take(instances as usize).filter(is_used).count() as u32
+        } else {
+            let of_it =
+                wanted.iter().filter_map(|database| database.server.as_ref()).filter(|of| of.name == *name);
+            of_it.filter_map(|server| server.number).collect::<BTreeSet<u32>>().len() as u32
+        };
         let problem = format!(
             "are {instances} servers, and databases are on {used} of them: give target.database a count of {instances}, or fewer \
              instances"
@@ -169,17 +183,39 @@ fn check_one(target: &Target, database: &Database) -> Option<StudyError> {
                 format!("`{name}` has no meaning for {url}, where the address names the file: leave it out");
             Some(mistake(NAME, problem))
         }
-        Some(At::Named(name)) if target.server.contains_key(name) && is_found(database.existing) => {
-            Some(mistake(
-                "target.database.existing",
-                format!("has no meaning on {name}, which is started empty: leave it out"),
-            ))
-        }
+        Some(At::Named(name)) if is_started(target, name) && is_found(database.existing) => Some(mistake(
+            "target.database.existing",
+            format!("has no meaning on {name}, which is started empty: leave it out"),
+        )),
         Some(_) if database.count == Some(0) => {
             Some(mistake("target.database.count", "cannot be 0: leave it out for one"))
         }
         Some(_) => None,
     }
+}
+
+/// Whether a name is that of a server that prony starts.
+fn is_started(target: &Target, name: &str) -> bool {
+    target.server.get(name).is_some_and(|server| !server.runs())
+}
+
+/// What only a database of SQL Server takes, of one on another server; and one that is both to stay and to be made anew.
+fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError> {
+    let mut errors = Vec::new();
+    if let Some(other) = wanted.iter().find(|wanted| !wanted.url.engine().takes_layout()) {
+        let name = other.url.engine().dialect().name();
+        let problem = format!(
+            "is of a database of SQL Server, and {name} takes no such for one database: leave it out"
+        );
+        let laid = database.laid().into_iter();
+        errors.extend(laid.map(|key| mistake(format!("{DATABASE}.{key}"), problem.clone())));
+    }
+    let is_there = |wanted: &&WantedDatabase| matches!(wanted.existing, Existing::Use | Existing::Reuse);
+    if wanted.iter().filter(is_there).any(|wanted| wanted.cycle.anew) {
+        let problem = "takes up a database that is there, and its server's between_trials = \"recreate\" removes it: give one of them";
+        errors.push(mistake("target.database.existing", problem));
+    }
+    errors
 }
 
 /// Whether it says what happens to one that is there.
@@ -258,6 +294,21 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
             );
             return Some(mistake(DATABASE, problem));
         }
+        if !other.layout.has_same_files(&database.layout) {
+            let problem = format!(
+                "{place} is asked for in two ways: where its files lie (data_dir, log_dir, data_size, log_size, growth) must be the same in \
+                 all trials; so give each a database of its own, with a name"
+            );
+            return Some(mistake(DATABASE, problem));
+        }
+        let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
+        if has_snapshot(other) != has_snapshot(&database) {
+            let problem = format!(
+                "{place} has a snapshot in some trials and not in others, which would pay for it too: what changes is copied to it first. \
+                 Give each way to restore a database of its own, with a name"
+            );
+            return Some(mistake("target.database.restore", problem));
+        }
         if (other.existing, other.keep) != (database.existing, database.keep) {
             let problem = format!(
                 "{place} is asked for in two ways: what becomes of it (existing, keep) must be the same in all trials"
@@ -274,8 +325,77 @@ mod tests {
 
     fn told(workload: &str, target: &str) -> String {
         let text = format!("blocks = 1\n[workload.{workload}]\n[target]\n{target}");
-        Plan::of(&Study::from_toml(&text).unwrap())
-            .map_or_else(|errors| errors.to_string(), |_| String::new())
+        let planned = Study::from_toml(&text).and_then(|study| Plan::of(&study));
+        planned.map_or_else(|errors| errors.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn files_and_logs_are_said_of_databases_of_sql_server_alone() {
+        let at = |rest: &str| format!("database = {{ at = \"sqlserver://sa@h/master\", {rest} }}");
+        for rest in [
+            r#"data_dir = "D:\\hds", log_dir = "E:\\hds", data_size = "10GiB", log_size = "1GiB", growth = "64MiB""#,
+            r#"data_dir = ["/a", "/b"], recovery = "bulk_logged", delayed_durability = "forced""#,
+            r#"restore = "snapshot""#,
+        ] {
+            assert_eq!(told("orders", &at(rest)), "", "{rest}");
+            let other = at(rest).replace("sqlserver", "postgres");
+            let told = told("orders", &other);
+            assert!(told.contains("is of a database of SQL Server, and PostgreSQL takes no such"), "{told}");
+        }
+        let told_of = |rest: &str| told("historian", &at(rest));
+        assert!(told_of("data_dir = 3").contains("a directory, or an array of them"));
+        assert!(told_of("recovery = \"most\"").contains("`simple`, `full`"));
+    }
+
+    #[test]
+    fn a_server_that_runs_is_changed_by_nobody() {
+        let at = |address: &str, rest: &str| {
+            told("orders", &format!("database = \"s\"\n[target.server.s]\nat = \"{address}\"\n{rest}"))
+        };
+        let (sql_server, postgres) = ("sqlserver://sa@h/master", "postgres://me@h/x");
+        for rest in [
+            "",
+            "data = \"D:\\\\x\"\nlog = \"E:\\\\x\"\ncold = true",
+            "between_trials = \"restore\"",
+            "rest = \"1s\"",
+        ] {
+            assert_eq!(at(sql_server, rest), "", "{rest}");
+        }
+        assert_eq!(at(postgres, "between_trials = \"restart\"\nrestart = \"ssh h restart\""), "");
+        for (address, rest, problem) in [
+            (sql_server, "memory = \"2GiB\"", "target.server.s.memory: is of a server that prony starts"),
+            (sql_server, "settings.x = 1", "target.server.s.settings: is of a server that prony starts"),
+            (sql_server, "between_trials = \"restart\"", "give restart the command that starts it again"),
+            (sql_server, "instances = 2", "are more than the addresses in at"),
+            (postgres, "data = \"/x\"", "can be said of a database of SQL Server alone"),
+            (postgres, "cold = true", "can be said of a database of SQL Server alone"),
+            (postgres, "between_trials = \"restore\"", "cannot be \"restore\" on this server"),
+            ("", "engine = \"postgres\"\nrestart = \"x\"", "prony starts this one: leave it out, or give at"),
+        ] {
+            let told = at(address, rest);
+            assert!(told.contains(problem), "{address} {rest}: {told}");
+        }
+    }
+
+    /// What a snapshot costs would have been told of trials that never asked for one.
+    #[test]
+    fn a_database_has_a_snapshot_in_all_of_its_trials_or_in_none() {
+        let way = |name: &str, restore: &str| {
+            format!("[[configuration]]\nname = \"{name}\"\ntarget.database.restore = \"{restore}\"\n")
+        };
+        let of = |ways: [&str; 2]| {
+            let ways = ways.map(|restore| way(restore, restore)).join("");
+            let text = format!(
+                "blocks = 1\nreference = \"deletion\"\n[workload.orders]\n[target]\ndatabase = \"sqlserver://sa@h/master\"\n{ways}"
+            );
+            let planned = Plan::of(&Study::from_toml(&text).unwrap());
+            planned.map_or_else(
+                |errors| errors.to_string(),
+                |plan| format!("{:?}", plan.saving(&plan.databases()[0].0)),
+            )
+        };
+        assert!(of(["deletion", "snapshot"]).contains("has a snapshot in some trials and not in others"));
+        assert_eq!(of(["deletion", "backup"]), "Some(Backup)", "also where the first trial asks for none");
     }
 
     /// They were found when the study had begun, or never: one file under two names was two databases.

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use database::{Claim, Error, Own, Url};
+use database::{Claim, Error, Layout, Own, Url};
 use load::Tell;
 use record::Preparation;
 use tokio::time::sleep;
@@ -19,61 +19,107 @@ const FINISH_GRACE: Duration = Duration::from_secs(1);
 /// How long it may take to be removed.
 const REMOVE_GRACE: Duration = Duration::from_secs(10);
 
+// Each of these is a future around another. Work is put on the heap where it comes in: a future keeps what it is given beside what it makes
+// of it, so that each layer would double what the stack has to hold.
+
 /// Awaits work, but not longer than until `stop` is set: none then, and the work is dropped where it stands.
-pub async fn unless_stopped<T>(stop: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
-    with_grace(stop, Duration::ZERO, work).await
+pub fn unless_stopped<T>(
+    stop: &AtomicBool,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Option<T>> {
+    with_grace(stop, Duration::ZERO, work)
 }
 
 /// Awaits work, and for `grace` more once `stop` is set.
-pub async fn with_grace<T>(stop: &AtomicBool, grace: Duration, work: impl Future<Output = T>) -> Option<T> {
-    let given_up = async {
-        while !stop.load(Ordering::Relaxed) {
-            sleep(LOOK).await;
+pub fn with_grace<T>(
+    stop: &AtomicBool,
+    grace: Duration,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Option<T>> {
+    let work = Box::pin(work);
+    async move {
+        let given_up = async {
+            while !stop.load(Ordering::Relaxed) {
+                sleep(LOOK).await;
+            }
+            sleep(grace).await;
+        };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = given_up => None,
         }
-        sleep(grace).await;
-    };
-    tokio::select! {
-        biased;
-        done = work => Some(done),
-        () = given_up => None,
     }
 }
 
 /// Awaits what would leave something behind if it were dropped half done: a server that answers is let finish it.
-pub async fn unless_stopped_for_long<T>(stop: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
-    with_grace(stop, FINISH_GRACE, work).await
+pub fn unless_stopped_for_long<T>(
+    stop: &AtomicBool,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Option<T>> {
+    with_grace(stop, FINISH_GRACE, work)
 }
 
 /// Awaits work of which nothing is heard meanwhile, and tells at its begin and every second that it goes on.
-pub async fn telling<T>(tell: &mut Tell<'_>, what: Preparation, work: impl Future<Output = T>) -> T {
-    tell(what.clone());
-    going_on(tell, &what, work).await
+pub fn telling<T>(
+    tell: &mut Tell<'_>,
+    what: Preparation,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = T> {
+    let work = Box::pin(work);
+    async move {
+        tell(what.clone());
+        going_on(tell, &what, work).await
+    }
 }
 
 /// [`telling`] of what was told to begin.
-pub async fn going_on<T>(tell: &mut Tell<'_>, what: &Preparation, work: impl Future<Output = T>) -> T {
-    let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            biased;
-            done = &mut work => return done,
-            () = sleep(SIGN) => tell(what.clone()),
+pub fn going_on<T>(
+    tell: &mut Tell<'_>,
+    what: &Preparation,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = T> {
+    let mut work = Box::pin(work);
+    async move {
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = sleep(SIGN) => tell(what.clone()),
+            }
         }
     }
 }
 
+/// A database that is to be made or taken up.
+#[derive(Clone, Copy, Debug)]
+pub struct Making<'a> {
+    /// Address of the server, or of the file.
+    pub url: &'a Url,
+    /// Its name on the server.
+    pub name: &'a str,
+    /// For whom, and what becomes of one that is there.
+    pub claim: &'a Claim,
+    /// How it lies and logs.
+    pub layout: &'a Layout,
+}
+
+impl<'a> Making<'a> {
+    /// One that lies and logs as its server has it.
+    #[must_use]
+    pub fn plain(url: &'a Url, name: &'a str, claim: &'a Claim) -> Self {
+        static PLAIN: Layout = Layout::PLAIN;
+        Self { url, name, claim, layout: &PLAIN }
+    }
+}
+
 /// Makes or takes up a database of our own; none if the user asks for an end and it is not there soon.
-pub async fn make(
-    url: &Url,
-    name: &str,
-    claim: &Claim,
-    stop: &AtomicBool,
-    tell: &mut Tell<'_>,
-) -> Option<Result<Own, Error>> {
+pub async fn make(making: Making<'_>, stop: &AtomicBool, tell: &mut Tell<'_>) -> Option<Result<Own, Error>> {
+    let Making { url, name, claim, layout } = making;
     let place = url.file().map_or_else(|| name.to_owned(), |file| file.display().to_string());
-    let making =
-        telling(tell, Preparation::waiting(format!("taking up {place}")), Own::make(url, name, claim));
-    unless_stopped_for_long(stop, making).await
+    let making = Own::make_laid(url, name, claim, layout);
+    unless_stopped_for_long(stop, telling(tell, Preparation::waiting(format!("taking up {place}")), making))
+        .await
 }
 
 /// Removes a database of our own, for which there is not much time once the user asks for an end.
@@ -86,6 +132,21 @@ pub async fn remove(own: Own, stop: &AtomicBool) -> Result<(), Error> {
         Err(Error::Lost(format!(
             "{place} could not be removed within {} s of the interruption, and may be left: drop it when it can be reached \
              again, or let the next run replace it",
+            REMOVE_GRACE.as_secs()
+        )))
+    })
+}
+
+/// Removes the snapshot of a database of our own that stays, in as little time.
+///
+/// # Errors
+/// Says what is left.
+pub async fn forget_saved(own: &Own, stop: &AtomicBool) -> Result<(), Error> {
+    with_grace(stop, REMOVE_GRACE, own.forget_saved()).await.unwrap_or_else(|| {
+        Err(Error::Lost(format!(
+            "the snapshot of {} could not be removed within {} s of the interruption, and may be left: the next run that keeps what is in \
+             it replaces it",
+            own.url(),
             REMOVE_GRACE.as_secs()
         )))
     })

@@ -17,6 +17,7 @@ pub(crate) static ADMINISTRATION: Administration = Administration {
     is_held: "SELECT coalesce(is_used_lock(concat('prony:', md5(database()))) = {id}, 0)",
     stay: Some("SET SESSION wait_timeout = 31536000"),
     stay_may_be_unknown: false,
+    layout: None,
     way: Way::Commenting(Commenting {
         create: "CREATE DATABASE {name} CHARACTER SET utf8mb4{comment}",
         comment: " COMMENT '{text}'",

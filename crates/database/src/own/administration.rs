@@ -3,6 +3,7 @@
 //! Here stands what an engine has to answer; in which order and under which locks it is asked, is the affair of `server` and of
 //! the two ways.
 
+use super::layout::LayoutStatements;
 use crate::{Dialect, Value};
 
 /// The statements of an engine. What stands in braces is put in.
@@ -29,6 +30,8 @@ pub(crate) struct Administration {
     pub(crate) is_held: &'static str,
     /// Keeps the server from ending a session that does nothing; none of one that never does.
     pub(crate) stay: Option<&'static str>,
+    /// How it is told where a database lies and what it logs; none where that cannot be said of one database.
+    pub(crate) layout: Option<&'static LayoutStatements>,
     /// Whether there are servers that do not know that setting, and never end such a session.
     pub(crate) stay_may_be_unknown: bool,
     pub(crate) way: Way,
@@ -46,7 +49,7 @@ pub(crate) enum Way {
 /// Where a database can be given another name in one step while nobody is connected to it.
 #[derive(Debug)]
 pub(crate) struct Renaming {
-    /// Makes the database `{name}`.
+    /// Makes the database `{name}`; what is said of its files follows.
     pub(crate) create: &'static str,
     /// Gives the database `{name}` the name `{other}`.
     pub(crate) rename: &'static str,

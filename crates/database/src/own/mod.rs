@@ -8,6 +8,7 @@ mod administration;
 mod commenting;
 mod file;
 mod keeper;
+mod layout;
 mod lease;
 mod mark;
 mod renaming;
@@ -28,7 +29,11 @@ use crate::fake::FakeServer;
 use crate::url::Address;
 use crate::{Claim, Error, Session, Url, mysql, postgres, sqlserver};
 
+pub use layout::{DelayedDurability, Layout, Recovery, Saved, Saving};
+
 pub(crate) use administration::{Administration, Commenting, Renaming, Way};
+pub(crate) use layout::{Files, LayoutStatements, SavingStatements, beneath};
+use server::Place;
 pub(crate) use server::hash;
 
 /// A database of our own. While any clone of this is there, no other can be made of the same database.
@@ -68,6 +73,17 @@ impl Own {
     /// # Errors
     /// When it exists and may not be taken, when the rights are missing, or the server cannot be reached.
     pub async fn make(url: &Url, name: &str, claim: &Claim) -> Result<Self, Error> {
+        Self::make_laid(url, name, claim, &Layout::default()).await
+    }
+
+    /// [`Self::make`] of a database that lies and logs as is said. One that is there already keeps its files.
+    ///
+    /// # Errors
+    /// As there, and when the server takes no such for one database.
+    pub async fn make_laid(url: &Url, name: &str, claim: &Claim, layout: &Layout) -> Result<Self, Error> {
+        if *layout != Layout::default() && (url.file().is_some() || url.fake().is_some()) {
+            return Err(layout::without(url.engine().dialect()));
+        }
         let (name, was_there, hold) = match &url.0 {
             Address::Sqlite(path) => {
                 let (hold, was_there) = file::make(path, claim).await?;
@@ -77,9 +93,11 @@ impl Own {
                 let (hold, was_there) = make_fake(url, server, claim).await?;
                 (name.to_owned(), was_there, Hold::Fake(hold))
             }
-            Address::Postgres(_) => on_server(&postgres::ADMINISTRATION, url, name, claim).await?,
-            Address::Mysql(_) => on_server(&mysql::ADMINISTRATION, url, name, claim).await?,
-            Address::SqlServer(_) => on_server(&sqlserver::ADMINISTRATION, url, name, claim).await?,
+            Address::Postgres(_) => on_server(&postgres::ADMINISTRATION, (url, name), claim, layout).await?,
+            Address::Mysql(_) => on_server(&mysql::ADMINISTRATION, (url, name), claim, layout).await?,
+            Address::SqlServer(_) => {
+                on_server(&sqlserver::ADMINISTRATION, (url, name), claim, layout).await?
+            }
         };
         let url = url.with_database(&name);
         Ok(Self { url, name, was_there, claim: claim.clone(), hold: Arc::new(hold) })
@@ -136,6 +154,66 @@ impl Own {
             Hold::Server(hold) => hold.is_held(&self.claim.run).await,
             Hold::Fake(_) => Ok(Held::Held),
         }
+    }
+
+    /// Has it log as a layout says, from now on.
+    ///
+    /// # Errors
+    /// Those of the server, and when it takes no such for one database.
+    pub async fn set(&self, layout: &Layout) -> Result<(), Error> {
+        match &*self.hold {
+            Hold::Server(hold) => hold.set(layout).await,
+            Hold::File(_) | Hold::Fake(_) if *layout == Layout::default() => Ok(()),
+            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+        }
+    }
+
+    /// Keeps what is in it, to be brought back by [`Self::restore`]. A snapshot goes with it; a backup stays on the server's machine.
+    ///
+    /// # Errors
+    /// Those of the server, and when it has no such for one database.
+    pub async fn save(&self, how: Saving) -> Result<Saved, Error> {
+        match &*self.hold {
+            Hold::Server(hold) => hold.save(how, &self.claim.run).await,
+            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+        }
+    }
+
+    /// Brings back what was in it. Sessions in it are ended.
+    ///
+    /// # Errors
+    /// Those of the server, and when somebody else took it meanwhile.
+    pub async fn restore(&self, saved: &Saved) -> Result<(), Error> {
+        match &*self.hold {
+            Hold::Server(hold) => hold.restore(saved, &self.claim.run).await,
+            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+        }
+    }
+
+    /// Removes its snapshot, if there is one, of a database that stays.
+    ///
+    /// # Errors
+    /// Those of the server.
+    pub async fn forget_saved(&self) -> Result<(), Error> {
+        match &*self.hold {
+            Hold::Server(hold) => hold.forget_saved().await,
+            Hold::File(_) | Hold::Fake(_) => Ok(()),
+        }
+    }
+
+    /// Has its server forget what it keeps of files in memory, those of other databases included.
+    ///
+    /// # Errors
+    /// Those of the server, and when it cannot.
+    pub async fn cool(&self) -> Result<(), Error> {
+        match &*self.hold {
+            Hold::Server(hold) => hold.cool().await,
+            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+        }
+    }
+
+    fn takes_none(&self) -> Error {
+        layout::without(self.url.engine().dialect())
     }
 
     /// Removes it, with everything in it, if this run made it and nobody took it up since. All sessions must have ended.
@@ -207,12 +285,13 @@ pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<
 
 async fn on_server(
     administration: &'static Administration,
-    url: &Url,
-    name: &str,
+    (url, name): (&Url, &str),
     claim: &Claim,
+    layout: &Layout,
 ) -> Result<(String, bool, Hold), Error> {
     check_name(name)?;
-    let (hold, was_there) = server::make(administration, url, name, claim).await?;
+    let place = Place { url: url.clone(), name: name.to_owned(), administration };
+    let (hold, was_there) = server::make(place, claim, layout).await?;
     Ok((name.to_owned(), was_there, Hold::Server(hold)))
 }
 

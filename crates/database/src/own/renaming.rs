@@ -8,8 +8,8 @@ use ownership::{Mark, Permit, Refusal};
 
 use super::Renaming;
 use super::administration::filled;
-use super::mark;
 use super::server::{Decision, LINGER_INTERVAL, LINGER_LOOKS, Place, Removing, hash};
+use super::{Layout, layout, mark};
 use crate::{Claim, Error, Session, Value};
 
 impl Place {
@@ -61,16 +61,21 @@ async fn is_empty(place: &Place, sql: &Renaming) -> Result<bool, Error> {
     }
 }
 
-/// Makes a database with its mark.
+/// Makes a database with its mark, on these files if any are said.
 pub(super) async fn create(
     place: &Place,
     sql: &Renaming,
     admin: &mut Session,
     claim: &Claim,
+    layout: &Layout,
 ) -> Result<(), Error> {
     let half = place.in_the_making();
-    admin.script(&filled(sql.create, &[("name", &half.quoted())])).await?;
+    let files = layout::files(place, layout, admin).await?;
+    let make = filled(sql.create, &[("name", &half.quoted())]);
+    admin.script(&format!("{make}{}", files.clause)).await?;
     let marked = async {
+        layout::check_files(&half, &files).await?;
+        layout::set(&half, layout, admin).await?;
         let make = mark::made(place.administration.dialect, mark::TABLE, &Mark::of(claim));
         Session::open(&half.own()).await?.script(&make).await?;
         rename(&half, place, sql, admin).await

@@ -12,8 +12,8 @@ use tokio::sync::Mutex;
 use super::administration::filled;
 use super::keeper::Keeper;
 use super::{
-    Administration, Held, Way, Wish, commenting, database_parameter, in_use, is_old, left, mark, refused,
-    renaming,
+    Administration, Held, Layout, Saved, Saving, Way, Wish, commenting, database_parameter, in_use, is_old,
+    layout, left, mark, refused, renaming,
 };
 use crate::{Claim, Error, Session, Url, Value};
 
@@ -147,9 +147,9 @@ impl Place {
         Err(in_use(&self.shown()))
     }
 
-    async fn create(&self, admin: &mut Session, claim: &Claim) -> Result<(), Error> {
+    async fn create(&self, admin: &mut Session, claim: &Claim, layout: &Layout) -> Result<(), Error> {
         let made = match &self.administration.way {
-            Way::Renaming(sql) => renaming::create(self, sql, admin, claim).await,
+            Way::Renaming(sql) => renaming::create(self, sql, admin, claim, layout).await,
             Way::Commenting(sql) => commenting::create(self, sql, admin, claim).await,
         };
         made.map_err(|error| match error {
@@ -165,6 +165,7 @@ impl Place {
 
     /// Removes the database, if `decide` still permits it when nobody else has it. Nobody of us may hold its lock.
     async fn remove(&self, admin: &mut Session, decide: Decision<'_>) -> Result<(), Removing> {
+        layout::drop_snapshot(self, admin).await?;
         match &self.administration.way {
             Way::Renaming(sql) => renaming::remove(self, sql, admin, decide).await,
             Way::Commenting(sql) => commenting::remove(self, sql, admin, decide).await,
@@ -222,13 +223,8 @@ pub(super) async fn look(
 }
 
 /// Makes or takes up a database. Tells whether it was there.
-pub(super) async fn make(
-    administration: &'static Administration,
-    url: &Url,
-    name: &str,
-    claim: &Claim,
-) -> Result<(Hold, bool), Error> {
-    let place = Place { url: url.clone(), name: name.to_owned(), administration };
+pub(super) async fn make(place: Place, claim: &Claim, layout: &Layout) -> Result<(Hold, bool), Error> {
+    layout::check(&place, layout)?;
     let shown = place.shown();
     let refused = |refusal| place.refused(refusal, Wish::of(claim));
     let mut admin = place.admin().await?;
@@ -243,6 +239,7 @@ pub(super) async fn make(
                 Action::TakeUp => {
                     mark::hold(&mut Session::open(&place.own()).await?, &claim.run, is_old(&standing))
                         .await?;
+                    layout::set(&place, layout, &mut admin).await?;
                     Ok((hold, true))
                 }
                 Action::Make | Action::Replace(_) => Err(in_use(&shown)),
@@ -265,7 +262,7 @@ pub(super) async fn make(
             })?;
         }
     }
-    place.create(&mut admin, claim).await?;
+    place.create(&mut admin, claim, layout).await?;
     Ok((Hold::take(place).await?.ok_or_else(|| in_use(&shown))?, false))
 }
 
@@ -335,6 +332,35 @@ impl Hold {
             Some(_) => Some("another run of prony took it up meanwhile"),
             None => Some("it is not there any more, or another has its name"),
         })
+    }
+
+    pub(super) async fn set(&self, layout: &Layout) -> Result<(), Error> {
+        layout::set(&self.place, layout, &mut Session::open(&self.place.url).await?).await
+    }
+
+    pub(super) async fn save(&self, how: Saving, run: &RunId) -> Result<Saved, Error> {
+        let mut admin = self.place.admin().await?;
+        layout::save(&self.place, how, run.as_str(), &mut admin).await
+    }
+
+    /// Brings the database back. Its lock is given up for it, and taken again when nobody else has taken it meanwhile.
+    pub(super) async fn restore(&self, saved: &Saved, run: &RunId) -> Result<(), Error> {
+        let mut admin = self.place.admin().await?;
+        drop(self.keeper.lock().await.take());
+        layout::restore(&self.place, saved, &mut admin).await?;
+        drop(admin);
+        match self.is_held(run).await? {
+            Held::Held | Held::TakenAgain => Ok(()),
+            Held::Lost(why) => Err(Error::Lost(why)),
+        }
+    }
+
+    pub(super) async fn forget_saved(&self) -> Result<(), Error> {
+        layout::drop_snapshot(&self.place, &mut Session::open(&self.place.url).await?).await
+    }
+
+    pub(super) async fn cool(&self) -> Result<(), Error> {
+        layout::cool(&self.place).await
     }
 
     /// Removes the database; sessions that linger there are ended.

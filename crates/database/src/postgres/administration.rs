@@ -19,6 +19,7 @@ pub(crate) static ADMINISTRATION: Administration = Administration {
     is_held: "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = {id}",
     stay: Some("SET idle_session_timeout = 0"),
     stay_may_be_unknown: true,
+    layout: None,
     way: Way::Renaming(Renaming {
         // The template that nobody is connected to.
         create: "CREATE DATABASE {name} TEMPLATE template0",

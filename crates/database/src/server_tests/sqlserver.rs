@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use instance::Proxy;
 
 use super::*;
-use crate::Engine;
+use crate::{Engine, Layout, Recovery, Saving};
 
 fn server() -> Arc<Running> {
     shared(Engine::SqlServer)
@@ -266,5 +266,49 @@ async fn requests_are_as_few_as_they_can_be() {
         session = opened(url.clone()).await.unwrap();
     }
     drop(session);
+    own.remove().await.unwrap();
+}
+
+/// The double takes a statement with files and passes over them: nothing may lie where nobody said, and nothing is left of it.
+#[tokio::test]
+async fn a_server_that_passes_over_where_files_are_to_lie_is_found_out() {
+    if !has_tds_server("where files lie") {
+        return;
+    }
+    let server = server();
+    let url = server.url();
+    let make = async |layout: &Layout| {
+        Own::make_laid(&url, "prony_laid", &claim(Existing::Refuse), layout).await.unwrap_err().to_string()
+    };
+    let placed = Layout { data_dirs: vec!["/nowhere".to_owned()], ..Layout::default() };
+    let told = make(&placed).await;
+    assert!(told.contains("was asked for the file /nowhere/prony_laid.mdf"), "{told}");
+    let sized = Layout { data_bytes: Some(64 << 20), ..Layout::default() };
+    let told = make(&sized).await;
+    assert!(told.contains("does not say where it makes files"), "{told}");
+    let full = Layout { recovery: Some(Recovery::Full), ..Layout::default() };
+    let told = make(&full).await;
+    assert!(told.contains("SET RECOVERY FULL"), "{told}");
+    let mut session = Session::open(&url).await.unwrap();
+    let left = "SELECT name FROM sys.databases WHERE name = 'prony_laid' OR name LIKE 'prony[_]new[_]%'";
+    assert_eq!(session.count_rows(left, &[]).await, Ok(0));
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_kept_is_left_as_it_is() {
+    if !has_tds_server("snapshots and backups") {
+        return;
+    }
+    let server = server();
+    let own = server.own("prony_kept", Existing::Refuse).await.unwrap();
+    for (saving, words) in [
+        (Saving::Snapshot, "tells of no files of prony_kept"),
+        (Saving::Backup, "does not say where it writes backups"),
+    ] {
+        let told = own.save(saving).await.unwrap_err().to_string();
+        assert!(told.contains(words), "{told}");
+    }
+    assert_eq!(own.is_held().await, Ok(Held::Held));
+    own.forget_saved().await.unwrap();
     own.remove().await.unwrap();
 }

@@ -5,6 +5,7 @@
 //! several times. Of a lock nobody is told who holds it without rights to the server's state; so the session that was
 //! given it is looked for, and that nobody else could have it.
 
+use super::layout::LAYOUT;
 use crate::own::{Administration, Renaming, Way};
 use crate::{Dialect, Value};
 
@@ -29,6 +30,7 @@ pub(crate) static ADMINISTRATION: Administration = Administration {
     // It ends no session that does nothing.
     stay: None,
     stay_may_be_unknown: false,
+    layout: Some(&LAYOUT),
     way: Way::Renaming(Renaming {
         create: "CREATE DATABASE {name}",
         rename: "ALTER DATABASE {name} MODIFY NAME = {other}",

@@ -11,6 +11,7 @@ mod connect;
 mod counters;
 mod fault;
 mod inspect;
+mod layout;
 mod other;
 mod prelogin;
 mod server;

@@ -4,7 +4,7 @@ use clap::Args;
 use load::{Size, Span};
 use workload::historian::Settings;
 
-use super::{Managed, MustHold, profile_names};
+use super::{DatabaseFiles, DatabaseLog, Managed, MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Historian {
@@ -30,6 +30,12 @@ pub(crate) struct Historian {
     /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) files: DatabaseFiles,
+
+    #[command(flatten)]
+    pub(crate) log: DatabaseLog,
 
     #[command(flatten)]
     pub(crate) managed: Managed,

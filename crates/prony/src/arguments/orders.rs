@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use load::Span;
 use workload::orders::{Settings, StoreData, StoreSize};
 
-use super::{Managed, Measured, MustHold, Told};
+use super::{DatabaseFiles, DatabaseLog, DatabaseRestore, Managed, Measured, MustHold, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Orders {
@@ -32,6 +32,12 @@ pub(crate) struct RunOrders {
     /// Name of the store's database: one for all servers, one for each, or several on one server [default: prony_orders]
     #[arg(long, value_name = "NAME[,NAME…]", help_heading = "Target")]
     pub(crate) database: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) log: DatabaseLog,
+
+    #[command(flatten)]
+    pub(crate) restore: DatabaseRestore,
 
     #[command(flatten)]
     pub(crate) managed: Managed,
@@ -104,6 +110,12 @@ pub(crate) struct LoadOrders {
 
     #[command(flatten)]
     pub(crate) rows: StoreRows,
+
+    #[command(flatten)]
+    pub(crate) files: DatabaseFiles,
+
+    #[command(flatten)]
+    pub(crate) log: DatabaseLog,
 
     #[command(flatten)]
     _told: Told,

@@ -35,7 +35,11 @@ fn target(historian: &Historian) -> Result<Target, Failure> {
                 "--instances has no meaning for a historian, which has one database: leave it out"
             )));
         }
-        Given::Started(server) => return managed::started(*server, historian.database.as_deref()),
+        Given::Started(server) => {
+            let mut target = managed::started(*server, historian.database.as_deref())?;
+            target.database.iter_mut().for_each(|database| laid(historian, database));
+            return Ok(target);
+        }
         // Read here and not by clap, whose message would show a password.
         Given::At(address) => address.parse().map_err(Failure::usage)?,
     };
@@ -51,7 +55,14 @@ fn target(historian: &Historian) -> Result<Target, Failure> {
     };
     let mut database = Database::at(url).named(historian.database.as_deref());
     (database.existing, database.keep) = (existing, keep.then_some(true));
+    laid(historian, &mut database);
     Ok(Target::of_databases(vec![database]))
+}
+
+/// Says where the files of a database lie and how it logs; that some take no such is told with the plan.
+fn laid(historian: &Historian, database: &mut Database) {
+    historian.files.of(database);
+    historian.log.of(database);
 }
 
 fn one(historian: &Historian, target: Target) -> Study {

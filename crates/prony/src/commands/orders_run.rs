@@ -19,10 +19,15 @@ use crate::session;
 impl Asks for RunOrders {
     fn study(&self) -> Result<Study, Failure> {
         let names = self.database.as_deref();
-        let mut study = Study::of_orders(match managed::given(self.target.as_deref(), &self.managed, &[])? {
+        let mut target = match managed::given(self.target.as_deref(), &self.managed, &[])? {
             Given::At(targets) => Target::of_databases(stores(targets, names)?),
             Given::Started(server) => managed::started(*server, names)?,
-        });
+        };
+        for database in &mut target.database {
+            self.log.of(database);
+            database.restore = self.restore.restore;
+        }
+        let mut study = Study::of_orders(target);
         study.blocks = self.repeats.unwrap_or(study.blocks);
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.prices = self.prices.as_deref().map(read_prices).transpose()?;

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use anyhow::anyhow;
-use database::{Claim, Existing, RunId, Url};
+use database::{Claim, Existing, Layout, RunId, Url};
 use record::{Event, Lines};
 use report::format;
+use study::Database;
 use workload::orders::store::{Loaded, State};
 use workload::orders::{self, Check, DATABASE, LoadError, StoreData, StoreTable};
+use workload::waiting::Making;
 
 use crate::arguments::{LoadOrders, Store, VerifyOrders};
 use crate::exit::{Exit, Failure};
@@ -37,7 +39,8 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let mut progress = Progress::new();
     let tell = &mut |at| progress.show(&Event::Preparing(at));
-    let result = orders::load((&url, &name), &claim, &data, threads, &stop, tell);
+    let making = Making { url: &url, name: &name, claim: &claim, layout: &layout(arguments) };
+    let result = orders::load(making, &data, threads, &stop, tell);
     progress.finish();
     let loaded = result.map_err(failure)?;
     terminal::print(&told(&loaded))?;
@@ -71,6 +74,14 @@ pub(crate) fn plan_load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let all = [what, takes, writes, String::new()].into_iter().chain(tables);
     terminal::print(&Lines::each(all))?;
     Ok(Exit::Pass)
+}
+
+/// Where the files of the store lie and how it logs.
+fn layout(arguments: &LoadOrders) -> Layout {
+    let mut database = Database::default();
+    arguments.files.of(&mut database);
+    arguments.log.of(&mut database);
+    database.layout()
 }
 
 /// What a load does with what is there. Nothing is taken up.

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on ends, and one that cannot be tried says so"
 )]
 
+mod attached;
 mod check;
 mod config;
 mod connecting;

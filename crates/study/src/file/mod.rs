@@ -68,12 +68,16 @@ impl StudyFile<'_> {
     pub fn study(&self) -> Result<Study, Vec<Mistake>> {
         let mut tree = parsed(self.text)?;
         let quick_look = tree.get("quick_look").cloned();
+        let in_lab = tree.get("in_lab").cloned();
         let mut mistakes = Vec::new();
         if let Some(look) = quick_look.clone() {
             // Read whether it is used or not: a mistake in it is one.
             let mut layered = tree.clone();
             lay(&mut layered, look);
             self.read(layered, &mut mistakes);
+        }
+        if let Some(layer) = in_lab.filter(|_| self.lab.is_some()) {
+            lay(&mut tree, layer);
         }
         if self.quick {
             match quick_look {
@@ -106,7 +110,7 @@ impl StudyFile<'_> {
             Some(mut study) if mistakes.is_empty() => {
                 study.lab = self.laboratory(&study);
                 // What is stored is what was run.
-                (study.quick_look, study.places) = (None, BTreeMap::new());
+                (study.quick_look, study.in_lab, study.places) = (None, None, BTreeMap::new());
                 Ok(study)
             }
             _ => Err(mistakes),

@@ -213,7 +213,11 @@ fn published_studies_are_studies_at_full_size_and_quick() {
                 .map(|name| (name, format!("/{name}")));
             let server = ("server", "postgres://me@localhost/postgres".to_owned());
             let all: Vec<(&str, String)> = places.into_iter().chain([server]).collect();
-            let asked = |name: &str| published.file.contains(&format!("[places.{name}]"));
+            // A place with a default is left to it.
+            let asked = |name: &str| {
+                let place = published.file.split_once(&format!("[places.{name}]"));
+                place.is_some_and(|(_, rest)| !rest.split("\n[").next().unwrap().contains("default = "))
+            };
             let places =
                 all.into_iter().filter(|(name, _)| asked(name)).map(|(name, place)| (name.to_owned(), place));
             let file = StudyFile {
@@ -237,6 +241,44 @@ fn published_studies_are_studies_at_full_size_and_quick() {
         }
         assert!(!published.answers().is_empty());
     }
+}
+
+/// A published study with servers that run already, and directories of their machines for its volumes.
+fn on_sql_server(name: &str, text: &str, quick: bool) -> Plan {
+    let servers = ["a", "b", "c", "d"].map(|host| format!("sqlserver://sa@{host}/master"));
+    let server = if text.contains("instances") { servers.join(",") } else { servers[0].clone() };
+    let dirs = ["data", "hdd", "ssd", "disk_a", "disk_b", "array", "cached_array", "fast_disk", "fast_array"];
+    let places = dirs.map(|name| (name, format!("D:\\{name}"))).into_iter();
+    let places = places.chain([("server", server), ("restart", "ssh host restart".to_owned())]);
+    let asked = |(name, _): &(&str, String)| text.contains(&format!("[places.{name}]"));
+    let places = places.filter(asked).map(|(name, place)| (name.to_owned(), place));
+    let file = StudyFile { name, text, quick, places: places.collect(), ..StudyFile::default() };
+    let study = file.study().unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+    Plan::of(&study).unwrap()
+}
+
+#[test]
+fn published_studies_of_databases_run_on_sql_server_by_naming_it() {
+    let has_server = |file: &str| file.contains("[places.server]");
+    let mut names = Vec::new();
+    for published in crate::PUBLISHED_STUDIES.iter().filter(|published| has_server(published.file)) {
+        let name = published.name;
+        names.push(name);
+        for quick in [false, true] {
+            let plan = on_sql_server(name, published.file, quick);
+            assert!(!plan.databases().is_empty());
+            for (database, _) in plan.databases() {
+                assert_eq!(database.url.engine(), database::Engine::SqlServer, "{name}");
+                assert_eq!(database.server, None, "{name}: nothing is started");
+                let is_placed = name == "hds-placement" || name == "r630-hdd-ssd";
+                assert!(!is_placed || database.layout.data_dirs[0].starts_with("D:\\"), "{database:?}");
+            }
+        }
+    }
+    names.sort_unstable();
+    let hds = ["hds-flush-rows", "hds-placement", "hds-real-project"];
+    assert_eq!(names[..3], hds);
+    assert_eq!(names[3..], ["r630-cycle", "r630-hdd-ssd", "r630-think-time"]);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use database::{Existing, Url};
-use serde::{Deserialize, Serialize};
+use database::{DelayedDurability, Existing, Layout, Recovery, Saving, Url};
+use load::{Size, Span};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::server::{Server, StartedServer};
 
@@ -27,9 +28,83 @@ pub struct Database {
     /// Whether it stays at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<bool>,
+    /// Directories of the server's machine, each with a data file; as a text, one.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_many")]
+    pub data_dir: Vec<String>,
+    /// Directory of the server's machine with the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_dir: Option<String>,
+    /// Initial size of each data file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_size: Option<Size>,
+    /// Initial size of the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_size: Option<Size>,
+    /// By how much each file grows when it is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Size>,
+    /// What the log keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// Whether a commit may return before its log is on the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_durability: Option<DelayedDurability>,
+    /// How it becomes what it was before each trial, where another way is wanted than to delete what runs added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restore>,
     /// Size of a store that is loaded there: an older spelling of the workload's own size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<String>,
+}
+
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a directory, or an array of them")]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
+    })
+}
+
+/// How a database becomes what it was before a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Restore {
+    /// What runs added is deleted, and what they changed is put back.
+    Deletion,
+    /// From a snapshot beside it.
+    Snapshot,
+    /// From a backup on the server's machine, which stays there.
+    Backup,
+}
+
+impl Restore {
+    fn saving(self) -> Option<Saving> {
+        match self {
+            Self::Deletion => None,
+            Self::Snapshot => Some(Saving::Snapshot),
+            Self::Backup => Some(Saving::Backup),
+        }
+    }
+}
+
+/// What is done with a database of a server that runs already before a trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cycle {
+    /// It becomes what it was by this.
+    pub saving: Option<Saving>,
+    /// It is removed and made anew.
+    pub anew: bool,
+    /// The command that starts its server again.
+    pub restart: Option<String>,
+    /// Its server forgets what it keeps of files in memory.
+    pub cold: bool,
+    /// Time in which it is left alone.
+    pub rest: Option<Span>,
 }
 
 /// Where a database is.
@@ -77,6 +152,10 @@ pub struct WantedDatabase {
     pub keep: bool,
     /// Size of a store that is loaded there, where that was said of the database.
     pub load: Option<String>,
+    /// Where its files lie and how it logs.
+    pub layout: Layout,
+    /// What is done with it before a trial, on a server that runs already.
+    pub cycle: Cycle,
 }
 
 impl WantedDatabase {
@@ -151,25 +230,73 @@ impl Database {
     ) -> Vec<WantedDatabase> {
         let name = self.name.as_deref().unwrap_or(name);
         let all = (1..=self.count.unwrap_or(1)).filter_map(|number| {
+            let mut layout = self.layout();
+            let mut cycle = Cycle::default();
+            let mut place = String::new();
             let (url, server) = match self.at.as_ref()? {
                 At::Address(url) => (url.clone(), None),
-                At::Named(at) => {
-                    let server = StartedServer::of(at, servers(at)?, number);
-                    (server.placeholder()?, Some(server))
-                }
+                At::Named(at) => match servers(at)? {
+                    server if server.runs() => {
+                        let of_server = server.layout();
+                        place = suffix(&of_server);
+                        cycle = server.cycle();
+                        layout = layout.or(of_server);
+                        (server.running(number)?.clone(), None)
+                    }
+                    server => {
+                        let server = StartedServer::of(at, server, number);
+                        (server.placeholder()?, Some(server))
+                    }
+                },
             };
-            // There is nothing yet on a server that is started, and a size says that it is to be loaded.
-            let is_made = server.is_some() || self.load.is_some();
+            if let Some(restore) = self.restore {
+                cycle.saving = restore.saving();
+            }
+            // There is nothing yet on a server of the study, and a size says that it is to be loaded.
+            let is_made = matches!(self.at, Some(At::Named(_))) || self.load.is_some();
+            let name = self.count.map_or_else(|| name.to_owned(), |_| format!("{name}_{number}"));
             Some(WantedDatabase {
                 url,
                 server,
-                name: self.count.map_or_else(|| name.to_owned(), |_| format!("{name}_{number}")),
+                name: format!("{name}{place}"),
                 existing: self.existing.unwrap_or(if is_made { Existing::Refuse } else { existing }),
                 keep: self.keep.unwrap_or(false),
                 load: self.load.clone(),
+                layout,
+                cycle,
             })
         });
         all.collect()
+    }
+
+    /// Where its files lie and how it logs.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        let bytes = |size: Option<Size>| size.map(|size| size.0);
+        Layout {
+            data_dirs: self.data_dir.clone(),
+            log_dir: self.log_dir.clone(),
+            data_bytes: bytes(self.data_size),
+            log_bytes: bytes(self.log_size),
+            growth_bytes: bytes(self.growth),
+            recovery: self.recovery,
+            delayed_durability: self.delayed_durability,
+        }
+    }
+
+    /// Keys that only one kind of server takes for a database, as they were given.
+    pub(crate) fn laid(&self) -> Vec<&'static str> {
+        let all = [
+            ("data_dir", !self.data_dir.is_empty()),
+            ("log_dir", self.log_dir.is_some()),
+            ("data_size", self.data_size.is_some()),
+            ("log_size", self.log_size.is_some()),
+            ("growth", self.growth.is_some()),
+            ("recovery", self.recovery.is_some()),
+            ("delayed_durability", self.delayed_durability.is_some()),
+            ("restore", self.restore.is_some_and(|restore| restore != Restore::Deletion)),
+        ];
+        all.into_iter().filter_map(|(key, is_given)| is_given.then_some(key)).collect()
     }
 
     fn over(&self, lower: &Self, is_named: &impl Fn(&str) -> bool) -> Self {
@@ -197,9 +324,29 @@ impl Database {
             count: upper.count.or(lower.count),
             existing: upper.existing.or(lower.existing),
             keep: upper.keep.or(lower.keep),
+            data_dir: if upper.data_dir.is_empty() { lower.data_dir } else { upper.data_dir },
+            log_dir: upper.log_dir.or(lower.log_dir),
+            data_size: upper.data_size.or(lower.data_size),
+            log_size: upper.log_size.or(lower.log_size),
+            growth: upper.growth.or(lower.growth),
+            recovery: upper.recovery.or(lower.recovery),
+            delayed_durability: upper.delayed_durability.or(lower.delayed_durability),
+            restore: upper.restore.or(lower.restore),
             load: upper.load.or(lower.load),
         }
     }
+}
+
+/// What tells databases of one name on a server apart that lie in different places: a few digits of these.
+fn suffix(layout: &Layout) -> String {
+    if layout.has_default_files() {
+        return String::new();
+    }
+    // FNV-1a: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+    let places = layout.data_dirs.iter().map(String::as_str).chain(layout.log_dir.as_deref());
+    let bytes = places.flat_map(|place| place.bytes().chain([0]));
+    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("_{hash:08x}")
 }
 
 /// Whether both are given and differ.

@@ -17,7 +17,7 @@ use load::TargetNeeds;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-pub use database::{At, Database, WantedDatabase};
+pub use database::{At, Cycle, Database, Restore, WantedDatabase};
 pub use quiet::Quiet;
 pub use server::{Cluster, Engine, Pair, Pristine, Server, StartedServer};
 

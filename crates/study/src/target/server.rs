@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use database::Url;
+use database::{Layout, Saving, Url};
 use load::{Size, Span};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use super::database::Cycle;
 use super::quiet::Quiet;
 
 /// A database server that is started, placed and limited for a study.
@@ -18,7 +19,13 @@ pub struct Server {
     /// What is started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
-    /// Directory of its data.
+    /// Addresses of servers that run already, in place of one that is started: as many as there are instances.
+    #[serde(skip_serializing_if = "Vec::is_empty", with = "addresses::one_text")]
+    pub at: Vec<Url>,
+    /// Command that starts them again, of servers that run already; an empty one is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+    /// Directory of its data; of servers that run already, one of their machine, in which databases lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
     /// Directory of its log, if that is apart from the data.
@@ -210,6 +217,29 @@ mod addresses {
     use database::Url;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// With commas between them; an empty text has none.
+    pub(super) mod one_text {
+        use super::{Deserialize, Deserializer, Serializer, Url};
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            urls: &[Url],
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            let texts: Vec<String> = urls.iter().map(ToString::to_string).collect();
+            serializer.serialize_str(&texts.join(","))
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Vec<Url>, D::Error> {
+            let text = String::deserialize(deserializer)?;
+            if text.is_empty() {
+                return Ok(Vec::new());
+            }
+            Url::split(&text).into_iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
+        }
+    }
+
     pub(super) fn serialize<S: Serializer>(urls: &[Url], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(urls.iter().map(ToString::to_string))
     }
@@ -242,6 +272,8 @@ impl Server {
         tablespaces.extend(self.tablespaces.clone());
         Self {
             engine: self.engine.or(lower.engine),
+            at: if self.at.is_empty() { lower.at.clone() } else { self.at.clone() },
+            restart: self.restart.clone().or_else(|| lower.restart.clone()),
             data: self.data.clone().or_else(|| lower.data.clone()),
             log: self.log.clone().or_else(|| lower.log.clone()),
             tablespaces,
@@ -261,6 +293,42 @@ impl Server {
             quiet_below: self.quiet_below.or(lower.quiet_below),
             quiet_for: self.quiet_for.or(lower.quiet_for),
             quiet_within: self.quiet_within.or(lower.quiet_within),
+        }
+    }
+
+    /// Whether somebody else runs it.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        !self.at.is_empty()
+    }
+
+    /// The address of the server that a database is on, the first of which has number 1, of servers that run already.
+    pub(super) fn running(&self, database: u32) -> Option<&Url> {
+        let instances = self.instances.unwrap_or(1).max(1);
+        self.at.get(((database - 1) % instances) as usize)
+    }
+
+    /// Where a database lies on such a server.
+    pub(super) fn layout(&self) -> Layout {
+        let text = |dir: &PathBuf| dir.to_string_lossy().into_owned();
+        Layout {
+            data_dirs: self.data.iter().map(text).collect(),
+            log_dir: self.log.as_ref().map(text),
+            ..Layout::default()
+        }
+    }
+
+    /// What is done on such a server before a trial.
+    pub(super) fn cycle(&self) -> Cycle {
+        let restart = self.restart.clone().filter(|command| !command.is_empty());
+        let is_restarted = self.between_trials == Some(Pristine::Restart);
+        Cycle {
+            // A snapshot would cost every trial that it is there in.
+            saving: (self.between_trials == Some(Pristine::Restore)).then_some(Saving::Backup),
+            anew: self.between_trials == Some(Pristine::Recreate),
+            restart: restart.filter(|_| is_restarted),
+            cold: self.cold.unwrap_or(false),
+            rest: self.rest,
         }
     }
 
@@ -326,7 +394,9 @@ impl Server {
     /// What of it cannot be, by the keys below its own.
     #[must_use]
     pub fn impossible(&self) -> Vec<(&'static str, &'static str)> {
-        let wrong = self.wrong_limits().into_iter().chain(self.wrong_others());
+        let of_place =
+            if self.runs() { self.wrong_where_it_runs() } else { self.wrong_where_it_is_started() };
+        let wrong = self.wrong_limits().into_iter().chain(self.wrong_others()).chain(of_place);
         wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
     }
 
@@ -387,6 +457,57 @@ impl Server {
                 "pair",
                 self.pair.is_some() && self.instances.is_some_and(|number| number > 1),
                 "is of one server with one that stands by: leave out instances",
+            ),
+        ]
+    }
+
+    fn wrong_where_it_is_started(&self) -> Vec<(&'static str, bool, &'static str)> {
+        let has_command = self.restart.as_ref().is_some_and(|command| !command.is_empty());
+        vec![(
+            "restart",
+            has_command,
+            "is of a server that runs already, and prony starts this one: leave it out, or give at",
+        )]
+    }
+
+    /// Nobody but whoever runs it changes what it may use, and what is set for all of its databases.
+    fn wrong_where_it_runs(&self) -> Vec<(&'static str, bool, &'static str)> {
+        let others =
+            "is of a server that prony starts, and this one runs already: leave it out, and have it so there";
+        let takes_layout = self.at.iter().all(|url| url.engine().takes_layout());
+        let elsewhere =
+            "can be said of a database of SQL Server alone, and this server is another: leave it out";
+        let has_command = self.restart.as_ref().is_some_and(|command| !command.is_empty());
+        let is_restarted = self.between_trials == Some(Pristine::Restart);
+        vec![
+            ("memory", self.memory.is_some(), others),
+            ("cpus", self.cpus.is_some(), others),
+            ("cpu_set", self.cpu_set.is_some(), others),
+            ("read_iops", self.read_iops.is_some(), others),
+            ("write_iops", self.write_iops.is_some(), others),
+            ("read_rate", self.read_rate.is_some(), others),
+            ("write_rate", self.write_rate.is_some(), others),
+            ("settings", !self.settings.is_empty(), others),
+            ("tablespaces", !self.tablespaces.is_empty(), others),
+            ("pair", self.pair.is_some(), others),
+            ("data", self.data.is_some() && !takes_layout, elsewhere),
+            ("log", self.log.is_some() && !takes_layout, elsewhere),
+            ("cold", self.cold == Some(true) && !takes_layout, elsewhere),
+            (
+                "between_trials",
+                self.between_trials == Some(Pristine::Restore) && !takes_layout,
+                "cannot be \"restore\" on this server, which runs already: only a database of SQL Server is brought back from a backup, \
+                 and what runs added to an order store is removed by \"keep\" too",
+            ),
+            (
+                "between_trials",
+                is_restarted && !has_command,
+                "is \"restart\", and this server runs already: give restart the command that starts it again",
+            ),
+            (
+                "instances",
+                self.instances.is_some_and(|instances| instances as usize > self.at.len()),
+                "are more than the addresses in at: give as many, with commas between them",
             ),
         ]
     }

@@ -15,7 +15,7 @@ use record::{Preparation, Unit};
 
 use super::data::{Piece, RowSink, StoreData, StoreTable};
 use super::store::{self, Abilities, Loaded, State};
-use crate::waiting::{self, telling, unless_stopped};
+use crate::waiting::{self, Making, telling, unless_stopped};
 
 /// Rows of a transaction: a few MiB, which PostgreSQL takes in about 50 ms.
 const PIECE_ROWS: u32 = 10_000;
@@ -59,32 +59,28 @@ pub fn look((url, name): (&Url, &str), claim: &Claim) -> Result<(), LoadError> {
 /// # Errors
 /// As there.
 pub fn load(
-    place: (&Url, &str),
-    claim: &Claim,
+    making: Making<'_>,
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> Result<Loaded, LoadError> {
-    load_held(place, claim, data, threads, stop, tell).map(|(_, loaded)| loaded)
+    load_held(making, data, threads, stop, tell).map(|(_, loaded)| loaded)
 }
 
-/// Makes the database `name` on the server of `url` (for SQLite: the file of `url`) and loads a store into it. `tell` hears
-/// how far it is. While what is given is held, no other run can take it.
+/// Makes a database and loads a store into it. `tell` hears how far it is. While what is given is held, no other run can take it.
 ///
 /// # Errors
 /// When it exists and is not to be replaced, the database refuses something, or `stop` was set. The database is removed then.
 pub fn load_held(
-    (url, name): (&Url, &str),
-    claim: &Claim,
+    making: Making<'_>,
     data: &StoreData,
     threads: usize,
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Loaded), LoadError> {
     let runtime = runtime()?;
-    let own =
-        runtime.block_on(waiting::make(url, name, claim, stop, tell)).ok_or(LoadError::Interrupted)??;
+    let own = runtime.block_on(waiting::make(making, stop, tell)).ok_or(LoadError::Interrupted)??;
     match fill(&own, data, threads, stop, tell) {
         Ok(loaded) => Ok((own, loaded)),
         Err(why) => Err(match runtime.block_on(waiting::remove(own, stop)) {

@@ -7,6 +7,7 @@ use super::*;
 use crate::claims::claim;
 use crate::orders::StoreSize;
 use crate::orders::verify::{Check, verify};
+use crate::waiting::Making;
 
 fn data() -> StoreData {
     StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7)
@@ -27,7 +28,11 @@ fn is_loaded_and_verified(url: &str) {
     let mut told = Vec::new();
     let stop = AtomicBool::new(false);
     let place = (&url, "orders");
-    let loaded = load(place, &claim(Existing::Refuse), &data, 3, &stop, &mut |at| told.push(at)).unwrap();
+    let loaded =
+        load(Making::plain(place.0, place.1, &claim(Existing::Refuse)), &data, 3, &stop, &mut |at| {
+            told.push(at)
+        })
+        .unwrap();
     assert_eq!((loaded.state, loaded.size.as_str(), loaded.seed), (State::Loaded, "1MB", 7));
     assert_eq!(loaded.rows[..2], [2_000, 1_200]);
     is_told_from_the_first_row_to_the_last_index(&told, &loaded, &url);
@@ -49,9 +54,11 @@ fn is_loaded_and_verified(url: &str) {
             .collect();
         assert!(wrong.iter().all(|what| changed.contains(what)), "{damage}: {changed:?}");
     }
-    let again = load(place, &claim(Existing::Refuse), &data, 1, &stop, &mut |_| {}).unwrap_err().to_string();
+    let again = load(Making::plain(place.0, place.1, &claim(Existing::Refuse)), &data, 1, &stop, &mut |_| {})
+        .unwrap_err()
+        .to_string();
     assert!(again.contains("replace"), "{again}");
-    load(place, &claim(Existing::Replace), &data, 1, &stop, &mut |_| {}).unwrap();
+    load(Making::plain(place.0, place.1, &claim(Existing::Replace)), &data, 1, &stop, &mut |_| {}).unwrap();
     assert!(verified().1.iter().all(Check::holds));
     runtime().unwrap().block_on(made(&url, Existing::Replace).remove()).unwrap();
     assert_eq!(verify(&url, "orders", &AtomicBool::new(false), &mut |_| {}).unwrap(), None);
@@ -96,7 +103,7 @@ fn a_load_that_is_broken_off_is_removed_and_one_that_was_killed_is_known() {
     let url: Url = format!("sqlite:{}", directory.path().join("orders.db").display()).parse().unwrap();
     let stop = AtomicBool::new(false);
     let stopping = &mut |at: Preparation| stop.store(at.unit == Unit::Rows, Ordering::Relaxed);
-    let stopped = load((&url, ""), &claim(Existing::Refuse), &data(), 1, &stop, stopping);
+    let stopped = load(Making::plain(&url, "", &claim(Existing::Refuse)), &data(), 1, &stop, stopping);
     assert!(matches!(stopped, Err(LoadError::Interrupted)), "{stopped:?}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     // A kill leaves what was committed by then.

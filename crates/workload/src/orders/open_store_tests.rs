@@ -9,6 +9,7 @@ use crate::claims::{claim, run_id};
 use crate::orders::StoreData;
 use crate::orders::load::{load, runtime};
 use crate::orders::store::{create_tables, mark_used, write_loaded};
+use crate::waiting::Making;
 
 fn wanted(size: Option<&str>, seed: Option<u64>) -> WantedStore {
     WantedStore { size: size.map(|size| size.parse().unwrap()), seed }
@@ -43,7 +44,8 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     );
     let data = StoreData::new("1MB".parse().unwrap(), 7);
     let stop = AtomicBool::new(false);
-    let mut loaded = load((&url, "orders"), &claim(Existing::Replace), &data, 1, &stop, &mut |_| {}).unwrap();
+    let mut loaded =
+        load(Making::plain(&url, "orders", &claim(Existing::Replace)), &data, 1, &stop, &mut |_| {}).unwrap();
     runtime().unwrap().block_on(async {
         let (own, taken) = open_store(&url, "orders", wanted(Some("1MB"), Some(7)), &run_id()).await.unwrap();
         assert_eq!(taken, loaded);

@@ -11,6 +11,7 @@ use crate::orders::reconcile::{Acknowledged, Found, reconcile};
 use crate::orders::store::{Amounts, Client, NewCustomer, Purchased, Style, mark_used};
 use crate::orders::verify::{Check, verify};
 use crate::orders::{WantedStore, open_store};
+use crate::waiting::Making;
 
 const AMOUNTS: Amounts = Amounts { net_cents: 10_000, tax_cents: 825, total_cents: 10_825 };
 const NOW_US: i64 = 1_700_000_000_000_001;
@@ -19,7 +20,14 @@ const PURCHASES: i32 = 7;
 /// A store of 1 MB: 2,000 customers, 1,200 orders, 1,000 products.
 fn load_store(url: &Url) -> Loaded {
     let data = StoreData::new("1MB".parse().unwrap(), 7);
-    load((url, "orders"), &claim(Existing::Refuse), &data, 1, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    load(
+        Making::plain(url, "orders", &claim(Existing::Refuse)),
+        &data,
+        1,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap()
 }
 
 async fn opened(url: &Url) -> (Own, Loaded) {

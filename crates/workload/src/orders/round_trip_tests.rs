@@ -10,6 +10,7 @@ use crate::claims::{claim, run_id};
 use crate::orders::load::{load, runtime};
 use crate::orders::store::{Amounts, Client, Purchased, Style};
 use crate::orders::{StoreData, WantedStore, open_store};
+use crate::waiting::Making;
 
 const AMOUNTS: Amounts = Amounts { net_cents: 10_000, tax_cents: 825, total_cents: 10_825 };
 const NOW_US: i64 = 1_700_000_000_000_001;
@@ -29,7 +30,14 @@ fn a_purchase_by_a_procedure_of_sql_server_is_one_call() {
     let proxy = Proxy::before(port, u64::MAX).unwrap();
     let url: Url = proxy.url(&whole).parse().unwrap();
     let data = StoreData::new("1MB".parse().unwrap(), 7);
-    load((&url, "trips"), &claim(Existing::Refuse), &data, 1, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    load(
+        Making::plain(&url, "trips", &claim(Existing::Refuse)),
+        &data,
+        1,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap();
     runtime().unwrap().block_on(async {
         let opened = Box::pin(open_store(&url, "trips", WantedStore::default(), &run_id())).await;
         let (own, _) = opened.unwrap();

@@ -141,6 +141,22 @@ pub(crate) const STEPS: &[Step] = &[
         )
     },
     Step {
+        lacking: &["does not say where it makes files", "tells of no files"],
+        ..records(
+            "historian: files of given sizes that grow by given steps",
+            "historian --target {url} --database {db}files --data-size 64MiB --log-size 32MiB --growth 16MiB --rate 1000 --warm-up 0s \
+             --duration 3s --json",
+        )
+    },
+    Step {
+        lacking: &["'ALTER DATABASE' is not currently supported"],
+        ..records(
+            "historian: a log that is kept for backups, commits that do not wait",
+            "historian --target {url} --database {db}full --recovery full --delayed-durability forced --rate 1000 --warm-up 0s \
+             --duration 3s --json",
+        )
+    },
+    Step {
         is_cut: true,
         ..records(
             "historian: its sessions are killed in the middle",
@@ -213,6 +229,22 @@ pub(crate) const STEPS: &[Step] = &[
         ..purchases(
             "orders: its sessions are killed in the middle",
             "orders run --target {url} --database {db}store --clients 4 --think-time 100ms --warm-up 1s --duration 8s --json",
+        )
+    },
+    Step {
+        lacking: &["tells of no files"],
+        ..purchases(
+            "orders: a store that is restored from a snapshot",
+            "orders run --target {url} --database {db}store --restore snapshot --repeats 2 --clients 4 --think-time 0s --warm-up 1s \
+             --duration 3s --json",
+        )
+    },
+    Step {
+        lacking: &["does not say where it writes backups"],
+        ..purchases(
+            "orders: a store that is restored from a backup",
+            "orders run --target {url} --database {db}store --restore backup --repeats 2 --clients 4 --think-time 0s --warm-up 1s \
+             --duration 3s --json",
         )
     },
     Step {

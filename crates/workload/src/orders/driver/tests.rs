@@ -10,6 +10,7 @@ use record::{Interval, OrdersSetup, Phase, orders};
 use super::*;
 use crate::claims::{claim, run_id};
 use crate::orders::{Settings, StoreData, StoreSize, WantedStore, load, open_store};
+use crate::waiting::Making;
 
 /// A store that is held.
 struct Store {
@@ -51,7 +52,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// A store of 1 MB in a database of this name.
 fn loaded(url: &Url, name: &str) -> Store {
     let data = StoreData::new("1MB".parse::<StoreSize>().unwrap(), 7);
-    load((url, name), &claim(Existing::Refuse), &data, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    load(Making::plain(url, name, &claim(Existing::Refuse)), &data, 2, &AtomicBool::new(false), &mut |_| {})
+        .unwrap();
     let (own, loaded) = block_on(open_store(url, name, WantedStore::default(), &run_id())).unwrap();
     Store { own, loaded }
 }

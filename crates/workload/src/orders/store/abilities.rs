@@ -83,32 +83,42 @@ pub(super) async fn make_files(
         return Ok(());
     };
     let rows = session.query(differs.files_path, &[]).await?;
-    let [Value::Text(path), Value::Text(database)] = rows.first().map(Vec::as_slice).unwrap_or_default()
-    else {
-        return Err(Error::Statement("the server does not tell where it makes files".to_owned()));
-    };
-    for script in files(session.dialect(), differs, (path, database), size) {
+    let mut database = "";
+    let mut dirs: Vec<&str> = Vec::new();
+    for row in &rows {
+        if let [Value::Text(path), Value::Text(of)] = row.as_slice() {
+            database = of;
+            dirs.extend(path.rsplit_once(['/', '\\']).map(|(dir, _)| dir));
+        }
+    }
+    if dirs.is_empty() {
+        return Err(Error::Statement(
+            "the server does not tell where the files of a database lie".to_owned(),
+        ));
+    }
+    for script in files(session.dialect(), differs, (&dirs, database), size) {
         session.script(&script).await?;
     }
     Ok(())
 }
 
-/// The scripts that make the files of a database, each group before its files.
+/// The scripts that make the files of a database, each group before its files, in each of its directories in turn.
 fn files(
     dialect: Dialect,
     differs: &Differs,
-    (path, database): (&str, &str),
+    (dirs, database): (&[&str], &str),
     size: StoreSize,
 ) -> Vec<String> {
-    let separator = if path.contains('\\') { '\\' } else { '/' };
-    let directory = path.trim_end_matches(separator);
     let mut scripts: Vec<String> = Vec::new();
     for (index, (group, name, mb)) in FILES.iter().enumerate() {
+        let dir = dirs[index % dirs.len()];
+        // Of the root of a volume nothing is left of its directory.
+        let separator = if dir.contains('\\') || dir.ends_with(':') { '\\' } else { '/' };
         if FILES[..index].iter().all(|(other, ..)| other != group) {
             scripts.push(differs.add_filegroup.replace("{group}", group));
         }
         let most = if index == 0 { PRODUCTS_MB_MAX } else { u64::MAX };
-        let file = dialect.text(&format!("{directory}{separator}{database}_{name}.ndf"));
+        let file = dialect.text(&format!("{dir}{separator}{database}_{name}.ndf"));
         let file =
             differs.add_file.replace("{group}", group).replace("{name}", name).replace("{path}", &file);
         scripts.push(file.replace("{size_mb}", &initial_mb(*mb, size).min(most).to_string()));
@@ -152,10 +162,10 @@ mod tests {
 
     #[test]
     fn files_have_the_published_sizes_in_proportion() {
-        let of = |path: &str, size: &str| {
-            files(Dialect::SqlServer, differs(), (path, "o'x"), size.parse().unwrap())
+        let of = |dirs: &[&str], size: &str| {
+            files(Dialect::SqlServer, differs(), (dirs, "o'x"), size.parse().unwrap())
         };
-        let made = of("/var/opt/mssql/data/", "1GB");
+        let made = of(&["/var/opt/mssql/data"], "1GB");
         assert_eq!(made.len(), 4 + FILES.len() + 1);
         assert_eq!(made[0], "ALTER DATABASE CURRENT ADD FILEGROUP DS_MISC_FG");
         assert_eq!(
@@ -164,10 +174,15 @@ mod tests {
              FILEGROWTH = 64MB) TO FILEGROUP DS_CUST_FG"
         );
         assert!(made[11].contains("SIZE = 1000MB"), "{}", made[11]);
-        let large = of(r"D:\sql", "100GB");
+        let large = of(&[r"D:\sql"], "100GB");
         assert!(large[3].contains(r"N'D:\sql\o''x_cust1.ndf', SIZE = 60000MB"), "{}", large[3]);
         assert!(large[1].contains("SIZE = 1000MB"), "{}", large[1]);
-        assert!(of("/d", "1MB").iter().filter(|script| script.contains("SIZE = 8MB")).count() == 8);
+        assert!(of(&["/d"], "1MB").iter().filter(|script| script.contains("SIZE = 8MB")).count() == 8);
+        let spread = of(&["D:", r"E:\b"], "1MB");
+        assert!(
+            spread[3].contains(r"N'E:\b\o''x_cust1.ndf'") && spread[4].contains(r"N'D:\o''x_cust2.ndf'"),
+            "{spread:?}"
+        );
     }
 
     #[test]

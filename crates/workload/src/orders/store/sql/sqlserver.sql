@@ -449,8 +449,8 @@ SELECT 'statistics', CASE WHEN OBJECT_ID('sys.dm_db_stats_properties') IS NULL T
     ELSE 'of a sample of 18 %, as published' END
 
 -- name: files_path
--- Where the server makes files by default, and the database whose they are.
-SELECT CAST(SERVERPROPERTY('InstanceDefaultDataPath') AS nvarchar(400)), DB_NAME()
+-- The files that the database was made with, in whose directories the others are made, and whose they are.
+SELECT CAST(physical_name AS nvarchar(400)), DB_NAME() FROM sys.database_files WHERE type = 0 ORDER BY file_id
 
 -- name: add_filegroup
 ALTER DATABASE CURRENT ADD FILEGROUP {group}
