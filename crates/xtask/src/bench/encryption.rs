@@ -5,13 +5,13 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use instance::{MariaDb, Options, Postgres};
 
-use super::program::number;
+use super::program::numbers;
 use super::{EncryptionOptions, ratio};
 use crate::workspace::{Workspace, line_of, run as run_command};
 
@@ -24,9 +24,7 @@ const KINDS: [(&str, &str); 3] = [
 ];
 
 pub(super) fn run(options: &EncryptionOptions, workspace: &Workspace) -> Result<()> {
-    let build = ["build", "--release", "--package", "prony-database", "--example", "encryption"];
-    run_command(&mut workspace.cargo(&build))?;
-    let program = workspace.target_directory().join("release/examples/encryption");
+    let program = session_program(workspace)?;
     let place = tempfile::Builder::new().prefix("bench-").tempdir()?;
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755))?;
     let (certificate, key) = certificate(place.path())?;
@@ -52,6 +50,13 @@ pub(super) fn run(options: &EncryptionOptions, workspace: &Workspace) -> Result<
     bench.compare("MariaDB", &mariadb.url(), ["ssl-mode=DISABLED", "ssl-mode=REQUIRED"])
 }
 
+/// The program that is measured, built.
+pub(super) fn session_program(workspace: &Workspace) -> Result<PathBuf> {
+    let build = ["build", "--release", "--package", "prony-database", "--example", "session"];
+    run_command(&mut workspace.cargo(&build))?;
+    Ok(workspace.target_directory().join("release/examples/session"))
+}
+
 struct Bench<'a> {
     options: &'a EncryptionOptions,
     program: &'a Path,
@@ -61,9 +66,11 @@ impl Bench<'_> {
     fn compare(&self, server: &str, url: &str, [plain, tls]: [&str; 2]) -> Result<()> {
         println!("\n{server}, TLS/plain, of {} pairs in turn", self.options.pairs);
         for (kind, name) in KINDS {
-            let rate = |mode: &str| {
+            let rate = |mode: &str| -> Result<f64> {
                 let seconds = self.options.seconds.to_string();
-                number(Command::new(self.program).args([kind, &format!("{url}?{mode}"), &seconds]))
+                let [rate, _] =
+                    numbers(Command::new(self.program).args([kind, &format!("{url}?{mode}"), &seconds]))?;
+                Ok(rate)
             };
             let ratios: Result<Vec<f64>> = (0..self.options.pairs)
                 .map(|_| {

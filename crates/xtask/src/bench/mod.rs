@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::workspace::Workspace;
 
+mod calls;
 mod diagnosis;
 mod disk;
 mod disk_verify;
@@ -36,6 +37,8 @@ pub(crate) enum Bench {
     Verify(VerifyOptions),
     /// Sessions with TLS against the same without: flushes, calls, sessions opened
     Encryption(EncryptionOptions),
+    /// Client CPU of calls to SQL Server against the same calls to PostgreSQL
+    Calls(CallsOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
     Historian(HistorianOptions),
     /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
@@ -106,6 +109,19 @@ pub(crate) struct VerifyOptions {
 #[derive(Args)]
 pub(crate) struct EncryptionOptions {
     /// Pairs of runs; with and without TLS take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Seconds of one run
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+}
+
+#[derive(Args)]
+pub(crate) struct CallsOptions {
+    /// Address of a SQL Server [default: one that PRONY_TDS_SERVER starts]
+    #[arg(long)]
+    url: Option<String>,
+    /// Pairs of runs; the servers take turns
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
     /// Seconds of one run
@@ -210,6 +226,7 @@ impl Bench {
             Self::Disk(options) => disk::run(options, workspace)?,
             Self::Verify(options) => disk_verify::run(options, workspace)?,
             Self::Encryption(options) => encryption::run(options, workspace)?,
+            Self::Calls(options) => calls::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
             Self::Report => report::run(workspace)?,
