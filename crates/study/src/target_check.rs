@@ -14,6 +14,8 @@ use crate::target::{At, Database, Engine, Server, Target, WantedDatabase};
 const DATABASE: &str = "target.database";
 /// Key of the name of one.
 const NAME: &str = "target.database.name";
+/// Keys of a database that say where its files lie.
+const FILES: [&str; 5] = ["data_dir", "log_dir", "data_size", "log_size", "growth"];
 /// Longest name of a file, and longest path, on the file systems of Linux.
 const FILE_NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 4095;
@@ -210,6 +212,13 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
         let laid = database.laid().into_iter();
         errors.extend(laid.map(|key| mistake(format!("{DATABASE}.{key}"), problem.clone())));
     }
+    let is_taken_up = wanted.iter().any(|wanted| matches!(wanted.existing, Existing::Use | Existing::Reuse));
+    let files = database.laid().into_iter().filter(|key| FILES.contains(key) && is_taken_up);
+    errors.extend(files.map(|key| {
+        let problem =
+            "is of a database that is made, and this one is there already: leave it out, or have it made";
+        mistake(format!("{DATABASE}.{key}"), problem)
+    }));
     let is_there = |wanted: &&WantedDatabase| matches!(wanted.existing, Existing::Use | Existing::Reuse);
     if wanted.iter().filter(is_there).any(|wanted| wanted.cycle.anew) {
         let problem = "takes up a database that is there, and its server's between_trials = \"recreate\" removes it: give one of them";
@@ -333,8 +342,8 @@ mod tests {
     fn files_and_logs_are_said_of_databases_of_sql_server_alone() {
         let at = |rest: &str| format!("database = {{ at = \"sqlserver://sa@h/master\", {rest} }}");
         for rest in [
-            r#"data_dir = "D:\\hds", log_dir = "E:\\hds", data_size = "10GiB", log_size = "1GiB", growth = "64MiB""#,
-            r#"data_dir = ["/a", "/b"], recovery = "bulk_logged", delayed_durability = "forced""#,
+            r#"existing = "refuse", data_dir = "D:\\hds", log_dir = "E:\\hds", data_size = "10GiB", log_size = "1GiB", growth = "64MiB""#,
+            r#"existing = "replace", data_dir = ["/a", "/b"], recovery = "bulk_logged", delayed_durability = "forced""#,
             r#"restore = "snapshot""#,
         ] {
             assert_eq!(told("orders", &at(rest)), "", "{rest}");
@@ -343,6 +352,13 @@ mod tests {
             assert!(told.contains("is of a database of SQL Server, and PostgreSQL takes no such"), "{told}");
         }
         let told_of = |rest: &str| told("historian", &at(rest));
+        let there = told("orders", &at("data_dir = \"/a\""));
+        assert!(
+            there.contains(
+                "target.database.data_dir: is of a database that is made, and this one is there already"
+            ),
+            "{there}"
+        );
         assert!(told_of("data_dir = 3").contains("a directory, or an array of them"));
         assert!(told_of("recovery = \"most\"").contains("`simple`, `full`"));
     }

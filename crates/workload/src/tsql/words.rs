@@ -127,6 +127,10 @@ pub(super) const OTHERS: &[(&str, &[&str])] = &[
         "https://learn.microsoft.com/en-us/sql/t-sql/functions/serverproperty-transact-sql",
         &["SERVERPROPERTY"],
     ),
+    (
+        "https://learn.microsoft.com/en-us/sql/t-sql/functions/object-definition-transact-sql",
+        &["OBJECT_DEFINITION"],
+    ),
     ("https://learn.microsoft.com/en-us/sql/t-sql/functions/object-id-transact-sql", &["OBJECT_ID"]),
     ("https://learn.microsoft.com/en-us/sql/t-sql/functions/schema-id-transact-sql", &["SCHEMA_ID"]),
     ("https://learn.microsoft.com/en-us/sql/t-sql/functions/db-id-transact-sql", &["DB_ID", "DB_NAME"]),

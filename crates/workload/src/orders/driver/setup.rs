@@ -16,7 +16,7 @@ use crate::orders::job::Job;
 use crate::orders::parameter;
 use crate::orders::restore::{RestoreError, restore};
 use crate::orders::settings::CpuTarget;
-use crate::orders::store::{Style, mark_used, told};
+use crate::orders::store::{Style, mark_used, search_again, told};
 
 /// Refuses what can be known to be wrong without a database: procedures where an engine has none, the CPU of a server that
 /// is elsewhere. `is_started` tells of which address a server is started here.
@@ -73,6 +73,7 @@ pub(super) async fn prepare(
     for (store, holder) in stores.iter().zip(holders) {
         let restored = restore(&store.lease, &store.loaded, stop, tell).await?;
         let mut session = store.lease.session().await?;
+        search_again(&mut session).await?;
         mark_used(&mut session).await?;
         let driving = drive(job, store, holder);
         let mut server = session.server().await?;

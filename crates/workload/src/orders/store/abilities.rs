@@ -132,6 +132,23 @@ fn initial_mb(mb: u32, size: StoreSize) -> u64 {
     (u64::from(mb) * u64::from(size.megabytes()) / 1024).max(FILE_MB_MIN)
 }
 
+/// Makes what products are searched by again where it is gone: a snapshot brings back everything else.
+///
+/// # Errors
+/// Those of the database.
+pub(in crate::orders) async fn search_again(session: &mut Session) -> Result<(), Error> {
+    let Some(differs) = &Schema::of(session.dialect()).differs else { return Ok(()) };
+    if !Abilities::of(session).await?.text_search
+        || session.query(differs.text_lost, &[]).await? != [[Value::I64(1)]]
+    {
+        return Ok(());
+    }
+    for script in differs.text {
+        session.script(script).await?;
+    }
+    Ok(())
+}
+
 /// How a store was made, as far as servers of its dialect differ: in the form of settings of its server.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ mod tests;
 mod undo;
 
 pub use abilities::Abilities;
-pub(super) use abilities::told;
+pub(super) use abilities::{search_again, told};
 pub use client::{Amounts, By, Client, NewCustomer, Purchased, Style};
 pub(super) use loaded::mark;
 pub use loaded::{Loaded, State, mark_used, read_loaded, write_loaded};

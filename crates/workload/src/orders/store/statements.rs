@@ -41,13 +41,15 @@ pub(super) struct Differs {
     pub(super) size_log: &'static str,
     /// Catalog and index of full-text search, and what waits until it is filled.
     pub(super) text: [&'static str; 3],
+    /// A row with 1 where these are gone, and products are searched by them.
+    pub(super) text_lost: &'static str,
     pub(super) search_by_text: &'static str,
     pub(super) search_by_like: &'static str,
 }
 
 /// The names of what only dialects have whose servers differ.
 #[cfg(test)]
-const DIFFERS: [&str; 11] = [
+const DIFFERS: [&str; 12] = [
     "abilities",
     "told",
     "files_path",
@@ -56,6 +58,7 @@ const DIFFERS: [&str; 11] = [
     "size_log",
     "text_catalog",
     "text_index",
+    "text_lost",
     "text_ready",
     "search_by_text",
     "search_by_like",
@@ -169,6 +172,7 @@ const fn differs(dialect: Dialect, file: &'static str) -> Option<Differs> {
             add_file: named(file, "add_file"),
             size_log: named(file, "size_log"),
             text: [named(file, "text_catalog"), named(file, "text_index"), named(file, "text_ready")],
+            text_lost: named(file, "text_lost"),
             search_by_text: named(file, "search_by_text"),
             search_by_like: named(file, "search_by_like"),
         }),

@@ -156,6 +156,12 @@ CREATE FULLTEXT CATALOG store_text
 CREATE FULLTEXT INDEX ON products (actor LANGUAGE 0, title LANGUAGE 0) KEY INDEX products_pk ON store_text
 WITH (CHANGE_TRACKING = OFF, STOPLIST = OFF)
 
+-- name: text_lost
+-- A database that was reverted to a snapshot has lost its catalogs, while what searches by them is still there:
+-- https://learn.microsoft.com/en-us/sql/relational-databases/databases/revert-a-database-to-a-database-snapshot
+SELECT CASE WHEN OBJECT_DEFINITION(OBJECT_ID('products_by_actor')) LIKE '%CONTAINS%'
+    AND NOT EXISTS (SELECT object_id FROM sys.fulltext_indexes WHERE object_id = OBJECT_ID('products')) THEN 1 ELSE 0 END AS lost
+
 -- name: text_ready
 -- The index is filled in the background, and finds nothing before that.
 WHILE FULLTEXTCATALOGPROPERTY('store_text', 'PopulateStatus') <> 0 WAITFOR DELAY '00:00:01'
