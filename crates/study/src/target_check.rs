@@ -310,6 +310,16 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
             );
             return Some(mistake(DATABASE, problem));
         }
+        let is_said = |database: &WantedDatabase| {
+            [database.layout.recovery.is_some(), database.layout.delayed_durability.is_some()]
+        };
+        if is_said(other) != is_said(&database) {
+            let problem = format!(
+                "{place} is told how it logs (recovery, delayed_durability) in some trials only, and would stay so in those after them: say it \
+                 in all of them or in none"
+            );
+            return Some(mistake(DATABASE, problem));
+        }
         let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
         if has_snapshot(other) != has_snapshot(&database) {
             let problem = format!(
@@ -391,6 +401,23 @@ mod tests {
             let told = at(address, rest);
             assert!(told.contains(problem), "{address} {rest}: {told}");
         }
+    }
+
+    /// What one trial sets would have held, unsaid, in the next one.
+    #[test]
+    fn how_a_database_logs_is_said_in_all_of_its_trials_or_in_none() {
+        let of = |ways: [&str; 2]| {
+            let ways =
+                ways.map(|way| format!("[[configuration]]\nname = \"w{}\"\n{way}\n", way.len())).join("");
+            told("orders", &format!("database = \"sqlserver://sa@h/master\"\n{ways}"))
+        };
+        let (forced, disabled) = (
+            "target.database.delayed_durability = \"forced\"",
+            "target.database.delayed_durability = \"disabled\"",
+        );
+        let told = of([forced, ""]);
+        assert!(told.contains("is told how it logs") && told.contains("in all of them or in none"), "{told}");
+        assert!(!of([forced, disabled]).contains("is told how it logs"));
     }
 
     /// What a snapshot costs would have been told of trials that never asked for one.

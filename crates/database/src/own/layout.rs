@@ -96,7 +96,7 @@ pub(crate) struct SavingStatements {
     pub(crate) data_files: &'static str,
     /// Makes the snapshot of a database, both quoted, of data files with these names and paths.
     pub(crate) snapshot: fn(&str, &str, &[(String, String)]) -> String,
-    /// Selects a row if there is a snapshot of this name.
+    /// Selects a row if there is a snapshot of the first name, of the database of the second.
     pub(crate) has_snapshot: &'static str,
     /// Selects the directory of backups.
     pub(crate) backup_dir: &'static str,
@@ -353,7 +353,8 @@ pub(super) async fn restore(place: &Place, saved: &Saved, admin: &mut Session) -
 pub(super) async fn drop_snapshot(place: &Place, admin: &mut Session) -> Result<(), Error> {
     let Some(LayoutStatements { saving, .. }) = place.administration.layout else { return Ok(()) };
     let snapshot = snapshot_of(place);
-    if admin.count_rows(saving.has_snapshot, &[Value::Text(snapshot.name.clone())]).await? == 0 {
+    let names = [&snapshot.name, &place.name].map(|name| Value::Text(name.clone()));
+    if admin.count_rows(saving.has_snapshot, &names).await? == 0 {
         return Ok(());
     }
     admin.script(&format!("DROP DATABASE {}", snapshot.quoted())).await

@@ -21,7 +21,7 @@ pub(super) static LAYOUT: LayoutStatements = LayoutStatements {
         data_files: "SELECT CAST(name AS nvarchar(128)), CAST(physical_name AS nvarchar(400)) FROM sys.database_files \
                      WHERE type = 0 ORDER BY file_id",
         snapshot,
-        has_snapshot: "SELECT name FROM sys.databases WHERE name = @P1 AND source_database_id IS NOT NULL",
+        has_snapshot: "SELECT name FROM sys.databases WHERE name = @P1 AND source_database_id = DB_ID(@P2)",
         backup_dir: "SELECT CAST(SERVERPROPERTY('InstanceDefaultBackupPath') AS nvarchar(400))",
         is_file: "SELECT CAST(file_exists AS bigint) FROM sys.dm_os_file_exists(@P1)",
         backup: "BACKUP DATABASE {name} TO DISK = {path} WITH COPY_ONLY, NOINIT, CHECKSUM",
