@@ -276,6 +276,37 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
         .then(|| mistake("target.database.existing", problem))
 }
 
+/// What is set or kept of a database for one trial is there in the next one too.
+fn laid_in_two_ways(other: &WantedDatabase, database: &WantedDatabase) -> Option<StudyError> {
+    let place = database.place();
+    if !other.layout.has_same_files(&database.layout) {
+        let problem = format!(
+            "{place} is asked for in two ways: where its files lie (data_dir, log_dir, data_size, log_size, growth) must be the same in \
+             all trials; so give each a database of its own, with a name"
+        );
+        return Some(mistake(DATABASE, problem));
+    }
+    let is_said = |database: &WantedDatabase| {
+        [database.layout.recovery.is_some(), database.layout.delayed_durability.is_some()]
+    };
+    if is_said(other) != is_said(database) {
+        let problem = format!(
+            "{place} is told how it logs (recovery, delayed_durability) in some trials only, and would stay so in those after them: say it \
+             in all of them or in none"
+        );
+        return Some(mistake(DATABASE, problem));
+    }
+    let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
+    if has_snapshot(other) != has_snapshot(database) {
+        let problem = format!(
+            "{place} has a snapshot in some trials and not in others, which would pay for it too: what changes is copied to it first. \
+             Give each way to restore a database of its own, with a name"
+        );
+        return Some(mistake("target.database.restore", problem));
+    }
+    None
+}
+
 /// A database is made ready once, whoever uses it.
 fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
     let mut known: Vec<(WantedDatabase, String)> = Vec::new();
@@ -303,30 +334,8 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
             );
             return Some(mistake(DATABASE, problem));
         }
-        if !other.layout.has_same_files(&database.layout) {
-            let problem = format!(
-                "{place} is asked for in two ways: where its files lie (data_dir, log_dir, data_size, log_size, growth) must be the same in \
-                 all trials; so give each a database of its own, with a name"
-            );
-            return Some(mistake(DATABASE, problem));
-        }
-        let is_said = |database: &WantedDatabase| {
-            [database.layout.recovery.is_some(), database.layout.delayed_durability.is_some()]
-        };
-        if is_said(other) != is_said(&database) {
-            let problem = format!(
-                "{place} is told how it logs (recovery, delayed_durability) in some trials only, and would stay so in those after them: say it \
-                 in all of them or in none"
-            );
-            return Some(mistake(DATABASE, problem));
-        }
-        let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
-        if has_snapshot(other) != has_snapshot(&database) {
-            let problem = format!(
-                "{place} has a snapshot in some trials and not in others, which would pay for it too: what changes is copied to it first. \
-                 Give each way to restore a database of its own, with a name"
-            );
-            return Some(mistake("target.database.restore", problem));
+        if let Some(error) = laid_in_two_ways(other, &database) {
+            return Some(error);
         }
         if (other.existing, other.keep) != (database.existing, database.keep) {
             let problem = format!(
