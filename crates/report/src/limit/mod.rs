@@ -165,7 +165,14 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
             None if seen.spent.get(&Class::Cpu).copied().unwrap_or(0.0) >= share => {
                 ("the server's work on its CPUs", share, took)
             }
-            None => ("the processors", share, waited),
+            None if seen.spent.get(&Class::CpuWait).copied().unwrap_or(0.0) >= share => {
+                ("the processors", share, waited)
+            }
+            None => (
+                "the processors",
+                share,
+                [", on which sessions worked or for which they waited ", " of their time"],
+            ),
         },
         Cause::NeighbourCpu => {
             (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all cores"])

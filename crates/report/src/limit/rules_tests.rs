@@ -16,7 +16,13 @@ fn each_bottleneck_that_was_made_is_named() {
         "read-iops-postgresql": Reads,
         "log-flushes-postgresql": LogFlushes,
         "log-flushes-mariadb": LogFlushes,
+        "hot-row-mariadb": Locks,
         "hot-row-sqlite": Locks,
+        "memory-mariadb": Memory,
+        "checkpoints-mariadb": Checkpoints,
+        "read-iops-mariadb": Reads,
+        "vacuum-or-purge-mariadb": Maintenance,
+        "neighbour-on-disk-mariadb": NeighbourDisk,
         "client-postgresql": Generator,
         "client-mariadb": Generator,
         "connections-postgresql": Connections,
@@ -43,6 +49,7 @@ fn check(seen: &Observed, expected: &[Cause]) {
 fn waits_are_named_from_three_tenths_of_the_time_on_and_work_from_half_of_it() {
     check(&spent(&[(Class::Log, 0.31), (Class::Cpu, 0.4)]), &[Cause::LogFlushes]);
     check(&spent(&[(Class::Log, 0.29), (Class::Cpu, 0.49), (Class::Locks, 0.22)]), &[]);
+    check(&spent(&[(Class::Log, 0.31), (Class::Cpu, 0.4), (Class::CpuWait, 0.2)]), &[Cause::ServerCpu]);
     check(&spent(&[(Class::Cpu, 0.51), (Class::Log, 0.4)]), &[Cause::ServerCpu]);
     check(&spent(&[(Class::Client, 0.6)]), &[Cause::Clients]);
     check(&spent(&[(Class::Unknown, 0.9)]), &[]);
@@ -68,6 +75,18 @@ fn reads_of_a_fast_device_are_want_of_memory_unless_a_limit_holds_them_back() {
     check(&reads(None), &[Cause::Reads]);
     let limited = Observed { held_back: [(Held::Reads, 0.4)].into(), ..reads(Some(150.0)) };
     check(&limited, &[Cause::Reads]);
+}
+
+#[test]
+fn a_server_that_works_because_it_reads_wants_memory() {
+    let works = |reads| Observed {
+        read_latency_us: Some(80.0),
+        ..spent(&[(Class::Cpu, 0.49), (Class::CpuWait, 0.17), (Class::Reads, reads)])
+    };
+    check(&works(0.22), &[Cause::Memory, Cause::ServerCpu]);
+    check(&works(0.1), &[Cause::ServerCpu]);
+    check(&Observed { read_latency_us: None, ..works(0.22) }, &[Cause::ServerCpu]);
+    check(&Observed { held_back: [(Held::Processors, 0.5)].into(), ..works(0.22) }, &[Cause::ServerCpu]);
 }
 
 #[test]
