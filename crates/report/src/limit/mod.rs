@@ -154,6 +154,22 @@ fn of(trial: &Trial) -> Vec<Limit> {
     }
 }
 
+/// Work on processors, waits for one, or both together.
+fn of_processors(
+    seen: &Observed,
+    share: f64,
+    [waited, took]: [[&'static str; 2]; 2],
+) -> (&'static str, f64, [&'static str; 2]) {
+    let spent = |class: Class| seen.spent.get(&class).copied().unwrap_or(0.0);
+    if spent(Class::Cpu) >= share {
+        ("the server's work on its CPUs", share, took)
+    } else if spent(Class::CpuWait) >= share {
+        ("the processors", share, waited)
+    } else {
+        ("the processors", share, [", on which sessions worked or for which they waited ", " of their time"])
+    }
+}
+
 /// A cause that sessions speak for, in words.
 fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Option<Limit> {
     let waited = [", for which sessions waited ", " of their time"];
@@ -162,17 +178,7 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
     let (who, share, says) = match cause {
         Cause::ServerCpu => match processors {
             Some(used) => ("the limit of processors", used, [", of which its server used ", ""]),
-            None if seen.spent.get(&Class::Cpu).copied().unwrap_or(0.0) >= share => {
-                ("the server's work on its CPUs", share, took)
-            }
-            None if seen.spent.get(&Class::CpuWait).copied().unwrap_or(0.0) >= share => {
-                ("the processors", share, waited)
-            }
-            None => (
-                "the processors",
-                share,
-                [", on which sessions worked or for which they waited ", " of their time"],
-            ),
+            None => of_processors(seen, share, [waited, took]),
         },
         Cause::NeighbourCpu => {
             (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all cores"])

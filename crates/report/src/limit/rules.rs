@@ -33,11 +33,27 @@ pub(crate) fn causes(seen: &Observed) -> Vec<(Cause, f64)> {
     if seen.refused {
         return vec![(Cause::Connections, 1.0)];
     }
-    let Some(most) = most(seen) else { return Vec::new() };
-    match behind(seen, most) {
+    let Some(most) = most(seen) else { return together(seen).into_iter().collect() };
+    match behind(seen, most.0) {
         Some(behind) => vec![behind, most],
-        None => vec![most],
+        None => match read_again(seen, most) {
+            Some(memory) => vec![memory, most],
+            None => vec![most],
+        },
     }
+}
+
+/// What several kinds of time come to, where none of them is much alone.
+fn together(seen: &Observed) -> Option<(Cause, f64)> {
+    let spent = |class: Class| seen.spent.get(&class).copied().unwrap_or(0.0);
+    let waited = [Class::Locks, Class::Log, Class::Reads, Class::Writes].into_iter().map(spent).sum::<f64>();
+    let upkeep = upkeep(seen).filter(|_| waited >= WAIT_SHARE).map(|share| (Cause::Maintenance, share));
+    upkeep.or_else(|| {
+        let wants = spent(Class::Cpu) + spent(Class::CpuWait);
+        let is_own = waits_for_processors(seen) == Cause::ServerCpu;
+        let processors = (Cause::ServerCpu, wants);
+        (is_own && wants >= WORK_SHARE).then(|| read_again(seen, processors).unwrap_or(processors))
+    })
 }
 
 /// What most of the time went to, as far as that is much.
@@ -47,7 +63,7 @@ fn most(seen: &Observed) -> Option<(Cause, f64)> {
     let candidates = [
         (Cause::ServerCpu, held(Held::Processors), WAIT_SHARE),
         (waits_for_processors(seen), spent(Class::CpuWait), WAIT_SHARE),
-        (Cause::ServerCpu, wants_processors(seen), WORK_SHARE),
+        (Cause::ServerCpu, spent(Class::Cpu), WORK_SHARE),
         (Cause::LogFlushes, spent(Class::Log) + held(Held::Log), WAIT_SHARE),
         (reads(seen), spent(Class::Reads) + held(Held::Reads), WAIT_SHARE),
         (Cause::DataWrites, spent(Class::Writes) + held(Held::Writes), WAIT_SHARE),
@@ -62,15 +78,6 @@ fn most(seen: &Observed) -> Option<(Cause, f64)> {
     let much = candidates.into_iter().filter(|(_, share, least)| share >= least);
     let most = much.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (most.0 != Cause::Device).then_some((most.0, most.1))
-}
-
-/// Work on processors, and waits for one as far as they are the server's own.
-fn wants_processors(seen: &Observed) -> f64 {
-    let spent = |class: Class| seen.spent.get(&class).copied().unwrap_or(0.0);
-    match waits_for_processors(seen) {
-        Cause::ServerCpu => spent(Class::Cpu) + spent(Class::CpuWait),
-        _ => spent(Class::Cpu),
-    }
 }
 
 /// Sessions that could run and did not.
@@ -112,20 +119,29 @@ fn is_log_full(seen: &Observed) -> bool {
 }
 
 /// What went on beside the load and took what sessions waited for.
-fn behind(seen: &Observed, (most, share): (Cause, f64)) -> Option<(Cause, f64)> {
-    let beside = |what: &str| seen.beside.get(what).copied().filter(|&share| share >= BESIDE_SHARE);
+fn behind(seen: &Observed, most: Cause) -> Option<(Cause, f64)> {
     let takes = most.is_storage() || matches!(most, Cause::ServerCpu | Cause::DataWrites);
-    let upkeep = beside(beside::VACUUM).or(seen.marked.filter(|&share| share >= BESIDE_SHARE));
-    let upkeep = upkeep.filter(|_| takes || most == Cause::Locks).map(|share| (Cause::Maintenance, share));
+    let upkeep =
+        upkeep(seen).filter(|_| takes || most == Cause::Locks).map(|share| (Cause::Maintenance, share));
     let is_written = matches!(most, Cause::LogFlushes | Cause::DataWrites);
     let checkpoint =
-        beside(beside::CHECKPOINT).filter(|_| is_written).map(|share| (Cause::Checkpoints, share));
+        beside(seen, beside::CHECKPOINT).filter(|_| is_written).map(|share| (Cause::Checkpoints, share));
     let full = (is_written && is_log_full(seen)).then_some((Cause::Checkpoints, 1.0));
     // Its own limit holds a server back whoever else uses the device.
     let is_held = seen.held_back.keys().any(|held| *held != Held::Processors);
     let others = seen.device_others.filter(|&share| share >= DEVICE_OTHERS_SHARE && !is_held);
     let others = others.filter(|_| most.is_storage()).map(|share| (Cause::NeighbourDisk, share));
-    upkeep.or(checkpoint).or(full).or(others).or(read_again(seen, (most, share)))
+    upkeep.or(checkpoint).or(full).or(others)
+}
+
+/// What went on beside the load for half of the looks.
+fn beside(seen: &Observed, what: &str) -> Option<f64> {
+    seen.beside.get(what).copied().filter(|&share| share >= BESIDE_SHARE)
+}
+
+/// Vacuum, purge or shrinking that went on for half of the time.
+fn upkeep(seen: &Observed) -> Option<f64> {
+    beside(seen, beside::VACUUM).or(seen.marked.filter(|&share| share >= BESIDE_SHARE))
 }
 
 /// A server that works on its CPUs because it reads what memory does not hold.

@@ -27,6 +27,7 @@ fn each_bottleneck_that_was_made_is_named() {
         "client-mariadb": Generator,
         "connections-postgresql": Connections,
         "vacuum-or-purge-sqlite": Maintenance,
+        "vacuum-or-purge-a-little-of-all-sqlite": Maintenance,
         "neighbour-on-cpu-postgresql": NeighbourCpu,
         "neighbour-on-cpu-mariadb": NeighbourCpu,
     ];
@@ -49,7 +50,8 @@ fn check(seen: &Observed, expected: &[Cause]) {
 fn waits_are_named_from_three_tenths_of_the_time_on_and_work_from_half_of_it() {
     check(&spent(&[(Class::Log, 0.31), (Class::Cpu, 0.4)]), &[Cause::LogFlushes]);
     check(&spent(&[(Class::Log, 0.29), (Class::Cpu, 0.49), (Class::Locks, 0.22)]), &[]);
-    check(&spent(&[(Class::Log, 0.31), (Class::Cpu, 0.4), (Class::CpuWait, 0.2)]), &[Cause::ServerCpu]);
+    check(&spent(&[(Class::Log, 0.31), (Class::Cpu, 0.4), (Class::CpuWait, 0.2)]), &[Cause::LogFlushes]);
+    check(&spent(&[(Class::Log, 0.29), (Class::Cpu, 0.4), (Class::CpuWait, 0.2)]), &[Cause::ServerCpu]);
     check(&spent(&[(Class::Cpu, 0.51), (Class::Log, 0.4)]), &[Cause::ServerCpu]);
     check(&spent(&[(Class::Client, 0.6)]), &[Cause::Clients]);
     check(&spent(&[(Class::Unknown, 0.9)]), &[]);
@@ -81,9 +83,14 @@ fn reads_of_a_fast_device_are_want_of_memory_unless_a_limit_holds_them_back() {
 fn a_server_that_works_because_it_reads_wants_memory() {
     let works = |reads| Observed {
         read_latency_us: Some(80.0),
-        ..spent(&[(Class::Cpu, 0.49), (Class::CpuWait, 0.17), (Class::Reads, reads)])
+        ..spent(&[(Class::Cpu, 0.52), (Class::CpuWait, 0.17), (Class::Reads, reads)])
     };
     check(&works(0.22), &[Cause::Memory, Cause::ServerCpu]);
+    let less = Observed {
+        spent: [(Class::Cpu, 0.47), (Class::CpuWait, 0.17), (Class::Reads, 0.22)].into(),
+        ..works(0.0)
+    };
+    check(&less, &[Cause::Memory]);
     check(&works(0.1), &[Cause::ServerCpu]);
     check(&Observed { read_latency_us: None, ..works(0.22) }, &[Cause::ServerCpu]);
     check(&Observed { held_back: [(Held::Processors, 0.5)].into(), ..works(0.22) }, &[Cause::ServerCpu]);
@@ -128,6 +135,16 @@ fn what_goes_on_beside_the_load_is_behind_what_sessions_wait_for() {
         &[Cause::Maintenance, Cause::LogFlushes],
     );
     check(&Observed { marked: Some(0.8), ..spent(&[(Class::Client, 0.8)]) }, &[Cause::Clients]);
+}
+
+#[test]
+fn upkeep_that_takes_a_little_of_everything_is_named() {
+    let seen = spent(&[(Class::Locks, 0.29), (Class::Log, 0.16), (Class::Writes, 0.14), (Class::Cpu, 0.26)]);
+    check(&seen, &[]);
+    check(&Observed { marked: Some(0.86), ..seen.clone() }, &[Cause::Maintenance]);
+    check(&Observed { marked: Some(0.4), ..seen }, &[]);
+    let works = spent(&[(Class::Client, 0.49), (Class::Cpu, 0.4)]);
+    check(&Observed { marked: Some(0.86), ..works }, &[]);
 }
 
 #[test]

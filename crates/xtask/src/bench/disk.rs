@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::DiskOptions;
+use super::io_limit::{Direction, IoLimit};
 use super::ratio::{self, Goal};
-use super::read_limit::ReadLimit;
 use super::tool::{self, Measurement, Tool};
 use crate::workspace::Workspace;
 
@@ -150,7 +150,7 @@ impl Bench<'_> {
                 println!("{}", ratio::rate_error(Tool::Prony, &runs?, per_s, tolerance_per_cent));
             }
             Method::FindLimit { read_iops, tolerance_per_cent } => {
-                let limit = match ReadLimit::new(&self.file(), read_iops) {
+                let limit = match IoLimit::new(&self.file(), Direction::Reads, read_iops) {
                     Ok(limit) => limit,
                     Err(error) => {
                         println!("  not run: {error:#}");
@@ -170,7 +170,7 @@ impl Bench<'_> {
     fn pairs(
         &self,
         benchmark: &Benchmark,
-        limit: Option<&ReadLimit>,
+        limit: Option<&IoLimit>,
     ) -> Result<Vec<(Measurement, Measurement)>> {
         (1..=self.options.pairs)
             .map(|number| {
@@ -185,7 +185,7 @@ impl Bench<'_> {
         benchmark: &Benchmark,
         tool: Tool,
         number: u32,
-        limit: Option<&ReadLimit>,
+        limit: Option<&IoLimit>,
     ) -> Result<Measurement> {
         let seconds = self.options.seconds.max(benchmark.seconds_min);
         let words = match tool {

@@ -12,7 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde_json::Value;
 
-use super::read_limit::ReadLimit;
+use super::io_limit::IoLimit;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
@@ -68,7 +68,7 @@ pub(super) fn measure(
     prony: &Path,
     arguments: &[String],
     place: &Path,
-    limit: Option<&ReadLimit>,
+    limit: Option<&IoLimit>,
 ) -> Result<Measurement> {
     let program = match tool {
         Tool::Fio => Path::new("fio"),

@@ -1,6 +1,6 @@
 //! The cases as data: what limits, how it is made, and which causes are right.
 
-use super::made::{Beside, Load, Server};
+use super::made::{Beside, Load, Own, Server};
 
 /// Engines, as `--engine` names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -29,8 +29,8 @@ pub(super) struct Case {
     pub(super) load: Load,
     pub(super) server: Server,
     pub(super) beside: Beside,
-    /// Processors' worth of time for prony itself.
-    pub(super) own_cpus: Option<f64>,
+    /// Limit of prony itself.
+    pub(super) own: Option<Own>,
     /// Causes that are right as the first.
     pub(super) right: &'static [&'static str],
 }
@@ -38,7 +38,7 @@ pub(super) struct Case {
 impl Case {
     const fn of(name: &'static str, engine: Engine, server: Server, right: &'static [&'static str]) -> Self {
         let load = Load::Orders { clients: "8", size: "10MB", options: &[] };
-        Self { name, engine, made: "", load, server, beside: Beside::Nothing, own_cpus: None, right }
+        Self { name, engine, made: "", load, server, beside: Beside::Nothing, own: None, right }
     }
 
     const fn made(self, made: &'static str) -> Self {
@@ -53,8 +53,8 @@ impl Case {
         Self { beside, ..self }
     }
 
-    const fn own_cpus(self, cpus: f64) -> Self {
-        Self { own_cpus: Some(cpus), ..self }
+    const fn own(self, limit: Own) -> Self {
+        Self { own: Some(limit), ..self }
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) const CASES: &[Case] = &[
     Case::of("server CPU", Sqlite, Server::File, &["server_cpu", "generator"])
         .made("one client; prony, in which SQLite runs, has 0.2 CPU")
         .load(Load::Orders { clients: "1", size: "10MB", options: &[] })
-        .own_cpus(0.2),
+        .own(Own::Cpus(0.2)),
     Case::of(
         "read IOPS",
         Postgres,
@@ -140,8 +140,9 @@ pub(super) const CASES: &[Case] = &[
     Case::of("log flushes", Mariadb, Server::Managed(&["--write-iops", "60"]), &["log_flushes"])
         .made("--write-iops 60"),
     Case::of("log flushes", Sqlite, Server::File, &["log_flushes"])
-        .made("one client, each commit synced")
-        .load(COMMITS),
+        .made("each commit synced; prony, in which SQLite runs, may write 300 times a second")
+        .load(COMMITS)
+        .own(Own::WriteIops(300)),
     Case::of("hot row", Postgres, Server::Attached { settings: &[], sql: HOT_POSTGRES }, &["locks"])
         .made("a trigger has each purchase hold one row for 2 ms"),
     Case::of("hot row", Mariadb, Server::Attached { settings: &[], sql: HOT_MARIADB }, &["locks"])
@@ -175,10 +176,10 @@ pub(super) const CASES: &[Case] = &[
     .load(SCATTERED),
     Case::of("client", Postgres, Server::Attached { settings: &[], sql: "" }, &["generator"])
         .made("prony has 0.1 CPU")
-        .own_cpus(0.1),
+        .own(Own::Cpus(0.1)),
     Case::of("client", Mariadb, Server::Attached { settings: &[], sql: "" }, &["generator"])
         .made("prony has 0.1 CPU")
-        .own_cpus(0.1),
+        .own(Own::Cpus(0.1)),
     Case::of(
         "connections",
         Postgres,

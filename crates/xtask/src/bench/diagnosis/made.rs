@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::cases::{Case, Engine};
 use crate::bench::faults::server::{Kind, Server as Started};
+use crate::bench::io_limit::{Direction, IoLimit};
 use crate::workspace::line_of;
 
 /// Longest time of a run, everything that is made for it included.
@@ -38,6 +39,15 @@ pub(super) enum Server {
     Attached { settings: &'static [(&'static str, &'static str)], sql: &'static str },
     /// A file of SQLite.
     File,
+}
+
+/// A limit of prony itself, in which SQLite runs.
+#[derive(Clone, Copy)]
+pub(super) enum Own {
+    /// Processors' worth of time.
+    Cpus(f64),
+    /// Writes a second.
+    WriteIops(u32),
 }
 
 /// What goes on beside the load.
@@ -75,7 +85,7 @@ pub(super) fn run(case: &Case, prony: &Path, parent: &Path) -> Result<Said> {
     };
     let prepared = target.as_ref().map(|target| prepare(case, prony, target, server.as_ref()));
     prepared.transpose()?;
-    let group = case.own_cpus.map(CpuGroup::make).transpose()?;
+    let group = case.own.map(|limit| OwnGroup::make(limit, place.path())).transpose()?;
     let mut command = match &group {
         Some(group) => group.command(prony),
         None => Command::new(prony),
@@ -278,7 +288,31 @@ impl Drop for Running {
     }
 }
 
-/// A control group with a quota of processors for prony itself; gone when dropped.
+/// The control group of prony itself; gone when dropped.
+enum OwnGroup {
+    Cpu(CpuGroup),
+    Io(IoLimit),
+}
+
+impl OwnGroup {
+    /// On the device of a place.
+    fn make(limit: Own, place: &Path) -> Result<Self> {
+        match limit {
+            Own::Cpus(cpus) => CpuGroup::make(cpus).map(Self::Cpu),
+            Own::WriteIops(iops) => IoLimit::new(place, Direction::Writes, iops).map(Self::Io),
+        }
+    }
+
+    /// A command that enters the group before it becomes `program`.
+    fn command(&self, program: &Path) -> Command {
+        match self {
+            Self::Cpu(group) => group.command(program),
+            Self::Io(limit) => limit.command(program),
+        }
+    }
+}
+
+/// A control group with a quota of processors; gone when dropped.
 struct CpuGroup(PathBuf);
 
 impl CpuGroup {

@@ -1,4 +1,4 @@
-//! A limit of reads a second that the kernel keeps: an oracle for measured rates.
+//! A limit of reads or writes a second that the kernel keeps: an oracle for measured rates, and a bottleneck that is made.
 //!
 //! It makes a control group of its own and removes it. It changes no other group, except that with version 2 the
 //! I/O controller is switched on for the root's children, where it stays on.
@@ -13,26 +13,36 @@ use anyhow::{Context, Result, bail};
 const V1: &str = "/sys/fs/cgroup/blkio";
 const V2: &str = "/sys/fs/cgroup";
 
-/// A control group whose processes read at most so often; gone when dropped.
-pub(super) struct ReadLimit {
+/// What is limited.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Reads,
+    Writes,
+}
+
+/// A control group whose processes read or write at most so often; gone when dropped.
+pub(super) struct IoLimit {
     group: PathBuf,
 }
 
-impl ReadLimit {
-    /// Limits reads from the device that holds `file`.
-    pub(super) fn new(file: &Path, read_iops: u32) -> Result<Self> {
+impl IoLimit {
+    /// Limits reads from the device that holds `file`, or writes to it.
+    pub(super) fn new(file: &Path, direction: Direction, iops: u32) -> Result<Self> {
         let device = device_of(file)?;
         let name = format!("prony-bench-{}", std::process::id());
-        if Path::new(V1).join("blkio.throttle.read_iops_device").exists() {
-            let rule = format!("{device} {read_iops}");
-            return Self::create(Path::new(V1).join(name), "blkio.throttle.read_iops_device", &rule);
+        let (v1, v2) = match direction {
+            Direction::Reads => ("blkio.throttle.read_iops_device", "riops"),
+            Direction::Writes => ("blkio.throttle.write_iops_device", "wiops"),
+        };
+        if Path::new(V1).join(v1).exists() {
+            return Self::create(Path::new(V1).join(name), v1, &format!("{device} {iops}"));
         }
         let controllers = fs::read_to_string(Path::new(V2).join("cgroup.controllers")).unwrap_or_default();
         if !controllers.split_whitespace().any(|controller| controller == "io") {
             bail!("this machine has no I/O controller of control groups in {V2}");
         }
         set(&Path::new(V2).join("cgroup.subtree_control"), "+io")?;
-        Self::create(Path::new(V2).join(name), "io.max", &format!("{device} riops={read_iops}"))
+        Self::create(Path::new(V2).join(name), "io.max", &format!("{device} {v2}={iops}"))
     }
 
     fn create(group: PathBuf, file: &str, rule: &str) -> Result<Self> {
@@ -54,7 +64,7 @@ impl ReadLimit {
     }
 }
 
-impl Drop for ReadLimit {
+impl Drop for IoLimit {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir(&self.group) {
             eprintln!("cannot remove the control group {}: {error}", self.group.display());
