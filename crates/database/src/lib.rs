@@ -27,6 +27,7 @@ mod session;
 mod silence;
 mod sqlite;
 mod sqlserver;
+mod statement;
 mod tls;
 mod transaction;
 mod url;
@@ -45,5 +46,6 @@ pub use own::{
 pub use ownership::{Claim, Existing, RunId};
 pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
+pub use statement::{Answer, Protocol, Wanted};
 pub use transaction::Transaction;
 pub use url::{Url, UrlError};

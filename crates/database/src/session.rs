@@ -15,7 +15,9 @@ use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::sqlserver::SqlServerSession;
 use crate::url::Address;
-use crate::{Dialect, Error, NumberRow, Rows, RowsProcedure, Table, Transaction, Url, Value};
+use crate::{
+    Answer, Dialect, Error, NumberRow, Protocol, Rows, RowsProcedure, Table, Transaction, Url, Value, Wanted,
+};
 
 /// One connection.
 #[derive(Debug)]
@@ -116,6 +118,20 @@ impl Session {
         Ok(Self { opened, connection, watch: silence.map(|silence| Watch::new(url, silence)) })
     }
 
+    /// As [`Self::open`], of a database that somebody else made: nothing of it is set that others would find set. A file of SQLite keeps its
+    /// journal, and whatever a commit of its own program promises.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn open_as_it_is(url: &Url) -> Result<Self, Error> {
+        match &url.0 {
+            Address::Sqlite(file) => Ok(Self::of_sqlite(SqliteSession::open_as_it_is(file).await?)),
+            Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) | Address::Fake(_) => {
+                Self::open(url).await
+            }
+        }
+    }
+
     /// The same session for a load that is measured: a silence of the server is part of what is measured, and whoever drives
     /// the load has limits of its own. Without this, a server that is silent for some ten seconds counts as lost.
     #[must_use]
@@ -171,6 +187,41 @@ impl Session {
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Fake(session) => session.query(sql, parameters).await,
         }
+    }
+
+    /// Runs what somebody else wrote, as they ask for it to be sent: one statement, or several where it is sent as one text. Values have
+    /// places in it as the dialect writes them; sent as text it has none.
+    ///
+    /// # Errors
+    /// Those of the database; and where a column of the last row is wanted whose values are not read: cast it to text.
+    pub async fn statement(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        (protocol, wanted): (Protocol, Wanted),
+    ) -> Result<Answer, Error> {
+        let sent = (protocol, wanted);
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.statement(sql, parameters, sent).await,
+            Opened::Postgres(session) => {
+                watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
+            }
+            Opened::Mysql(session) => {
+                watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
+            }
+            Opened::SqlServer(session) => {
+                watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
+            }
+            Opened::Fake(session) => session.statement(sql, parameters, sent).await,
+        }
+    }
+
+    /// Undoes what was begun by statements of others and did not end, if anything was.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn undo(&mut self) -> Result<(), Error> {
+        self.rollback().await
     }
 
     /// Runs one query, receives all of its rows, keeps none, and gives their number.

@@ -110,6 +110,8 @@ pub enum TargetNeeds {
         name: &'static str,
         /// Whether one that was loaded before is driven where nothing else is said; else one is made.
         loaded: bool,
+        /// Whether one that somebody else made is used as it is where nothing else is said of one at an address.
+        as_it_is: bool,
         /// Whether the fake database will do.
         fake: bool,
         /// An address, for whoever gave none.

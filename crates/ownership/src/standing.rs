@@ -43,6 +43,8 @@ pub enum Existing {
     Reuse,
     /// If it is ours and nobody uses it, it is removed and made anew: the user said so for it by name.
     Replace,
+    /// It is somebody else's, and used as it is: no mark is looked for, none is made, and nothing that is there is removed or set.
+    AsItIs,
     /// It must be there. It is taken up as by [`Existing::Reuse`], and whoever uses it refuses one that had to be made.
     Use,
 }
@@ -57,6 +59,7 @@ impl Existing {
             Self::Reuse => "reuse",
             Self::Replace => "replace",
             Self::Use => "use",
+            Self::AsItIs => "as_it_is",
         }
     }
 }
@@ -134,6 +137,9 @@ impl Mark {
 /// # Errors
 /// Says why what is there is left as it is.
 pub fn action(standing: &Standing, claim: &Claim) -> Result<Action, Refusal> {
+    if claim.existing == Existing::AsItIs {
+        return Err(Refusal::Foreign);
+    }
     let mark = match standing {
         Standing::Absent => return Ok(Action::Make),
         Standing::Foreign => return Err(Refusal::Foreign),
@@ -145,8 +151,8 @@ pub fn action(standing: &Standing, claim: &Claim) -> Result<Action, Refusal> {
         Existing::Reuse | Existing::Use => return Ok(Action::TakeUp),
         Existing::Replace => true,
         Existing::Leftover => mark.is_transient || mark.is_of(&claim.run),
-        // This run made it before it was interrupted.
-        Existing::Refuse => mark.is_of(&claim.run),
+        // This run made it before it was interrupted. What is used as it is was refused above.
+        Existing::Refuse | Existing::AsItIs => mark.is_of(&claim.run),
     };
     if replace { Ok(Action::Replace(Permit(()))) } else { Err(Refusal::OfAnotherRun) }
 }

@@ -85,6 +85,30 @@ const HISTORIAN: Words = &[
     ("--dbname", "--target"),
 ];
 
+const SCRIPT: Words = &[
+    ("--client", "--clients"),
+    ("--threads", "--clients"),
+    ("--numjobs", "--clients"),
+    ("-j", "not needed: clients share as many threads as there are CPUs"),
+    ("--jobs", "not needed: clients share as many threads as there are CPUs"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("-f", "FILE@WEIGHT, without an option before it"),
+    ("--file", "FILE@WEIGHT, without an option before it"),
+    ("-M", "--protocol"),
+    ("-R", "--rate, with --poisson"),
+    ("-s", "--define scale=NUMBER"),
+    ("--scale", "--define scale=NUMBER"),
+    ("--random-seed", "--seed"),
+    ("-h", "--target"),
+    ("-p", "--target"),
+    ("-U", "--target"),
+    ("-d", "--target"),
+    ("--host", "--target"),
+    ("--dbname", "--target"),
+];
+
 const ORDERS: Words = &[
     ("-c", "--clients"),
     ("--client", "--clients"),
@@ -149,7 +173,7 @@ const LOADS: &[(&str, &str)] = &[
 const BY_ITS_KIND: &str = "";
 
 /// Those of all workloads in their order.
-const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS];
+const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT];
 
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -251,6 +275,7 @@ mod tests {
             (find(&["historian"]), HISTORIAN.to_vec()),
             (find(&["orders", "run"]), ORDERS.to_vec()),
             (find(&["check"]), CHECK.to_vec()),
+            (find(&["script"]), SCRIPT.to_vec()),
         ] {
             let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
             for (word, ours) in words {
@@ -280,6 +305,7 @@ mod tests {
                 &["check", ".", "--warm-up", "5s"],
                 "--warm-up is here: --duration, with a unit: each test warms up",
             ),
+            (&["script", "a.sql", "-M", "simple"], "-M is here: --protocol"),
             (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {

@@ -4,7 +4,7 @@
 use anyhow::anyhow;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
-use workload::{historian, orders};
+use workload::{historian, orders, script};
 
 use crate::exit::Failure;
 
@@ -25,7 +25,8 @@ pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
         // A client of a server is no thread.
         let files = trial.databases().iter().filter(|database| database.url.file().is_some()).count() as u64;
         let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
-        disk + historian + orders
+        let scripts = trial.work.job::<script::Settings>().map_or(0, |job| u64::from(job.clients) * files);
+        disk + historian + orders + scripts
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::Percentile;
-use crate::Workload::{self, Disk, Historian, Orders};
+use crate::Workload::{self, Disk, Historian, Orders, Script};
 
 /// A figure of a trial that can be compared with the same of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,13 +48,14 @@ const fn lower(of: Option<Workload>, name: Text, unit: Text, says: Text) -> Metr
 const STORE: Option<Workload> = Some(Orders);
 
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 18] = [
+pub const METRICS: [Metric; 19] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
     higher(Some(Historian), "sustained_per_s", "records/s", "highest sustained rate"),
     higher(STORE, "orders_per_min", "orders/min", "orders a minute"),
     higher(STORE, "committed_orders_per_min", "orders/min", "committed orders a minute"),
+    higher(Some(Script), "transactions_per_s", "transactions/s", "transactions a second"),
     lower(None, "mean_ms", "ms", "mean latency"),
     lower(None, "p50_ms", "ms", "median latency"),
     lower(None, "p95_ms", "ms", "95th percentile of the latency"),

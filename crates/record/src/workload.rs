@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
-    OrdersOutcome, OrdersSetup, Server,
+    OrdersOutcome, OrdersSetup, ScriptOutcome, ScriptSetup, Server,
 };
-use crate::{disk, historian, orders};
+use crate::{disk, historian, orders, script};
 
 /// What a trial puts its load on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,11 +21,13 @@ pub enum Workload {
     Historian,
     /// An order store.
     Orders,
+    /// SQL of the user's own.
+    Script,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Disk, Self::Historian, Self::Orders];
+    pub const ALL: [Self; 4] = [Self::Disk, Self::Historian, Self::Orders, Self::Script];
 
     /// Its name in study files and records.
     #[must_use]
@@ -34,6 +36,7 @@ impl Workload {
             Self::Disk => "disk",
             Self::Historian => "historian",
             Self::Orders => "orders",
+            Self::Script => "script",
         }
     }
 
@@ -44,6 +47,7 @@ impl Workload {
             Self::Disk => Main::AllBut(vec![disk::FLUSH.to_owned()]),
             Self::Historian => Main::Kind(historian::RECORD.to_owned()),
             Self::Orders => Main::Kind(orders::ORDER.to_owned()),
+            Self::Script => Main::Kind(script::TRANSACTION.to_owned()),
         }
     }
 }
@@ -115,6 +119,8 @@ pub enum Setup {
     Historian(Box<HistorianSetup>),
     /// Order store.
     Orders(Box<OrdersSetup>),
+    /// Scripts.
+    Script(Box<ScriptSetup>),
 }
 
 impl Setup {
@@ -125,6 +131,7 @@ impl Setup {
             Self::Disk(_) => Workload::Disk,
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
+            Self::Script(_) => Workload::Script,
         }
     }
 
@@ -134,7 +141,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.calibration,
             Self::Historian(setup) => setup.calibration,
-            Self::Orders(_) => None,
+            Self::Orders(_) | Self::Script(_) => None,
         }
     }
 
@@ -145,6 +152,7 @@ impl Setup {
             Self::Disk(setup) => setup.pacing,
             Self::Historian(setup) => setup.pacing,
             Self::Orders(setup) => setup.pacing,
+            Self::Script(setup) => setup.pacing,
         }
     }
 
@@ -154,7 +162,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
-            Self::Orders(_) => false,
+            Self::Orders(_) | Self::Script(_) => false,
         }
     }
 
@@ -165,6 +173,7 @@ impl Setup {
             Self::Disk(_) => Vec::new(),
             Self::Historian(setup) => vec![setup.database()],
             Self::Orders(setup) => setup.databases().collect(),
+            Self::Script(setup) => vec![setup.database()],
         }
     }
 
@@ -185,6 +194,12 @@ impl Setup {
     pub fn orders(&self) -> Option<&OrdersSetup> {
         if let Self::Orders(setup) = self { Some(setup) } else { None }
     }
+
+    /// The setup of a trial of scripts, if it is one.
+    #[must_use]
+    pub fn script(&self) -> Option<&ScriptSetup> {
+        if let Self::Script(setup) = self { Some(setup) } else { None }
+    }
 }
 
 /// What became of a trial's operations, by workload.
@@ -197,6 +212,8 @@ pub enum Outcome {
     Historian(Box<HistorianOutcome>),
     /// Order store.
     Orders(Box<OrdersOutcome>),
+    /// Scripts.
+    Script(Box<ScriptOutcome>),
 }
 
 impl Outcome {
@@ -207,6 +224,7 @@ impl Outcome {
             Self::Disk(_) => Workload::Disk,
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
+            Self::Script(_) => Workload::Script,
         }
     }
 
@@ -217,6 +235,7 @@ impl Outcome {
             Self::Disk(_) => Vec::new(),
             Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
+            Self::Script(outcome) => outcome.marks(),
         }
     }
 
@@ -237,6 +256,7 @@ impl Outcome {
             Self::Disk(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Historian(_) => None,
             Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
+            Self::Script(outcome) => Some((outcome.unsent, outcome.offered)),
         }
     }
 
@@ -250,6 +270,12 @@ impl Outcome {
     #[must_use]
     pub fn orders(&self) -> Option<&OrdersOutcome> {
         if let Self::Orders(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of scripts, if it is one.
+    #[must_use]
+    pub fn script(&self) -> Option<&ScriptOutcome> {
+        if let Self::Script(outcome) = self { Some(outcome) } else { None }
     }
 }
 

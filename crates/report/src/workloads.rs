@@ -21,6 +21,7 @@ use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
 use crate::report::Report;
+use crate::script::{OfScript, Script};
 use crate::section::Section;
 use crate::summary::Trust;
 use crate::trial::{Figures, Generator, Trial};
@@ -219,6 +220,7 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Disk => &Disk,
         Workload::Historian => &OfHistorian,
         Workload::Orders => &OfOrders,
+        Workload::Script => &OfScript,
     }
 }
 
@@ -247,6 +249,8 @@ pub enum Worked {
     Historian(Box<Historian>),
     /// Of an order store.
     Orders(Box<Orders>),
+    /// Of scripts.
+    Script(Box<Script>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

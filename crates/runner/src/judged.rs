@@ -1,6 +1,6 @@
 //! What is said of how a trial ended, and the rules of it that all workloads share.
 
-use record::{Outcome, Window};
+use record::{Mark, Outage, Outcome, Window};
 use stats::{ClientLimit, Stood, paused};
 
 /// How a workload ended, in the terms of a record.
@@ -22,6 +22,28 @@ pub(crate) fn stood_still(measured: &Window) -> Option<ClientLimit> {
 /// The reason of a trial that is invalid because of its client; none without a sign.
 pub(crate) fn client_limited(signs: &[String]) -> Option<String> {
     (!signs.is_empty()).then(|| format!("client-limited: {}", signs.join("; ")))
+}
+
+/// That clients stopped before the end, by what they said.
+pub(crate) fn clients_stopped<'a>(stopped: impl Iterator<Item = &'a String>) -> Option<String> {
+    let stopped: Vec<&String> = stopped.collect();
+    let first = stopped.first()?;
+    let clients =
+        if stopped.len() == 1 { "a client".to_owned() } else { format!("{} clients", stopped.len()) };
+    Some(format!("{clients} stopped before the end: {first}"))
+}
+
+/// That a database was away when nobody had planned it.
+pub(crate) fn away<'a>(outages: impl Iterator<Item = &'a Outage>, marks: &[Mark]) -> Option<String> {
+    let outages: Vec<&Outage> = outages.filter(|outage| !outage.is_planned(marks)).collect();
+    let outage = outages.first()?;
+    let length = outage
+        .end_s
+        .map_or_else(|| "to the end".to_owned(), |end_s| format!("for {:.1} s", end_s - outage.start_s));
+    let more =
+        if outages.len() == 1 { String::new() } else { format!(", and {} times more", outages.len() - 1) };
+    let (start_s, error) = (outage.start_s, &outage.error);
+    Some(format!("from {start_s:.1} s on a database was away {length}{more}: {error}"))
 }
 
 /// Why a trial is invalid whose database somebody else may have changed.

@@ -22,6 +22,7 @@ mod run;
 mod run_queue;
 mod running;
 mod sampling;
+mod script;
 mod search_steps;
 mod server;
 mod server_cpu;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use database::{Claim, Error, Existing, Holder, Own};
 use load::{Go, Progress, Tell};
-use record::{Command, Loop, Mark, OrdersOutcome, Outage, Outcome, Parameter, Preparation, Setup, Window};
+use record::{Command, Loop, Mark, OrdersOutcome, Outcome, Parameter, Preparation, Setup, Window};
 use stats::thread_busy;
 use study::{Trial, WantedDatabase};
 use workload::orders::store::Loaded;
@@ -12,14 +12,14 @@ use workload::orders::{self, Job, RestoreError, StoreData, StoreInUse, StoreSize
 use workload::{TrialError, waiting};
 
 use crate::error::RunError;
-use crate::judged::{Judged, LOCK_LOST, client_limited, stood_still};
+use crate::judged::{Judged, LOCK_LOST, away, client_limited, clients_stopped, stood_still};
 use crate::targets::{Asked, Held, Targets};
 
 /// Looks whether [`ready`] will refuse the store that a job drives.
 pub(crate) async fn look(job: &Job, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
     match wanted.existing {
         Existing::Use => orders::look_at_store(&wanted.url, &wanted.name, store(job), claim).await,
-        Existing::Refuse | Existing::Leftover | Existing::Reuse | Existing::Replace => {
+        Existing::Refuse | Existing::Leftover | Existing::Reuse | Existing::Replace | Existing::AsItIs => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
     }
@@ -156,26 +156,8 @@ fn invalid_because(
     is_open: bool,
 ) -> Option<String> {
     let mut reasons = Vec::new();
-    let stopped: Vec<&String> = outcome.targets.iter().flat_map(|target| &target.stopped).collect();
-    if let Some(first) = stopped.first() {
-        let clients =
-            if stopped.len() == 1 { "a client".to_owned() } else { format!("{} clients", stopped.len()) };
-        reasons.push(format!("{clients} stopped before the end: {first}"));
-    }
-    let outages = outcome.targets.iter().flat_map(|target| &target.outages);
-    let outages: Vec<&Outage> = outages.filter(|outage| !outage.is_planned(marks)).collect();
-    if let Some(outage) = outages.first() {
-        let length = outage
-            .end_s
-            .map_or_else(|| "to the end".to_owned(), |end_s| format!("for {:.1} s", end_s - outage.start_s));
-        let more = if outages.len() == 1 {
-            String::new()
-        } else {
-            format!(", and {} times more", outages.len() - 1)
-        };
-        let (start_s, error) = (outage.start_s, &outage.error);
-        reasons.push(format!("from {start_s:.1} s on a database was away {length}{more}: {error}"));
-    }
+    reasons.extend(clients_stopped(outcome.targets.iter().flat_map(|target| &target.stopped)));
+    reasons.extend(away(outcome.targets.iter().flat_map(|target| &target.outages), marks));
     if outcome.targets.iter().any(|target| target.lock_lost) {
         reasons.push(LOCK_LOST.to_owned());
     }
@@ -199,7 +181,7 @@ fn invalid_because(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Interval, MarkKind, OperationInterval, Phase, TargetOutcome};
+    use record::{Interval, MarkKind, OperationInterval, Outage, Phase, TargetOutcome};
     use std::collections::BTreeMap;
 
     fn measured(orders: u64, busiest_share: f64) -> Window {

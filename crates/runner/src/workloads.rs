@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, Own};
+use database::{Claim, Error, Existing, Own};
 use load::{Go, Progress, Tell};
 use record::{Mark, Outcome, Setup, Window};
 use study::{Plan, Trial, WantedDatabase, Work};
@@ -11,7 +11,7 @@ use workload::orders::store::Loaded;
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk_trial, historian, orders};
+use crate::{disk_trial, historian, orders, script};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
 /// as long as the recordings that they replay.
@@ -34,6 +34,11 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
                 }
             }
             Work::Orders(asked) => workload::orders::check(&asked.job, &urls, &is_started)?,
+            Work::Script(asked) => {
+                for url in &urls {
+                    asked.job = workload::script::check(&asked.job, url.engine().dialect())?;
+                }
+            }
         }
     }
     Ok(())
@@ -42,7 +47,10 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
 /// Looks whether a database will be refused to a work, and takes nothing.
 pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
     match work {
-        Work::Disk(_) | Work::Historian(_) => orders::look_beside(wanted, claim).await,
+        Work::Script(_) if wanted.existing == Existing::AsItIs => {
+            database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
+        }
+        Work::Disk(_) | Work::Historian(_) | Work::Script(_) => orders::look_beside(wanted, claim).await,
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
     }
 }
@@ -56,6 +64,7 @@ pub(crate) fn ready(
     match work {
         Work::Disk(_) | Work::Historian(_) => Ok((database.make(tell)?, None)),
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
+        Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
     }
 }
 
@@ -77,6 +86,9 @@ pub(crate) fn run(
         Work::Orders(asked) => orders::run(&asked.job, (trial, targets), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
+        Work::Script(asked) => script::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(Into::into)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -84,7 +96,7 @@ pub(crate) fn run(
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
     match setup {
         Setup::Disk(setup) => disk_trial::remark(setup),
-        Setup::Historian(_) | Setup::Orders(_) => None,
+        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) => None,
     }
 }
 
@@ -94,5 +106,6 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Disk(outcome) => disk_trial::judged(outcome, measured),
         Outcome::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
+        Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
     }
 }

@@ -100,7 +100,9 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
 }
 
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
-    let TargetNeeds::Databases { who, most, loaded, fake, such_as, .. } = needs else { return Vec::new() };
+    let TargetNeeds::Databases { who, most, loaded, as_it_is, fake, such_as, .. } = needs else {
+        return Vec::new();
+    };
     let wanted = target.wanted(needs);
     let mut errors: Vec<StudyError> =
         target.databases().iter().flat_map(|one| check_one(target, one)).collect();
@@ -131,12 +133,13 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
             let place = database.place();
             errors.push(mistake(DATABASE, format!("{place} is given twice: give each a name of its own")));
         }
-        let remedy = match (loaded, database.existing) {
-            (true, Existing::Reuse) => "use",
-            (false, Existing::Use) => "reuse",
+        let remedy = match (as_it_is, loaded, database.existing) {
+            (true, _, Existing::Use | Existing::Reuse) => Existing::AsItIs,
+            (false, true, Existing::Reuse | Existing::AsItIs) => Existing::Use,
+            (false, false, Existing::Use | Existing::AsItIs) => Existing::Reuse,
             _ => continue,
         };
-        let asked = if loaded { "reuse" } else { "use" };
+        let (asked, remedy) = (database.existing.name(), remedy.name());
         errors.push(mistake(
             DATABASE,
             format!("existing = \"{asked}\" has no meaning for {who}: give \"{remedy}\" for one that is there already"),
@@ -212,14 +215,16 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
         let laid = database.laid().into_iter();
         errors.extend(laid.map(|key| mistake(format!("{DATABASE}.{key}"), problem.clone())));
     }
-    let is_taken_up = wanted.iter().any(|wanted| matches!(wanted.existing, Existing::Use | Existing::Reuse));
+    let is_there = |wanted: &&WantedDatabase| {
+        matches!(wanted.existing, Existing::Use | Existing::Reuse | Existing::AsItIs)
+    };
+    let is_taken_up = wanted.iter().any(|wanted| is_there(&wanted));
     let files = database.laid().into_iter().filter(|key| FILES.contains(key) && is_taken_up);
     errors.extend(files.map(|key| {
         let problem =
             "is of a database that is made, and this one is there already: leave it out, or have it made";
         mistake(format!("{DATABASE}.{key}"), problem)
     }));
-    let is_there = |wanted: &&WantedDatabase| matches!(wanted.existing, Existing::Use | Existing::Reuse);
     if wanted.iter().filter(is_there).any(|wanted| wanted.cycle.anew) {
         let problem = "takes up a database that is there, and its server's between_trials = \"recreate\" removes it: give one of them";
         errors.push(mistake("target.database.existing", problem));
@@ -229,17 +234,22 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
 
 /// Whether it says what happens to one that is there.
 fn is_found(existing: Option<Existing>) -> bool {
-    matches!(existing, Some(Existing::Use | Existing::Reuse | Existing::Replace))
+    matches!(existing, Some(Existing::Use | Existing::Reuse | Existing::Replace | Existing::AsItIs))
 }
 
 /// A database or file that no server or file system has by this name, or nobody could name again.
 fn unnameable(database: &WantedDatabase) -> Option<StudyError> {
+    let is_theirs = database.existing == Existing::AsItIs;
+    if is_theirs && database.url.file().is_none() && database.name.is_empty() {
+        let problem = format!("names no database: give {}/DATABASE", database.url);
+        return Some(mistake(DATABASE, problem));
+    }
     let Some(file) = database.url.file() else {
         let problem = format!(
             "`{}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _",
             database.name
         );
-        return (!is_name(&database.name)).then(|| mistake(NAME, problem));
+        return (!is_theirs && !is_name(&database.name)).then(|| mistake(NAME, problem));
     };
     let path = file.to_string_lossy();
     let is_long = path.len() > PATH_BYTES_MAX

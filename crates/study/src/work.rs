@@ -95,6 +95,8 @@ workloads! {
     Historian historian: workload::historian::Settings;
     /// A load of orders.
     Orders orders: workload::orders::Settings;
+    /// A load of scripts.
+    Script script: workload::script::Settings;
 }
 
 /// What can be done with any workload once its type is known.

@@ -1,4 +1,4 @@
-//! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, and the order store.
+//! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, the order store, and scripts of users.
 //!
 //! SQL stands beside the workload that uses it, in one file of named statements a dialect. A workload draws no conclusions; it records
 //! what happened.
@@ -23,6 +23,7 @@ mod named_sql;
 pub mod orders;
 mod outages;
 pub mod plc;
+pub mod script;
 mod signal;
 mod threads;
 #[cfg(test)]

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::sqlite::{SqliteSession, statements};
-use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Answer, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -197,6 +197,18 @@ impl FakeSession {
 
     pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
         let work = |database: &_, attempt: Attempt<'_>| statements::query(database, sql, parameters, attempt);
+        self.run(Doing::Run(sql), work).await
+    }
+
+    pub(crate) async fn statement(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        sent: (Protocol, Wanted),
+    ) -> Result<Answer, Error> {
+        let work = |database: &_, attempt: Attempt<'_>| {
+            statements::statement(database, sql, parameters, sent, attempt)
+        };
         self.run(Doing::Run(sql), work).await
     }
 

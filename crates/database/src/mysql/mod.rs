@@ -9,10 +9,11 @@ mod fault;
 mod inspect;
 mod other;
 mod service;
+mod statement;
 mod transaction;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use mysql_async::prelude::Queryable as _;
@@ -49,6 +50,8 @@ pub(crate) struct MysqlSession {
     prepared: HashMap<String, Statement>,
     /// Prepared INSERTs by table and number of rows.
     inserts: HashMap<(&'static Table, usize), Statement>,
+    /// Statements that the server does not prepare.
+    unprepared: HashSet<String>,
     /// Whether something is under way; stays if a caller gives up waiting.
     is_busy: bool,
     /// Whether a transaction is open that failed.
@@ -66,6 +69,7 @@ impl MysqlSession {
             is_local: address.host.is_local(),
             prepared: HashMap::new(),
             inserts: HashMap::new(),
+            unprepared: HashSet::new(),
             is_busy: false,
             is_unfinished: false,
         };
@@ -283,6 +287,9 @@ impl MysqlSession {
         self.begin(doing).await?;
         if !self.prepared.contains_key(sql) {
             let result = self.prepare_anew(sql).await;
+            if result.as_ref().is_err_and(statement::cannot_be_prepared) {
+                self.unprepared.insert(sql.to_owned());
+            }
             self.done(result, doing)?;
             self.is_busy = true;
         }

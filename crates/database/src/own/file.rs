@@ -105,7 +105,7 @@ pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -
     let refusal = match (is_ours, existing) {
         (false, _) => Refusal::Foreign,
         (true, Existing::Refuse) => Refusal::OfAnotherRun,
-        (true, Existing::Leftover | Existing::Reuse | Existing::Replace | Existing::Use) => return Ok(()),
+        (true, _) => return Ok(()),
     };
     Err(refused(refusal, Wish { existing, instead }, &place.shown, "give another file", &place.removal()))
 }

@@ -26,6 +26,9 @@ pub struct Lease {
     run: RunId,
     /// Of SQLite: which file it is.
     file: Option<file::Leased>,
+    /// Whether it is somebody else's, used as it is.
+    #[serde(default)]
+    is_others: bool,
 }
 
 /// Tells whether a database is still the run's own: asked of whoever holds its lock.
@@ -35,8 +38,13 @@ pub struct Holder(Arc<dyn Fn() -> Answer + Send + Sync>);
 type Answer = Pin<Box<dyn Future<Output = Result<Held, Error>>>>;
 
 impl Lease {
-    pub(super) fn new(url: &Url, name: &str, run: &RunId, file: Option<file::Leased>) -> Self {
-        Self { url: url.clone(), name: name.to_owned(), run: run.clone(), file }
+    pub(super) fn new(
+        (url, name): (&Url, &str),
+        run: &RunId,
+        file: Option<file::Leased>,
+        is_others: bool,
+    ) -> Self {
+        Self { url: url.clone(), name: name.to_owned(), run: run.clone(), file, is_others }
     }
 
     /// Address of the database itself.
@@ -56,6 +64,9 @@ impl Lease {
     /// # Errors
     /// Those of [`Session::open`], and when somebody took it up, removed it, or made another in its place.
     pub async fn session(&self) -> Result<Session, Error> {
+        if self.is_others {
+            return Box::pin(Session::open_as_it_is(&self.url)).await;
+        }
         // On the heap: what opens a session is large, and is awaited deep within what a trial does on its stack.
         match (&self.url.0, &self.file) {
             (Address::Sqlite(_), Some(file)) => Box::pin(file.session(&self.url, &self.run)).await,

@@ -52,6 +52,8 @@ enum Hold {
     File(file::Hold),
     Server(server::Hold),
     Fake(FakeHold),
+    /// Nothing: it is somebody else's, and used as it is.
+    Others,
 }
 
 /// Whether a database is still this run's own.
@@ -81,6 +83,9 @@ impl Own {
     /// # Errors
     /// As there, and when the server takes no such for one database.
     pub async fn make_laid(url: &Url, name: &str, claim: &Claim, layout: &Layout) -> Result<Self, Error> {
+        if claim.existing == Existing::AsItIs {
+            return Self::of_others(url, claim, layout).await;
+        }
         if *layout != Layout::default() && (url.file().is_some() || url.fake().is_some()) {
             return Err(layout::without(url.engine().dialect()));
         }
@@ -101,6 +106,24 @@ impl Own {
         };
         let url = url.with_database(&name);
         Ok(Self { url, name, was_there, claim: claim.clone(), hold: Arc::new(hold) })
+    }
+
+    /// The database of an address, whoever made it. Nothing of ours is put into it.
+    async fn of_others(url: &Url, claim: &Claim, layout: &Layout) -> Result<Self, Error> {
+        let name = url.file().map(|file| file.display().to_string());
+        let name = name.or_else(|| url.database().map(str::to_owned)).ok_or_else(|| {
+            Error::NoDatabase(format!("{url} names no database: give one behind the host, as in /DATABASE"))
+        })?;
+        // It must also be one that can be opened.
+        drop(Session::open_as_it_is(url).await?);
+        let own = Self {
+            url: url.clone(),
+            name,
+            was_there: true,
+            claim: claim.clone(),
+            hold: Arc::new(Hold::Others),
+        };
+        own.set(layout).await.map(|()| own)
     }
 
     /// Address of the database itself.
@@ -126,9 +149,10 @@ impl Own {
     pub fn lease(&self) -> Lease {
         let file = match &*self.hold {
             Hold::File(hold) => Some(hold.leased()),
-            Hold::Server(_) | Hold::Fake(_) => None,
+            Hold::Server(_) | Hold::Fake(_) | Hold::Others => None,
         };
-        Lease::new(&self.url, &self.name, &self.claim.run, file)
+        let is_others = matches!(*self.hold, Hold::Others);
+        Lease::new((&self.url, &self.name), &self.claim.run, file, is_others)
     }
 
     /// A session in it, and not in one that has taken its name.
@@ -138,7 +162,7 @@ impl Own {
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
             Hold::File(hold) => hold.check_held(&self.claim.run).await?,
-            Hold::Server(_) | Hold::Fake(_) => {}
+            Hold::Server(_) | Hold::Fake(_) | Hold::Others => {}
         }
         self.lease().session().await
     }
@@ -152,7 +176,7 @@ impl Own {
         match &*self.hold {
             Hold::File(hold) => hold.is_held(&self.claim.run).await,
             Hold::Server(hold) => hold.is_held(&self.claim.run).await,
-            Hold::Fake(_) => Ok(Held::Held),
+            Hold::Fake(_) | Hold::Others => Ok(Held::Held),
         }
     }
 
@@ -163,8 +187,8 @@ impl Own {
     pub async fn set(&self, layout: &Layout) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.set(layout).await,
-            Hold::File(_) | Hold::Fake(_) if *layout == Layout::default() => Ok(()),
-            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others if *layout == Layout::default() => Ok(()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -175,7 +199,7 @@ impl Own {
     pub async fn save(&self, how: Saving) -> Result<Saved, Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.save(how, &self.claim.run).await,
-            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -186,7 +210,7 @@ impl Own {
     pub async fn restore(&self, saved: &Saved) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.restore(saved, &self.claim.run).await,
-            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -197,7 +221,7 @@ impl Own {
     pub async fn forget_saved(&self) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.forget_saved().await,
-            Hold::File(_) | Hold::Fake(_) => Ok(()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others => Ok(()),
         }
     }
 
@@ -208,11 +232,16 @@ impl Own {
     pub async fn cool(&self) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.cool().await,
-            Hold::File(_) | Hold::Fake(_) => Err(self.takes_none()),
+            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
     fn takes_none(&self) -> Error {
+        if let Hold::Others = *self.hold {
+            let what =
+                "is used as it is: nothing of it is set, kept, brought back or removed; leave that out";
+            return Error::NoDatabase(format!("{} {what}", self.url));
+        }
         layout::without(self.url.engine().dialect())
     }
 
@@ -228,6 +257,7 @@ impl Own {
                 Ok(())
             }
             Hold::Server(hold) => hold.remove(&self.claim.run).await,
+            Hold::Others => Err(self.takes_none()),
         }
     }
 }
@@ -238,6 +268,10 @@ impl Own {
 /// Those of [`Own::make`] for a file that is not ours, or is ours and may not be taken by any run but its own.
 pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
     match &url.0 {
+        Address::Sqlite(path) if existing == Existing::AsItIs && !path.is_file() => {
+            Err(Error::NoDatabase(format!("{} is no file: give that of a database", path.display())))
+        }
+        _ if existing == Existing::AsItIs => Ok(()),
         Address::Sqlite(path) => file::look(path, existing, instead),
         Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => Ok(()),
     }
@@ -256,6 +290,10 @@ pub fn was_closed(url: &Url) -> bool {
 /// Those of [`Own::make`] for what is not ours, or is ours and may not be taken by this run; and that of a server that cannot be
 /// reached or does not let us in.
 pub async fn look_as(url: &Url, name: &str, claim: &Claim) -> Result<bool, Error> {
+    if claim.existing == Existing::AsItIs {
+        look(url, claim.existing, None)?;
+        return Session::open_as_it_is(url).await.map(|_| true);
+    }
     let administration = match &url.0 {
         Address::Sqlite(path) => return file::look_as(path, claim).await,
         Address::Postgres(_) => &postgres::ADMINISTRATION,

@@ -281,7 +281,7 @@ async fn a_lease_travels_whole_and_is_shown_without_its_password() {
     let rows = lease.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await;
     assert_eq!(rows, Ok(7));
     let url: Url = "postgres://ann:Hush77@h/x?sslmode=disable".parse().unwrap();
-    let lease = Lease::new(&url, "x", &RunId::new().unwrap(), None);
+    let lease = Lease::new((&url, "x"), &RunId::new().unwrap(), None, false);
     let told = serde_json::to_string(&lease).unwrap();
     assert!(told.contains("Hush77") && !format!("{lease:?} {}", lease.url()).contains("Hush77"));
     assert_eq!(serde_json::from_str::<Lease>(&told).unwrap(), lease);

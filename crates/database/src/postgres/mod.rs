@@ -9,6 +9,7 @@ mod inspect;
 mod other;
 mod service;
 mod several;
+mod statement;
 mod transaction;
 mod values;
 

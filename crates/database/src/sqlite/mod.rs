@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use busy::Patience;
 
 use crate::error::{Attempt, Doing, remedy};
-use crate::{Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Answer, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
@@ -43,26 +43,40 @@ pub(crate) struct SqliteSession {
     is_busy: bool,
 }
 
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+enum Opening {
+    /// As one of ours, with the journal and the durability that these have; marked with this number, if one is given.
+    Ours(Option<i32>),
+    /// As its own program left it.
+    AsItIs,
+}
+
 type Command = Box<dyn FnOnce(&Database) + Send>;
 
 impl SqliteSession {
     /// Opens a file, whatever made it.
     pub(crate) async fn open(file: &Path) -> Result<Self, Error> {
-        Self::open_as(file, format!("sqlite:{}", file.display()), None).await
+        Self::open_as(file, format!("sqlite:{}", file.display()), Opening::Ours(None)).await
+    }
+
+    /// Opens a file that somebody else made, and sets nothing of it.
+    pub(crate) async fn open_as_it_is(file: &Path) -> Result<Self, Error> {
+        Self::open_as(file, format!("sqlite:{}", file.display()), Opening::AsItIs).await
     }
 
     /// Opens a file, and uses it only if the file that was opened is marked with this number; `target` is how it is called.
     pub(crate) async fn open_own(file: &Path, target: String, application_id: i32) -> Result<Self, Error> {
-        Self::open_as(file, target, Some(application_id)).await
+        Self::open_as(file, target, Opening::Ours(Some(application_id))).await
     }
 
-    async fn open_as(file: &Path, target: String, application_id: Option<i32>) -> Result<Self, Error> {
+    async fn open_as(file: &Path, target: String, opening: Opening) -> Result<Self, Error> {
         let (commands, queue) = mpsc::channel::<Command>();
         let (ready, opened) = oneshot::channel();
         let path = file.to_owned();
         let (patience, of_thread) = Patience::new();
         let spawned = std::thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
-            let database = match open(&path, application_id, of_thread) {
+            let database = match open(&path, opening, of_thread) {
                 Ok(database) => database,
                 Err(error) => {
                     let _ = ready.send(Err(error));
@@ -117,6 +131,20 @@ impl SqliteSession {
         let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
         self.run(move |database, target| {
             statements::query(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
+    }
+
+    pub(crate) async fn statement(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        sent: (Protocol, Wanted),
+    ) -> Result<Answer, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            let attempt = Attempt { doing: Doing::Run(&sql), target };
+            statements::statement(database, &sql, &parameters, sent, attempt)
         })
         .await
     }
@@ -295,7 +323,7 @@ pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
 
 /// Opens a file. A relative name is made absolute, because SQLite takes one that begins with `file:` for an address of
 /// another file (<https://sqlite.org/uri.html>).
-fn open(file: &Path, application_id: Option<i32>, patience: busy::OfThread) -> rusqlite::Result<Database> {
+fn open(file: &Path, opening: Opening, patience: busy::OfThread) -> rusqlite::Result<Database> {
     let path = std::path::absolute(file).map_err(|_| rusqlite::Error::InvalidPath(file.to_owned()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Database::open_with_flags(path, flags)?;
@@ -304,6 +332,10 @@ fn open(file: &Path, application_id: Option<i32>, patience: busy::OfThread) -> r
         return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
     }
     patience.wait_in(&database)?;
+    let Opening::Ours(application_id) = opening else {
+        statements::prepare(&database)?;
+        return Ok(database);
+    };
     // Before anything is changed: the file that was looked at may have been replaced.
     if let Some(wanted) = application_id {
         let found: i32 = database.pragma_query_value(None, "application_id", |row| row.get(0))?;

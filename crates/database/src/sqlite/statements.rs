@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection as Database, ErrorCode, ToSql};
+use rusqlite::{Batch, CachedStatement, Connection as Database, ErrorCode, Statement, ToSql};
 
 use crate::error::{Attempt, remedy};
 use crate::rows::{Cell, Cells};
-use crate::{Error, Rows, Table, Value, WriteMethod};
+use crate::{Answer, Error, Protocol, Rows, Table, Value, Wanted, WriteMethod};
 
 /// Statements that stay prepared.
 const PREPARED: usize = 64;
@@ -114,6 +115,60 @@ pub(crate) fn count_rows(
     run().map_err(|error| fault(&error, attempt))
 }
 
+/// Runs what others wrote. Of several statements in one text the last one's answer is given.
+pub(crate) fn statement(
+    database: &Database,
+    sql: &str,
+    parameters: &[Value],
+    (protocol, wanted): (Protocol, Wanted),
+    attempt: Attempt<'_>,
+) -> Result<Answer, Error> {
+    let run = || match protocol {
+        Protocol::Prepared => {
+            let mut statement = bound(database, sql, parameters)?;
+            answer(database, &mut statement, wanted)
+        }
+        Protocol::Extended => {
+            let mut statement = database.prepare(sql)?;
+            bind(&mut statement, parameters)?;
+            answer(database, &mut statement, wanted)
+        }
+        Protocol::Simple => {
+            let mut batch = Batch::new(database, sql);
+            let mut found = Answer::default();
+            while let Some(mut statement) = batch.next()? {
+                found = answer(database, &mut statement, wanted)?;
+            }
+            Ok(found)
+        }
+    };
+    run().map_err(|error| fault(&error, attempt))
+}
+
+fn answer(database: &Database, statement: &mut Statement<'_>, wanted: Wanted) -> rusqlite::Result<Answer> {
+    let names: Vec<String> = match wanted {
+        Wanted::Last => statement.column_names().into_iter().map(str::to_owned).collect(),
+        Wanted::Nothing | Wanted::Count => Vec::new(),
+    };
+    let (is_query, before) = (statement.column_count() > 0, database.total_changes());
+    let mut found = Answer::default();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        found.rows += 1;
+        if wanted == Wanted::Last {
+            let values: rusqlite::Result<Vec<Value>> =
+                (0..names.len()).map(|column| row.get_ref(column).map(value)).collect();
+            found.last = names.iter().cloned().zip(values?).collect();
+        }
+    }
+    drop(rows);
+    // What a statement changed that changes nothing is what the one before it did.
+    if !is_query && database.total_changes() > before {
+        found.rows = database.changes();
+    }
+    Ok(found)
+}
+
 /// Appends rows in one transaction, which is rolled back if it fails.
 pub(crate) fn append(
     database: &Database,
@@ -203,6 +258,11 @@ fn bound<'d>(
     parameters: &[Value],
 ) -> rusqlite::Result<CachedStatement<'d>> {
     let mut statement = database.prepare_cached(sql)?;
+    bind(&mut statement, parameters)?;
+    Ok(statement)
+}
+
+fn bind(statement: &mut Statement<'_>, parameters: &[Value]) -> rusqlite::Result<()> {
     let wanted = statement.parameter_count();
     if wanted != parameters.len() {
         return Err(rusqlite::Error::InvalidParameterCount(parameters.len(), wanted));
@@ -210,7 +270,7 @@ fn bound<'d>(
     for (index, parameter) in parameters.iter().enumerate() {
         statement.raw_bind_parameter(index + 1, parameter.cell())?;
     }
-    Ok(statement)
+    Ok(())
 }
 
 impl ToSql for Cell<'_> {

@@ -15,6 +15,7 @@ mod layout;
 mod other;
 mod prelogin;
 mod server;
+mod statement;
 mod stream;
 mod tls;
 mod transaction;

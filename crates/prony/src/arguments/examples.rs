@@ -73,6 +73,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prony script",
+        &[
+            (
+                "A script of yours on your database, with 16 clients for a minute",
+                "prony script transfer.sql --target postgres://me@localhost/mydb --clients 16",
+            ),
+            (
+                "Three reads to each write, 500 transactions a second whatever becomes of them",
+                "prony script read.sql@3 write.sql --target mysql://me@localhost/mydb --clients 32 --rate 500/s --poisson",
+            ),
+            (
+                "On a server that is started for it, with what one processor gives",
+                "prony script transfer.sql --init tables.sql --define scale=10 --managed postgres --data /data --cpus 1",
+            ),
+        ],
+    ),
+    (
         "prony orders",
         &[
             ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),

@@ -11,6 +11,7 @@ mod managed;
 mod orders;
 mod planned_orders;
 mod runs;
+mod script;
 mod study;
 mod verify_disk;
 
@@ -31,6 +32,7 @@ pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
+pub(crate) use script::Script;
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
 pub(crate) use verify_disk::Verify;
 
@@ -157,6 +159,12 @@ pub(crate) enum Measuring {
     Verify(Box<Measured<Verify>>),
     /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
     Historian(Box<Measured<Historian>>),
+    /// How many of your own transactions a second does a database take? Runs SQL in files, in pgbench's language, on every engine
+    ///
+    /// A file is a transaction: statements that end with a semicolon, with :variables, and pgbench's commands \set (with all functions and
+    /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
+    /// has to give or change. Every transaction, and every statement of it, is timed. docs/script.md has all of it.
+    Script(Box<Measured<Script>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

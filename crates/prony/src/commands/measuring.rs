@@ -4,7 +4,7 @@ use clap::Args;
 use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
 
-use super::{historian, orders, plan};
+use super::{historian, orders, plan, script};
 use crate::arguments::{Measured, Measuring, Output};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -38,6 +38,7 @@ impl Measuring {
             Self::Disk(disk) => disk.asked(),
             Self::Verify(verify) => verify.asked(),
             Self::Historian(historian) => historian.asked(),
+            Self::Script(script) => script.asked(),
         }
     }
 }
@@ -67,6 +68,7 @@ pub(super) fn written_by(
         Work::Disk(_) => None,
         Work::Historian(_) => Some(historian::written(study, plan, database)),
         Work::Orders(asked) => Some(orders::written(database, &asked.job)),
+        Work::Script(asked) => Some(script::written(database, &asked.job)),
     }
 }
 

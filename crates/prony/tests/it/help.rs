@@ -107,6 +107,8 @@ fn every_command_has_a_manual_page_and_help() {
         "orders-generate",
         "orders-load",
         "orders-verify",
+        "script",
+        "plan-script",
         "plc",
         "sqlio",
         "plan",

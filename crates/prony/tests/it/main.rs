@@ -42,6 +42,7 @@ mod report;
 mod running;
 mod safety;
 mod sampling;
+mod script;
 mod server_cpu;
 mod servers;
 mod silence;

@@ -189,7 +189,7 @@ impl WantedDatabase {
     /// Whether what is made is removed at the end.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        !self.keep && !matches!(self.existing, Existing::Reuse | Existing::Use)
+        !self.keep && !matches!(self.existing, Existing::Reuse | Existing::Use | Existing::AsItIs)
     }
 }
 
@@ -254,12 +254,15 @@ impl Database {
             }
             // There is nothing yet on a server of the study, and a size says that it is to be loaded.
             let is_made = matches!(self.at, Some(At::Named(_))) || self.load.is_some();
-            let name = self.count.map_or_else(|| name.to_owned(), |_| format!("{name}_{number}"));
+            let existing = self.existing.unwrap_or(if is_made { Existing::Refuse } else { existing });
+            // Of one that is used as it is the address names it.
+            let named = if existing == Existing::AsItIs { url.database().unwrap_or_default() } else { name };
+            let name = self.count.map_or_else(|| named.to_owned(), |_| format!("{named}_{number}"));
             Some(WantedDatabase {
                 url,
                 server,
                 name: format!("{name}{place}"),
-                existing: self.existing.unwrap_or(if is_made { Existing::Refuse } else { existing }),
+                existing,
                 keep: self.keep.unwrap_or(false),
                 load: self.load.clone(),
                 layout,

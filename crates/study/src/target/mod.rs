@@ -99,8 +99,12 @@ impl Target {
 
     /// The databases that a workload with these needs uses, with everything said.
     pub(crate) fn wanted(&self, needs: TargetNeeds) -> Vec<WantedDatabase> {
-        let TargetNeeds::Databases { name, loaded, .. } = needs else { return Vec::new() };
-        let existing = if loaded { Existing::Use } else { Existing::Refuse };
+        let TargetNeeds::Databases { name, loaded, as_it_is, .. } = needs else { return Vec::new() };
+        let existing = match (as_it_is, loaded) {
+            (true, _) => Existing::AsItIs,
+            (false, true) => Existing::Use,
+            (false, false) => Existing::Refuse,
+        };
         let servers = |name: &str| self.server.get(name);
         self.databases().iter().flat_map(|database| database.wanted(name, existing, &servers)).collect()
     }

@@ -66,6 +66,8 @@ pub(crate) struct Done {
     pub(crate) counter: Option<usize>,
     /// Time of it that its net time leaves out.
     pub(crate) aside_ns: u64,
+    /// Whether it failed, although the client goes on.
+    pub(crate) is_failed: bool,
 }
 
 /// Which client it is: of which part, counted from 0.

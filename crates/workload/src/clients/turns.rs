@@ -106,13 +106,16 @@ impl<C: Client> Turns<C> {
         self.turn = None;
         let now_ns = self.clock.now_ns();
         let mut recording = part.recorder.at(now_ns);
-        let Done { counter, aside_ns } = done.inspect_err(|_| recording.fail(kind, 1))?;
+        let Done { counter, aside_ns, is_failed } = done.inspect_err(|_| recording.fail(kind, 1))?;
         let net_ns = now_ns.saturating_sub(sent_ns + aside_ns);
         recording.add(self.clients.names.net_us, net_ns / 1_000);
-        recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 });
+        match is_failed {
+            true => recording.fail(kind, 1),
+            false => recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 }),
+        }
         counter.into_iter().for_each(|counter| recording.count(counter));
         let phase = recording.phase();
-        if phase == Phase::Measure {
+        if phase == Phase::Measure && !is_failed {
             part.turns_by_client[self.place.client as usize].fetch_add(1, Ordering::Relaxed);
         }
         drop(recording);

@@ -47,6 +47,7 @@ impl Workload for Settings {
             most: Some(1),
             name: DATABASE,
             loaded: false,
+            as_it_is: false,
             fake: true,
             such_as: "sqlite:historian.db",
         }

@@ -44,6 +44,7 @@ impl Workload for Settings {
             most: None,
             name: DATABASE,
             loaded: true,
+            as_it_is: false,
             // It knows a historian's statements alone.
             fake: false,
             such_as: "sqlite:orders.db",

@@ -11,6 +11,9 @@ use super::{Finding, WORKLOAD_NAMES};
 /// Where workloads are listed: the enum `Workload`.
 const LISTED_IN: &str = "crates/record/src/workload.rs";
 
+/// Names that are words of the code besides: every session runs scripts. They name a workload in a path alone.
+const ORDINARY: [&str; 1] = ["script"];
+
 /// A workload as its folders are called and as its types are.
 struct Workload {
     name: String,
@@ -104,6 +107,9 @@ fn names(token: &Token, around: (Option<&Token>, Option<&Token>), workload: &Wor
         return spoken == name
             || spoken.strip_prefix("workload.").is_some_and(|key| key.starts_with(name.as_str()));
     }
+    if ORDINARY.contains(&name.as_str()) {
+        return text == name && is(around.0, ":") && is(around.1, ":");
+    }
     text == name && (is(around.0, ":") || is(around.0, ".") || is(around.1, ":"))
 }
 
@@ -138,6 +144,18 @@ mod tests {
         ] {
             assert_one(&findings(SHARED, text, ""), "1 lines name a workload, and 0 are listed");
         }
+    }
+
+    /// Sessions had one long before there was such a workload.
+    #[test]
+    fn an_ordinary_word_names_a_workload_in_a_path_alone() {
+        let found = |text: &str| {
+            let list = Source::parse(LISTED_IN, "#[cfg(test)] enum Workload { Script }").unwrap();
+            check(&[list, Source::parse(SHARED, text).unwrap()], "").len()
+        };
+        assert_eq!(found("fn a(script: u8) { b.script(c); }"), 0);
+        assert_eq!(found("fn a() { workload::script::run(); }"), 1);
+        assert_eq!(found("fn a() { b(\"workload.script.files\"); Workload::Script; }"), 1);
     }
 
     #[test]

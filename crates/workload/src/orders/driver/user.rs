@@ -51,7 +51,11 @@ impl TakesTurns for User {
 
     async fn once(&mut self, visit: Visit, counting: Counting<'_>) -> Result<Done, Error> {
         let (purchased, aside_ns) = self.visit(visit, counting).await?;
-        Ok(Done { counter: (purchased == Purchased::SoldOut).then_some(ROLLBACK), aside_ns })
+        Ok(Done {
+            counter: (purchased == Purchased::SoldOut).then_some(ROLLBACK),
+            aside_ns,
+            is_failed: false,
+        })
     }
 
     fn lost(&mut self) {

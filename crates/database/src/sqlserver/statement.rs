@@ -1,0 +1,72 @@
+//! Statements of others: with values by `sp_executesql`, whose plan the server keeps by the text; without, as a batch, in which a
+//! transaction can begin or end.
+
+use futures_util::TryStreamExt as _;
+use tiberius::error::Error as Driver;
+use tiberius::{QueryItem, QueryStream, Row};
+
+use super::{SqlServerSession, statement, values};
+use crate::error::{Attempt, Doing};
+use crate::{Answer, Error, Protocol, Value, Wanted};
+
+/// Has the server tell how many rows the statement before it gave or changed.
+const COUNTED: &str = "\nSELECT @@ROWCOUNT";
+
+/// The last row, and the one before it.
+#[derive(Default)]
+struct Rows {
+    last: Option<Row>,
+    before: Option<Row>,
+}
+
+impl SqlServerSession {
+    pub(crate) async fn statement(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        (protocol, wanted): (Protocol, Wanted),
+    ) -> Result<Answer, Error> {
+        let doing = Doing::Run(sql);
+        self.begin(doing).await?;
+        let counted = format!("{sql}{COUNTED}");
+        let sent = if wanted == Wanted::Nothing { sql } else { counted.as_str() };
+        let is_batch = parameters.is_empty() || protocol == Protocol::Simple;
+        let run = async {
+            match is_batch {
+                true => received(self.client.simple_query(sent).await?).await,
+                false => received(statement(sent, parameters).query(&mut self.client).await?).await,
+            }
+        };
+        let result = run.await;
+        let rows = self.done(result, doing)?;
+        if wanted == Wanted::Nothing {
+            return Ok(Answer::default());
+        }
+        told(rows, wanted)
+            .map_err(|words| Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
+    }
+}
+
+async fn received(mut answer: QueryStream<'_>) -> Result<Rows, Driver> {
+    let mut rows = Rows::default();
+    while let Some(item) = answer.try_next().await? {
+        if let QueryItem::Row(row) = item {
+            rows.before = rows.last.replace(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// The last row is the number of rows.
+fn told(rows: Rows, wanted: Wanted) -> Result<Answer, String> {
+    let mut found = Answer::default();
+    let count = rows.last.and_then(|row| row.into_iter().next()).map(values::received).transpose()?;
+    found.rows =
+        count.as_ref().and_then(Value::integer).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
+    if let (Wanted::Last, Some(row)) = (wanted, rows.before) {
+        let names: Vec<String> = row.columns().iter().map(|column| column.name().to_owned()).collect();
+        let values: Result<Vec<Value>, String> = row.into_iter().map(values::received).collect();
+        found.last = names.into_iter().zip(values?).collect();
+    }
+    Ok(found)
+}

@@ -1,0 +1,59 @@
+//! `prony script`: a load of the user's own SQL.
+
+use anyhow::anyhow;
+use database::{Existing, Url};
+use study::{Database, Study, Target, WantedDatabase};
+use workload::script::Job;
+
+use super::managed::{self, Given};
+use super::measuring::{self, Asks, Written};
+use crate::arguments::Script;
+use crate::exit::Failure;
+
+impl Asks for Script {
+    fn study(&self) -> Result<Study, Failure> {
+        let mut study = Study::of_script(target(self)?);
+        study.blocks = self.repeats.unwrap_or(study.blocks);
+        study.cool_down = self.pause.unwrap_or(study.cool_down);
+        study.narrow(&self.settings).map_err(Failure::usage)?;
+        self.must.of(&mut study)?;
+        Ok(study)
+    }
+}
+
+fn target(script: &Script) -> Result<Target, Failure> {
+    match managed::given(script.target.as_deref(), &script.managed, &[])? {
+        Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
+            Err(Failure::usage(anyhow!(
+                "--instances has no meaning for a script, which has one database: leave it out"
+            )))
+        }
+        Given::Started(server) => managed::started(*server, None),
+        Given::At(_) if script.settings.init.is_some() => Err(Failure::usage(anyhow!(
+            "--init is for a database that is made for the run, on a server that --managed starts: make the tables of yours by \
+             yourself, and leave it out"
+        ))),
+        // Read here and not by clap, whose message would show a password.
+        Given::At(address) => {
+            let url: Url = address.parse().map_err(Failure::usage)?;
+            Ok(Target::of_databases(vec![Database::at(url)]))
+        }
+    }
+}
+
+/// What scripts write to a database.
+pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
+    let place = database.place();
+    let words = match (database.existing, &job.init) {
+        (Existing::AsItIs, _) => {
+            format!("what the scripts change, in {place}, which is used as it is and stays so")
+        }
+        (_, Some(init)) => format!(
+            "what {} makes to {place}, {}, and what the scripts change there",
+            init.display(),
+            measuring::fate(database)
+        ),
+        (_, None) => format!("what the scripts make to {place}, {}", measuring::fate(database)),
+    };
+    Written { words, least_bytes: None }
+}

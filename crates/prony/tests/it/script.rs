@@ -1,0 +1,155 @@
+//! `prony script`: SQL of the user's own, as a user runs it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::workbench::{Workbench, json_file};
+
+const ADD: &str = "\\set id random(1, 10 * :scale)\nUPDATE t SET n = n + 1 WHERE id = :id;\n\\expect rows = 1\nSELECT n FROM t WHERE id = :id;\n";
+const TABLE: &str = "CREATE TABLE t (id int PRIMARY KEY, n bigint NOT NULL);\n\
+    INSERT INTO t WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 20) SELECT id, 0 FROM ids;\n";
+const SHORT: [&str; 4] = ["--warm-up", "200ms", "--duration", "1s"];
+
+/// A bench with a script and a database of SQLite that its own program made.
+fn bench() -> Workbench {
+    let bench = Workbench::new();
+    bench.write("add.sql", ADD);
+    rusqlite::Connection::open(bench.path("theirs.db")).unwrap().execute_batch(TABLE).unwrap();
+    bench
+}
+
+fn sum(file: &Path) -> i64 {
+    let database = rusqlite::Connection::open(file).unwrap();
+    database.query_row("SELECT sum(n) FROM t", [], |row| row.get(0)).unwrap()
+}
+
+fn trial(bench: &Workbench) -> Value {
+    json_file(bench.results().unwrap().join("trials/0001/trial.json"))
+}
+
+#[test]
+fn a_script_runs_on_a_database_that_is_used_as_it_is() {
+    let bench = bench();
+    let asked = [
+        "script",
+        "add.sql",
+        "--target",
+        "sqlite:theirs.db",
+        "--clients",
+        "2",
+        "--max-tries",
+        "1000",
+        "-D",
+        "scale=2",
+    ];
+    let ran = bench.run(&[&asked[..], &SHORT, &["--json"]].concat()).ended_with(0);
+    let report = ran.json();
+    ran.says("theirs.db, which is used as it is and stays so");
+    let trial_of = &report["trials"][0];
+    assert!(trial_of["script"]["per_s"].as_f64().unwrap() > 0.0, "{trial_of:#}");
+    let kinds: Vec<&str> =
+        trial_of["figures"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["transaction", "add.sql:2", "add.sql:4"]);
+    let setup = &trial(&bench)["setup"];
+    assert_eq!(
+        (setup["scripts"][0]["text"].as_str(), setup["defined"][0].as_str()),
+        (Some(ADD), Some("scale=2"))
+    );
+    // What was counted was done, warm-up and all; nothing of ours is in it.
+    assert!(sum(&bench.path("theirs.db")) > trial_of["script"]["transactions"].as_i64().unwrap());
+    assert_eq!(bench.names("."), ["add.sql", "prony-results", "theirs.db"]);
+    let text = bench.run(&["report", "latest"]).ended_with(0).stdout;
+    for part in
+        ["transactions/s", "UPDATE t SET n = n + 1 WHERE id = :id", "A transaction and its statements"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
+    let bench = bench();
+    bench.write("wrong.sql", "SELECT :nothing;\n\\shell ls\n\\set x random(1)\n");
+    let target = ["--target", "sqlite:theirs.db"];
+    let told = bench.run(&[&["script", "add.sql", "wrong.sql"], &target[..]].concat()).ended_with(2).stderr;
+    for place in ["wrong.sql:2: ", "wrong.sql:3: "] {
+        assert!(told.contains(place), "{place} in {told}");
+    }
+    bench.write("wrong.sql", "SELECT :nothing;\n");
+    let told = bench.run(&[&["script", "wrong.sql"], &target[..]].concat()).ended_with(2).stderr;
+    assert!(
+        told.contains("wrong.sql:1: nothing gives `:nothing` a value")
+            && told.contains("--define nothing=VALUE"),
+        "{told}"
+    );
+    let told = bench.run(&["script", "none.sql", "--target", "sqlite:theirs.db"]).ended_with(2).stderr;
+    assert!(told.contains("cannot read the script none.sql"), "{told}");
+    let told = bench.run(&["script", "add.sql", "--target", "sqlite:none.db"]).ended_with(2).stderr;
+    assert!(told.contains("none.db") && !bench.path("none.db").exists(), "{told}");
+    let told = bench.run(&["script", "--target", "sqlite:theirs.db"]).ended_with(2).stderr;
+    assert!(told.contains("give a file with SQL"), "{told}");
+    let init = ["script", "add.sql", "--init", "add.sql", "--target", "sqlite:theirs.db"];
+    assert!(
+        bench.run(&init).ended_with(2).stderr.contains("--init is for a database that is made for the run")
+    );
+    assert_eq!((bench.results(), sum(&bench.path("theirs.db"))), (None, 0), "nothing ran");
+}
+
+#[test]
+fn an_expectation_that_is_not_met_fails_the_run() {
+    let bench = bench();
+    bench.write("none.sql", "SELECT n FROM t WHERE id = 99;\n\\expect rows = 1\n");
+    let asked = ["script", "none.sql", "--target", "sqlite:theirs.db"];
+    let ran = bench.run(&[&asked[..], &SHORT].concat()).ended_with(1);
+    ran.says("none.sql:2: rows = 1 was expected, and 0 came");
+}
+
+#[test]
+fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
+    let bench = bench();
+    bench.write("wrong.sql", "SELECT 1;\nSELECT m FROM t;\n");
+    let asked = ["script", "wrong.sql", "--target", "sqlite:theirs.db"];
+    let ran = bench.run(&[&asked[..], &SHORT].concat()).ended_with(5);
+    assert!(
+        ran.stderr.contains("wrong.sql:2: ") && ran.stderr.contains("no such column: m"),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// The server is started, its tables are made, and nothing of it is left; the plan says the same beforehand.
+#[test]
+fn a_managed_server_gets_its_tables_from_a_file() {
+    let bench = bench();
+    bench.write("tables.sql", TABLE);
+    std::fs::create_dir(bench.path("data")).unwrap();
+    std::fs::set_permissions(bench.path("data"), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .unwrap();
+    let asked = ["script", "add.sql", "--init", "tables.sql", "--managed", "postgres", "--data", "data"];
+    let plan = bench.run(&[&["plan"], &asked[..]].concat()).ended_with(0).stdout;
+    assert!(plan.contains("what tables.sql makes"), "{plan}");
+    let json = bench.run(&[&asked[..], &SHORT, &["--clients", "2", "--json"]].concat()).ended_with(0).json();
+    assert!(json["trials"][0]["script"]["transactions"].as_u64().unwrap() > 0);
+    assert_eq!(json["trials"][0]["script"]["unmet"], 0);
+    assert!(bench.names("data").is_empty());
+}
+
+/// An axis over the protocol, in blocks, from a study file.
+#[test]
+fn a_study_varies_what_a_script_has() {
+    let bench = bench();
+    bench.write(
+        "protocols.toml",
+        "title = \"Protocols\"\nblocks = 2\n[workload.script]\nfiles = [\"add.sql\"]\nwarm_up = \"100ms\"\nduration = \"300ms\"\n\
+         [target]\ndatabase = \"sqlite:theirs.db\"\n[[axis]]\nkey = \"workload.script.protocol\"\nlevels = [\"prepared\", \"simple\"]\n",
+    );
+    let ran = bench.run(&["study", "run", "protocols.toml", "--json"]);
+    let json = ran.json();
+    let trials = json["trials"].as_array().unwrap();
+    assert!(trials.len() >= 4 && trials.iter().all(|trial| trial["state"] == "complete"), "{}", ran.stderr);
+    let is_simple =
+        |trial: &&Value| trial["levels"].as_object().unwrap().values().any(|level| level == "simple");
+    assert_eq!(trials.iter().filter(is_simple).count(), 2, "one in each block");
+    assert_eq!(json["comparison"]["axes"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,136 @@
+//! SQL of the user's own: how it was set up, and what became of its transactions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
+
+/// Kind of operation: a script from its first command to its last, whatever it begins and commits. Time to think is not part of it.
+pub const TRANSACTION: &str = "transaction";
+
+/// Gauge: transactions of an interval that failed: given up after a conflict, or one that did not meet what it was to.
+pub const FAILED: &str = "failed_transactions";
+/// Gauge: what a script expected and did not find, in an interval.
+pub const UNMET: &str = "unmet_expectations";
+/// Gauge: longest of the last 100 transactions at the end of an interval, in milliseconds.
+pub const LAST_100_MAX: &str = "transaction_last_100_max_ms";
+/// Gauge: the same without the time that scripts sleep.
+pub const NET_LAST_100_MAX: &str = "transaction_net_last_100_max_ms";
+/// Gauge: time of an interval's transactions without what they slept, all together, in microseconds.
+pub const NET_US: &str = "transactions_net_us";
+/// Gauge: transactions of an interval that a target finished. Targets count from 1.
+#[must_use]
+pub fn target_transactions(number: usize) -> String {
+    format!("target_{number}_transactions")
+}
+
+/// Setup of a trial of scripts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptSetup {
+    /// Address without its password.
+    pub target: String,
+    /// Engine: `sqlite`, `postgres`, `mysql`, `sqlserver`.
+    pub engine: String,
+    /// The database; for SQLite the file.
+    pub database: String,
+    /// The server.
+    pub server: Server,
+    /// Closed: a client's next transaction after the last one and a mean time to think. Open: transactions are due at a rate.
+    #[serde(flatten)]
+    pub pacing: Loop,
+    /// Clients.
+    pub clients: u32,
+    /// Clients that begin each second.
+    pub ramp_rate_per_s: f64,
+    /// How statements are sent: `simple`, `extended`, `prepared`.
+    pub protocol: String,
+    /// How often a transaction is tried that others are in the way of.
+    pub tries: u32,
+    /// Variables that were defined for all scripts, as `name=value`.
+    #[serde(default)]
+    pub defined: Vec<String>,
+    /// The scripts.
+    pub scripts: Vec<ScriptInUse>,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// A script that is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptInUse {
+    /// Its name: that of its file.
+    pub name: String,
+    /// How often it is drawn, as a part of the sum of all weights.
+    pub weight: u32,
+    /// Its text as it was read.
+    pub text: String,
+    /// Kind of operation of its transactions; none where there is but one script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Its statements.
+    pub statements: Vec<StatementInUse>,
+}
+
+/// A statement of a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementInUse {
+    /// Kind of operation: `FILE:LINE`.
+    pub kind: String,
+    /// Its first words.
+    pub begins: String,
+}
+
+impl ScriptSetup {
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> SetUpDatabase<'_> {
+        let Self { database, target, engine, server, .. } = self;
+        SetUpDatabase { name: database, address: target, engine, server }
+    }
+}
+
+/// What became of a trial's transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScriptOutcome {
+    /// Transactions that were finished in the measured window, by client.
+    pub transactions_by_client: Vec<u64>,
+    /// Transactions of the window that were tried again after a deadlock or a serialization failure.
+    pub retries: u64,
+    /// Transactions of the window that failed.
+    pub failed: u64,
+    /// The first error of one that was given up, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_failure: Option<String>,
+    /// What scripts expected and did not find, since the load began.
+    pub unmet: u64,
+    /// The first of these, with its place and what was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_unmet: Option<String>,
+    /// Transactions whose answer was lost with the connection: whether they were done is not known.
+    pub unanswered: u64,
+    /// Transactions that were due before the load ended, and for which no client was free; open loop only.
+    #[serde(default)]
+    pub unsent: u64,
+    /// What an open loop offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
+    /// Clients that stopped before the end, and why: a sentence each.
+    pub stopped: Vec<String>,
+    /// Times in which the database could not be used.
+    pub outages: Vec<Outage>,
+    /// What else is to be known of the trial, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl ScriptOutcome {
+    /// The marks that follow from it.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
+    }
+}
+
+impl From<ScriptOutcome> for Outcome {
+    fn from(outcome: ScriptOutcome) -> Self {
+        Self::Script(Box::new(outcome))
+    }
+}

@@ -1,0 +1,56 @@
+//! How scripts were really run, and their server: what a commit guarantees comes first.
+
+use record::ScriptSetup;
+
+use crate::format::{self, grouped, yes};
+use crate::verdict::server::served_by;
+use crate::workloads::Facts;
+
+pub(crate) fn facts(setup: &ScriptSetup) -> Facts {
+    let server = &setup.server;
+    let facts = [
+        ("durability", server.durability.clone()),
+        ("what is committed survives a loss of power", yes(server.is_durable)),
+        ("server", server.version.clone()),
+        ("address", setup.target.clone()),
+        ("database", setup.database.clone()),
+        ("data directory", server.data_directory.clone().unwrap_or_else(|| "not known".to_owned())),
+    ];
+    let link = server.link.as_ref().map(|link| ("connection", link.words()));
+    let served = served_by(server).map(|words| ("served by", words));
+    let facts = facts.into_iter().chain(link).chain(served).chain(load(setup));
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    let settings = server.settings.iter();
+    let settings = settings.map(|setting| (format!("server: {}", setting.name), setting.value.clone()));
+    facts.chain(scripts(setup)).chain(settings).collect()
+}
+
+fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
+    let tries = match setup.tries {
+        1 => "once".to_owned(),
+        tries => format!("up to {} times", grouped(tries.into())),
+    };
+    let defined = if setup.defined.is_empty() { "none".to_owned() } else { setup.defined.join(", ") };
+    vec![
+        ("loop", format::pacing(setup.pacing)),
+        ("clients", grouped(setup.clients.into())),
+        ("statements are sent", setup.protocol.clone()),
+        ("a transaction is tried", tries),
+        ("defined variables", defined),
+        ("seed", setup.seed.to_string()),
+    ]
+}
+
+/// Each script with its text: what was measured.
+fn scripts(setup: &ScriptSetup) -> impl Iterator<Item = (String, String)> {
+    let all: u64 = setup.scripts.iter().map(|script| u64::from(script.weight)).sum();
+    setup.scripts.iter().map(move |script| {
+        let share = match setup.scripts.len() {
+            1 => String::new(),
+            _ => {
+                format!(" ({} of the transactions)", format::per_cent(f64::from(script.weight) / all as f64))
+            }
+        };
+        (format!("script {}{share}", script.name), script.text.trim_end().to_owned())
+    })
+}

@@ -1,0 +1,115 @@
+//! What was measured of scripts, and what speaks against it: transactions a second; expectations that were not met, transactions that were
+//! given up, clients that stopped, times without a database.
+
+use super::{Script, UNIT};
+use crate::configuration::Configuration;
+use crate::format::{self, figure, grouped};
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::rate::{Held, held, interval, tail};
+use crate::verdict::server::length_of;
+use crate::verdict::{Level, Verdict};
+use record::Workload;
+
+/// Rule of what a configuration gave.
+pub(crate) const TRANSACTION_RATE: &str = "transaction_rate";
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let all = report.configurations_of(Workload::Script);
+    all.filter_map(|configuration| rate(configuration, &report.trials)).collect()
+}
+
+/// `a.sql, 8 clients: 12,340 transactions/s (this run: 12,100–12,500), p95 0.90 ms, p99 2.10 ms, 3 failed`.
+fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
+    let figures = configuration.main().filter(|_| !configuration.is_failed())?;
+    let runs: Vec<&Script> = configuration.measured_in(trials).filter_map(Trial::script).collect();
+    let text = UNIT.text(figures.per_s?);
+    let measured = format!("{text} {}", interval(configuration, UNIT.of(1.0)));
+    let (head, shown) = match held(configuration, trials) {
+        None => (measured, Some(text)),
+        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(text)),
+        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
+    };
+    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    parts.extend(configuration.offered_per_s().map(|rate| format!("{} offered", figure(rate))));
+    if let (Some(p95), Some(_)) = (figures.latency.p95_us, figures.latency.p99_us) {
+        parts.push(format!("p95 {}", format::latency(p95)));
+    }
+    parts.push(tail(configuration, figures));
+    let failed: u64 = runs.iter().map(|run| run.failed).sum();
+    if failed > 0 {
+        parts.push(format!("{} failed", grouped(failed)));
+    }
+    if configuration.cut_short {
+        parts.push("cut short".to_owned());
+    }
+    Some(Verdict {
+        figure: shown,
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, TRANSACTION_RATE, parts.join(", "))
+    })
+}
+
+/// A level, a rule, and its sentence without the name of the trial.
+type Said = Option<(Level, &'static str, String)>;
+
+pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
+    let of = |doubt: fn(&Script) -> Said| {
+        let trials = report.trials_of(Workload::Script);
+        trials.filter_map(move |trial| {
+            let (level, rule, sentence) = doubt(trial.script()?)?;
+            let sentence = format!("{}: {sentence}", trial.name);
+            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+        })
+    };
+    of(unmet).chain(of(failed)).chain(of(stopped)).chain(of(outages)).collect()
+}
+
+fn unmet(script: &Script) -> Said {
+    let first = script.first_unmet.as_ref().filter(|_| script.unmet > 0)?;
+    let times = format::counted(script.unmet as usize, "time", "times");
+    let sentence = format!(
+        "what its scripts expect was not found {times} ({first}); the database does not hold what they are written for, or does not do it"
+    );
+    Some((Level::Failure, "unmet_expectations", sentence))
+}
+
+fn failed(script: &Script) -> Said {
+    let first = script.first_failure.as_ref()?;
+    let tries = match script.setup.tries {
+        1 => format!(
+            "are not tried again unless {} says so",
+            record::Parameter::new("workload.script.max_tries")
+        ),
+        tries => format!("were tried {tries} times"),
+    };
+    let sentence = format!(
+        "{} were given up, which {tries}; the first: {first}",
+        format::counted(script.failed as usize, "transaction", "transactions")
+    );
+    Some((Level::Warning, "transactions_failed", sentence))
+}
+
+fn stopped(script: &Script) -> Said {
+    let first = script.stopped.first()?;
+    let who = match (script.stopped.len(), script.setup.clients) {
+        (1, 1) => "the only client".to_owned(),
+        (stopped, of) => format!("{stopped} of {of} clients"),
+    };
+    let sentence = format!(
+        "{who} stopped before the end ({}); the figures are those of a smaller load",
+        first.trim_end_matches('.')
+    );
+    Some((Level::Warning, "clients_stopped", sentence))
+}
+
+fn outages(script: &Script) -> Said {
+    let first = script.outages.first()?;
+    let sentence = format!(
+        "the database could not be used{} ({}); {} had no answer: whether they were done is not known",
+        length_of(&script.outages),
+        first.error,
+        format::counted(script.unanswered as usize, "transaction", "transactions")
+    );
+    Some((Level::Warning, "outage", sentence))
+}

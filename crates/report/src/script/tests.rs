@@ -1,0 +1,136 @@
+//! What is said of scripts, of trials made by hand.
+
+use record::script::TRANSACTION;
+use record::{
+    Loop, MeasuredTrial, Outage, ScriptInUse, ScriptOutcome, ScriptSetup, Server, Setup, StatementInUse,
+    Workload,
+};
+
+use super::*;
+use crate::fixture::{self, Sold};
+use crate::verdict::Level;
+
+fn setup(trial: &MeasuredTrial) -> ScriptSetup {
+    let server: Server = trial.trial.setup.as_ref().unwrap().orders().unwrap().targets[0].server.clone();
+    let statement = |line: usize, begins: &str| StatementInUse {
+        kind: format!("a.sql:{line}"),
+        begins: begins.to_owned(),
+    };
+    ScriptSetup {
+        target: "postgres://me@db-1/mydb".to_owned(),
+        engine: "postgres".to_owned(),
+        database: "mydb".to_owned(),
+        server,
+        pacing: Loop::Closed { think_time_us: 0.0 },
+        clients: 8,
+        ramp_rate_per_s: 1e8,
+        protocol: "prepared".to_owned(),
+        tries: 1,
+        defined: vec!["scale=10".to_owned()],
+        scripts: vec![ScriptInUse {
+            name: "a.sql".to_owned(),
+            weight: 1,
+            text: "SELECT 1;\nUPDATE t SET n = :scale;\n".to_owned(),
+            kind: None,
+            statements: vec![statement(1, "SELECT 1"), statement(2, "UPDATE t SET n = :scale")],
+        }],
+        seed: 42,
+    }
+}
+
+/// A trial of a script with two statements.
+fn trial(change: impl FnOnce(&mut ScriptSetup, &mut ScriptOutcome)) -> MeasuredTrial {
+    let mut trial = Sold::at("a.sql, 8 clients", &[100.0]).trial(1);
+    let names = [("order", TRANSACTION), ("login", "a.sql:1"), ("purchase", "a.sql:2")];
+    for sample in &mut trial.samples {
+        let mut of = std::mem::take(&mut sample.operations);
+        sample.operations =
+            names.iter().map(|(old, new)| ((*new).to_owned(), of.remove(*old).unwrap())).collect();
+    }
+    let mut of = std::mem::take(&mut trial.measured);
+    trial.measured = names.iter().map(|(old, new)| ((*new).to_owned(), of.remove(*old).unwrap())).collect();
+    let mut setup = setup(&trial);
+    let mut outcome =
+        ScriptOutcome { transactions_by_client: vec![740, 750, 760], ..ScriptOutcome::default() };
+    change(&mut setup, &mut outcome);
+    trial.trial.workload = Workload::Script;
+    trial.trial.main = Workload::Script.main();
+    trial.trial.setup = Some(Setup::Script(Box::new(setup)));
+    trial.trial.outcome = Some(outcome.into());
+    trial
+}
+
+fn report(change: impl FnOnce(&mut ScriptSetup, &mut ScriptOutcome)) -> Report {
+    Report::of(&fixture::study("script", vec![trial(change)]))
+}
+
+fn said(report: &Report, level: Level) -> Vec<String> {
+    let of = |verdict: &&Verdict| verdict.level == level;
+    report.verdicts.iter().filter(of).map(|verdict| verdict.sentence.clone()).collect()
+}
+
+#[test]
+fn a_rate_is_told_with_its_latency_and_what_failed() {
+    let report = report(|_, outcome| outcome.failed = 3);
+    let found = said(&report, Level::Finding);
+    let rate = found.iter().find(|sentence| sentence.contains("transactions/s")).unwrap();
+    for part in ["a.sql, 8 clients: ", "p99 ", "3 failed"] {
+        assert!(rate.contains(part), "{part} in {rate}");
+    }
+    let script = report.trials[0].script().unwrap();
+    assert!((script.per_s.unwrap() - 100.0).abs() < 2.0, "{:?}", script.per_s);
+    assert!((script.client_variability.unwrap() - 20.0 / 760.0).abs() < 1e-9);
+    assert!(answers(&report)[0].contains("transactions a second of 8 clients"), "{:?}", answers(&report));
+}
+
+#[test]
+fn each_statement_stands_with_its_first_words() {
+    let table = table::statements(&report(|_, _| {})).unwrap();
+    let cells: Vec<[&str; 2]> =
+        table.rows.iter().map(|row| [row.cells[1].as_str(), row.cells[2].as_str()]).collect();
+    assert_eq!(cells, [[TRANSACTION, ""], ["a.sql:1", "SELECT 1"], ["a.sql:2", "UPDATE t SET n = :scale"]]);
+}
+
+#[test]
+fn the_text_of_a_script_is_among_its_facts() {
+    let report = report(|setup, _| {
+        let other = ScriptInUse { name: "b.sql".to_owned(), weight: 3, ..setup.scripts[0].clone() };
+        setup.scripts.push(other);
+    });
+    let facts = facts::facts(&report.trials[0].script().unwrap().setup);
+    let of = |name: &str| facts.iter().find(|(other, _)| other.starts_with(name)).unwrap();
+    assert_eq!(of("script a.sql").0, "script a.sql (25 % of the transactions)");
+    assert!(of("script b.sql").1.ends_with("UPDATE t SET n = :scale;"));
+    assert_eq!(of("defined variables").1, "scale=10");
+}
+
+#[test]
+fn what_went_wrong_is_told_with_the_first_of_it() {
+    let report = report(|_, outcome| {
+        (outcome.unmet, outcome.failed) = (2, 5);
+        outcome.first_unmet = Some("a.sql:2: rows = 1 was expected, and 0 came".to_owned());
+        outcome.first_failure = Some("deadlock detected".to_owned());
+        outcome.stopped = vec!["client 3: gone".to_owned()];
+        outcome.outages =
+            vec![Outage { start_s: 3.0, end_s: Some(4.5), attempts: 3, error: "reset".to_owned() }];
+        outcome.unanswered = 4;
+    });
+    let failures = said(&report, Level::Failure);
+    assert!(failures.iter().any(|one| one.contains("not found 2 times (a.sql:2: rows = 1")), "{failures:?}");
+    let warnings = said(&report, Level::Warning).join("\n");
+    for part in [
+        "5 transactions were given up",
+        "deadlock detected",
+        "1 of 8 clients stopped",
+        "4 transactions had no answer",
+    ] {
+        assert!(warnings.contains(part), "{part} in {warnings}");
+    }
+}
+
+#[test]
+fn many_retries_are_locks() {
+    let report = report(|_, outcome| outcome.retries = 3_000);
+    let limit = OfScript.waits(&report.trials[0]).unwrap();
+    assert!(format!("{limit:?}").contains("\"locks\""), "{limit:?}");
+}

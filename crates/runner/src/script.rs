@@ -1,0 +1,139 @@
+//! Scripts of users: the database that they are run on, and whether a trial of them is valid.
+
+use std::sync::atomic::AtomicBool;
+
+use database::{Error, Own};
+use load::{Go, Progress, Tell};
+use record::{Loop, Mark, Outcome, Parameter, Preparation, ScriptOutcome, Setup, Window};
+use stats::thread_busy;
+use workload::TrialError;
+use workload::script::{self, Job};
+use workload::waiting;
+
+use crate::error::RunError;
+use crate::judged::{Judged, away, client_limited, clients_stopped, stood_still};
+use crate::targets::{Asked, Held};
+
+/// Takes a database as it is, or makes one with the tables and rows of the job.
+pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<Own, RunError> {
+    let init = job.program.as_ref().filter(|program| program.init().is_some());
+    if asked.wanted.existing == database::Existing::AsItIs && init.is_some() {
+        return Err(Error::NoDatabase(format!(
+            "{} is used as it is: {} is for a database that is made for the run; make the tables by yourself, and leave it out",
+            asked.wanted.place(),
+            Parameter::new("workload.script.init")
+        ))
+        .into());
+    }
+    let own = asked.make(tell)?;
+    if let Some(program) = init {
+        let lease = own.lease();
+        let making = Preparation::waiting(format!("making tables and rows in {}", asked.wanted.place()));
+        let making = waiting::telling(tell, making, script::make_tables(&lease, program));
+        let made = asked.runtime.block_on(waiting::unless_stopped_for_long(asked.stop, making));
+        made.ok_or_else(|| RunError::Interrupted(String::new()))??;
+    }
+    Ok(own)
+}
+
+/// Drives the scripts of a trial once.
+pub(crate) fn run(
+    job: &Job,
+    databases: Vec<&mut Held>,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<ScriptOutcome, TrialError> {
+    let Ok([held]) = <[&mut Held; 1]>::try_from(databases) else {
+        unreachable!("the plan has no script without one database")
+    };
+    script::run(job, &held.own.lease(), &held.own.clone().into(), stop, on_progress)
+}
+
+/// What is to be said of a trial that ran.
+pub(crate) fn judged(
+    mut outcome: Box<ScriptOutcome>,
+    setup: Option<&Setup>,
+    marks: &[Mark],
+    measured: &Window,
+) -> Judged {
+    let is_open = setup.is_some_and(|setup| matches!(setup.pacing(), Loop::Open { .. }));
+    Judged {
+        invalid: invalid_because(&outcome, marks, measured, is_open),
+        failed: failed_because(&outcome),
+        notes: std::mem::take(&mut outcome.notes),
+        outcome: Outcome::Script(outcome),
+    }
+}
+
+/// What scripts found and should not have: the trial failed.
+fn failed_because(outcome: &ScriptOutcome) -> Option<String> {
+    let first = outcome.first_unmet.as_ref().filter(|_| outcome.unmet > 0)?;
+    let times = if outcome.unmet == 1 { "once".to_owned() } else { format!("{} times", outcome.unmet) };
+    Some(format!("what a script expects was not found {times}; first {first}"))
+}
+
+/// Why a trial's figures do not mean what they should, if so.
+fn invalid_because(
+    outcome: &ScriptOutcome,
+    marks: &[Mark],
+    measured: &Window,
+    is_open: bool,
+) -> Option<String> {
+    let mut reasons: Vec<String> = clients_stopped(outcome.stopped.iter()).into_iter().collect();
+    reasons.extend(away(outcome.outages.iter(), marks));
+    if measured.operations().count == 0 {
+        let why =
+            outcome.first_failure.as_ref().map(|failure| format!(" (the first that failed: {failure})"));
+        reasons.push(format!(
+            "no transaction was finished within the measured window{}; measure longer",
+            why.unwrap_or_default()
+        ));
+    }
+    // A closed loop promises no due times: its figure is a lower bound then, which the report says.
+    let busy = measured.busiest_share().filter(|_| is_open).and_then(thread_busy);
+    let client: Vec<String> =
+        [stood_still(measured), busy].into_iter().flatten().map(|sign| sign.to_string()).collect();
+    reasons.extend(client_limited(&client));
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judged::windows;
+    use record::Outage;
+
+    fn measured() -> Window {
+        windows::measured(10, 500, None)
+    }
+
+    #[test]
+    fn what_was_expected_and_not_found_fails_the_trial() {
+        let outcome = ScriptOutcome {
+            unmet: 3,
+            first_unmet: Some("a.sql:2: rows = 1 was expected, and 0 came".to_owned()),
+            ..ScriptOutcome::default()
+        };
+        let told = failed_because(&outcome).unwrap();
+        assert!(told.contains("3 times; first a.sql:2: rows = 1"), "{told}");
+        assert_eq!(failed_because(&ScriptOutcome::default()), None);
+    }
+
+    #[test]
+    fn clients_that_stop_and_outages_and_a_window_without_transactions_make_it_invalid() {
+        let outage = Outage { start_s: 3.0, end_s: Some(4.5), attempts: 3, error: "reset".to_owned() };
+        let away = ScriptOutcome {
+            stopped: vec!["client 1: a.sql:1: no table".to_owned()],
+            outages: vec![outage],
+            ..ScriptOutcome::default()
+        };
+        let told = invalid_because(&away, &[], &measured(), false).unwrap();
+        for part in ["a client stopped before the end: client 1: a.sql:1", "for 1.5 s"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        let failed = ScriptOutcome { first_failure: Some("deadlock".to_owned()), ..ScriptOutcome::default() };
+        let told = invalid_because(&failed, &[], &windows::measured(0, 500, None), false).unwrap();
+        assert!(told.contains("measure longer") && told.contains("deadlock"), "{told}");
+        assert_eq!(invalid_because(&ScriptOutcome::default(), &[], &measured(), false), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Drives scripts: clients on load threads, each on a connection of its own.
+
+mod running;
+mod user;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use database::{Error, Holder, Lease};
+use load::{Go, Progress, lock};
+use record::{Parameter, ScriptInUse, ScriptOutcome, ScriptSetup, Setup, Workload, clients, script};
+
+use super::Job;
+use super::program::Program;
+use super::settings::Protocol;
+use crate::TrialError;
+use crate::clients::{Clients, Conducted, Drive, Names};
+use crate::waiting::unless_stopped;
+use running::{NET_US, Running, Told, sent};
+use user::User;
+
+/// Runs what makes tables and rows in a database that was made for the run.
+///
+/// # Errors
+/// Those of the database.
+pub async fn make_tables(lease: &Lease, program: &Program) -> Result<(), Error> {
+    let Some(sql) = program.init() else { return Ok(()) };
+    lease.session().await?.script(sql).await
+}
+
+/// Drives scripts until the end of the job, `stop`, or until `on_progress` says so.
+///
+/// # Errors
+/// When the load could not begin. A database that goes away is no error: it is an outage.
+pub fn run(
+    job: &Job,
+    lease: &Lease,
+    holder: &Holder,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<ScriptOutcome, TrialError> {
+    let Some(program) = &job.program else {
+        return Err(TrialError::Load("the scripts of the job were not read".to_owned()));
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
+    runtime.block_on(async {
+        let dialect = lease.url().engine().dialect();
+        let (scripts, counted, recorded) = sent(program, (job.protocol, dialect), job.pacing.is_open());
+        let described = unless_stopped(stop, describe(job, lease, recorded));
+        let setup = described.await.ok_or(TrialError::Interrupted)??;
+        let running = Arc::new(Running {
+            job: job.clone(),
+            lease: lease.clone(),
+            names: Arc::new(program.names.clone()),
+            scripts,
+            told: Mutex::new(Told::default()),
+        });
+        let names = Names {
+            clients: Parameter::new("workload.script.clients").to_string(),
+            turns: Workload::Script.main(),
+            last_100_max: script::LAST_100_MAX,
+            net_last_100_max: script::NET_LAST_100_MAX,
+            net_us: NET_US,
+            turns_of_part: script::target_transactions,
+        };
+        let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names));
+        let drive = Drive {
+            clients: &clients,
+            server_cpu: None,
+            simulated: false,
+            stop,
+            on_progress: &mut *on_progress,
+        };
+        let conducted = drive.run::<User>(&running, Setup::Script(Box::new(setup))).await?;
+        let mut outcome = outcome(&running, &clients, &conducted);
+        if let Ok(database::Held::Lost(found)) = holder.is_held().await {
+            outcome.notes.push(found);
+        }
+        Ok(outcome)
+    })
+}
+
+async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result<ScriptSetup, TrialError> {
+    let server = lease.session().await?.server().await?;
+    Ok(ScriptSetup {
+        target: lease.url().to_string(),
+        engine: lease.url().engine().name().to_owned(),
+        database: lease.name().to_owned(),
+        server,
+        pacing: job.pacing.recorded(),
+        clients: job.clients,
+        ramp_rate_per_s: job.ramp_rate,
+        protocol: Protocol(job.protocol).to_string(),
+        tries: job.tries,
+        defined: job.defined.iter().map(ToString::to_string).collect(),
+        scripts,
+        seed: job.seed,
+    })
+}
+
+fn outcome(running: &Running, all: &Clients, conducted: &Conducted) -> ScriptOutcome {
+    let mut outcome = ScriptOutcome {
+        unsent: all.unsent(conducted.load_end_ns),
+        offered: all.offered(conducted.load_end_ns),
+        ..ScriptOutcome::default()
+    };
+    for (part, measured) in all.parts().iter().zip(&conducted.measured) {
+        outcome.transactions_by_client = part.turns_by_client();
+        outcome.retries = measured.counted(clients::RETRIES);
+        outcome.failed = measured.counted(script::FAILED);
+        outcome.unanswered += u64::from(part.ended_by_mistake());
+        outcome.stopped = part.take_stopped();
+        outcome.outages = part.take_outages();
+    }
+    let told = std::mem::take(&mut *lock(&running.told));
+    let unanswered = outcome.unanswered + told.unanswered;
+    let Told { first_failure, first_unmet, unmet, .. } = told;
+    ScriptOutcome { first_failure, first_unmet, unmet, unanswered, ..outcome }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What the clients of a running trial share: the scripts as they are sent, and what went wrong.
+
+use std::sync::{Arc, Mutex};
+
+use database::{Dialect, Lease, Protocol, Wanted};
+use load::{Counted, Kind};
+use record::{ScriptInUse, StatementInUse, clients, script};
+
+use crate::script::Job;
+use crate::script::language::{Counting, Names, Script, Statement, Step};
+use crate::script::program::{Drawn, Program};
+
+/// Kind of operation: a whole transaction.
+pub(super) const TRANSACTION: usize = 0;
+/// Counter: transactions that were tried again.
+pub(super) const RETRY: usize = 0;
+/// Counter: time of transactions without what they slept.
+pub(super) const NET_US: usize = 1;
+/// Counter: transactions that failed.
+pub(super) const FAILED: usize = 2;
+/// Counter: what was expected and not found.
+pub(super) const UNMET: usize = 3;
+
+/// Everything that is shared.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) job: Job,
+    pub(super) lease: Lease,
+    pub(super) names: Arc<Names>,
+    pub(super) scripts: Vec<Sent>,
+    pub(super) told: Mutex<Told>,
+}
+
+/// A script as it is sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) script: Script,
+    pub(super) weight: u32,
+    /// Kind of its transactions, where there are several scripts.
+    pub(super) kind: Option<usize>,
+    /// Of each command that is a statement: how it is sent.
+    pub(super) statements: Vec<Option<SentStatement>>,
+}
+
+/// A statement as it is sent.
+#[derive(Debug)]
+pub(super) struct SentStatement {
+    pub(super) kind: usize,
+    /// With a place for each value; none where it is sent as one text.
+    pub(super) sql: Option<String>,
+    /// The variables whose values are beside it.
+    pub(super) parameters: Vec<usize>,
+    pub(super) wanted: Wanted,
+}
+
+/// The first of what went wrong, and how much was left without an answer.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) first_failure: Option<String>,
+    pub(super) first_unmet: Option<String>,
+    pub(super) unmet: u64,
+    pub(super) unanswered: u64,
+}
+
+/// The scripts of a program as a dialect takes them; what is counted of them; and how they are recorded.
+pub(super) fn sent(
+    program: &Program,
+    (protocol, dialect): (Protocol, Dialect),
+    is_open: bool,
+) -> (Vec<Sent>, Counted, Vec<ScriptInUse>) {
+    let mut kinds = vec![Kind { name: script::TRANSACTION.to_owned(), open: is_open }];
+    let several = program.scripts.len() > 1;
+    let (mut all, mut recorded) = (Vec::new(), Vec::new());
+    for (number, drawn) in program.scripts.iter().enumerate() {
+        let name = unique_name(&program.scripts, number);
+        let kind = several.then(|| new_kind(&mut kinds, name.clone()));
+        let mut in_use = Vec::new();
+        let commands = &drawn.script.commands;
+        let statement = |(at, command): (usize, &crate::script::language::Command)| {
+            let Step::Sql(statement) = &command.step else { return None };
+            let label = format!("{name}:{}", command.line);
+            in_use
+                .push(StatementInUse { kind: label.clone(), begins: statement.first_words(&program.names) });
+            let is_expected =
+                matches!(commands.get(at + 1).map(|next| &next.step), Some(Step::Expect { .. }));
+            let wanted = match (&statement.then, is_expected) {
+                (Some(_), _) => Wanted::Last,
+                (None, true) => Wanted::Count,
+                (None, false) => Wanted::Nothing,
+            };
+            Some(sent_statement(statement, new_kind(&mut kinds, label), (protocol, dialect), wanted))
+        };
+        let statements = commands.iter().enumerate().map(statement).collect();
+        recorded.push(ScriptInUse {
+            name: name.clone(),
+            weight: drawn.weight,
+            text: drawn.text.clone(),
+            kind: kind.map(|_| name),
+            statements: in_use,
+        });
+        all.push(Sent { script: drawn.script.clone(), weight: drawn.weight, kind, statements });
+    }
+    let counters = [clients::RETRIES, script::NET_US, script::FAILED, script::UNMET];
+    (all, Counted { kinds, counters: counters.map(str::to_owned).to_vec() }, recorded)
+}
+
+/// A script's name; of several of one name with its number.
+fn unique_name(scripts: &[Drawn], number: usize) -> String {
+    let name = &scripts[number].script.name;
+    let is_alone = scripts.iter().filter(|other| other.script.name == *name).count() == 1;
+    if is_alone { name.clone() } else { format!("{name} ({})", number + 1) }
+}
+
+/// A kind of its own, or the one of this name that there is already: two statements may stand in one line.
+fn new_kind(kinds: &mut Vec<Kind>, name: String) -> usize {
+    kinds.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
+        kinds.push(Kind { name, open: false });
+        kinds.len() - 1
+    })
+}
+
+fn sent_statement(
+    statement: &Statement,
+    kind: usize,
+    (protocol, dialect): (Protocol, Dialect),
+    wanted: Wanted,
+) -> SentStatement {
+    if protocol == Protocol::Simple {
+        return SentStatement { kind, sql: None, parameters: Vec::new(), wanted };
+    }
+    let (counting, place): (Counting, fn(usize) -> String) = match dialect {
+        Dialect::Postgres => (Counting::Places, |number| format!("${number}")),
+        Dialect::SqlServer => (Counting::Variables, |number| format!("@P{number}")),
+        Dialect::Sqlite | Dialect::Mysql => (Counting::Places, |_| "?".to_owned()),
+    };
+    SentStatement {
+        kind,
+        sql: Some(statement.with_placeholders(counting, place)),
+        parameters: statement.parameters(counting).collect(),
+        wanted,
+    }
+}

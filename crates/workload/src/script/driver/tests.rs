@@ -1,0 +1,280 @@
+//! Whole trials, on SQLite and on throwaway servers.
+
+use ::load::Span;
+use database::{Existing, Own, Session, Url, Value};
+use instance::{MariaDb, Options, Postgres};
+use record::{Interval, Phase};
+use tempfile::TempDir;
+
+use super::*;
+use crate::claims::claim;
+use crate::script::{ScriptFile, Settings, check};
+
+/// What a trial told and left.
+struct Ran {
+    setup: ScriptSetup,
+    intervals: Vec<Interval>,
+    outcome: ScriptOutcome,
+}
+
+impl Ran {
+    /// Operations of a kind from the beginning to the end.
+    fn count(&self, kind: &str) -> u64 {
+        let of = self.intervals.iter().filter_map(|interval| interval.operations.get(kind));
+        of.map(|operation| operation.count).sum()
+    }
+
+    fn errors(&self, kind: &str) -> u64 {
+        let of = self.intervals.iter().filter_map(|interval| interval.operations.get(kind));
+        of.map(|operation| operation.errors).sum()
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn rows(url: &Url, sql: &str) -> Vec<Vec<Value>> {
+    block_on(async { Session::open_as_it_is(url).await.unwrap().query(sql, &[]).await.unwrap() })
+}
+
+fn script(url: &Url, sql: &str) {
+    block_on(async { Session::open_as_it_is(url).await.unwrap().script(sql).await.unwrap() });
+}
+
+/// Drives scripts on a database that is there, for half a second unless the settings say so.
+fn try_run(url: &Url, scripts: &[&str], settings: &str) -> Result<Ran, TrialError> {
+    let directory = tempfile::tempdir().unwrap();
+    let mut settings: Settings = toml::from_str(settings).unwrap();
+    settings.warm_up.get_or_insert(Span::microseconds(100_000));
+    settings.duration.get_or_insert(Span::microseconds(500_000));
+    for (number, text) in scripts.iter().enumerate() {
+        let path = directory.path().join(format!("{}.sql", ["a", "b", "c"][number]));
+        std::fs::write(&path, text).unwrap();
+        settings.files.push(ScriptFile { path, weight: number as u32 * 2 + 1 });
+    }
+    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect())?;
+    let own = block_on(Own::make(url, "", &claim(Existing::AsItIs))).unwrap();
+    let (mut setup, mut intervals) = (None, Vec::new());
+    let outcome =
+        super::run(&job, &own.lease(), &own.clone().into(), &AtomicBool::new(false), &mut |progress| {
+            match progress {
+                Progress::SetUp(Setup::Script(script)) => setup = Some(*script),
+                Progress::Interval(interval) => intervals.push(interval),
+                _ => {}
+            }
+            Go::On
+        })?;
+    Ok(Ran { setup: setup.unwrap(), intervals, outcome })
+}
+
+fn ran(url: &Url, scripts: &[&str], settings: &str) -> Ran {
+    try_run(url, scripts, settings).unwrap()
+}
+
+/// A table with ten rows of zeros.
+const TABLE: &str = "CREATE TABLE t (id int PRIMARY KEY, n bigint NOT NULL); \
+    INSERT INTO t VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 0);";
+
+/// A file of SQLite that somebody else made.
+fn file() -> (TempDir, Url) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("theirs.db");
+    std::fs::write(&path, []).unwrap();
+    let url: Url = format!("sqlite:{}", path.display()).parse().unwrap();
+    script(&url, TABLE);
+    (directory, url)
+}
+
+const ADD: &str =
+    "\\set id random(1, 10)\n\\set d 2 * 3 - 5\nUPDATE t SET n = n + :d WHERE id = :id;\n\\expect rows = 1\n";
+
+/// Each transaction that was finished adds one, in each of the ways to send a statement, and nothing else does.
+fn adds_up(url: &Url, protocols: &[&str]) {
+    let sum = || match rows(url, "SELECT sum(n) FROM t")[0][0] {
+        Value::I64(sum) => sum as u64,
+        Value::F64(sum) => sum as u64,
+        ref other => panic!("{other:?}"),
+    };
+    for protocol in protocols {
+        let before = sum();
+        let ran = ran(url, &[ADD], &format!("clients = 3\nmax_tries = 1000\nprotocol = \"{protocol}\""));
+        let outcome = &ran.outcome;
+        assert_eq!((outcome.unmet, outcome.failed, outcome.unanswered), (0, 0, 0), "{protocol}: {outcome:?}");
+        assert!(outcome.stopped.is_empty() && outcome.outages.is_empty(), "{protocol}: {outcome:?}");
+        assert_eq!(outcome.transactions_by_client.len(), 3);
+        let done = ran.count(record::script::TRANSACTION);
+        assert!(done > 0);
+        assert_eq!(sum() - before, done, "{protocol}");
+        assert_eq!(ran.count("a.sql:3"), done, "{protocol}: a statement is counted for each transaction");
+        assert_eq!((ran.setup.protocol.as_str(), ran.setup.scripts[0].text.as_str()), (*protocol, ADD));
+    }
+}
+
+#[test]
+fn every_engine_does_what_a_script_says_in_every_protocol() {
+    let all = ["prepared", "extended", "simple"];
+    let (_directory, url) = file();
+    adds_up(&url, &all);
+    let postgres = Postgres::start(&Options::default()).unwrap();
+    let url: Url = postgres.url().parse().unwrap();
+    script(&url, TABLE);
+    adds_up(&url, &all);
+    let mariadb = MariaDb::start(&Options::default()).unwrap();
+    script(&mariadb.url().parse().unwrap(), "CREATE DATABASE theirs");
+    let url = mariadb.url().parse::<Url>().unwrap().with_database("theirs");
+    script(&url, TABLE);
+    adds_up(&url, &all);
+}
+
+/// WAL stays after a file is closed: it would be another file for its own program.
+#[test]
+fn a_file_of_others_keeps_its_journal_and_has_nothing_of_ours() {
+    let (directory, url) = file();
+    ran(&url, &[ADD], "");
+    assert_eq!(rows(&url, "PRAGMA journal_mode"), [[Value::Text("delete".to_owned())]]);
+    assert_eq!(
+        rows(&url, "SELECT name FROM sqlite_master"),
+        [[Value::Text("t".to_owned())], [Value::Text("sqlite_autoindex_t_1".to_owned())]]
+    );
+    let beside: Vec<_> =
+        std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(beside, ["theirs.db"]);
+    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+    let error = block_on(own.remove()).unwrap_err().to_string();
+    assert!(error.contains("is used as it is"), "{error}");
+}
+
+#[test]
+fn results_go_into_variables_and_branches_follow_them() {
+    let (_directory, url) = file();
+    let script = "SELECT count(*) AS rows, 'x y' AS words FROM t \\gset p_\n\
+        \\if :p_rows = 10\nUPDATE t SET n = :p_rows WHERE id = 1 AND 'x y' = :p_words;\n\\expect rows = 1\n\
+        \\else\nUPDATE t SET n = -1;\n\\endif\n";
+    let ran = ran(&url, &[script], "");
+    assert_eq!((ran.outcome.unmet, ran.outcome.stopped.len()), (0, 0), "{:?}", ran.outcome);
+    assert_eq!(rows(&url, "SELECT n FROM t WHERE id < 3 ORDER BY id"), [[Value::I64(10)], [Value::I64(0)]]);
+}
+
+#[test]
+fn what_is_expected_and_not_found_is_a_failed_transaction_with_its_place() {
+    let (_directory, url) = file();
+    let ran = ran(&url, &["SELECT n FROM t WHERE id = 11;\n\\expect rows >= 1\n"], "");
+    assert_eq!(ran.count(record::script::TRANSACTION), 0);
+    assert_eq!(ran.errors(record::script::TRANSACTION), ran.outcome.unmet);
+    let first = ran.outcome.first_unmet.unwrap();
+    assert_eq!(first, "a.sql:2: rows >= 1 was expected, and 0 came");
+    assert!(ran.outcome.failed > 0 && ran.outcome.unmet >= ran.outcome.failed);
+}
+
+#[test]
+fn a_statement_that_the_server_refuses_stops_its_client_with_file_and_line() {
+    let (_directory, url) = file();
+    let ran = ran(&url, &["SELECT 1;\nSELECT nothing FROM t;\n"], "clients = 2");
+    let stopped = &ran.outcome.stopped;
+    assert_eq!(stopped.len(), 2, "{stopped:?}");
+    assert!(stopped[0].contains("a.sql:2: ") && stopped[0].contains("nothing"), "{stopped:?}");
+    assert_eq!(ran.count(record::script::TRANSACTION), 0);
+}
+
+#[test]
+fn a_row_that_is_missing_or_an_expression_without_a_value_is_told_with_its_place() {
+    let (_directory, url) = file();
+    for (script, told) in [
+        ("SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n", "a.sql:1: \\gset takes one row, and 0 came"),
+        ("\\set a 1 / 0\nSELECT 1;\n", "a.sql:1: division by zero"),
+        ("\\set a :later + 1\n\\set later 1\nSELECT 1;\n", "a.sql:1: variable `later` has no value"),
+    ] {
+        let ran = ran(&url, &[script], "");
+        assert!(ran.outcome.stopped[0].contains(told), "{told} in {:?}", ran.outcome.stopped);
+    }
+}
+
+#[test]
+fn scripts_are_drawn_by_their_weights_and_each_counts_as_a_kind() {
+    let (_directory, url) = file();
+    let ran = ran(&url, &["SELECT 1;\n", "SELECT 2;\n"], "duration = \"1s\"");
+    let (a, b) = (ran.count("a.sql"), ran.count("b.sql"));
+    assert_eq!(a + b, ran.count(record::script::TRANSACTION));
+    let share = b as f64 / (a + b) as f64;
+    // 3 of 4; some thousands are drawn.
+    assert!(a + b > 100 && (share - 0.75).abs() < 0.1, "{share} of {}", a + b);
+    assert_eq!(ran.setup.scripts.iter().map(|script| script.weight).collect::<Vec<_>>(), [1, 3]);
+}
+
+/// Two clients that take two rows in either order are in each other's way again and again.
+const CROSSING: &str = "\\set first random(1, 2)\n\\set second 3 - :first\nBEGIN;\n\
+    UPDATE t SET n = n + 1 WHERE id = :first;\nUPDATE t SET n = n + 1 WHERE id = :second;\nCOMMIT;\n";
+
+#[test]
+fn a_deadlock_is_a_failed_transaction_or_is_tried_again_with_the_same_numbers() {
+    let server = Postgres::start(&Options::default().setting("deadlock_timeout", "1ms")).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(&url, TABLE);
+    let once = ran(&url, &[CROSSING], "clients = 8");
+    let outcome = &once.outcome;
+    assert!(outcome.first_failure.as_ref().unwrap().contains("deadlock"), "{outcome:?}");
+    let failed = once.errors(record::script::TRANSACTION);
+    assert!(failed >= outcome.failed && failed > 0, "{outcome:?}");
+    assert!(outcome.stopped.is_empty(), "{:?}", outcome.stopped);
+    let again = ran(&url, &[CROSSING], "clients = 8\nmax_tries = 100000");
+    assert_eq!((again.outcome.failed, again.errors(record::script::TRANSACTION)), (0, 0));
+    assert!(again.outcome.retries > 0);
+    // What was undone did not add up.
+    let done = once.count(record::script::TRANSACTION) + again.count(record::script::TRANSACTION);
+    let n = rows(&url, "SELECT n FROM t WHERE id IN (1, 2)");
+    assert_eq!(n, vec![vec![Value::I64(done as i64)]; 2]);
+}
+
+#[test]
+fn an_open_loop_sends_what_is_due_and_sleep_is_in_the_response_time() {
+    let (_directory, url) = file();
+    let ran = ran(&url, &["\\sleep 5 ms\nSELECT 1;\n"], "clients = 4\nrate = 100.0\nduration = \"1s\"");
+    let offered = ran.outcome.offered.unwrap();
+    assert!((90..=110).contains(&offered.due), "{offered:?}");
+    let window = ran.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
+    let least_us = window
+        .filter_map(|interval| interval.operations[record::script::TRANSACTION].latency().min_us())
+        .fold(f64::MAX, f64::min);
+    assert!(least_us >= 5_000.0, "{least_us}");
+}
+
+#[test]
+fn a_server_that_is_killed_is_an_outage_and_its_clients_come_back() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(&url, TABLE);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.sql");
+    std::fs::write(&path, ADD).unwrap();
+    let mut settings: Settings =
+        toml::from_str("clients = 2\nwarm_up = \"100ms\"\nduration = \"2m\"").unwrap();
+    settings.files.push(ScriptFile { path, weight: 1 });
+    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect()).unwrap();
+    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+    let (mut back_s, mut done) = (None, 0);
+    let outcome =
+        super::run(&job, &own.lease(), &own.clone().into(), &AtomicBool::new(false), &mut |progress| {
+            let Progress::Interval(interval) = progress else { return Go::On };
+            done += interval.operations[record::script::TRANSACTION].count;
+            match back_s {
+                None if interval.phase == Phase::Measure => {
+                    server.kill().unwrap();
+                    server.start_again().unwrap();
+                    back_s = Some(interval.end_s);
+                    Go::On
+                }
+                Some(back_s) if interval.end_s > back_s + 7.0 => Go::Stop,
+                _ => Go::On,
+            }
+        })
+        .unwrap();
+    assert_eq!(outcome.outages.len(), 1, "{outcome:?}");
+    assert!(outcome.outages[0].end_s.is_some() && outcome.stopped.is_empty(), "{outcome:?}");
+    // What was answered is there; what was not may be.
+    let Value::F64(sum) = rows(&url, "SELECT sum(n) FROM t")[0][0] else {
+        panic!("a sum of bigint is numeric")
+    };
+    let sum = sum as u64;
+    assert!((done..=done + outcome.unanswered).contains(&sum), "{done} and {} of {sum}", outcome.unanswered);
+}

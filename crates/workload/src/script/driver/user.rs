@@ -1,0 +1,318 @@
+//! One client: a script at each turn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::{Answer, Error, Protocol, Session, Value};
+use load::{Completed, lock};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::running::{FAILED, RETRY, Running, Sent, TRANSACTION, UNMET};
+use crate::clients::{Client, Counting, Done, Place};
+use crate::script::language::{self, Chance, Command, Statement, Step, Variables, Wrong, as_expected};
+
+/// One client.
+#[derive(Debug)]
+pub(super) struct User {
+    running: Arc<Running>,
+    session: Session,
+    variables: Variables,
+    chance: Chance,
+    /// For which script comes next.
+    draw: Xoshiro256PlusPlus,
+    /// Values of the statement that is sent.
+    values: Vec<Value>,
+    /// Whether a transaction was begun that did not end.
+    is_under_way: bool,
+}
+
+/// What a script came to.
+#[derive(Debug, Default)]
+struct Ran {
+    slept_ns: u64,
+    is_unmet: bool,
+}
+
+impl Client for User {
+    type Load = Running;
+    /// The script.
+    type Turn = usize;
+
+    async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
+        let running = Arc::clone(load);
+        let session = running.session().await?;
+        let seed = running.job.seed ^ u64::from(place.client).wrapping_add(1).rotate_left(17);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let draw = Xoshiro256PlusPlus::seed_from_u64(random.next_u64());
+        let variables = variables(&running, place.client);
+        let chance = Chance { default_seed: default_seed(&running), random };
+        Ok(Self { running, session, variables, chance, draw, values: Vec::new(), is_under_way: false })
+    }
+
+    fn next(&mut self) -> (usize, usize) {
+        (TRANSACTION, drawn(&self.running.scripts, self.draw.next_u64()))
+    }
+
+    async fn once(&mut self, script: usize, counting: Counting<'_>) -> Result<Done, Error> {
+        let running = Arc::clone(&self.running);
+        let sent = &running.scripts[script];
+        let sent_ns = counting.clock.now_ns();
+        self.is_under_way = true;
+        let done = self.tried(sent, counting).await;
+        self.is_under_way = done.as_ref().is_err_and(Error::is_lost);
+        let done = done?;
+        if let Some(kind) = sent.kind {
+            let now_ns = counting.clock.now_ns();
+            let mut recording = counting.recorder.at(now_ns);
+            match done.is_failed {
+                true => recording.fail(kind, 1),
+                false => recording.complete(now_ns, Completed { kind, due_ns: None, sent_ns, bytes: 0 }),
+            }
+        }
+        Ok(done)
+    }
+
+    fn lost(&mut self) {
+        if std::mem::take(&mut self.is_under_way) {
+            lock(&self.running.told).unanswered += 1;
+        }
+    }
+
+    async fn connect_again(&mut self) -> Result<(), Error> {
+        self.session = self.running.session().await?;
+        Ok(())
+    }
+}
+
+impl Running {
+    /// Of a client. Its load is measured, and the controller ends what takes too long.
+    async fn session(&self) -> Result<Session, Error> {
+        Ok(self.lease.session().await?.without_limit())
+    }
+}
+
+/// What hashes and permutations are made with: what is defined, or the seed of the load.
+fn default_seed(running: &Running) -> i64 {
+    let defined = running.job.defined.iter().find(|defined| defined.name == "default_seed");
+    let defined = defined.and_then(|defined| defined.value.trim().parse().ok());
+    defined.unwrap_or(running.job.seed.cast_signed())
+}
+
+/// What a client knows before its first script.
+fn variables(running: &Running, client: u32) -> Variables {
+    let mut variables = Variables::new(Arc::clone(&running.names));
+    let seed = running.job.seed.cast_signed();
+    let given =
+        [("client_id", i64::from(client)), ("random_seed", seed), ("default_seed", seed), ("scale", 1)];
+    for (name, value) in given {
+        if let Some(variable) = running.names.find(name) {
+            variables.set(variable, language::Value::Integer(value));
+        }
+    }
+    for defined in &running.job.defined {
+        if let Some(variable) = running.names.find(&defined.name) {
+            variables.set(variable, language::Value::Text(defined.value.clone()));
+        }
+    }
+    variables
+}
+
+/// The script at a place of all weights together.
+fn drawn(scripts: &[Sent], random: u64) -> usize {
+    let all: u64 = scripts.iter().map(|sent| u64::from(sent.weight)).sum();
+    let mut place = ((u128::from(random) * u128::from(all)) >> 64) as u64;
+    for (number, sent) in scripts.iter().enumerate() {
+        match place.checked_sub(u64::from(sent.weight)) {
+            Some(rest) => place = rest,
+            None => return number,
+        }
+    }
+    0
+}
+
+impl User {
+    /// A script, tried again as often as the job says where others are in its way, each time with the same random numbers.
+    async fn tried(&mut self, sent: &Sent, counting: Counting<'_>) -> Result<Done, Error> {
+        let tries = self.running.job.tries;
+        let before = (tries > 1).then(|| (self.variables.clone(), self.chance.clone()));
+        let mut tried = 1;
+        loop {
+            let error = match self.run(sent, counting).await {
+                Ok(Ran { slept_ns, is_unmet }) => {
+                    let counter = is_unmet.then_some(FAILED);
+                    return Ok(Done { counter, aside_ns: slept_ns, is_failed: is_unmet });
+                }
+                Err(error @ Error::Conflict(_)) => error,
+                Err(error) => return Err(error),
+            };
+            self.session.undo().await?;
+            if tried == tries {
+                lock(&self.running.told).first_failure.get_or_insert_with(|| error.to_string());
+                return Ok(Done { counter: Some(FAILED), aside_ns: 0, is_failed: true });
+            }
+            tried += 1;
+            counting.recorder.at(counting.clock.now_ns()).count(RETRY);
+            if let Some((variables, chance)) = &before {
+                self.variables.clone_from(variables);
+                self.chance.clone_from(chance);
+            }
+        }
+    }
+
+    /// A script once, from its first command to its last.
+    async fn run(&mut self, sent: &Sent, counting: Counting<'_>) -> Result<Ran, Error> {
+        let mut ran = Ran::default();
+        let mut rows = 0;
+        let mut at = 0;
+        while let Some(command) = sent.script.commands.get(at) {
+            let wrong = |wrong: Wrong| located(sent, command, &wrong);
+            at += 1;
+            match &command.step {
+                Step::Sql(statement) => {
+                    let answer = self.statement(sent, at - 1, (command, statement), counting).await?;
+                    rows = answer.rows;
+                    self.keep(statement, answer).map_err(wrong)?;
+                }
+                Step::Set { variable, expression } => {
+                    let value = expression.value(&self.variables, &mut self.chance).map_err(wrong)?;
+                    self.variables.set(*variable, value);
+                }
+                Step::Sleep { time, unit_ns } => {
+                    let ns = time.ns(*unit_ns, &self.variables).map_err(wrong)?;
+                    tokio::time::sleep(Duration::from_nanos(ns)).await;
+                    ran.slept_ns += ns;
+                }
+                Step::Branch { condition, otherwise } => {
+                    if !condition.holds(&self.variables, &mut self.chance).map_err(wrong)? {
+                        at = *otherwise;
+                    }
+                }
+                Step::Jump(to) => at = *to,
+                Step::Expect { comparison, expression } => {
+                    let expected = expression.value(&self.variables, &mut self.chance).map_err(wrong)?;
+                    let found = i64::try_from(rows).unwrap_or(i64::MAX);
+                    if !as_expected(found, *comparison, &expected).map_err(wrong)? {
+                        ran.is_unmet = true;
+                        self.unmet(sent, command, (comparison.sign(), &expected, rows), counting);
+                    }
+                }
+                // Refused before the load.
+                Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => {}
+            }
+        }
+        Ok(ran)
+    }
+
+    /// A statement, counted as an operation of its own; one that others were in the way of is not.
+    async fn statement(
+        &mut self,
+        sent: &Sent,
+        at: usize,
+        (command, statement): (&Command, &Statement),
+        counting: Counting<'_>,
+    ) -> Result<Answer, Error> {
+        let Some(as_sent) = &sent.statements[at] else { unreachable!("each statement is sent in some way") };
+        let wrong = |wrong: Wrong| located(sent, command, &wrong);
+        let protocol = self.running.job.protocol;
+        let text;
+        let sql = match &as_sent.sql {
+            Some(sql) => sql,
+            None => {
+                text = statement.substituted(&self.variables).map_err(wrong)?;
+                &text
+            }
+        };
+        self.values.clear();
+        for &variable in &as_sent.parameters {
+            self.values.push(of_database(self.variables.get(variable).map_err(wrong)?));
+        }
+        let sent_ns = counting.clock.now_ns();
+        // What has no values is prepared like all else where that is asked for.
+        let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { protocol };
+        let answer = self.session.statement(sql, &self.values, (protocol, as_sent.wanted)).await;
+        let now_ns = counting.clock.now_ns();
+        let mut recording = counting.recorder.at(now_ns);
+        let kind = as_sent.kind;
+        match &answer {
+            Ok(_) => recording.complete(now_ns, Completed { kind, due_ns: None, sent_ns, bytes: 0 }),
+            Err(Error::Conflict(_)) => {}
+            Err(_) => recording.fail(kind, 1),
+        }
+        drop(recording);
+        answer.map_err(|error| placed(sent, command, error))
+    }
+
+    /// Keeps the last row of an answer in variables, where the statement says so.
+    fn keep(&mut self, statement: &Statement, answer: Answer) -> Result<(), Wrong> {
+        let Some(then) = &statement.then else { return Ok(()) };
+        if then.kind == language::Kind::Gset && answer.rows != 1 {
+            return Err(Wrong::new(format!(
+                "\\gset takes one row, and {} came: ask for one, or use \\aset, which takes the last and may do without",
+                answer.rows
+            )));
+        }
+        for (column, value) in answer.last {
+            // What no script reads has no place.
+            if let Some(variable) = self.running.names.find(&format!("{}{column}", then.prefix)) {
+                self.variables.set(variable, of_script(value));
+            }
+        }
+        Ok(())
+    }
+
+    fn unmet(
+        &self,
+        sent: &Sent,
+        command: &Command,
+        (sign, expected, rows): (&str, &language::Value, u64),
+        counting: Counting<'_>,
+    ) {
+        counting.recorder.at(counting.clock.now_ns()).count(UNMET);
+        let mut told = lock(&self.running.told);
+        told.unmet += 1;
+        told.first_unmet.get_or_insert_with(|| {
+            format!(
+                "{}:{}: rows {sign} {expected} was expected, and {rows} came",
+                sent.script.name, command.line
+            )
+        });
+    }
+}
+
+/// What a script says cannot be done.
+fn located(sent: &Sent, command: &Command, wrong: &Wrong) -> Error {
+    Error::Statement(format!("{}:{}: {wrong}", sent.script.name, command.line))
+}
+
+/// An error of a statement, with its place in the script.
+fn placed(sent: &Sent, command: &Command, error: Error) -> Error {
+    let place = |words: String| format!("{}:{}: {words}", sent.script.name, command.line);
+    match error {
+        Error::Statement(words) => Error::Statement(place(words)),
+        Error::Conflict(words) => Error::Conflict(place(words)),
+        Error::Full(words) => Error::Full(place(words)),
+        Error::Unreachable(_) | Error::Refused(_) | Error::NoDatabase(_) | Error::Lost(_) => error,
+    }
+}
+
+fn of_database(value: &language::Value) -> Value {
+    match value {
+        language::Value::Null => Value::Null,
+        language::Value::Boolean(is_true) => Value::Text(is_true.to_string()),
+        language::Value::Integer(number) => Value::I64(*number),
+        language::Value::Double(number) => Value::F64(*number),
+        language::Value::Text(text) => Value::Text(text.clone()),
+    }
+}
+
+fn of_script(value: Value) -> language::Value {
+    match value {
+        Value::Null => language::Value::Null,
+        Value::I16(number) => language::Value::Integer(number.into()),
+        Value::I32(number) => language::Value::Integer(number.into()),
+        Value::I64(number) => language::Value::Integer(number),
+        Value::F64(number) => language::Value::Double(number),
+        Value::Text(text) => language::Value::Text(text),
+    }
+}

@@ -1,0 +1,184 @@
+//! A load of scripts that can be run: settings with every default filled in and every contradiction refused.
+
+use std::path::PathBuf;
+
+use load::{JobError, Pacing, Phases, Problems, Span};
+use serde::{Deserialize, Serialize};
+
+use super::program::Program;
+use super::settings::{Definition, ScriptFile, Settings};
+use crate::clients::Schedule;
+
+/// Most clients.
+const CLIENTS_MAX: u32 = 100_000;
+/// Most tries of one transaction.
+const TRIES_MAX: u32 = 1_000_000;
+/// Warm-up where nothing else is said.
+const WARM_UP: Span = Span::seconds(5);
+/// Length of the window where nothing else is said.
+const DURATION: Span = Span::seconds(60);
+/// Clients that begin each second where nothing else is said: all of them, within a millisecond.
+const RAMP_RATE: f64 = 1e8;
+
+/// One load of scripts, complete and without contradiction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The files.
+    pub files: Vec<ScriptFile>,
+    /// What they hold; none until they are read.
+    pub program: Option<Program>,
+    /// Clients.
+    pub clients: u32,
+    /// Clients that begin each second.
+    pub ramp_rate: f64,
+    /// Closed with a mean time to think, or transactions due at a rate a second.
+    pub pacing: Pacing,
+    /// How statements are sent.
+    pub protocol: database::Protocol,
+    /// How often a transaction is tried.
+    pub tries: u32,
+    /// Variables that all scripts have.
+    pub defined: Vec<Definition>,
+    /// File with what makes tables and rows.
+    pub init: Option<PathBuf>,
+    /// Warm-up and window.
+    pub phases: Phases,
+    /// Seed of the load's own choices.
+    pub seed: u64,
+}
+
+impl Job {
+    /// Fills in the defaults and checks everything that can be known without reading a file.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
+        let mut problems = Problems::default();
+        check(&mut problems, settings);
+        problems.none()?;
+        let job = Self::defaulted(settings);
+        let ramp = job.schedule().ramp();
+        if job.phases.warm_up < ramp {
+            let mut problems = Problems::default();
+            problems.add(
+                "warm_up",
+                format!(
+                    "cannot be {}: the last client begins after {ramp}; give at least that",
+                    job.phases.warm_up
+                ),
+            );
+            problems.none()?;
+        }
+        Ok(job)
+    }
+
+    /// When clients load, and how many.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule {
+            clients: self.clients,
+            ramp_rate_per_s: self.ramp_rate,
+            pacing: self.pacing,
+            cpu_target: None,
+            phases: self.phases,
+            seed: self.seed,
+        }
+    }
+
+    fn defaulted(settings: &Settings) -> Self {
+        let think_time = settings.think_time.unwrap_or(Span::ZERO);
+        let mut job = Self {
+            files: settings.files.clone(),
+            program: None,
+            clients: settings.clients.unwrap_or(1),
+            ramp_rate: settings.ramp_rate.unwrap_or(RAMP_RATE),
+            pacing: match (settings.rate, settings.poisson) {
+                (None, _) => Pacing::Closed { think_time },
+                (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
+                (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
+            },
+            protocol: settings.protocol.unwrap_or_default().0,
+            tries: settings.max_tries.unwrap_or(1),
+            defined: settings.define.clone(),
+            init: settings.init.clone(),
+            phases: Phases { warm_up: WARM_UP, measure: settings.duration.unwrap_or(DURATION) },
+            seed: settings.seed.unwrap_or(42),
+        };
+        job.phases.warm_up = settings.warm_up.unwrap_or(WARM_UP.max(job.schedule().ramp()));
+        job
+    }
+}
+
+fn check(problems: &mut Problems, settings: &Settings) {
+    if settings.files.iter().all(|file| file.weight == 0) {
+        let problem = match settings.files.is_empty() {
+            true => "are missing: give a file with SQL",
+            false => "are all left out by a weight of 0: give one a weight",
+        };
+        problems.add("files", problem);
+    }
+    problems.within("clients", settings.clients, 1, CLIENTS_MAX);
+    problems.within("ramp_rate", settings.ramp_rate, 0.001, 1e8);
+    problems.within("rate", settings.rate, 0.001, 1e9);
+    problems.within("max_tries", settings.max_tries, 1, TRIES_MAX);
+    problems.some_time("duration", settings.duration);
+    for (parameter, given) in
+        [("duration", settings.duration), ("warm_up", settings.warm_up), ("think_time", settings.think_time)]
+    {
+        problems.no_age(parameter, given);
+    }
+    if settings.poisson.is_some() && settings.rate.is_none() {
+        problems.add("poisson", "has no effect without a rate");
+    }
+    for (parameter, is_given) in
+        [("think_time", settings.think_time.is_some()), ("ramp_rate", settings.ramp_rate.is_some())]
+    {
+        if is_given && settings.rate.is_some() {
+            problems.add(parameter, "has no effect with a rate: transactions are due whatever clients do");
+        }
+    }
+    for (number, definition) in settings.define.iter().enumerate() {
+        if settings.define[..number].iter().any(|other| other.name == definition.name) {
+            problems.add("define", format!("gives `{}` twice: leave one out", definition.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(text: &str) -> Result<Job, String> {
+        let settings: Settings = toml::from_str(text).unwrap();
+        Job::of(&settings)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn a_file_is_enough() {
+        let job = job("files = [\"a.sql\"]").unwrap();
+        assert_eq!((job.clients, job.tries, job.protocol), (1, 1, database::Protocol::Prepared));
+        assert_eq!(job.pacing, Pacing::Closed { think_time: Span::ZERO });
+        assert_eq!(job.phases, Phases { warm_up: Span::seconds(5), measure: Span::seconds(60) });
+    }
+
+    #[test]
+    fn the_warm_up_is_as_long_as_the_ramp() {
+        let many = job("files = [\"a\"]\nclients = 101\nramp_rate = 10.0").unwrap();
+        assert_eq!(many.phases.warm_up, Span::seconds(10));
+        let refused = job("files = [\"a\"]\nclients = 101\nramp_rate = 10.0\nwarm_up = \"1s\"").unwrap_err();
+        assert!(refused.contains("10s"), "{refused}");
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let told =
+            job("clients = 0\nmax_tries = 0\nduration = \"0s\"\npoisson = true\ndefine = [\"a=1\", \"a=2\"]")
+                .unwrap_err();
+        assert_eq!(told.lines().count(), 6, "{told}");
+        for part in ["files are missing", "clients cannot be 0", "max_tries", "1s", "poisson", "`a` twice"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        assert!(job("files = [\"a@0\"]").unwrap_err().contains("weight of 0"));
+        assert!(job("files = [\"a\"]\nrate = 5.0\nthink_time = \"1s\"").unwrap_err().contains("think_time"));
+    }
+}

@@ -1,0 +1,199 @@
+//! Meta-commands: what begins with a backslash.
+
+use super::distance::nearest;
+use super::expression::Expression;
+use super::names::{Names, is_name, is_of_name};
+use super::operator::Comparison;
+use super::script::Operand;
+use super::statement::{Into, Kind};
+
+/// A meta-command. In the place of an expression with a mistake stands NULL, so that what belongs together still does.
+#[derive(Debug, PartialEq)]
+pub(super) enum Meta {
+    Set { variable: usize, expression: Expression },
+    Sleep { time: Operand, unit_ns: u64 },
+    If(Expression),
+    Elif(Expression),
+    Else,
+    Endif,
+    StartPipeline,
+    SyncPipeline,
+    EndPipeline,
+    Into(Into),
+    Expect { comparison: Comparison, expression: Expression },
+}
+
+/// The words that there are.
+const WORDS: [&str; 12] = [
+    "set",
+    "sleep",
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "gset",
+    "aset",
+    "startpipeline",
+    "syncpipeline",
+    "endpipeline",
+    "expect",
+];
+
+const NS_PER_US: u64 = 1_000;
+const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Reads what stands between its backslash and the end of its line. `None` if it cannot be anything.
+pub(super) fn read(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta> {
+    // A line that goes on in the next has a backslash there.
+    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let (word, rest) = first_word(text.trim_ascii_end());
+    let lower = word.to_ascii_lowercase();
+    match lower.as_str() {
+        "set" => set(rest, names, problems),
+        "sleep" => sleep(rest, names).map_err(|words| problems.push(words)).ok(),
+        "if" => Some(Meta::If(expression(rest, names, problems))),
+        "elif" => Some(Meta::Elif(expression(rest, names, problems))),
+        "expect" => expect(rest, names, problems),
+        "gset" => Some(Meta::Into(into(Kind::Gset, rest, problems))),
+        "aset" => Some(Meta::Into(into(Kind::Aset, rest, problems))),
+        bare => {
+            let Some(meta) = without_arguments(bare) else {
+                problems.push(unknown(word));
+                return None;
+            };
+            if !rest.is_empty() {
+                problems.push(format!("`\\{bare}` takes nothing, and is given `{rest}`: take that out"));
+            }
+            Some(meta)
+        }
+    }
+}
+
+/// A word, and what follows the blanks after it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(|letter: char| letter.is_ascii_whitespace()).unwrap_or((text, ""));
+    (word, rest.trim_ascii())
+}
+
+fn without_arguments(word: &str) -> Option<Meta> {
+    match word {
+        "else" => Some(Meta::Else),
+        "endif" => Some(Meta::Endif),
+        "startpipeline" => Some(Meta::StartPipeline),
+        "syncpipeline" => Some(Meta::SyncPipeline),
+        "endpipeline" => Some(Meta::EndPipeline),
+        _ => None,
+    }
+}
+
+fn unknown(word: &str) -> String {
+    if matches!(word.to_ascii_lowercase().as_str(), "shell" | "setshell") {
+        return format!(
+            "`\\{word}` is refused, because programs are not run within a measured load: compute the value with \\set, or \
+             define the variable"
+        );
+    }
+    let meant = match nearest(word, WORDS) {
+        Some(meant) => format!("did you mean `\\{meant}`? "),
+        None => String::new(),
+    };
+    let all: Vec<String> = WORDS.iter().map(|word| format!("\\{word}")).collect();
+    format!("there is no meta-command `\\{word}`: {meant}There are {}", all.join(", "))
+}
+
+fn expression(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Expression {
+    Expression::read(text, names).unwrap_or_else(|words| {
+        problems.push(words);
+        Expression::null()
+    })
+}
+
+fn set(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta> {
+    let (name, rest) = first_word(text);
+    if name.is_empty() {
+        let words = "`\\set` without a variable: give its name and an expression, such as \\set x 1";
+        problems.push(words.to_owned());
+        return None;
+    }
+    if !is_name(name) {
+        problems.push(no_name(name));
+    } else if rest.is_empty() {
+        problems.push(format!("`\\set {name}` without an expression: give one, such as \\set {name} 1"));
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let expression = expression(rest, names, problems);
+    Some(Meta::Set { variable: names.index(name), expression })
+}
+
+fn no_name(text: &str) -> String {
+    match text.strip_prefix(':').filter(|name| is_name(name)) {
+        Some(name) => format!("`{text}` is the value of a variable: `\\set` takes its name, `{name}`"),
+        None => format!(
+            "`{text}` is no name of a variable: a name is letters, digits and underscores, and begins with no digit"
+        ),
+    }
+}
+
+fn sleep(text: &str, names: &mut Names) -> Result<Meta, String> {
+    let wrong = |what: &str| {
+        let command = format!("\\sleep {text}");
+        format!("`{}` {what}, such as \\sleep 10 ms or \\sleep :pause us", command.trim_end())
+    };
+    if let Some(variable) = text.strip_prefix(':') {
+        let end = variable.find(|letter| !is_of_name(letter)).unwrap_or(variable.len());
+        let (name, unit) = variable.split_at(end);
+        if !is_name(name) {
+            return Err(wrong("names no variable: give a name and a unit"));
+        }
+        let unit_ns = unit_ns(unit)?;
+        return Ok(Meta::Sleep { time: Operand::Variable(names.index(name)), unit_ns });
+    }
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    let (digits, unit) = digits.split_at(end);
+    if digits.is_empty() || unit.starts_with('.') {
+        return Err(wrong("has no time: give a whole number and a unit"));
+    }
+    let unit_ns = unit_ns(unit)?;
+    let time = digits.parse().ok().filter(|time: &u64| time.checked_mul(unit_ns).is_some());
+    let time = time.ok_or_else(|| wrong("is longer than 584 years: give less"))?;
+    Ok(Meta::Sleep { time: Operand::Number(time), unit_ns })
+}
+
+fn unit_ns(unit: &str) -> Result<u64, String> {
+    match unit.trim_ascii().to_ascii_lowercase().as_str() {
+        "us" => Ok(NS_PER_US),
+        "ms" => Ok(NS_PER_MS),
+        "" | "s" => Ok(NS_PER_S),
+        other => Err(format!("`{other}` is no unit of `\\sleep`: give us, ms or s")),
+    }
+}
+
+fn into(kind: Kind, text: &str, problems: &mut Vec<String>) -> Into {
+    if !text.is_empty() && !is_name(text) {
+        problems.push(format!(
+            "`\\{} {text}` has no prefix of names: a prefix is letters, digits and underscores, and begins with no digit",
+            kind.word()
+        ));
+    }
+    Into { kind, prefix: text.to_owned() }
+}
+
+fn expect(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta> {
+    let read = text.strip_prefix("rows").and_then(|rest| {
+        let rest = rest.trim_ascii_start();
+        let mut signs = Comparison::WRITTEN.iter();
+        signs.find_map(|(sign, comparison)| Some((*comparison, rest.strip_prefix(sign)?)))
+    });
+    let Some((comparison, rest)) = read else {
+        problems.push(format!(
+            "`\\expect{}{text}` says nothing of rows: give `rows`, one of = <> < <= > >= and a number, such as \\expect rows = 1",
+            if text.is_empty() { "" } else { " " }
+        ));
+        return None;
+    };
+    Some(Meta::Expect { comparison, expression: expression(rest, names, problems) })
+}

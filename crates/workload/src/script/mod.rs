@@ -1,0 +1,16 @@
+//! SQL of the user's own: scripts in pgbench's language as a load, on a database that is used as it is, or on one that is made for the run.
+
+mod driver;
+mod job;
+mod language;
+mod program;
+mod settings;
+mod workload;
+
+/// Name of the database that is made for a run.
+pub const DATABASE: &str = "prony_script";
+
+pub use driver::{make_tables, run};
+pub use job::Job;
+pub use program::{Program, check};
+pub use settings::{Definition, Protocol, ScriptFile, Settings};

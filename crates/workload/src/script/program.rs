@@ -1,0 +1,222 @@
+//! What the files of a job hold: scripts that were read and checked, before anything is connected to.
+
+use std::collections::BTreeSet;
+
+use database::Dialect;
+use load::Size;
+use record::Parameter;
+use serde::{Deserialize, Serialize};
+
+use super::Job;
+use super::language::{Kind, Names, Script, Step};
+use super::settings::ScriptFile;
+use super::workload::name;
+use crate::{TrialError, given_file};
+
+/// Largest script that is read.
+const SCRIPT_MAX: Size = Size(1 << 20);
+/// Largest file of plain SQL that makes tables and rows.
+const INIT_MAX: Size = Size(64 << 20);
+
+/// Variables that every client has: its number from 0; the seed of its random numbers and of hashes; 1, for scripts that are written for a
+/// scale. What is defined wins.
+pub(super) const GIVEN: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
+
+/// All scripts of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    pub(super) names: Names,
+    pub(super) scripts: Vec<Drawn>,
+    /// What makes tables and rows.
+    pub(super) init: Option<String>,
+}
+
+/// A script, and how often it is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Drawn {
+    pub(super) script: Script,
+    pub(super) weight: u32,
+    pub(super) text: String,
+}
+
+impl Program {
+    /// What makes tables and rows of a database that is made, as its file has it.
+    #[must_use]
+    pub fn init(&self) -> Option<&str> {
+        self.init.as_deref()
+    }
+}
+
+/// Reads the files of a job, for a database that speaks this dialect.
+///
+/// # Errors
+/// All mistakes of all files, each with its file and line; and what cannot be had with this engine.
+pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
+    let mut names = Names::default();
+    let mut scripts = Vec::new();
+    let mut mistakes = Vec::new();
+    for file in job.files.iter().filter(|file| file.weight > 0) {
+        let text = read(file)?;
+        match Script::read(&name(file), &text, &mut names) {
+            Ok(script) => scripts.push(Drawn { script, weight: file.weight, text }),
+            Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
+        }
+    }
+    for Drawn { script, .. } in &scripts {
+        mistakes.extend(not_sent(job, script, dialect));
+    }
+    mistakes.extend(without_value(job, &scripts, &names));
+    if !mistakes.is_empty() {
+        return Err(TrialError::Load(mistakes.join("\n")));
+    }
+    let init = job.init.as_ref().map(|file| {
+        given_file::read_text(file, INIT_MAX)
+            .map_err(|error| TrialError::Load(format!("cannot read {}: {error}", file.display())))
+    });
+    let program = Program { names, scripts, init: init.transpose()? };
+    Ok(Job { program: Some(program), ..job.clone() })
+}
+
+fn read(file: &ScriptFile) -> Result<String, TrialError> {
+    let path = file.path.display();
+    given_file::read_text(&file.path, SCRIPT_MAX)
+        .map_err(|error| TrialError::Load(format!("cannot read the script {path}: {error}")))
+}
+
+/// What of a script cannot be sent as asked: a sentence each.
+fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
+    let parameter = |value: &str| Parameter::new("workload.script.protocol").of(value);
+    let wrong = |step: &Step| {
+        match step {
+        Step::Sql(statement) if statement.statements_in_it() > 1 && job.protocol != database::Protocol::Simple => {
+            Some(format!("`\\;` puts statements into one text, which has no values beside it: give {}", parameter("simple")))
+        }
+        Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => Some(match dialect {
+            Dialect::Postgres => "`\\startpipeline`: prony sends no pipelines yet; leave out the commands of the pipeline, \
+                                  so that each statement is answered before the next"
+                .to_owned(),
+            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => format!(
+                "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
+                dialect.name()
+            ),
+        }),
+        Step::Sql(statement) if is_two_results(statement.then.as_ref().map(|then| then.kind), statement.statements_in_it()) => {
+            Some("`\\aset` takes the last row of each of several statements, and only that of the last is kept: use \\gset".to_owned())
+        }
+        Step::Sql(_)
+        | Step::Set { .. }
+        | Step::Sleep { .. }
+        | Step::Branch { .. }
+        | Step::Jump(_)
+        | Step::Expect { .. } => None,
+    }
+    };
+    let told = |words: String, line: usize| format!("{}:{line}: {words}", script.name);
+    let mut told: Vec<String> = script
+        .commands
+        .iter()
+        .filter_map(|command| Some(told(wrong(&command.step)?, command.line)))
+        .collect();
+    // The three commands of one pipeline are one mistake.
+    told.dedup_by(|later, first| later.contains("\\startpipeline") && first.contains("\\startpipeline"));
+    told
+}
+
+fn is_two_results(kind: Option<Kind>, statements: usize) -> bool {
+    kind == Some(Kind::Aset) && statements > 1
+}
+
+/// Variables in SQL that nothing gives a value.
+fn without_value(job: &Job, scripts: &[Drawn], names: &Names) -> Vec<String> {
+    let mut known: BTreeSet<usize> = GIVEN.iter().filter_map(|name| names.find(name)).collect();
+    known.extend(job.defined.iter().filter_map(|defined| names.find(&defined.name)));
+    let mut prefixes = Vec::new();
+    for step in scripts.iter().flat_map(|drawn| &drawn.script.commands).map(|command| &command.step) {
+        match step {
+            Step::Set { variable, .. } => _ = known.insert(*variable),
+            Step::Sql(statement) => prefixes.extend(statement.then.as_ref().map(|then| then.prefix.as_str())),
+            Step::Sleep { .. }
+            | Step::Branch { .. }
+            | Step::Jump(_)
+            | Step::StartPipeline
+            | Step::SyncPipeline
+            | Step::EndPipeline
+            | Step::Expect { .. } => {}
+        }
+    }
+    let mut told = Vec::new();
+    for Drawn { script, .. } in scripts {
+        for command in &script.commands {
+            let Step::Sql(statement) = &command.step else { continue };
+            for variable in statement.parameters(super::language::Counting::Variables) {
+                let name = names.name(variable);
+                // Of what column a result will have nobody knows.
+                if known.insert(variable) && !prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+                    let define = Parameter::new("workload.script.define").of(format!("{name}=VALUE"));
+                    let place = format!("{}:{}", script.name, command.line);
+                    told.push(format!(
+                        "{place}: nothing gives `:{name}` a value: \\set it before, or give {define}"
+                    ));
+                }
+            }
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Settings;
+
+    fn checked(scripts: &[&str], settings: &str, dialect: Dialect) -> Result<Job, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings: Settings = toml::from_str(settings).unwrap();
+        for (number, text) in scripts.iter().enumerate() {
+            let path = directory.path().join(format!("{number}.sql"));
+            std::fs::write(&path, text).unwrap();
+            settings.files.push(ScriptFile { path, weight: 1 });
+        }
+        check(&Job::of(&settings).unwrap(), dialect).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn all_mistakes_of_all_files_are_told_with_file_and_line() {
+        let told = checked(&["SELECT 1;\n\\shell ls\n", "\n\\set x\n\\nonsense\n"], "", Dialect::Postgres)
+            .unwrap_err();
+        for place in ["0.sql:2: ", "1.sql:2: ", "1.sql:3: "] {
+            assert!(told.lines().any(|line| line.starts_with(place)), "{place} in {told}");
+        }
+        assert_eq!(told.lines().count(), 3, "{told}");
+    }
+
+    #[test]
+    fn a_variable_that_nothing_gives_a_value_is_told_before_the_load() {
+        let script = "\\set aid random(1, :n)\nSELECT :aid, :bid, :client_id, :scale;\nSELECT :bid;\n";
+        let told = checked(&[script], "", Dialect::Postgres).unwrap_err();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.starts_with("0.sql:2: nothing gives `:bid` a value"), "{told}");
+        assert!(checked(&[script], "define = [\"bid=1\"]", Dialect::Postgres).is_ok());
+        let other = "SELECT 1 AS bid \\gset\n";
+        assert!(checked(&[script, other], "", Dialect::Postgres).is_ok(), "a result may give it");
+        let prefixed = "SELECT 1 AS bid \\gset p_\n";
+        assert!(checked(&[script, prefixed], "", Dialect::Postgres).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_sent_so_is_told() {
+        let both = "SELECT 1 \\; SELECT 2;\n";
+        assert!(checked(&[both], "", Dialect::Postgres).unwrap_err().contains("protocol simple"));
+        assert!(checked(&[both], "protocol = \"simple\"", Dialect::Postgres).is_ok());
+        let piped = "\\startpipeline\nSELECT 1;\n\\endpipeline\n";
+        let told = checked(&[piped], "", Dialect::Mysql).unwrap_err();
+        assert!(told.starts_with("0.sql:1: ") && told.contains("no pipelines"), "{told}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let settings: Settings = toml::from_str("files = [\"/nowhere/a.sql\"]").unwrap();
+        let error = check(&Job::of(&settings).unwrap(), Dialect::Sqlite).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the script /nowhere/a.sql: "), "{error}");
+    }
+}
