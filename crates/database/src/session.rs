@@ -126,10 +126,37 @@ impl Session {
     pub async fn open_as_it_is(url: &Url) -> Result<Self, Error> {
         match &url.0 {
             Address::Sqlite(file) => Ok(Self::of_sqlite(SqliteSession::open_as_it_is(file).await?)),
-            Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) | Address::Fake(_) => {
-                Self::open(url).await
+            Address::Mysql(_) => {
+                let mut session = Self::open(url).await?;
+                session.script(crate::mysql::AS_THE_SERVER_HAS_IT).await?;
+                Ok(session)
             }
+            Address::Postgres(_) | Address::SqlServer(_) | Address::Fake(_) => Self::open(url).await,
         }
+    }
+
+    /// Whether a transaction is open that a statement of others began. MySQL does not tell (MariaDB does): there it is no.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn is_in_transaction(&mut self) -> Result<bool, Error> {
+        let asked = match &mut self.opened {
+            Opened::Sqlite(session) => return session.is_in_transaction().await,
+            Opened::Fake(_) => return Ok(false),
+            // A transaction of this statement alone began with it.
+            Opened::Postgres(_) => "SELECT now() <> statement_timestamp() AS is_open",
+            Opened::Mysql(_) => "SELECT @@in_transaction AS is_open",
+            Opened::SqlServer(_) => "SELECT @@TRANCOUNT AS is_open",
+        };
+        let answer = match self.statement(asked, &[], (Protocol::Simple, Wanted::Last)).await {
+            Err(Error::Statement(_)) if self.dialect() == Dialect::Mysql => return Ok(false),
+            answer => answer?,
+        };
+        let is_open = |(_, value): &(String, Value)| {
+            !matches!(value, Value::I64(0))
+                && !matches!(value, Value::Text(text) if text == "f" || text == "0")
+        };
+        Ok(answer.last.first().is_some_and(is_open))
     }
 
     /// The same session for a load that is measured: a silence of the server is part of what is measured, and whoever drives

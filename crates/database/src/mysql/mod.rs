@@ -40,6 +40,9 @@ const BULK_ROWS: usize = 1_000;
 /// What is set for a session: values that do not fit are errors.
 const SETTINGS: &str = "SET NAMES utf8mb4; \
                         SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION autocommit = 1";
+/// Undoes that, for statements of others: what a new session of this server has.
+pub(crate) const AS_THE_SERVER_HAS_IT: &str =
+    "SET SESSION sql_mode = @@GLOBAL.sql_mode, SESSION autocommit = @@GLOBAL.autocommit";
 
 /// A connection.
 pub(crate) struct MysqlSession {

@@ -1,14 +1,29 @@
 //! Statements of others, by each of the ways of MySQL's protocol.
 
 use mysql_async::prelude::{Protocol as Encoding, Queryable as _};
-use mysql_async::{Conn, QueryResult, Row};
+use mysql_async::{Conn, QueryResult, Row, Statement};
 
 use super::{MysqlSession, values};
-use crate::error::Doing;
+use crate::error::{Attempt, Doing};
 use crate::{Answer, Error, Protocol, Value, Wanted};
 
 /// `ER_UNSUPPORTED_PS`: the server prepares no such statement.
 const NOT_PREPARED: u16 = 1295;
+
+/// What came: the number of rows, and the last of them where it was wanted.
+#[derive(Default)]
+struct Came {
+    rows: u64,
+    last: Option<Row>,
+}
+
+/// What is wanted of what is sent.
+#[derive(Clone, Copy)]
+struct Asked {
+    wanted: Wanted,
+    /// A procedure that selects ends with an answer of its own, which has no rows and does not count.
+    is_call: bool,
+}
 
 impl MysqlSession {
     pub(crate) async fn statement(
@@ -18,11 +33,31 @@ impl MysqlSession {
         (protocol, wanted): (Protocol, Wanted),
     ) -> Result<Answer, Error> {
         let doing = Doing::Run(sql);
+        let is_call = sql.trim_start().get(..4).is_some_and(|word| word.eq_ignore_ascii_case("call"));
+        let came = self.came(sql, parameters, protocol, Asked { wanted, is_call }).await?;
+        let last = came.last.map(|row| {
+            let names: Vec<String> =
+                row.columns_ref().iter().map(|column| column.name_str().into_owned()).collect();
+            values::received_exactly(row).map(|values| names.into_iter().zip(values).collect())
+        });
+        let last: Result<Option<Vec<(String, Value)>>, String> = last.transpose();
+        let unread = |words| Error::Statement(Attempt { doing, target: &self.target }.text(words, ""));
+        Ok(Answer { rows: came.rows, last: last.map_err(unread)?.unwrap_or_default() })
+    }
+
+    async fn came(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        protocol: Protocol,
+        asked: Asked,
+    ) -> Result<Came, Error> {
+        let doing = Doing::Run(sql);
         let protocol = if self.unprepared.contains(sql) { Protocol::Simple } else { protocol };
         if protocol == Protocol::Prepared {
             match self.prepare(sql, parameters).await {
                 Ok(statement) => {
-                    let result = executed(&mut self.conn, statement, parameters, wanted).await;
+                    let result = executed(&mut self.conn, statement, parameters, asked).await;
                     return self.done(result, doing);
                 }
                 Err(_) if self.unprepared.contains(sql) && parameters.is_empty() => {}
@@ -30,15 +65,13 @@ impl MysqlSession {
             }
         }
         self.begin(doing).await?;
-        let result = match protocol {
-            Protocol::Extended => parsed_anew(&mut self.conn, sql, parameters, wanted).await,
-            Protocol::Simple | Protocol::Prepared => text(&mut self.conn, sql, wanted).await,
+        let mut result = match protocol {
+            Protocol::Extended => parsed_anew(&mut self.conn, sql, parameters, asked).await,
+            Protocol::Simple | Protocol::Prepared => text(&mut self.conn, sql, asked).await,
         };
-        let is_not_prepared = result.as_ref().is_err_and(cannot_be_prepared) && parameters.is_empty();
-        if is_not_prepared && protocol == Protocol::Extended {
+        if result.as_ref().is_err_and(cannot_be_prepared) && parameters.is_empty() {
             self.unprepared.insert(sql.to_owned());
-            let result = text(&mut self.conn, sql, wanted).await;
-            return self.done(result, doing);
+            result = text(&mut self.conn, sql, asked).await;
         }
         self.done(result, doing)
     }
@@ -51,56 +84,50 @@ pub(super) fn cannot_be_prepared(error: &mysql_async::Error) -> bool {
 
 async fn executed(
     conn: &mut Conn,
-    statement: mysql_async::Statement,
+    statement: Statement,
     parameters: &[Value],
-    wanted: Wanted,
-) -> mysql_async::Result<Answer> {
+    asked: Asked,
+) -> mysql_async::Result<Came> {
     let parameters = values::parameters(parameters.iter().map(Value::cell));
-    answer(conn.exec_iter(statement, parameters).await?, wanted).await
+    came(conn.exec_iter(statement, parameters).await?, asked).await
 }
 
 async fn parsed_anew(
     conn: &mut Conn,
     sql: &str,
     parameters: &[Value],
-    wanted: Wanted,
-) -> mysql_async::Result<Answer> {
+    asked: Asked,
+) -> mysql_async::Result<Came> {
     let statement = conn.prep(sql).await?;
-    let answer = executed(conn, statement.clone(), parameters, wanted).await;
+    let answer = executed(conn, statement.clone(), parameters, asked).await;
     conn.close(statement).await?;
     answer
 }
 
-async fn text(conn: &mut Conn, sql: &str, wanted: Wanted) -> mysql_async::Result<Answer> {
-    answer(conn.query_iter(sql).await?, wanted).await
+async fn text(conn: &mut Conn, sql: &str, asked: Asked) -> mysql_async::Result<Came> {
+    came(conn.query_iter(sql).await?, asked).await
 }
 
 /// Of several statements in one text the last one's answer is given.
-async fn answer<P: Encoding>(
-    mut result: QueryResult<'_, '_, P>,
-    wanted: Wanted,
-) -> mysql_async::Result<Answer> {
-    let mut found = Answer::default();
-    let mut last: Option<Row> = None;
+async fn came<P: Encoding>(mut result: QueryResult<'_, '_, P>, asked: Asked) -> mysql_async::Result<Came> {
+    let mut came = Came::default();
+    let mut had_rows = false;
     loop {
         let has_rows = !result.columns_ref().is_empty();
         let changed = result.affected_rows();
-        let mut count = 0;
+        let (mut count, mut last) = (0, None);
         while let Some(row) = result.next().await? {
             count += 1;
-            if wanted == Wanted::Last {
+            if asked.wanted == Wanted::Last {
                 last = Some(row);
             }
         }
-        found.rows = if has_rows { count } else { changed };
+        if has_rows || !(asked.is_call && had_rows) {
+            came = Came { rows: if has_rows { count } else { changed }, last };
+        }
+        had_rows |= has_rows;
         if result.is_empty() {
-            break;
+            return Ok(came);
         }
     }
-    if let Some(row) = last {
-        let names: Vec<String> =
-            row.columns_ref().iter().map(|column| column.name_str().into_owned()).collect();
-        found.last = names.into_iter().zip(values::received(row)).collect();
-    }
-    Ok(found)
 }

@@ -62,6 +62,31 @@ pub(super) fn received(row: Row) -> Vec<Value> {
     row.unwrap().into_iter().zip(types).map(|(value, kind)| one(value, kind)).collect()
 }
 
+/// The same, with numbers that would be rounded as texts of all their digits: they are sent again.
+///
+/// # Errors
+/// Names the column of a value that is no text.
+pub(super) fn received_exactly(row: Row) -> Result<Vec<Value>, String> {
+    let columns = row.columns();
+    let one_of = |(value, column): (Driver, &mysql_async::Column)| {
+        Ok(match value {
+            Driver::UInt(number) if i64::try_from(number).is_err() => Value::Text(number.to_string()),
+            Driver::Bytes(bytes) => Value::Text(String::from_utf8(bytes).map_err(|_| {
+                let name = column.name_str().into_owned();
+                format!("column `{name}` is no text in UTF-8: use HEX({name})")
+            })?),
+            Driver::NULL
+            | Driver::Int(_)
+            | Driver::UInt(_)
+            | Driver::Float(_)
+            | Driver::Double(_)
+            | Driver::Date(..)
+            | Driver::Time(..) => one(value, column.column_type()),
+        })
+    };
+    row.unwrap().into_iter().zip(columns.iter()).map(one_of).collect()
+}
+
 fn one(value: Driver, kind: ColumnType) -> Value {
     match value {
         Driver::NULL => Value::Null,

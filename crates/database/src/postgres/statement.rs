@@ -10,7 +10,7 @@ use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Row, RowStream, SimpleQueryMessage};
 
 use super::PostgresSession;
-use super::values::Received;
+use super::values::Exact;
 use crate::error::Doing;
 use crate::{Answer, Error, Protocol, Value, Wanted};
 
@@ -74,12 +74,19 @@ impl PostgresSession {
     async fn as_text(&mut self, sql: &str, wanted: Wanted) -> Result<Answer, Error> {
         let run = async {
             let mut messages = pin!(self.client.simple_query_raw(sql).await?);
-            let (mut last, mut found) = (None, Answer::default());
+            let (mut last, mut of_rows, mut found) = (None, false, Answer::default());
             while let Some(message) = messages.next().await {
                 match message? {
                     SimpleQueryMessage::Row(row) if wanted == Wanted::Last => last = Some(row),
-                    SimpleQueryMessage::CommandComplete(rows) => found.rows = rows,
-                    SimpleQueryMessage::Row(_) | SimpleQueryMessage::RowDescription(_) | _ => {}
+                    SimpleQueryMessage::RowDescription(_) => of_rows = true,
+                    SimpleQueryMessage::CommandComplete(rows) => {
+                        found.rows = rows;
+                        // A row is that of the statement which ends here.
+                        if !std::mem::take(&mut of_rows) || rows == 0 {
+                            last = None;
+                        }
+                    }
+                    SimpleQueryMessage::Row(_) | _ => {}
                 }
             }
             if let Some(row) = last {
@@ -109,7 +116,7 @@ async fn answer(rows: RowStream, wanted: Wanted) -> Result<Answer, tokio_postgre
     let mut found = Answer { rows: rows.rows_affected().unwrap_or(count), last: Vec::new() };
     if let Some(row) = last {
         for (index, column) in row.columns().iter().enumerate() {
-            found.last.push((column.name().to_owned(), row.try_get::<_, Received>(index)?.0));
+            found.last.push((column.name().to_owned(), row.try_get::<_, Exact>(index)?.0));
         }
     }
     Ok(found)

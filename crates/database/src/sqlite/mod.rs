@@ -241,6 +241,10 @@ impl SqliteSession {
         .await
     }
 
+    pub(crate) async fn is_in_transaction(&mut self) -> Result<bool, Error> {
+        self.run(|database, _| Ok(!database.is_autocommit())).await
+    }
+
     /// The lock on the file is taken now: a transaction that had only read could find that another wrote meanwhile, and
     /// could not go on.
     pub(crate) async fn begin_transaction(&mut self) -> Result<(), Error> {

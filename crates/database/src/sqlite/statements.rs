@@ -156,8 +156,17 @@ fn answer(database: &Database, statement: &mut Statement<'_>, wanted: Wanted) ->
     while let Some(row) = rows.next()? {
         found.rows += 1;
         if wanted == Wanted::Last {
-            let values: rusqlite::Result<Vec<Value>> =
-                (0..names.len()).map(|column| row.get_ref(column).map(value)).collect();
+            let one = |column: usize| match row.get_ref(column)? {
+                ValueRef::Blob(_) => Err(rusqlite::Error::InvalidColumnType(
+                    column,
+                    format!("{0}, which is a BLOB and not read: use hex({0})", names[column]),
+                    rusqlite::types::Type::Blob,
+                )),
+                other @ (ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_)) => {
+                    Ok(value(other))
+                }
+            };
+            let values: rusqlite::Result<Vec<Value>> = (0..names.len()).map(one).collect();
             found.last = names.iter().cloned().zip(values?).collect();
         }
     }

@@ -10,7 +10,7 @@ use crate::error::{Attempt, Doing};
 use crate::{Answer, Error, Protocol, Value, Wanted};
 
 /// Has the server tell how many rows the statement before it gave or changed.
-const COUNTED: &str = "\nSELECT @@ROWCOUNT";
+const COUNTED: &str = "SELECT @@ROWCOUNT";
 
 /// The last row, and the one before it.
 #[derive(Default)]
@@ -28,8 +28,10 @@ impl SqlServerSession {
     ) -> Result<Answer, Error> {
         let doing = Doing::Run(sql);
         self.begin(doing).await?;
-        let counted = format!("{sql}{COUNTED}");
-        let sent = if wanted == Wanted::Nothing { sql } else { counted.as_str() };
+        // MERGE has to end with a semicolon, and a remark may stand at the end of the line.
+        let counted = if wanted == Wanted::Nothing { "" } else { COUNTED };
+        let sent = format!("{sql}\n;{counted}");
+        let sent = sent.as_str();
         let is_batch = parameters.is_empty() || protocol == Protocol::Simple;
         let run = async {
             match is_batch {
@@ -65,7 +67,7 @@ fn told(rows: Rows, wanted: Wanted) -> Result<Answer, String> {
         count.as_ref().and_then(Value::integer).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
     if let (Wanted::Last, Some(row)) = (wanted, rows.before) {
         let names: Vec<String> = row.columns().iter().map(|column| column.name().to_owned()).collect();
-        let values: Result<Vec<Value>, String> = row.into_iter().map(values::received).collect();
+        let values: Result<Vec<Value>, String> = row.into_iter().map(values::received_exactly).collect();
         found.last = names.into_iter().zip(values?).collect();
     }
     Ok(found)

@@ -107,6 +107,17 @@ pub(super) fn received(value: ColumnData<'_>) -> Result<Value, String> {
     })
 }
 
+/// The same, with decimal numbers as texts of all their digits: they are sent again.
+pub(super) fn received_exactly(value: ColumnData<'_>) -> Result<Value, String> {
+    let ColumnData::Numeric(Some(number)) = value else { return received(value) };
+    let scale = usize::from(number.scale());
+    let digits = format!("{:0>1$}", number.value().unsigned_abs(), scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if number.value() < 0 { "-" } else { "" };
+    let point = if scale > 0 { "." } else { "" };
+    Ok(Value::Text(format!("{sign}{whole}{point}{fraction}")))
+}
+
 fn unread(kind: &str) -> String {
     format!("a value of type {kind} is not read: convert it to text, such as CONVERT(varchar(40), …, 126)")
 }

@@ -46,7 +46,9 @@ pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let place = database.place();
     let words = match (database.existing, &job.init) {
         (Existing::AsItIs, _) => {
-            format!("what the scripts change, in {place}, which is used as it is and stays so")
+            format!(
+                "what the scripts change, in {place}, which is used as it is: prony itself changes nothing there"
+            )
         }
         (_, Some(init)) => format!(
             "what {} makes to {place}, {}, and what the scripts change there",

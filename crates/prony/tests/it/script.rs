@@ -45,7 +45,7 @@ fn a_script_runs_on_a_database_that_is_used_as_it_is() {
     ];
     let ran = bench.run(&[&asked[..], &SHORT, &["--json"]].concat()).ended_with(0);
     let report = ran.json();
-    ran.says("theirs.db, which is used as it is and stays so");
+    ran.says("theirs.db, which is used as it is");
     let trial_of = &report["trials"][0];
     assert!(trial_of["script"]["per_s"].as_f64().unwrap() > 0.0, "{trial_of:#}");
     let kinds: Vec<&str> =

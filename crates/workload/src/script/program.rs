@@ -65,6 +65,7 @@ pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
     for Drawn { script, .. } in &scripts {
         mistakes.extend(not_sent(job, script, dialect));
     }
+    mistakes.extend(too_many(job, &scripts));
     mistakes.extend(without_value(job, &scripts, &names));
     if !mistakes.is_empty() {
         return Err(TrialError::Load(mistakes.join("\n")));
@@ -120,6 +121,22 @@ fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
     // The three commands of one pipeline are one mistake.
     told.dedup_by(|later, first| later.contains("\\startpipeline") && first.contains("\\startpipeline"));
     told
+}
+
+/// Statements that each connection keeps prepared.
+const PREPARED_MAX: usize = 64;
+
+/// More statements than a connection keeps prepared would be parsed again and again.
+fn too_many(job: &Job, scripts: &[Drawn]) -> Option<String> {
+    let commands = scripts.iter().flat_map(|drawn| &drawn.script.commands);
+    let statements = commands.filter(|command| matches!(command.step, Step::Sql(_))).count();
+    let is_too_many = job.protocol == database::Protocol::Prepared && statements > PREPARED_MAX;
+    is_too_many.then(|| {
+        format!(
+            "the scripts have {statements} statements, and a connection keeps {PREPARED_MAX} prepared: give {}, or fewer",
+            Parameter::new("workload.script.protocol").of("extended")
+        )
+    })
 }
 
 fn is_two_results(kind: Option<Kind>, statements: usize) -> bool {

@@ -66,13 +66,14 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
 
-    /// How often a transaction is tried that a deadlock or a serialization failure ended, with the same random numbers; one that is
-    /// tried no more counts as failed [default: 1]
+    /// How often a transaction is tried that others were in the way of (a deadlock, a serialization failure, a lock that was not to be
+    /// had in time), with the same random numbers; one that is tried no more counts as failed [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tries: Option<u32>,
 
-    /// A variable that all scripts have from the beginning: scale=10. Several times for several
+    /// A variable that all scripts have from the beginning: scale=10. Several times for several. Values are recorded and shown in
+    /// reports, as texts of scripts are: put no secrets there
     #[arg(short = 'D', long, value_name = "NAME=VALUE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub define: Vec<Definition>,

@@ -107,7 +107,9 @@ pub(super) fn sent(
 /// A script's name; of several of one name with its number.
 fn unique_name(scripts: &[Drawn], number: usize) -> String {
     let name = &scripts[number].script.name;
-    let is_alone = scripts.iter().filter(|other| other.script.name == *name).count() == 1;
+    // That of all transactions together is taken.
+    let is_alone = *name != script::TRANSACTION
+        && scripts.iter().filter(|other| other.script.name == *name).count() == 1;
     if is_alone { name.clone() } else { format!("{name} ({})", number + 1) }
 }
 

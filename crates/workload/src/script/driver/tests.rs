@@ -190,6 +190,49 @@ fn a_row_that_is_missing_or_an_expression_without_a_value_is_told_with_its_place
     }
 }
 
+/// Every further one would run within it, and nothing would be committed.
+#[test]
+fn a_script_that_leaves_a_transaction_open_stops_its_client() {
+    let open = "BEGIN;\nUPDATE t SET n = n + 1 WHERE id = 1;\n";
+    let refused = |url: &Url, before: &str| {
+        let ran = ran(url, &[&open.replace("BEGIN", before)], "");
+        assert!(ran.outcome.stopped[0].contains("a.sql: it ends within a transaction"), "{:?}", ran.outcome);
+        assert_eq!(rows(url, "SELECT n FROM t WHERE id = 1"), [[Value::I64(0)]]);
+    };
+    let (_directory, url) = file();
+    refused(&url, "BEGIN");
+    let postgres = Postgres::start(&Options::default()).unwrap();
+    let url: Url = postgres.url().parse().unwrap();
+    script(&url, TABLE);
+    refused(&url, "BEGIN");
+    let closed = ran(&url, &[&format!("{open}COMMIT;\n")], "");
+    assert!(closed.outcome.stopped.is_empty(), "{:?}", closed.outcome);
+    let mariadb = MariaDb::start(&Options::default()).unwrap();
+    script(&mariadb.url().parse().unwrap(), "CREATE DATABASE theirs");
+    let url = mariadb.url().parse::<Url>().unwrap().with_database("theirs");
+    script(&url, TABLE);
+    refused(&url, "START TRANSACTION");
+}
+
+/// A sum of bigint is numeric in PostgreSQL: 2^53 + 1 came back as 2^53, another row.
+#[test]
+fn what_goes_into_variables_keeps_all_of_its_digits() {
+    let exact = "SELECT 9007199254740993::numeric AS n, 1.10::numeric(20, 2) AS d \\gset\n\
+        SELECT 1 WHERE :n = 9007199254740993 AND :d::text = '1.10';\n\\expect rows = 1\n";
+    let postgres = Postgres::start(&Options::default()).unwrap();
+    let url: Url = postgres.url().parse().unwrap();
+    let ran = ran(&url, &[exact], "");
+    assert_eq!((ran.outcome.unmet, ran.outcome.stopped.len()), (0, 0), "{:?}", ran.outcome);
+}
+
+#[test]
+fn a_statement_without_a_row_gives_gset_nothing() {
+    let (_directory, url) = file();
+    let script = "\\set n 1\nUPDATE t SET n = :n WHERE id = 1 \\gset\n";
+    let told = ran(&url, &[script], "").outcome.stopped;
+    assert!(told[0].contains("a.sql:2: \\gset takes a row, and this statement gives none"), "{told:?}");
+}
+
 #[test]
 fn scripts_are_drawn_by_their_weights_and_each_counts_as_a_kind() {
     let (_directory, url) = file();

@@ -25,13 +25,8 @@ pub(super) struct User {
     values: Vec<Value>,
     /// Whether a transaction was begun that did not end.
     is_under_way: bool,
-}
-
-/// What a script came to.
-#[derive(Debug, Default)]
-struct Ran {
-    slept_ns: u64,
-    is_unmet: bool,
+    /// Of each script, whether it was seen to end what it begins.
+    ends: Vec<bool>,
 }
 
 impl Client for User {
@@ -47,7 +42,8 @@ impl Client for User {
         let draw = Xoshiro256PlusPlus::seed_from_u64(random.next_u64());
         let variables = variables(&running, place.client);
         let chance = Chance { default_seed: default_seed(&running), random };
-        Ok(Self { running, session, variables, chance, draw, values: Vec::new(), is_under_way: false })
+        let ends = vec![false; running.scripts.len()];
+        Ok(Self { running, session, variables, chance, draw, values: Vec::new(), is_under_way: false, ends })
     }
 
     fn next(&mut self) -> (usize, usize) {
@@ -59,7 +55,10 @@ impl Client for User {
         let sent = &running.scripts[script];
         let sent_ns = counting.clock.now_ns();
         self.is_under_way = true;
-        let done = self.tried(sent, counting).await;
+        let mut done = self.tried(sent, counting).await;
+        if done.is_ok() && !std::mem::replace(&mut self.ends[script], true) {
+            done = self.check_end(sent).await.and(done);
+        }
         self.is_under_way = done.as_ref().is_err_and(Error::is_lost);
         let done = done?;
         if let Some(kind) = sent.kind {
@@ -132,14 +131,25 @@ fn drawn(scripts: &[Sent], random: u64) -> usize {
 }
 
 impl User {
+    /// Refuses a script that leaves a transaction open: what others run then runs within it, and nothing is ever committed.
+    async fn check_end(&mut self, sent: &Sent) -> Result<(), Error> {
+        if !self.session.is_in_transaction().await? {
+            return Ok(());
+        }
+        Err(Error::Statement(format!(
+            "{}: it ends within a transaction that it began: COMMIT or ROLLBACK it on every path",
+            sent.script.name
+        )))
+    }
+
     /// A script, tried again as often as the job says where others are in its way, each time with the same random numbers.
     async fn tried(&mut self, sent: &Sent, counting: Counting<'_>) -> Result<Done, Error> {
         let tries = self.running.job.tries;
         let before = (tries > 1).then(|| (self.variables.clone(), self.chance.clone()));
-        let mut tried = 1;
+        let (mut tried, mut slept_ns) = (1, 0);
         loop {
-            let error = match self.run(sent, counting).await {
-                Ok(Ran { slept_ns, is_unmet }) => {
+            let error = match self.run(sent, &mut slept_ns, counting).await {
+                Ok(is_unmet) => {
                     let counter = is_unmet.then_some(FAILED);
                     return Ok(Done { counter, aside_ns: slept_ns, is_failed: is_unmet });
                 }
@@ -149,7 +159,7 @@ impl User {
             self.session.undo().await?;
             if tried == tries {
                 lock(&self.running.told).first_failure.get_or_insert_with(|| error.to_string());
-                return Ok(Done { counter: Some(FAILED), aside_ns: 0, is_failed: true });
+                return Ok(Done { counter: Some(FAILED), aside_ns: slept_ns, is_failed: true });
             }
             tried += 1;
             counting.recorder.at(counting.clock.now_ns()).count(RETRY);
@@ -160,9 +170,9 @@ impl User {
         }
     }
 
-    /// A script once, from its first command to its last.
-    async fn run(&mut self, sent: &Sent, counting: Counting<'_>) -> Result<Ran, Error> {
-        let mut ran = Ran::default();
+    /// A script once, from its first command to its last. Tells whether it did not find what it expects.
+    async fn run(&mut self, sent: &Sent, slept_ns: &mut u64, counting: Counting<'_>) -> Result<bool, Error> {
+        let mut is_unmet = false;
         let mut rows = 0;
         let mut at = 0;
         while let Some(command) = sent.script.commands.get(at) {
@@ -181,7 +191,7 @@ impl User {
                 Step::Sleep { time, unit_ns } => {
                     let ns = time.ns(*unit_ns, &self.variables).map_err(wrong)?;
                     tokio::time::sleep(Duration::from_nanos(ns)).await;
-                    ran.slept_ns += ns;
+                    *slept_ns += ns;
                 }
                 Step::Branch { condition, otherwise } => {
                     if !condition.holds(&self.variables, &mut self.chance).map_err(wrong)? {
@@ -193,7 +203,7 @@ impl User {
                     let expected = expression.value(&self.variables, &mut self.chance).map_err(wrong)?;
                     let found = i64::try_from(rows).unwrap_or(i64::MAX);
                     if !as_expected(found, *comparison, &expected).map_err(wrong)? {
-                        ran.is_unmet = true;
+                        is_unmet = true;
                         self.unmet(sent, command, (comparison.sign(), &expected, rows), counting);
                     }
                 }
@@ -201,7 +211,7 @@ impl User {
                 Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => {}
             }
         }
-        Ok(ran)
+        Ok(is_unmet)
     }
 
     /// A statement, counted as an operation of its own; one that others were in the way of is not.
@@ -246,6 +256,11 @@ impl User {
     /// Keeps the last row of an answer in variables, where the statement says so.
     fn keep(&mut self, statement: &Statement, answer: Answer) -> Result<(), Wrong> {
         let Some(then) = &statement.then else { return Ok(()) };
+        if then.kind == language::Kind::Gset && answer.rows == 1 && answer.last.is_empty() {
+            return Err(Wrong::new(
+                "\\gset takes a row, and this statement gives none: add RETURNING, or SELECT what it changed",
+            ));
+        }
         if then.kind == language::Kind::Gset && answer.rows != 1 {
             return Err(Wrong::new(format!(
                 "\\gset takes one row, and {} came: ask for one, or use \\aset, which takes the last and may do without",
