@@ -140,9 +140,9 @@ pub(super) const CASES: &[Case] = &[
     Case::of("log flushes", Mariadb, Server::Managed(&["--write-iops", "60"]), &["log_flushes"])
         .made("--write-iops 60"),
     Case::of("log flushes", Sqlite, Server::File, &["log_flushes"])
-        .made("each commit synced; prony, in which SQLite runs, may write 300 times a second")
+        .made("each commit synced; prony, in which SQLite runs, may write 60 times a second")
         .load(COMMITS)
-        .own(Own::WriteIops(300)),
+        .own(Own::WriteIops(60)),
     Case::of("hot row", Postgres, Server::Attached { settings: &[], sql: HOT_POSTGRES }, &["locks"])
         .made("a trigger has each purchase hold one row for 2 ms"),
     Case::of("hot row", Mariadb, Server::Attached { settings: &[], sql: HOT_MARIADB }, &["locks"])
