@@ -18,8 +18,7 @@ pub enum Protocol {
 }
 
 /// What is wanted of an answer; whatever comes is received to its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
     /// That it came.
     #[default]
