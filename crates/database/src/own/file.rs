@@ -105,7 +105,10 @@ pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -
     let refusal = match (is_ours, existing) {
         (false, _) => Refusal::Foreign,
         (true, Existing::Refuse) => Refusal::OfAnotherRun,
-        (true, _) => return Ok(()),
+        (
+            true,
+            Existing::Leftover | Existing::Reuse | Existing::Replace | Existing::Use | Existing::AsItIs,
+        ) => return Ok(()),
     };
     Err(refused(refusal, Wish { existing, instead }, &place.shown, "give another file", &place.removal()))
 }
