@@ -7,10 +7,12 @@ prony=$2
 kernel=$(ls /boot/vmlinuz-*-cloud-* | sort -V | tail -1)
 modules=/lib/modules/${kernel#/boot/vmlinuz-}/kernel
 
-if [ ! -e made ]; then
-	rm -rf root
-	debootstrap --variant=minbase --include=systemd,systemd-sysv,util-linux,postgresql-15 bookworm root >debootstrap.log
-	touch made
+# Whom a user of systemd is let in by is asked over the system's bus.
+packages=systemd,systemd-sysv,dbus,libpam-systemd,util-linux,postgresql-15
+if [ "$(cat made 2>/dev/null)" != "$packages" ]; then
+	rm -rf root made
+	debootstrap --variant=minbase --include="$packages" bookworm root >debootstrap.log
+	echo "$packages" >made
 fi
 
 # Before the root is there, a program that has all in one loads what the disk needs.

@@ -13,7 +13,7 @@ limits_hold() {
 	# 5: this machine is so slow that the load may be the limit; what was proved holds all the same.
 	[ $? -le 5 ] && ls prony-results/*-historian/report.html
 }
-proved() { grep -rhoE '"(expected|achieved)":[0-9.]+' /data/prony-results | tr '\n' ' '; }
+proved() { grep -rhoE '"(expected|achieved)": ?[0-9.]+' /data/prony-results | tr '\n' ' '; }
 
 check 'all controllers are those of version 2' grep -q cpuset /sys/fs/cgroup/cgroup.controllers
 check 'a trial within limits, as root' limits_hold
