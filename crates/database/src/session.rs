@@ -143,8 +143,7 @@ impl Session {
         let asked = match &mut self.opened {
             Opened::Sqlite(session) => return session.is_in_transaction().await,
             Opened::Fake(_) => return Ok(false),
-            // A transaction of this statement alone began with it.
-            Opened::Postgres(_) => "SELECT now() <> statement_timestamp() AS is_open",
+            Opened::Postgres(session) => return Ok(session.is_in_transaction()),
             Opened::Mysql(_) => "SELECT @@in_transaction AS is_open",
             Opened::SqlServer(_) => "SELECT @@TRANCOUNT AS is_open",
         };
@@ -248,7 +247,66 @@ impl Session {
     /// # Errors
     /// Those of the database.
     pub async fn undo(&mut self) -> Result<(), Error> {
-        self.rollback().await
+        match &mut self.opened {
+            Opened::Postgres(session) => watched!(self, Doing::Run("ROLLBACK"), session.undo()),
+            Opened::Sqlite(_) | Opened::Mysql(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
+                self.rollback().await
+            }
+        }
+    }
+
+    /// Begins a pipeline: statements of others that are sent without waiting for answers.
+    ///
+    /// # Errors
+    /// Those of the database, and that this one has no pipelines.
+    pub async fn begin_pipeline(&mut self) -> Result<(), Error> {
+        self.with_pipelines()?.begin_pipeline().await
+    }
+
+    /// Puts a statement into the pipeline.
+    ///
+    /// # Errors
+    /// As there. What the server says of it comes at the end.
+    pub async fn pipelined(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        protocol: Protocol,
+    ) -> Result<(), Error> {
+        self.with_pipelines()?.pipelined(sql, parameters, protocol).await
+    }
+
+    /// Ends a part of the pipeline: what fails before takes nothing with it that comes later.
+    ///
+    /// # Errors
+    /// That this database has no pipelines.
+    pub fn sync_pipeline(&mut self) -> Result<(), Error> {
+        self.with_pipelines()?.sync_pipeline();
+        Ok(())
+    }
+
+    /// Ends the pipeline of these statements. Each that is answered is told `each` as its answer comes.
+    ///
+    /// # Errors
+    /// The first of its statements that failed, and its number from zero.
+    pub async fn end_pipeline(
+        &mut self,
+        statements: &[&str],
+        each: &mut (impl FnMut() + Send),
+    ) -> Result<(), (usize, Error)> {
+        let session = self.with_pipelines().map_err(|error| (0, error))?;
+        session.end_pipeline(statements, each).await
+    }
+
+    fn with_pipelines(&mut self) -> Result<&mut PostgresSession, Error> {
+        let engine = match &mut self.opened {
+            Opened::Postgres(session) => return Ok(session),
+            Opened::Sqlite(_) => "SQLite",
+            Opened::Mysql(_) => "MySQL",
+            Opened::SqlServer(_) => "SQL Server",
+            Opened::Fake(_) => "the fake database",
+        };
+        Err(Error::Statement(format!("{engine} has no pipelines")))
     }
 
     /// Runs one query, receives all of its rows, keeps none, and gives their number.

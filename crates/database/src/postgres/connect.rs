@@ -4,22 +4,27 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use record::{Link, LinkEncryption};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream as Binds};
-use tokio_postgres::{Client, Config, NoTls, Socket};
+use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream as Binds};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
-use super::{fault, several};
+use super::fault::{self, Unconnected};
+use super::line::{self, DriversEnd, OurEnd, Stream};
+use super::several;
 use crate::error::Attempt;
 use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
@@ -29,10 +34,11 @@ use crate::url::hosts::Wanted;
 use crate::url::{Host, ServerAddress};
 use crate::{Error, resolve};
 
-type Driver = tokio_postgres::Error;
-
 /// Connects to the server, or to the one of several that is wanted.
-pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
+pub(super) async fn connect(
+    address: &ServerAddress,
+    attempt: Attempt<'_>,
+) -> Result<(Connected, Link), Error> {
     if address.tries() == 1 && address.wanted == Wanted::Any {
         return address.silence.let_in(attempt, one(address, attempt)).await;
     }
@@ -40,10 +46,10 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
 }
 
 /// Connects to a server.
-pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
+pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Connected, Link), Error> {
     let login = Login::of_postgres(address, &Surroundings::here());
     let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
-    let wanted = settings(address, &login, attempt).await?;
+    let sought = Sought::of(address, &login, attempt).await?;
     let mode = match &address.host {
         Host::Tcp { .. } => login.encryption.mode(Words::Libpq),
         // As libpq, whatever is said of it: nothing leaves the machine.
@@ -52,57 +58,67 @@ pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result
     let is_remote = !address.host.is_local();
     let taken = login.taken.clone();
     let of = |encryption, remark: Option<String>| Link { is_remote, encryption, remark, taken };
-    let failed = |error: &Driver| fault::at_connect(error, None, attempt);
+    let failed = |error: &Unconnected| error.told(None, attempt);
     if mode == Mode::Disable {
         let is_socket = matches!(address.host, Host::Socket { .. });
         let remark = if is_socket { "over a Unix socket" } else { "as the address says" };
-        let client = plain(&wanted).await.map_err(|error| failed(&error))?;
+        let client = plain(&sought).await.map_err(|error| failed(&error))?;
         return Ok((client, of(None, Some(remark.to_owned()))));
     }
     let tls = Connector::of(&login.encryption, mode, attempt)?;
     match mode {
-        Mode::Allow => match plain(&wanted).await {
+        Mode::Allow => match plain(&sought).await {
             Ok(client) => Ok((client, of(None, Some("the server wanted nothing else".to_owned())))),
-            Err(first) if fault::is_refusal(&first) => {
-                let over_tls = encrypted(&wanted, SslMode::Require, &tls).await;
-                let client = over_tls.map_err(|error| fault::at_connect(&first, Some(&error), attempt))?;
+            Err(first) if first.is_refusal() => {
+                let over_tls = encrypted(&sought, SslMode::Require, &tls).await;
+                let client = over_tls.map_err(|error| first.told(Some(&error), attempt))?;
                 Ok((client, of(tls.agreed(), None)))
             }
             Err(error) => Err(failed(&error)),
         },
-        Mode::Prefer => match encrypted(&wanted, SslMode::Prefer, &tls).await {
+        Mode::Prefer => match encrypted(&sought, SslMode::Prefer, &tls).await {
             Ok(client) => {
                 let encryption = tls.agreed();
                 let remark = encryption.is_none().then(|| "the server has no TLS".to_owned());
                 Ok((client, of(encryption, remark)))
             }
-            Err(first) if fault::is_refusal(&first) || fault::of_tls(&first).is_some() => {
-                let client = plain(&wanted).await;
-                let client = client.map_err(|error| fault::at_connect(&first, Some(&error), attempt))?;
-                Ok((client, of(None, Some(format!("with TLS: {}", fault::words(&first))))))
+            Err(first) if first.is_refusal() || first.is_of_tls() => {
+                let client = plain(&sought).await;
+                let client = client.map_err(|error| first.told(Some(&error), attempt))?;
+                Ok((client, of(None, Some(format!("with TLS: {}", first.words())))))
             }
             Err(error) => Err(failed(&error)),
         },
         Mode::Disable | Mode::Require | Mode::VerifyCa | Mode::VerifyFull => {
-            let client = encrypted(&wanted, SslMode::Require, &tls).await.map_err(|error| failed(&error))?;
+            let client = encrypted(&sought, SslMode::Require, &tls).await.map_err(|error| failed(&error))?;
             Ok((client, of(tls.agreed(), None)))
         }
     }
 }
 
-/// Everything but the encryption.
-async fn settings(address: &ServerAddress, login: &Login, attempt: Attempt<'_>) -> Result<Config, Error> {
+/// A connection: the driver, and our end of the line.
+pub(super) struct Connected {
+    pub(super) client: Client,
+    pub(super) line: OurEnd,
+}
+
+/// Where somebody listens.
+enum Place {
+    Tcp(SocketAddr),
+    Socket(PathBuf),
+}
+
+/// Where to connect to, in the order in which it is tried, and everything but the encryption.
+struct Sought {
+    places: Vec<Place>,
+    /// The host, as certificates name it.
+    host: String,
+    silence: Duration,
+    config: Config,
+}
+
+fn settings(address: &ServerAddress, login: &Login) -> Config {
     let mut config = Config::new();
-    match &address.host {
-        Host::Tcp { name, port } => {
-            for one in resolve::addresses(name, attempt).await? {
-                config.host(name).hostaddr(one).port(*port);
-            }
-        }
-        Host::Socket { path, port } => {
-            config.host_path(path).port(*port);
-        }
-    }
     if let Some(user) = &login.user {
         config.user(user);
     }
@@ -117,26 +133,82 @@ async fn settings(address: &ServerAddress, login: &Login, attempt: Attempt<'_>) 
     config
         .dbname(address.database.as_deref().unwrap_or("postgres"))
         .application_name("prony")
-        .connect_timeout(address.silence.connect())
-        .tcp_user_timeout(UNACKNOWLEDGED)
-        .keepalives_idle(UNACKNOWLEDGED)
         .channel_binding(binding);
-    Ok(config)
+    config
 }
 
-async fn plain(config: &Config) -> Result<Client, Driver> {
-    let mut config = config.clone();
-    let (client, connection) = config.ssl_mode(SslMode::Disable).connect(NoTls).await?;
-    // How it ends, whoever waits for an answer is told.
-    tokio::spawn(async { drop(connection.await) });
-    Ok(client)
+async fn plain(sought: &Sought) -> Result<Connected, Unconnected> {
+    sought.connect(SslMode::Disable, || Ok(NoTls)).await
 }
 
-async fn encrypted(config: &Config, mode: SslMode, tls: &Connector) -> Result<Client, Driver> {
-    let mut config = config.clone();
-    let (client, connection) = config.ssl_mode(mode).connect(tls.clone()).await?;
-    tokio::spawn(async { drop(connection.await) });
-    Ok(client)
+async fn encrypted(sought: &Sought, mode: SslMode, tls: &Connector) -> Result<Connected, Unconnected> {
+    sought.connect(mode, || tls.beginning(&sought.host)).await
+}
+
+impl Sought {
+    async fn of(address: &ServerAddress, login: &Login, attempt: Attempt<'_>) -> Result<Self, Error> {
+        let (host, places) = match &address.host {
+            Host::Tcp { name, port } => {
+                let found = resolve::addresses(name, attempt).await?;
+                (name.clone(), found.into_iter().map(|one| Place::Tcp(SocketAddr::new(one, *port))).collect())
+            }
+            Host::Socket { path, port } => {
+                (String::new(), vec![Place::Socket(path.join(format!(".s.PGSQL.{port}")))])
+            }
+        };
+        Ok(Self { places, host, silence: address.silence.connect(), config: settings(address, login) })
+    }
+
+    /// Connects to the first place that lets us in.
+    async fn connect<T>(
+        &self,
+        mode: SslMode,
+        tls: impl Fn() -> io::Result<T>,
+    ) -> Result<Connected, Unconnected>
+    where
+        T: TlsConnect<DriversEnd>,
+        T::Stream: Send + Unpin + 'static,
+    {
+        let mut config = self.config.clone();
+        config.ssl_mode(mode);
+        let mut why = Unconnected::Socket(io::Error::other("it has no address"));
+        for place in &self.places {
+            let tried = async {
+                let stream = self.reach(place).await.map_err(Unconnected::Socket)?;
+                let (drivers, line) = line::ends(stream);
+                let tls = tls().map_err(Unconnected::Socket)?;
+                let connected = config.connect_raw(drivers, tls).await;
+                let (client, connection) = connected.map_err(Unconnected::Driver)?;
+                // How it ends, whoever waits for an answer is told.
+                tokio::spawn(async { drop(connection.await) });
+                Ok(Connected { client, line })
+            };
+            match tried.await {
+                Ok(connected) => return Ok(connected),
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+
+    async fn reach(&self, place: &Place) -> io::Result<Stream> {
+        let reaching = async {
+            Ok(match place {
+                Place::Socket(path) => Box::new(UnixStream::connect(path).await?) as Stream,
+                Place::Tcp(address) => {
+                    let socket = TcpStream::connect(address).await?;
+                    socket.set_nodelay(true)?;
+                    rustix::net::sockopt::set_socket_keepalive(&socket, true)?;
+                    rustix::net::sockopt::set_tcp_keepidle(&socket, UNACKNOWLEDGED)?;
+                    let unacknowledged_ms = u32::try_from(UNACKNOWLEDGED.as_millis()).unwrap_or(u32::MAX);
+                    rustix::net::sockopt::set_tcp_user_timeout(&socket, unacknowledged_ms)?;
+                    Box::new(socket)
+                }
+            })
+        };
+        let late = || Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out"));
+        timeout(self.silence, reaching).await.unwrap_or_else(|_| late())
+    }
 }
 
 /// Begins TLS, and remembers what was agreed upon.
@@ -154,6 +226,13 @@ impl Connector {
             Error::Refused(attempt.text(&fault.words, fault.remedy.as_deref().unwrap_or(fault::TRUST)))
         })?;
         Ok(Self { config: Arc::new(config), checks, agreed: Arc::new(OnceLock::new()) })
+    }
+
+    fn beginning(&self, host: &str) -> io::Result<Beginning> {
+        let name = ServerName::try_from(host.to_owned());
+        let name =
+            name.map_err(|_| Fault::new(format!("`{host}` can be no name of a certificate"), fault::TRUST))?;
+        Ok(Beginning { connector: self.clone(), name })
     }
 
     fn agreed(&self) -> Option<LinkEncryption> {
@@ -186,49 +265,42 @@ fn checks(encryption: &Encryption, mode: Mode) -> Result<(Checks, Files), Fault>
     ))
 }
 
-impl MakeTlsConnect<Socket> for Connector {
-    type Stream = Encrypted;
-    type TlsConnect = Beginning;
-    type Error = io::Error;
-
-    fn make_tls_connect(&mut self, host: &str) -> Result<Beginning, io::Error> {
-        let name = ServerName::try_from(host.to_owned());
-        let name =
-            name.map_err(|_| Fault::new(format!("`{host}` can be no name of a certificate"), fault::TRUST))?;
-        Ok(Beginning { connector: self.clone(), name })
-    }
-}
-
 /// TLS with one host.
 struct Beginning {
     connector: Connector,
     name: ServerName<'static>,
 }
 
-impl TlsConnect<Socket> for Beginning {
+impl TlsConnect<DriversEnd> for Beginning {
     type Stream = Encrypted;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
 
-    fn connect(self, socket: Socket) -> Self::Future {
+    fn connect(self, end: DriversEnd) -> Self::Future {
         Box::pin(async move {
             let Self { connector, name } = self;
-            let stream = TlsConnector::from(Arc::clone(&connector.config)).connect(name, socket).await?;
+            let stream = TlsConnector::from(Arc::clone(&connector.config)).connect(name, end.take()?).await?;
+            let connection = stream.get_ref().1;
             // A second host is tried only if the first was not to be had.
-            let _ = connector.agreed.set(agreed(stream.get_ref().1, connector.checks));
-            Ok(Encrypted(stream))
+            let _ = connector.agreed.set(agreed(connection, connector.checks));
+            let shown = connection.peer_certificates();
+            let hash = shown.and_then(|certificates| binding_hash(certificates.first()?));
+            end.put(Box::new(stream));
+            Ok(Encrypted { end, hash })
         })
     }
 }
 
 /// An encrypted connection.
-struct Encrypted(TlsStream<Socket>);
+struct Encrypted {
+    end: DriversEnd,
+    /// Of the server's certificate.
+    hash: Option<Vec<u8>>,
+}
 
 impl Binds for Encrypted {
     fn channel_binding(&self) -> ChannelBinding {
-        let shown = self.0.get_ref().1.peer_certificates();
-        let hash = shown.and_then(|certificates| binding_hash(certificates.first()?));
-        hash.map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
+        self.hash.clone().map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
     }
 }
 
@@ -238,7 +310,7 @@ impl AsyncRead for Encrypted {
         context: &mut Context<'_>,
         room: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, room)
+        Pin::new(&mut self.end).poll_read(context, room)
     }
 }
 
@@ -248,14 +320,14 @@ impl AsyncWrite for Encrypted {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
+        Pin::new(&mut self.end).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
+        Pin::new(&mut self.end).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+        Pin::new(&mut self.end).poll_shutdown(context)
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 
 use tokio_postgres::error::DbError;
 
+use super::message::Wrong;
 use crate::Error;
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
@@ -20,21 +21,9 @@ const POOLED: &str = "a pooler stands between that gives each transaction anothe
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
-    let text = |remedy| attempt.text(words(error), remedy);
+    let text = |remedy: &str| attempt.text(words(error), remedy);
     if let Some(answer) = error.as_db_error() {
-        return match answer.code().code() {
-            "57P01" | "57P02" | "57P03" | "57P05" => Error::Lost(text(remedy::LOST)),
-            code if code.starts_with("08") => Error::Lost(text(remedy::LOST)),
-            "53100" => Error::Full(text(remedy::FULL)),
-            // Serialization failure, deadlock, a lock that was not to be had, a database that somebody is connected to.
-            "40001" | "40P01" | "55P03" | "55006" => Error::Conflict(text(remedy::CONFLICT)),
-            "3D000" => Error::NoDatabase(text("")),
-            "25006" => Error::Refused(text(ONLY_READS)),
-            // The statement of this name was prepared in another session of the server, or by somebody else in this one.
-            "26000" | "42P05" => Error::Refused(text(POOLED)),
-            "42501" => Error::Statement(text("give the login the right to do this")),
-            _ => Error::Statement(text("")),
-        };
+        return of_code(answer.code().code(), text);
     }
     if is_closed || error.is_closed() || io_error(error).is_some() {
         return Error::Lost(text(remedy::LOST));
@@ -42,18 +31,80 @@ pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attemp
     Error::Statement(text(""))
 }
 
+/// What the server said of a statement.
+pub(super) fn of_wrong(wrong: &Wrong, attempt: Attempt<'_>) -> Error {
+    let words = told(&wrong.message, [wrong.detail.as_deref(), wrong.hint.as_deref()]);
+    of_code(&wrong.code, |remedy| attempt.text(&words, remedy))
+}
+
+/// A connection that broke, with what the server said last.
+pub(super) fn of_line(error: &io::Error, last: Option<&Wrong>, attempt: Attempt<'_>) -> Error {
+    match last.map(|wrong| (of_wrong(wrong, attempt), wrong)) {
+        Some((error @ Error::Lost(_), _)) => error,
+        Some((_, wrong)) => Error::Lost(attempt.text(&wrong.message, remedy::LOST)),
+        None => Error::Lost(attempt.text(error, remedy::LOST)),
+    }
+}
+
+fn of_code(code: &str, text: impl Fn(&str) -> String) -> Error {
+    match code {
+        "57P01" | "57P02" | "57P03" | "57P05" => Error::Lost(text(remedy::LOST)),
+        code if code.starts_with("08") => Error::Lost(text(remedy::LOST)),
+        "53100" => Error::Full(text(remedy::FULL)),
+        // Serialization failure, deadlock, a lock that was not to be had, a database that somebody is connected to.
+        "40001" | "40P01" | "55P03" | "55006" => Error::Conflict(text(remedy::CONFLICT)),
+        "3D000" => Error::NoDatabase(text("")),
+        "25006" => Error::Refused(text(ONLY_READS)),
+        // The statement of this name was prepared in another session of the server, or by somebody else in this one.
+        "26000" | "42P05" => Error::Refused(text(POOLED)),
+        "42501" => Error::Statement(text("give the login the right to do this")),
+        _ => Error::Statement(text("")),
+    }
+}
+
 /// What can be done where a certificate is not trusted.
 pub(super) const TRUST: &str = "name the authority that signed it with sslrootcert=FILE, or, where the network is trusted, give \
                                 sslmode=require without it, which encrypts and checks nothing";
 
-/// An error while a connection was made; `also` where a second one failed after it, with encryption or without.
-pub(super) fn at_connect(
-    error: &tokio_postgres::Error,
-    also: Option<&tokio_postgres::Error>,
-    attempt: Attempt<'_>,
-) -> Error {
+/// Why no connection was made.
+#[derive(Debug)]
+pub(super) enum Unconnected {
+    /// There is nobody.
+    Socket(io::Error),
+    Driver(tokio_postgres::Error),
+}
+
+impl Unconnected {
+    /// Whether encryption may be what it takes.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Driver(error) if is_refusal(error))
+    }
+
+    /// Whether the server has encryption, and it failed.
+    pub(super) fn is_of_tls(&self) -> bool {
+        matches!(self, Self::Driver(error) if of_tls(error).is_some())
+    }
+
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Socket(error) => error.to_string(),
+            Self::Driver(error) => words(error),
+        }
+    }
+
+    /// The error; `also` where a second try failed after it, with encryption or without.
+    pub(super) fn told(&self, also: Option<&Self>, attempt: Attempt<'_>) -> Error {
+        match self {
+            Self::Socket(error) => Error::Unreachable(attempt.text(error, remedy::UNREACHABLE)),
+            Self::Driver(error) => at_connect(error, also.map(Self::words), attempt),
+        }
+    }
+}
+
+/// An error while a connection was made; `also` what a second try said after it.
+pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, attempt: Attempt<'_>) -> Error {
     let mut said = words(error);
-    if let Some(other) = also.map(words).filter(|other| *other != said) {
+    if let Some(other) = also.filter(|other| *other != said) {
         said = format!("{said} (and a second time, otherwise encrypted: {other})");
     }
     let text = |remedy: &str| attempt.text(&said, remedy);
@@ -106,17 +157,17 @@ fn of_refusal(message: &str) -> &'static str {
 }
 
 /// Whether the server answered that it does not let this login in so, but may otherwise encrypted.
-pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
+fn is_refusal(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|answer| answer.code().code().starts_with("28"))
 }
 
 /// What is wrong with the encryption, if that is it.
-pub(super) fn of_tls(error: &tokio_postgres::Error) -> Option<Fault> {
+fn of_tls(error: &tokio_postgres::Error) -> Option<Fault> {
     Fault::within(io_error(error)?)
 }
 
 /// The words of the server, or of the system, without the driver's around them.
-pub(super) fn words(error: &tokio_postgres::Error) -> String {
+fn words(error: &tokio_postgres::Error) -> String {
     if let Some(answer) = error.as_db_error() {
         return server_words(answer);
     }
@@ -139,8 +190,11 @@ pub(super) fn words(error: &tokio_postgres::Error) -> String {
 }
 
 fn server_words(answer: &DbError) -> String {
-    let more = [answer.detail(), answer.hint()].into_iter().flatten();
-    more.fold(answer.message().to_owned(), |words, more| format!("{words} ({more})"))
+    told(answer.message(), [answer.detail(), answer.hint()])
+}
+
+fn told(message: &str, more: [Option<&str>; 2]) -> String {
+    more.into_iter().flatten().fold(message.to_owned(), |words, more| format!("{words} ({more})"))
 }
 
 fn io_error(error: &tokio_postgres::Error) -> Option<&io::Error> {

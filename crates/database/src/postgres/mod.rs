@@ -4,8 +4,11 @@ mod activity;
 mod administration;
 mod connect;
 mod copy;
+mod exchange;
 mod fault;
 mod inspect;
+mod line;
+mod message;
 mod other;
 mod service;
 mod several;
@@ -26,6 +29,7 @@ use tokio_postgres::{Client, Statement};
 use crate::error::{Attempt, Doing};
 use crate::url::ServerAddress;
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use exchange::Exchange;
 use transaction::after_begin;
 use values::Received;
 
@@ -45,7 +49,11 @@ const PREPARED: usize = 64;
 
 /// A connection. What moves its bytes runs beside it on the same runtime.
 pub(crate) struct PostgresSession {
+    /// To be used only while the line is the driver's: once `settle` has run.
     client: Client,
+    exchange: Exchange,
+    /// Whether statements are put into a pipeline.
+    is_pipeline: bool,
     link: Link,
     target: String,
     is_local: bool,
@@ -65,9 +73,11 @@ pub(crate) struct PostgresSession {
 impl PostgresSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let (client, link) = connect::connect(address, attempt).await?;
+        let (connected, link) = connect::connect(address, attempt).await?;
         let mut session = Self {
-            client,
+            client: connected.client,
+            exchange: Exchange::over(connected.line),
+            is_pipeline: false,
             is_local: !link.is_remote,
             link,
             target,
@@ -330,8 +340,9 @@ impl PostgresSession {
         Err(Error::Statement(attempt.text(words, "")))
     }
 
-    /// Ends a transaction that was left open because it failed or because nobody waited for its end.
+    /// Lets the driver have the line, and ends a transaction that was left open because it failed or because nobody waited for its end.
     async fn settle(&mut self) -> Result<(), Error> {
+        self.give_line_back().await?;
         if self.is_unfinished {
             let result = self.client.batch_execute("ROLLBACK").await;
             result.map_err(|error| self.failed(&error, Doing::Run("ROLLBACK")))?;

@@ -2,9 +2,9 @@
 //! They are tried in their order; one that refuses the login ends the search, as there.
 
 use record::Link;
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::SimpleQueryMessage;
 
-use super::connect::one;
+use super::connect::{Connected, one};
 use super::fault;
 use crate::Error;
 use crate::error::{Attempt, remedy};
@@ -14,7 +14,10 @@ use crate::url::hosts::Wanted;
 /// What a server is asked before it is taken.
 const WHAT_IT_IS: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')";
 
-pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Client, Link), Error> {
+pub(super) async fn connect(
+    address: &ServerAddress,
+    attempt: Attempt<'_>,
+) -> Result<(Connected, Link), Error> {
     let wanted = address.wanted;
     let rounds =
         if wanted == Wanted::PreferStandby { vec![Wanted::Standby, Wanted::Any] } else { vec![wanted] };
@@ -24,10 +27,10 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
         for host in address.hosts() {
             let target = host.to_string();
             match try_one(&address.at(host), wanted, Attempt { target: &target, ..attempt }).await {
-                Ok(Tried::Taken(client, mut link)) => {
+                Ok(Tried::Taken(connected, mut link)) => {
                     let among = format!("{host} of {} hosts", address.hosts().count());
                     link.taken.push([vec![among], passed].concat().join("; "));
-                    return Ok((*client, link));
+                    return Ok((*connected, link));
                 }
                 Ok(Tried::Other(what)) => {
                     passed.push(format!("{host} is {what}"));
@@ -57,18 +60,18 @@ fn briefly(error: &Error, host: &str) -> String {
 }
 
 enum Tried {
-    Taken(Box<Client>, Link),
+    Taken(Box<Connected>, Link),
     /// It is something else, in words.
     Other(&'static str),
 }
 
 async fn try_one(address: &ServerAddress, wanted: Wanted, attempt: Attempt<'_>) -> Result<Tried, Error> {
     let asking = async {
-        let (client, link) = one(address, attempt).await?;
+        let (connected, link) = one(address, attempt).await?;
         if wanted == Wanted::Any {
-            return Ok(Tried::Taken(Box::new(client), link));
+            return Ok(Tried::Taken(Box::new(connected), link));
         }
-        let answer = client.simple_query(WHAT_IT_IS).await;
+        let answer = connected.client.simple_query(WHAT_IT_IS).await;
         let answer = answer.map_err(|error| fault::at_connect(&error, None, attempt))?;
         let row = answer
             .iter()
@@ -77,7 +80,7 @@ async fn try_one(address: &ServerAddress, wanted: Wanted, attempt: Attempt<'_>) 
             |column: usize, yes: &str| row.and_then(|row| row.get(column)).is_some_and(|told| told == yes);
         let (is_standby, only_reads) = (is(0, "t"), is(1, "on"));
         Ok(match wanted.fits(is_standby, only_reads) {
-            true => Tried::Taken(Box::new(client), link),
+            true => Tried::Taken(Box::new(connected), link),
             false if is_standby => Tried::Other("a standby"),
             false if only_reads => Tried::Other("read-only"),
             false => Tried::Other("a primary server"),

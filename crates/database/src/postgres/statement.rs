@@ -1,123 +1,165 @@
 //! Statements of others, by each of PostgreSQL's ways of sending one.
 
-use std::error::Error as StdError;
-use std::fmt::Write as _;
-use std::pin::pin;
+use std::future::poll_fn;
+use std::io;
 
-use bytes::BytesMut;
-use futures_util::StreamExt as _;
-use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Row, RowStream, SimpleQueryMessage};
+use futures_util::future::poll_immediate;
 
-use super::PostgresSession;
-use super::values::Exact;
-use crate::error::Doing;
+use super::exchange::Answered;
+use super::message::Wrong;
+use super::{PostgresSession, fault};
+use crate::error::{Attempt, Doing};
 use crate::{Answer, Error, Protocol, Value, Wanted};
 
-/// A value as the text that people write: the server makes of it what the statement needs there, as it does for libpq.
-#[derive(Debug)]
-struct AsText<'a>(&'a Value);
-
-impl ToSql for AsText<'_> {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
-        match self.0 {
-            Value::Null => return Ok(IsNull::Yes),
-            Value::I16(number) => write!(out, "{number}")?,
-            Value::I32(number) => write!(out, "{number}")?,
-            Value::I64(number) => write!(out, "{number}")?,
-            Value::F64(number) => write!(out, "{number}")?,
-            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
-        }
-        Ok(IsNull::No)
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    fn encode_format(&self, _: &Type) -> Format {
-        Format::Text
-    }
-
-    to_sql_checked!();
-}
-
 impl PostgresSession {
+    /// Of several statements in one text the last one's answer is given.
     pub(crate) async fn statement(
         &mut self,
         sql: &str,
         parameters: &[Value],
-        (protocol, wanted): (Protocol, Wanted),
+        sent: (Protocol, Wanted),
     ) -> Result<Answer, Error> {
-        self.settle().await?;
-        match protocol {
-            Protocol::Simple => self.as_text(sql, wanted).await,
-            Protocol::Extended => {
-                let typed = parameters.iter().map(|value| (AsText(value), Type::UNKNOWN));
-                let run = async { answer(self.client.query_typed_raw(sql, typed).await?, wanted).await };
-                let result = run.await;
-                result.map_err(|error| self.failed(&error, Doing::Run(sql)))
+        self.take_line().await?;
+        self.exchange.add(sql, parameters, sent);
+        self.exchange.end();
+        let mut result = Ok(Answer::default());
+        let take = &mut |answered: Answered| {
+            // What fails at the end of a statement failed.
+            if result.is_ok() {
+                result = answered;
             }
-            Protocol::Prepared => {
-                let statement = self.prepare(sql, parameters).await?;
-                let run = async {
-                    answer(self.client.query_raw(&statement, parameters.iter().map(AsText)).await?, wanted)
-                        .await
-                };
-                let result = run.await;
-                result.map_err(|error| self.forget(sql, &error))
-            }
-        }
-    }
-
-    /// Of several statements in one text the last one's answer is given.
-    async fn as_text(&mut self, sql: &str, wanted: Wanted) -> Result<Answer, Error> {
-        let run = async {
-            let mut messages = pin!(self.client.simple_query_raw(sql).await?);
-            let (mut last, mut of_rows, mut found) = (None, false, Answer::default());
-            while let Some(message) = messages.next().await {
-                match message? {
-                    SimpleQueryMessage::Row(row) if wanted == Wanted::Last => last = Some(row),
-                    SimpleQueryMessage::RowDescription(_) => of_rows = true,
-                    SimpleQueryMessage::CommandComplete(rows) => {
-                        found.rows = rows;
-                        // A row is that of the statement which ends here.
-                        if !std::mem::take(&mut of_rows) || rows == 0 {
-                            last = None;
-                        }
-                    }
-                    SimpleQueryMessage::Row(_) | _ => {}
-                }
-            }
-            if let Some(row) = last {
-                let value = |(index, column): (usize, &tokio_postgres::SimpleColumn)| {
-                    let value = row.get(index).map_or(Value::Null, |text| Value::Text(text.to_owned()));
-                    (column.name().to_owned(), value)
-                };
-                found.last = row.columns().iter().enumerate().map(value).collect();
-            }
-            Ok(found)
         };
-        let result: Result<Answer, tokio_postgres::Error> = run.await;
-        result.map_err(|error| self.failed(&error, Doing::Run(sql)))
+        let talked = poll_fn(|context| self.exchange.poll(context, take)).await;
+        self.told(sql, talked, result)
     }
-}
 
-async fn answer(rows: RowStream, wanted: Wanted) -> Result<Answer, tokio_postgres::Error> {
-    let mut rows = pin!(rows);
-    let (mut count, mut last): (u64, Option<Row>) = (0, None);
-    while let Some(row) = rows.next().await {
-        let row = row?;
-        count += 1;
-        if wanted == Wanted::Last {
-            last = Some(row);
+    /// Begins a pipeline: statements that are sent without waiting for answers.
+    pub(crate) async fn begin_pipeline(&mut self) -> Result<(), Error> {
+        self.take_line().await?;
+        self.is_pipeline = true;
+        Ok(())
+    }
+
+    /// Puts a statement into the pipeline, which is answered at its end.
+    pub(crate) async fn pipelined(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        protocol: Protocol,
+    ) -> Result<(), Error> {
+        self.exchange.add(sql, parameters, (protocol, Wanted::Count));
+        if !self.exchange.is_much() {
+            return Ok(());
+        }
+        // The server may wait for us to hear its answers: they are heard at the end.
+        match poll_immediate(poll_fn(|context| self.exchange.poll_send(context))).await {
+            Some(Err(error)) => {
+                let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
+                Err(fault::of_line(&error, None, attempt))
+            }
+            Some(Ok(())) | None => Ok(()),
         }
     }
-    let mut found = Answer { rows: rows.rows_affected().unwrap_or(count), last: Vec::new() };
-    if let Some(row) = last {
-        for (index, column) in row.columns().iter().enumerate() {
-            found.last.push((column.name().to_owned(), row.try_get::<_, Exact>(index)?.0));
-        }
+
+    /// Ends a part of the pipeline: what fails before takes nothing with it that comes later.
+    pub(crate) fn sync_pipeline(&mut self) {
+        self.exchange.sync();
     }
-    Ok(found)
+
+    /// Ends the pipeline of these statements. Each that is answered is told `each` as it comes.
+    ///
+    /// # Errors
+    /// The first of its statements that failed, and its number from zero.
+    pub(crate) async fn end_pipeline(
+        &mut self,
+        statements: &[&str],
+        each: &mut (impl FnMut() + Send),
+    ) -> Result<(), (usize, Error)> {
+        self.exchange.end();
+        self.is_pipeline = false;
+        let (mut answered, mut first) = (0, None);
+        let take = &mut |answer: Answered| match answer {
+            Ok(_) => {
+                answered += usize::from(first.is_none());
+                each();
+            }
+            Err(wrong) => _ = first.get_or_insert(wrong),
+        };
+        let talked = poll_fn(|context| self.exchange.poll(context, take)).await;
+        if talked.is_ok() && first.is_none() {
+            return Ok(());
+        }
+        // Those after it were not parsed.
+        statements.iter().for_each(|sql| self.exchange.forget(sql));
+        // An error at its very end is one of the whole: a constraint that waited for the commit, say.
+        let number = answered.min(statements.len().saturating_sub(1));
+        let sql = statements.get(number).copied().unwrap_or_default();
+        let result = first.map_or(Ok(Answer::default()), Err);
+        self.told(sql, talked, result).map(|_| ()).map_err(|error| (number, error))
+    }
+
+    /// Undoes what was begun and did not end, if anything was.
+    pub(crate) async fn undo(&mut self) -> Result<(), Error> {
+        self.take_line().await?;
+        if !self.exchange.is_in_transaction() {
+            return Ok(());
+        }
+        self.statement("ROLLBACK", &[], (Protocol::Simple, Wanted::Nothing)).await.map(|_| ())
+    }
+
+    /// Whether the last of these statements left a transaction open.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.exchange.is_in_transaction()
+    }
+
+    fn told(
+        &mut self,
+        sql: &str,
+        talked: io::Result<()>,
+        result: Result<Answer, Wrong>,
+    ) -> Result<Answer, Error> {
+        let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
+        if let Err(error) = talked {
+            return Err(fault::of_line(&error, result.err().as_ref(), attempt));
+        }
+        result.map_err(|wrong| {
+            // It is parsed anew the next time: its tables may be others now, or it never came to that.
+            self.exchange.forget(sql);
+            fault::of_wrong(&wrong, attempt)
+        })
+    }
+
+    /// Has the line for ourselves, with nothing of ours or the driver's under way.
+    async fn take_line(&mut self) -> Result<(), Error> {
+        if self.exchange.is_ours() {
+            return self.finish().await;
+        }
+        self.settle().await?;
+        // Whatever the driver sent without waiting is answered before this.
+        let rested = self.client.check_connection().await;
+        rested.map_err(|error| self.failed(&error, Doing::Run("")))?;
+        self.exchange.take();
+        Ok(())
+    }
+
+    /// Lets the driver have the line again.
+    pub(super) async fn give_line_back(&mut self) -> Result<(), Error> {
+        if self.exchange.is_ours() {
+            self.finish().await?;
+            self.exchange.give_back();
+        }
+        Ok(())
+    }
+
+    /// Hears to its end what nobody waited for.
+    async fn finish(&mut self) -> Result<(), Error> {
+        self.is_pipeline = false;
+        if !self.exchange.owes() {
+            return Ok(());
+        }
+        self.exchange.end();
+        let heard = poll_fn(|context| self.exchange.poll(context, &mut |_| {})).await;
+        let attempt = Attempt { doing: Doing::Run("what was sent before"), target: &self.target };
+        heard.map_err(|error| fault::of_line(&error, None, attempt))
+    }
 }

@@ -32,6 +32,7 @@ impl PostgresSession {
         if std::mem::take(&mut self.is_to_begin) {
             return Ok(());
         }
+        self.give_line_back().await?;
         self.client.batch_execute(sql).await.map_err(|error| self.failed(&error, Doing::Run(sql)))
     }
 }

@@ -14,27 +14,6 @@ type Failure = Box<dyn StdError + Sync + Send>;
 #[derive(Debug)]
 pub(super) struct Received(pub(super) Value);
 
-/// The same, with decimal numbers as texts of all their digits: it is sent again.
-#[derive(Debug)]
-pub(super) struct Exact(pub(super) Value);
-
-impl<'a> FromSql<'a> for Exact {
-    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Failure> {
-        if *ty == Type::NUMERIC {
-            return Ok(Self(Value::Text(numeric_text(raw).ok_or("a numeric that is none")?)));
-        }
-        Received::from_sql(ty, raw).map(|received| Self(received.0))
-    }
-
-    fn from_sql_null(_: &Type) -> Result<Self, Failure> {
-        Ok(Self(Value::Null))
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-}
-
 impl ToSql for Cell<'_> {
     /// The server says what a parameter is; a number becomes that, if it fits.
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
@@ -132,38 +111,6 @@ fn numeric(raw: &[u8]) -> Option<f64> {
     format!("{sign}0{digits}e{exponent}").parse().ok()
 }
 
-/// The same with all of its digits.
-pub(super) fn numeric_text(raw: &[u8]) -> Option<String> {
-    let mut words = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-    let count = usize::from(words.next()?);
-    let weight = i32::from(words.next()?.cast_signed());
-    let sign = match words.next()? {
-        0x0000 => "",
-        0x4000 => "-",
-        0xD000 => return Some("Infinity".to_owned()),
-        0xF000 => return Some("-Infinity".to_owned()),
-        _ => return Some("NaN".to_owned()),
-    };
-    let shown = usize::from(words.next()?);
-    let groups: Vec<u16> = words.collect();
-    if groups.len() != count {
-        return None;
-    }
-    // The group that stands for 10000 to this power; what is not sent is zero.
-    let group =
-        |power: i32| usize::try_from(weight - power).ok().and_then(|at| groups.get(at)).copied().unwrap_or(0);
-    let whole: String = (0..=weight.max(0)).rev().map(|power| format!("{:04}", group(power))).collect();
-    let whole = whole.trim_start_matches('0');
-    let mut text = format!("{sign}{}", if whole.is_empty() { "0" } else { whole });
-    if shown > 0 {
-        let fraction: String =
-            (1..=shown.div_ceil(4)).map(|place| format!("{:04}", group(-(place as i32)))).collect();
-        text.push('.');
-        text.push_str(&fraction[..shown]);
-    }
-    Some(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,17 +130,6 @@ mod tests {
             (&[1, 0xffff, 0, 4, 25], 0.0025),
         ] {
             assert_eq!(numeric(&bytes(words)), Some(expected), "{words:?}");
-        }
-        for (words, expected) in [
-            (&[0u16, 0, 0, 0][..], "0"),
-            (&[1, 0, 0, 0, 7], "7"),
-            (&[2, 1, 0x4000, 0, 12, 3456], "-123456"),
-            (&[1, 1, 0, 0, 5], "50000"),
-            (&[2, 0, 0, 2, 3, 2500], "3.25"),
-            (&[1, 0xffff, 0, 4, 25], "0.0025"),
-            (&[5, 4, 0, 0, 12, 3456, 7890, 1234, 5678], "123456789012345678"),
-        ] {
-            assert_eq!(numeric_text(&bytes(words)).as_deref(), Some(expected), "{words:?}");
         }
         assert_eq!(numeric(&bytes(&[2, 0, 0, 0, 1])), None);
         assert!(numeric(&bytes(&[0, 0, 0xC000, 0])).is_some_and(f64::is_nan));

@@ -92,15 +92,18 @@ fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
         Step::Sql(statement) if statement.statements_in_it() > 1 && job.protocol != database::Protocol::Simple => {
             Some(format!("`\\;` puts statements into one text, which has no values beside it: give {}", parameter("simple")))
         }
-        Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => Some(match dialect {
-            Dialect::Postgres => "`\\startpipeline`: prony sends no pipelines yet; leave out the commands of the pipeline, \
-                                  so that each statement is answered before the next"
-                .to_owned(),
-            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => format!(
+        Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => match dialect {
+            Dialect::Postgres if job.protocol == database::Protocol::Simple => Some(format!(
+                "`\\startpipeline`: a pipeline is of statements with values beside them: give {} or {}",
+                parameter("prepared"),
+                parameter("extended")
+            )),
+            Dialect::Postgres => None,
+            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => Some(format!(
                 "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
                 dialect.name()
-            ),
-        }),
+            )),
+        },
         Step::Sql(statement) if is_two_results(statement.then.as_ref().map(|then| then.kind), statement.statements_in_it()) => {
             Some("`\\aset` takes the last row of each of several statements, and only that of the last is kept: use \\gset".to_owned())
         }
@@ -228,6 +231,9 @@ mod tests {
         let piped = "\\startpipeline\nSELECT 1;\n\\endpipeline\n";
         let told = checked(&[piped], "", Dialect::Mysql).unwrap_err();
         assert!(told.starts_with("0.sql:1: ") && told.contains("no pipelines"), "{told}");
+        assert!(checked(&[piped], "", Dialect::Postgres).is_ok());
+        let told = checked(&[piped], "protocol = \"simple\"", Dialect::Postgres).unwrap_err();
+        assert!(told.contains("protocol prepared"), "{told}");
     }
 
     #[test]

@@ -42,6 +42,16 @@ pub(super) struct Sent {
     pub(super) statements: Vec<Option<SentStatement>>,
 }
 
+impl Sent {
+    /// How a command is sent that is a statement.
+    pub(super) fn as_sent(&self, at: usize) -> &SentStatement {
+        let Some(statement) = &self.statements[at] else {
+            unreachable!("each statement is sent in some way")
+        };
+        statement
+    }
+}
+
 /// A statement as it is sent.
 #[derive(Debug)]
 pub(super) struct SentStatement {

@@ -234,6 +234,54 @@ fn a_statement_without_a_row_gives_gset_nothing() {
 }
 
 #[test]
+fn a_pipeline_is_one_transaction_and_each_of_its_statements_counts() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(
+        &url,
+        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL CHECK (n < 1000000)); INSERT INTO t VALUES (1, 0), (2, 0)",
+    );
+    let both = "\\startpipeline\nUPDATE t SET n = n + :by WHERE id = 1;\n\\syncpipeline\nUPDATE t SET n = n + :by WHERE id = 2;\n\
+                SELECT n FROM t;\n\\endpipeline\nSELECT sum(n) AS s FROM t \\gset\n";
+    for protocol in ["prepared", "extended"] {
+        let ran = ran(&url, &[both], &format!("define = [\"by=1\"]\nprotocol = \"{protocol}\""));
+        let transactions = ran.count("transaction");
+        assert!(transactions > 10, "{transactions}");
+        for line in ["a.sql:2", "a.sql:4", "a.sql:5", "a.sql:7"] {
+            assert_eq!(ran.count(line), transactions, "{protocol}, {line}");
+        }
+    }
+    let held = rows(&url, "SELECT n FROM t ORDER BY id");
+    assert_eq!(held[0], held[1]);
+    // Without a sync between, the first is undone with the second; and the place is that of the second.
+    let one = "\\startpipeline\nUPDATE t SET n = 7 WHERE id = 1;\nUPDATE t SET n = 1000000 WHERE id = 2;\nSELECT 1;\n\\endpipeline\n";
+    let told = ran(&url, &[one], "clients = 1").outcome.stopped.into_iter().next().unwrap();
+    assert!(told.contains("a.sql:3: ") && told.contains("violates check constraint"), "{told}");
+    assert_eq!(rows(&url, "SELECT n FROM t ORDER BY id"), held);
+}
+
+#[test]
+fn a_pipeline_that_branches_leave_open_stops_its_client() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    for (script, expected) in [
+        ("\\if true\n\\startpipeline\n\\endif\nSELECT 1;\n", "ends within a pipeline"),
+        (
+            "\\if true\n\\startpipeline\n\\endif\nSELECT 1 AS x \\gset\n\\endpipeline\n",
+            "a.sql:4: within a pipeline",
+        ),
+        ("\\if false\n\\startpipeline\n\\endif\n\\endpipeline\n", "a.sql:4: no pipeline is open"),
+        (
+            "\\if true\n\\startpipeline\n\\endif\n\\startpipeline\n\\endpipeline\n",
+            "a.sql:4: a pipeline is open",
+        ),
+    ] {
+        let told = ran(&url, &[script], "clients = 1").outcome.stopped.into_iter().next().unwrap();
+        assert!(told.contains(expected), "{expected} in {told}");
+    }
+}
+
+#[test]
 fn scripts_are_drawn_by_their_weights_and_each_counts_as_a_kind() {
     let (_directory, url) = file();
     let ran = ran(&url, &["SELECT 1;\n", "SELECT 2;\n"], "duration = \"1s\"");

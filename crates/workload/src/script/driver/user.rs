@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{Answer, Error, Protocol, Session, Value};
+use database::{Answer, Error, Protocol, Session, Value, Wanted};
 use load::{Completed, lock};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::running::{FAILED, RETRY, Running, Sent, TRANSACTION, UNMET};
+use super::running::{FAILED, RETRY, Running, Sent, SentStatement, TRANSACTION, UNMET};
 use crate::clients::{Client, Counting, Done, Place};
 use crate::script::language::{self, Chance, Command, Statement, Step, Variables, Wrong, as_expected};
+
+/// Why no command may want a result within a pipeline.
+const NO_RESULT: &str = "within a pipeline no result is known: put the statement before it or after it";
 
 /// One client.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub(super) struct User {
     is_under_way: bool,
     /// Of each script, whether it was seen to end what it begins.
     ends: Vec<bool>,
+    /// Statements of the pipeline that is open: the place of each in its script, and when it was put in.
+    pipeline: Option<Vec<(usize, u64)>>,
 }
 
 impl Client for User {
@@ -43,7 +48,17 @@ impl Client for User {
         let variables = variables(&running, place.client);
         let chance = Chance { default_seed: default_seed(&running), random };
         let ends = vec![false; running.scripts.len()];
-        Ok(Self { running, session, variables, chance, draw, values: Vec::new(), is_under_way: false, ends })
+        Ok(Self {
+            running,
+            session,
+            variables,
+            chance,
+            draw,
+            values: Vec::new(),
+            is_under_way: false,
+            ends,
+            pipeline: None,
+        })
     }
 
     fn next(&mut self) -> (usize, usize) {
@@ -175,10 +190,14 @@ impl User {
         let mut is_unmet = false;
         let mut rows = 0;
         let mut at = 0;
+        self.pipeline = None;
         while let Some(command) = sent.script.commands.get(at) {
             let wrong = |wrong: Wrong| located(sent, command, &wrong);
             at += 1;
             match &command.step {
+                Step::Sql(statement) if self.pipeline.is_some() => {
+                    self.put_in(sent, (at - 1, command, statement), counting).await?;
+                }
                 Step::Sql(statement) => {
                     let answer = self.statement(sent, at - 1, (command, statement), counting).await?;
                     rows = answer.rows;
@@ -207,11 +226,42 @@ impl User {
                         self.unmet(sent, command, (comparison.sign(), &expected, rows), counting);
                     }
                 }
-                // Refused before the load.
-                Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => {}
+                Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => {
+                    self.pipeline(sent, command, counting).await?;
+                }
             }
         }
-        Ok(is_unmet)
+        self.no_pipeline(sent).map(|()| is_unmet)
+    }
+
+    /// A command about a pipeline. Branches may lead to it otherwise than it stands in the script.
+    async fn pipeline(
+        &mut self,
+        sent: &Sent,
+        command: &Command,
+        counting: Counting<'_>,
+    ) -> Result<(), Error> {
+        let wrong = |words: &str| located(sent, command, &Wrong::new(words));
+        let done = match (&command.step, &self.pipeline) {
+            (Step::StartPipeline, None) => {
+                self.pipeline = Some(Vec::new());
+                self.session.begin_pipeline().await
+            }
+            (Step::StartPipeline, Some(_)) => return Err(wrong("a pipeline is open already")),
+            (_, None) => return Err(wrong("no pipeline is open")),
+            (Step::SyncPipeline, Some(_)) => self.session.sync_pipeline(),
+            (_, Some(_)) => return self.end_pipeline(sent, counting).await,
+        };
+        done.map_err(|error| placed(sent, command, error))
+    }
+
+    /// At the end of a script.
+    fn no_pipeline(&self, sent: &Sent) -> Result<(), Error> {
+        let Some(_) = self.pipeline else { return Ok(()) };
+        Err(Error::Statement(format!(
+            "{}: it ends within a pipeline: \\endpipeline belongs on every path",
+            sent.script.name
+        )))
     }
 
     /// A statement, counted as an operation of its own; one that others were in the way of is not.
@@ -222,9 +272,8 @@ impl User {
         (command, statement): (&Command, &Statement),
         counting: Counting<'_>,
     ) -> Result<Answer, Error> {
-        let Some(as_sent) = &sent.statements[at] else { unreachable!("each statement is sent in some way") };
+        let as_sent = sent.as_sent(at);
         let wrong = |wrong: Wrong| located(sent, command, &wrong);
-        let protocol = self.running.job.protocol;
         let text;
         let sql = match &as_sent.sql {
             Some(sql) => sql,
@@ -233,24 +282,61 @@ impl User {
                 &text
             }
         };
-        self.values.clear();
-        for &variable in &as_sent.parameters {
-            self.values.push(of_database(self.variables.get(variable).map_err(wrong)?));
-        }
+        self.set_values(as_sent).map_err(wrong)?;
         let sent_ns = counting.clock.now_ns();
         // What has no values is prepared like all else where that is asked for.
-        let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { protocol };
+        let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { self.running.job.protocol };
         let answer = self.session.statement(sql, &self.values, (protocol, as_sent.wanted)).await;
-        let now_ns = counting.clock.now_ns();
-        let mut recording = counting.recorder.at(now_ns);
-        let kind = as_sent.kind;
-        match &answer {
-            Ok(_) => recording.complete(now_ns, Completed { kind, due_ns: None, sent_ns, bytes: 0 }),
-            Err(Error::Conflict(_)) => {}
-            Err(_) => recording.fail(kind, 1),
-        }
-        drop(recording);
+        counted(as_sent.kind, sent_ns, answer.as_ref().err(), counting);
         answer.map_err(|error| placed(sent, command, error))
+    }
+
+    /// Puts the values of a statement's variables in their order.
+    fn set_values(&mut self, as_sent: &SentStatement) -> Result<(), Wrong> {
+        self.values.clear();
+        for &variable in &as_sent.parameters {
+            self.values.push(of_database(self.variables.get(variable)?));
+        }
+        Ok(())
+    }
+
+    /// Puts a statement into the pipeline that is open.
+    async fn put_in(
+        &mut self,
+        sent: &Sent,
+        (at, command, statement): (usize, &Command, &Statement),
+        counting: Counting<'_>,
+    ) -> Result<(), Error> {
+        let as_sent = sent.as_sent(at);
+        if statement.then.is_some() || as_sent.wanted == Wanted::Count {
+            return Err(located(sent, command, &Wrong::new(NO_RESULT)));
+        }
+        self.set_values(as_sent).map_err(|wrong| located(sent, command, &wrong))?;
+        let sent_ns = counting.clock.now_ns();
+        // Where values are beside it, it is not one text.
+        let sql = as_sent.sql.as_deref().unwrap_or_default();
+        let put = self.session.pipelined(sql, &self.values, self.running.job.protocol).await;
+        put.map_err(|error| placed(sent, command, error))?;
+        self.pipeline.get_or_insert_default().push((at, sent_ns));
+        Ok(())
+    }
+
+    /// Ends the pipeline. Each of its statements takes from when it was put in until it is answered.
+    async fn end_pipeline(&mut self, sent: &Sent, counting: Counting<'_>) -> Result<(), Error> {
+        let put_in = self.pipeline.take().unwrap_or_default();
+        let texts: Vec<&str> = put_in.iter().filter_map(|(at, _)| sent.as_sent(*at).sql.as_deref()).collect();
+        let mut answered = put_in.iter();
+        let mut each = || {
+            if let Some((at, sent_ns)) = answered.next() {
+                counted(sent.as_sent(*at).kind, *sent_ns, None, counting);
+            }
+        };
+        let ended = self.session.end_pipeline(&texts, &mut each).await;
+        ended.map_err(|(number, error)| {
+            let Some((at, sent_ns)) = put_in.get(number) else { return error };
+            counted(sent.as_sent(*at).kind, *sent_ns, Some(&error), counting);
+            placed(sent, &sent.script.commands[*at], error)
+        })
     }
 
     /// Keeps the last row of an answer in variables, where the statement says so.
@@ -292,6 +378,17 @@ impl User {
                 sent.script.name, command.line
             )
         });
+    }
+}
+
+/// Counts a statement that was answered; not one that others were in the way of.
+fn counted(kind: usize, sent_ns: u64, error: Option<&Error>, counting: Counting<'_>) {
+    let now_ns = counting.clock.now_ns();
+    let mut recording = counting.recorder.at(now_ns);
+    match error {
+        None => recording.complete(now_ns, Completed { kind, due_ns: None, sent_ns, bytes: 0 }),
+        Some(Error::Conflict(_)) => {}
+        Some(_) => recording.fail(kind, 1),
     }
 }
 

@@ -1,0 +1,180 @@
+//! The bytes of a connection, at which the driver and our own exchanges take turns.
+//!
+//! The driver moves them on a task of its own and hands each row from task to task, which for a statement of one row costs more than all
+//! else that this program does. What others wrote is sent and read by `exchange` itself, over the driver's connection while that rests.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A socket, or what encrypts one.
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+pub(super) type Stream = Box<dyn Duplex>;
+
+struct State {
+    /// None while it is made an encrypted one.
+    stream: Option<Stream>,
+    is_ours: bool,
+    /// The driver, which wanted to read or write while it was not its turn.
+    waiting: Option<Waker>,
+}
+
+impl State {
+    fn give_back(&mut self) {
+        self.is_ours = false;
+        if let Some(driver) = self.waiting.take() {
+            driver.wake();
+        }
+    }
+}
+
+fn state(line: &Mutex<State>) -> MutexGuard<'_, State> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The driver's end.
+pub(super) struct DriversEnd(Arc<Mutex<State>>);
+
+/// Our end. The line is the driver's again once this is gone, so that it can take its leave.
+pub(super) struct OurEnd(Arc<Mutex<State>>);
+
+/// Both ends of one connection; it is the driver's turn.
+pub(super) fn ends(stream: Stream) -> (DriversEnd, OurEnd) {
+    let line = Arc::new(Mutex::new(State { stream: Some(stream), is_ours: false, waiting: None }));
+    (DriversEnd(Arc::clone(&line)), OurEnd(line))
+}
+
+impl DriversEnd {
+    /// The stream itself, to make another one of it.
+    pub(super) fn take(&self) -> io::Result<Stream> {
+        state(&self.0).stream.take().ok_or_else(gone)
+    }
+
+    pub(super) fn put(&self, stream: Stream) {
+        state(&self.0).stream = Some(stream);
+    }
+
+    fn poll<T>(
+        &self,
+        context: &mut Context<'_>,
+        poll: impl FnOnce(Pin<&mut Stream>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let mut state = state(&self.0);
+        if state.is_ours {
+            state.waiting = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        match &mut state.stream {
+            Some(stream) => poll(Pin::new(stream), context),
+            None => Poll::Ready(Err(gone())),
+        }
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the connection was not encrypted in the end")
+}
+
+impl AsyncRead for DriversEnd {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.poll(context, |stream, context| stream.poll_read(context, room))
+    }
+}
+
+impl AsyncWrite for DriversEnd {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll(context, |stream, context| stream.poll_write(context, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(context, |stream, context| stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(context, |stream, context| stream.poll_shutdown(context))
+    }
+}
+
+impl OurEnd {
+    /// It is our turn; the driver waits. Nothing may be under way for it.
+    pub(super) fn take(&self) {
+        state(&self.0).is_ours = true;
+    }
+
+    pub(super) fn give_back(&self) {
+        state(&self.0).give_back();
+    }
+
+    /// Sends what can be sent of some bytes.
+    pub(super) fn poll_send(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut state(&self.0).stream {
+            Some(stream) => Pin::new(stream).poll_write(context, bytes),
+            None => Poll::Ready(Err(gone())),
+        }
+    }
+
+    /// Sends what an encrypted stream still holds.
+    pub(super) fn poll_flush(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut state(&self.0).stream {
+            Some(stream) => Pin::new(stream).poll_flush(context),
+            None => Poll::Ready(Err(gone())),
+        }
+    }
+
+    /// Receives into some room, and gives the number of bytes; zero at the end.
+    pub(super) fn poll_receive(&self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut room = ReadBuf::new(room);
+        let received = match &mut state(&self.0).stream {
+            Some(stream) => Pin::new(stream).poll_read(context, &mut room),
+            None => Poll::Ready(Err(gone())),
+        };
+        received.map_ok(|()| room.filled().len())
+    }
+}
+
+impl Drop for OurEnd {
+    fn drop(&mut self) {
+        state(&self.0).give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    #[tokio::test]
+    async fn the_driver_waits_while_it_is_our_turn_and_goes_on_after_it() {
+        let (here, mut there) = duplex(64);
+        let (mut driver, ours) = ends(Box::new(here));
+        ours.take();
+        let reading = tokio::spawn(async move {
+            let mut byte = [0];
+            driver.read_exact(&mut byte).await.unwrap();
+            driver.write_all(b"d").await.unwrap();
+            byte[0]
+        });
+        there.write_all(b"o").await.unwrap();
+        let mut room = [0; 8];
+        let received = std::future::poll_fn(|context| ours.poll_receive(context, &mut room)).await.unwrap();
+        assert_eq!(&room[..received], b"o");
+        let sent = std::future::poll_fn(|context| ours.poll_send(context, b"x")).await.unwrap();
+        assert_eq!((sent, there.read_u8().await.unwrap()), (1, b'x'));
+        tokio::task::yield_now().await;
+        assert!(!reading.is_finished());
+        drop(ours);
+        there.write_all(b"r").await.unwrap();
+        assert_eq!(there.read_u8().await.unwrap(), b'd');
+        assert_eq!(reading.await.unwrap(), b'r');
+    }
+}
