@@ -91,6 +91,41 @@ impl Postgres {
         Ok(())
     }
 
+    /// Stands all processes of the server still, as a machine that hangs does: it answers nobody, and keeps its connections. No error if
+    /// it does not run.
+    ///
+    /// # Errors
+    /// The processes cannot be found or signalled.
+    pub fn freeze(&mut self) -> Result<(), InstanceError> {
+        let Some(pid) = self.server.pid() else { return Ok(()) };
+        let Some(postmaster) = Handle::open(pid)? else { return Ok(()) };
+        // Stopped, the postmaster makes no further processes while its children are looked for.
+        postmaster.signal(Signal::STOP)?;
+        await_stop(pid)?;
+        self.signal_children(pid, Signal::STOP)
+    }
+
+    /// Lets them go on.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn thaw(&mut self) -> Result<(), InstanceError> {
+        let Some(pid) = self.server.pid() else { return Ok(()) };
+        let Some(postmaster) = Handle::open(pid)? else { return Ok(()) };
+        self.signal_children(pid, Signal::CONT)?;
+        postmaster.signal(Signal::CONT)
+    }
+
+    fn signal_children(&self, pid: u32, signal: Signal) -> Result<(), InstanceError> {
+        for child in children(pid)? {
+            // One that has ended meanwhile needs none.
+            if let Some(child) = Handle::open(child)? {
+                child.signal(signal)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Stops the server in order: running transactions are rolled back, everything else is on disk. No error if it does
     /// not run.
     ///

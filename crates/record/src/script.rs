@@ -11,6 +11,10 @@ pub const TRANSACTION: &str = "transaction";
 pub const FAILED: &str = "failed_transactions";
 /// Gauge: what a script expected and did not find, in an interval.
 pub const UNMET: &str = "unmet_expectations";
+/// Gauge: transactions of an interval that took longer than their limit.
+pub const LATE: &str = "late_transactions";
+/// Gauge: transactions of an interval that were too late to be sent.
+pub const SKIPPED: &str = "skipped_transactions";
 /// Gauge: longest of the last 100 transactions at the end of an interval, in milliseconds.
 pub const LAST_100_MAX: &str = "transaction_last_100_max_ms";
 /// Gauge: the same without the time that scripts sleep.
@@ -41,6 +45,9 @@ pub struct ScriptSetup {
     pub clients: u32,
     /// Clients that begin each second.
     pub ramp_rate_per_s: f64,
+    /// Time beyond which a transaction is late, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_limit_ms: Option<f64>,
     /// How statements are sent: `simple`, `extended`, `prepared`.
     pub protocol: String,
     /// How often a transaction is tried that others are in the way of.
@@ -97,6 +104,12 @@ pub struct ScriptOutcome {
     pub retries: u64,
     /// Transactions of the window that failed.
     pub failed: u64,
+    /// Transactions of the window that took longer than their limit.
+    #[serde(default)]
+    pub late: u64,
+    /// Transactions that were too late to be sent within the window.
+    #[serde(default)]
+    pub skipped: u64,
     /// The first error of one that was given up, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,

@@ -34,6 +34,10 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
     vec![
         ("loop", format::pacing(setup.pacing)),
         ("clients", grouped(setup.clients.into())),
+        (
+            "latency limit",
+            setup.latency_limit_ms.map_or_else(|| "none".to_owned(), |ms| format::latency(ms * 1e3)),
+        ),
         ("statements are sent", setup.protocol.clone()),
         ("a transaction is tried", tries),
         ("defined variables", defined),

@@ -5,7 +5,7 @@ mod facts;
 mod finding;
 mod table;
 
-use record::script::{FAILED, LAST_100_MAX, TRANSACTION};
+use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
     MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup, Server,
     Setup, State, Workload, clients,
@@ -41,6 +41,9 @@ pub struct Script {
     pub failed: u64,
     /// Transactions that were tried again.
     pub retries: u64,
+    /// Transactions that took longer than their limit, and that were too late to be sent; none without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<Late>,
     /// What scripts expected and did not find, since the load began.
     pub unmet: u64,
     /// The first of these.
@@ -64,6 +67,27 @@ pub struct Script {
     pub(crate) setup: ScriptSetup,
 }
 
+/// Transactions that were not in time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Late {
+    /// The limit, in milliseconds.
+    pub limit_ms: f64,
+    /// Transactions that took longer.
+    pub late: u64,
+    /// Transactions that could not be in time any more when they could have been sent, and were not.
+    pub skipped: u64,
+    /// Both as a share of all that were finished or not sent.
+    pub share: Option<f64>,
+}
+
+impl Late {
+    fn of(limit_ms: f64, (late, skipped): (u64, u64), transactions: u64) -> Self {
+        let all = transactions + skipped;
+        let share = (all > 0).then(|| (late + skipped) as f64 / all as f64);
+        Self { limit_ms, late, skipped, share }
+    }
+}
+
 /// A statement of a script.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScriptStatement {
@@ -85,9 +109,9 @@ impl Script {
         };
         let empty = OperationInterval::default();
         let transactions = kinds.get(TRANSACTION).unwrap_or(&empty).count;
-        let (failed, retries) = match &outcome {
-            Some(outcome) => (outcome.failed, outcome.retries),
-            None => (counted(FAILED), counted(clients::RETRIES)),
+        let [failed, retries, late, skipped] = match &outcome {
+            Some(outcome) => [outcome.failed, outcome.retries, outcome.late, outcome.skipped],
+            None => [FAILED, clients::RETRIES, script::LATE, script::SKIPPED].map(counted),
         };
         let ScriptOutcome {
             transactions_by_client,
@@ -106,6 +130,7 @@ impl Script {
             per_s: UNIT.within(transactions, seconds),
             failed,
             retries,
+            late: setup.latency_limit_ms.map(|limit_ms| Late::of(limit_ms, (late, skipped), transactions)),
             unmet,
             first_unmet,
             first_failure,
@@ -177,7 +202,10 @@ impl Shown for OfScript {
     }
 
     fn metrics(&self) -> &'static [MetricOf] {
-        &[("transactions_per_s", |trial| trial.script()?.per_s)]
+        &[
+            ("transactions_per_s", |trial| trial.script()?.per_s),
+            ("late_pct", |trial| trial.script()?.late.as_ref()?.share.map(|share| share * 100.0)),
+        ]
     }
 
     fn kinds(&self) -> &'static [&'static str] {
@@ -273,6 +301,8 @@ impl Shown for OfScript {
         &[
             ("transactions_per_s", |trial| number(trial.script()?.per_s?)),
             ("failed_transactions", |trial| Some(trial.script()?.failed.to_string())),
+            ("late_transactions", |trial| Some(trial.script()?.late.as_ref()?.late.to_string())),
+            ("skipped_transactions", |trial| Some(trial.script()?.late.as_ref()?.skipped.to_string())),
             ("retried_transactions", |trial| Some(trial.script()?.retries.to_string())),
             ("unmet_expectations", |trial| Some(trial.script()?.unmet.to_string())),
             ("unanswered_transactions", |trial| Some(trial.script()?.unanswered.to_string())),

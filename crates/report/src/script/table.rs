@@ -26,12 +26,13 @@ pub(crate) fn transactions(report: &Report) -> Option<Table> {
         column("p99", "99 % of the transactions were as fast", 0),
         column("max", "longest transaction", 4),
         column("failed", "given up after a conflict, or not as their script expects", 2),
+        column("late", "later than the limit, or not sent because they would have been", 1),
         column("retries", "tried again after a deadlock or a serialization failure", 4),
         column("clients differ", "(max − min) / max of the clients' transactions", 5),
         words("state", "how it ended, unless complete", 0),
     ]);
     let table = Table::of("Scripts", columns, trials.iter().map(|trial| row(trial, &keys)));
-    table.map(|table| table.without_empty_columns(&["state", "95 %", "offered/s"]))
+    table.map(|table| table.without_empty_columns(&["state", "95 %", "offered/s", "late"]))
 }
 
 fn row(trial: &Trial, keys: &[String]) -> Row {
@@ -49,6 +50,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
         latency_or_dash(latency.and_then(|latency| latency.p99_us)),
         latency_or_dash(latency.and_then(|latency| latency.max_us)),
         count(|script| script.failed),
+        dash(script.and_then(|script| script.late.as_ref()?.share).map(format::per_cent)),
         count(|script| script.retries),
         dash(script.and_then(|script| script.client_variability).map(format::per_cent)),
         if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },

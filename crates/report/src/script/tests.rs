@@ -24,6 +24,7 @@ fn setup(trial: &MeasuredTrial) -> ScriptSetup {
         pacing: Loop::Closed { think_time_us: 0.0 },
         clients: 8,
         ramp_rate_per_s: 1e8,
+        latency_limit_ms: None,
         protocol: "prepared".to_owned(),
         tries: 1,
         defined: vec!["scale=10".to_owned()],
@@ -81,6 +82,23 @@ fn a_rate_is_told_with_its_latency_and_what_failed() {
     assert!((script.per_s.unwrap() - 100.0).abs() < 2.0, "{:?}", script.per_s);
     assert!((script.client_variability.unwrap() - 20.0 / 760.0).abs() < 1e-9);
     assert!(answers(&report)[0].contains("transactions a second of 8 clients"), "{:?}", answers(&report));
+}
+
+#[test]
+fn what_was_late_is_told_with_its_limit_and_is_a_metric() {
+    let report = report(|setup, outcome| {
+        setup.latency_limit_ms = Some(50.0);
+        (outcome.late, outcome.skipped) = (30, 10);
+    });
+    let found = said(&report, Level::Finding).join("\n");
+    assert!(found.contains("later than 50.0 ms") && found.contains("not sent"), "{found}");
+    let late = report.trials[0].script().unwrap().late.clone().unwrap();
+    let transactions = report.trials[0].script().unwrap().transactions as f64;
+    assert!((late.share.unwrap() - 40.0 / (transactions + 10.0)).abs() < 1e-9, "{late:?}");
+    let (_, late_pct) = OfScript.metrics().iter().find(|(name, _)| *name == "late_pct").unwrap();
+    assert_eq!(late_pct(&report.trials[0]), Some(late.share.unwrap() * 100.0));
+    let without = self::report(|_, _| {});
+    assert!(without.trials[0].script().unwrap().late.is_none());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The controller of a trial: hands over its intervals each second, adjusts the number of clients, and ends the load.
 
-use load::{Go, PauseWatch, Progress, lock};
+use load::{Go, PauseWatch, Progress, Recorder, lock};
 use record::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use record::{Interval, Main, Phase, Window};
 use std::collections::{BTreeMap, VecDeque};
@@ -32,7 +32,7 @@ pub(super) struct Controller<'a> {
     generator: GeneratorCpu,
     server_cpu: Option<ServerCpu>,
     governor: Option<Governor>,
-    /// Intervals of each part that not all parts have yet.
+    /// Intervals of each recorder of each part that not all have yet.
     closed: Vec<VecDeque<Interval>>,
     measured: Vec<Measured>,
     result: Result<(), TrialError>,
@@ -95,7 +95,7 @@ impl<'a> Controller<'a> {
             generator,
             server_cpu,
             governor: schedule.cpu_target.map(|share| Governor::new(share, schedule.clients)),
-            closed: vec![VecDeque::new(); clients.parts.len()],
+            closed: vec![VecDeque::new(); clients.parts.len() * clients.lanes()],
             measured: vec![Measured::nothing(&clients.names.turns); clients.parts.len()],
             result: Ok(()),
         }
@@ -138,15 +138,15 @@ impl<'a> Controller<'a> {
 
     fn end_load(&mut self, now_ns: u64) {
         if self.ending.end_load(now_ns) {
-            self.clients.parts.iter().for_each(|part| part.recorder.end_load(now_ns));
+            recorders(self.clients).for_each(|recorder| recorder.end_load(now_ns));
         }
         self.clients.load_over.set();
     }
 
     /// Tells every interval that is whole by now.
     fn hand_over(&mut self, now_ns: u64) {
-        for (closed, part) in self.closed.iter_mut().zip(&self.clients.parts) {
-            closed.extend(part.recorder.take_closed(now_ns));
+        for (closed, recorder) in self.closed.iter_mut().zip(recorders(self.clients)) {
+            closed.extend(recorder.take_closed(now_ns));
         }
         while self.closed.iter().all(|closed| !closed.is_empty()) {
             self.tell_next(now_ns);
@@ -157,10 +157,10 @@ impl<'a> Controller<'a> {
     fn finish(&mut self) {
         let now_ns = self.clock.now_ns();
         self.end_load(now_ns);
-        for (closed, part) in self.closed.iter_mut().zip(&self.clients.parts) {
-            closed.extend(part.recorder.finish(now_ns));
+        for (closed, recorder) in self.closed.iter_mut().zip(recorders(self.clients)) {
+            closed.extend(recorder.finish(now_ns));
         }
-        // Of a part that did nothing more there is none where another one was answered at this very moment.
+        // Of one that did nothing more there is none where another one was answered at this very moment.
         while self.closed.iter().any(|closed| !closed.is_empty()) {
             self.tell_next(now_ns);
         }
@@ -168,7 +168,11 @@ impl<'a> Controller<'a> {
 
     /// Tells the next interval of all parts together.
     fn tell_next(&mut self, now_ns: u64) {
-        let intervals: Vec<Option<Interval>> = self.closed.iter_mut().map(VecDeque::pop_front).collect();
+        let of_part = |lanes: &mut [VecDeque<Interval>]| {
+            lanes.iter_mut().filter_map(VecDeque::pop_front).reduce(together)
+        };
+        let intervals: Vec<Option<Interval>> =
+            self.closed.chunks_mut(self.clients.lanes()).map(of_part).collect();
         for (measured, interval) in self.measured.iter_mut().zip(&intervals) {
             interval.iter().for_each(|interval| measured.add(interval));
         }
@@ -235,19 +239,26 @@ impl<'a> Controller<'a> {
             names.turns.among(&interval.operations).map(|(_, kind)| kind.count).sum()
         };
         let by_part: Vec<u64> = intervals.iter().map(|interval| interval.as_ref().map_or(0, turns)).collect();
-        let mut all = intervals.into_iter().flatten();
-        let mut merged = all.next()?;
-        for interval in all {
-            for (kind, operation) in &interval.operations {
-                merged.operations.entry(kind.clone()).or_default().merge(operation);
-            }
-            add_counters(&mut merged.gauges, &interval.gauges);
-        }
+        let mut merged = intervals.into_iter().flatten().reduce(together)?;
         for (part, turns) in by_part.into_iter().enumerate() {
             merged.gauges.insert((names.turns_of_part)(part + 1), turns as f64);
         }
         Some(merged)
     }
+}
+
+/// Those of all parts, one part after the other.
+fn recorders(clients: &Clients) -> impl Iterator<Item = &Recorder> {
+    clients.parts.iter().flat_map(|part| &part.recorders)
+}
+
+/// The same interval of two who were cut alike.
+fn together(mut one: Interval, other: Interval) -> Interval {
+    for (kind, operation) in &other.operations {
+        one.operations.entry(kind.clone()).or_default().merge(operation);
+    }
+    add_counters(&mut one.gauges, &other.gauges);
+    one
 }
 
 impl Names {

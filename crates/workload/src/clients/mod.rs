@@ -33,7 +33,7 @@ pub(crate) use cpu::{CpuUse, MachineCpu};
 pub(crate) use meter::OwnCpu;
 pub use meter::{CpuReading, ServerMeter};
 pub(crate) use schedule::Schedule;
-pub(crate) use shared::{Clients, Names, Part};
+pub(crate) use shared::{Clients, Late, Names, Part};
 
 /// What one client does.
 pub(crate) trait Client: Sized + 'static {
@@ -75,6 +75,8 @@ pub(crate) struct Done {
 pub(crate) struct Place {
     pub(crate) part: usize,
     pub(crate) client: u32,
+    /// Among the recorders of its part: that of its thread.
+    lane: usize,
 }
 
 /// Where a client counts.

@@ -15,6 +15,8 @@ pub(crate) struct Schedule {
     pub(crate) cpu_target: Option<f64>,
     /// Warm-up and window.
     pub(crate) phases: Phases,
+    /// A turn that takes longer is late; in an open loop one that is later than this when it could begin is passed over.
+    pub(crate) latency_limit: Option<Span>,
     pub(crate) seed: u64,
 }
 

@@ -9,8 +9,12 @@ use tokio::sync::watch;
 
 use super::last_100::Last100;
 use super::schedule::Schedule;
+use super::threads::load_threads;
 use crate::outages::Outages;
 use crate::signal::Signal;
+
+/// Most recorders of a part: threads beyond share them, since each takes some memory.
+const LANES_MAX: usize = 8;
 
 /// All clients of a trial.
 #[derive(Debug)]
@@ -41,14 +45,24 @@ pub(crate) struct Names {
     pub(crate) net_last_100_max: &'static str,
     /// Counter that adds up the turns' net times, in microseconds.
     pub(crate) net_us: usize,
+    /// Counters of turns that took longer than their limit, and that were passed over, where there is a limit.
+    pub(crate) late: Option<Late>,
     /// Gauge: turns of a part, counted from 1.
     pub(crate) turns_of_part: fn(usize) -> String,
+}
+
+/// Counters of what is late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) late: usize,
+    pub(crate) skipped: usize,
 }
 
 /// Clients that load the same, such as one database of several.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(super) recorder: Recorder,
+    /// One for each load thread: what two processors write takes each of them as long as a system call.
+    pub(super) recorders: Vec<Recorder>,
     pub(super) last_100: Mutex<Last100>,
     /// When its turns are due; none in a closed loop.
     pub(super) due: Option<Mutex<Arrivals>>,
@@ -64,9 +78,10 @@ pub(crate) struct Part {
 impl Clients {
     /// Of so many parts, each counting the same.
     pub(crate) fn new(schedule: Schedule, parts: u32, counted: &Counted, names: Names) -> Self {
+        let lanes = load_threads((schedule.clients * parts) as usize).clamp(1, LANES_MAX);
         let active = if schedule.cpu_target.is_some() { 1 } else { schedule.clients };
         Self {
-            parts: (0..parts).map(|number| Part::new(&schedule, (number, parts), counted.clone())).collect(),
+            parts: (0..parts).map(|number| Part::new(&schedule, (number, parts), counted, lanes)).collect(),
             schedule,
             names,
             active: watch::Sender::new(active),
@@ -79,6 +94,11 @@ impl Clients {
     /// Outages of all parts that began, go on or ended since this was asked last.
     pub(super) fn marks(&self) -> Vec<Mark> {
         self.parts.iter().flat_map(|part| part.outages().news(MarkKind::Outage)).collect()
+    }
+
+    /// Recorders of each part.
+    pub(super) fn lanes(&self) -> usize {
+        self.parts.first().map_or(1, |part| part.recorders.len())
     }
 
     /// The parts, in their order.
@@ -107,11 +127,11 @@ impl Clients {
 }
 
 impl Part {
-    fn new(schedule: &Schedule, (number, parts): (u32, u32), counted: Counted) -> Self {
+    fn new(schedule: &Schedule, (number, parts): (u32, u32), counted: &Counted, lanes: usize) -> Self {
         let seed = schedule.seed.wrapping_add(u64::from(number));
         let due = Arrivals::of(schedule.pacing, number, parts, seed);
         Self {
-            recorder: Recorder::new(counted, schedule.phases),
+            recorders: (0..lanes).map(|_| Recorder::new(counted.clone(), schedule.phases)).collect(),
             last_100: Mutex::default(),
             all_due: due.clone(),
             due: due.map(Mutex::new),

@@ -110,6 +110,7 @@ impl Driven {
 
 fn schedule(clients: u32, seconds: u64) -> Schedule {
     Schedule {
+        latency_limit: None,
         clients,
         ramp_rate_per_s: 1e6,
         pacing: Pacing::Closed { think_time: Span::ZERO },
@@ -152,13 +153,15 @@ fn driven_with(
 ) -> Driven {
     // A name that other workloads have too.
     let kind = Kind { name: "login".to_owned(), open: schedule.pacing.is_open() };
-    let counted = Counted { kinds: vec![kind], counters: ["fourths", "net_us"].map(str::to_owned).into() };
+    let counters = ["fourths", "net_us", "late", "skipped"].map(str::to_owned).into();
+    let counted = Counted { kinds: vec![kind], counters };
     let names = Names {
         clients: "clients".to_owned(),
         turns: Main::Kind("login".to_owned()),
         last_100_max: "longest_ms",
         net_last_100_max: "longest_net_ms",
         net_us: 1,
+        late: Some(Late { late: 2, skipped: 3 }),
         turns_of_part: |part| format!("part_{part}"),
     };
     let clients = Arc::new(Clients::new(schedule, parts, &counted, names));
@@ -247,6 +250,31 @@ fn turns_that_are_due_and_have_no_client_are_arrears() {
     let last = driven.intervals.iter().rfind(|interval| interval.phase == Phase::Measure).unwrap();
     let response_s = last.operations["login"].response.as_ref().unwrap().max_us().unwrap() / 1e6;
     assert!((4.9..5.3).contains(&response_s), "it counts from when it was due: {response_s} s");
+}
+
+#[test]
+fn turns_that_could_not_be_in_time_are_passed_over_and_those_that_took_longer_counted() {
+    let limit = |ms| Some(Span { ns: ms * MS });
+    let pacing = Pacing::Fixed { rate_per_s: 10.0 };
+    let overloaded = Schedule { pacing, latency_limit: limit(250), ..schedule(1, 10) };
+    let driven = driven(overloaded, answering_after(200));
+    let (turns, skipped) = (driven.turns(), driven.measured("skipped") as u64);
+    assert_eq!(turns + skipped + driven.clients.unsent(driven.conducted.load_end_ns), 100);
+    // Every second one: what it has waited for another is 200 ms, and its own are as many.
+    assert!((46..=50).contains(&skipped), "{skipped}");
+    assert!(driven.measured("late") >= 40.0, "{}", driven.measured("late"));
+    let last = driven.intervals.iter().rfind(|interval| interval.phase == Phase::Measure).unwrap();
+    let response_ms = last.operations["login"].response.as_ref().unwrap().max_us().unwrap() / 1e3;
+    assert!(response_ms <= 451.0, "what is sent was at most 250 ms late: {response_ms} ms");
+}
+
+#[test]
+fn in_a_closed_loop_nothing_is_passed_over() {
+    let limited = |ms| Schedule { latency_limit: Some(Span { ns: ms * MS }), ..schedule(1, 10) };
+    let late = driven(limited(100), answering_after(200));
+    assert_eq!((late.measured("late"), late.measured("skipped")), (49.0, 0.0));
+    let in_time = driven(limited(200), answering_after(200));
+    assert_eq!(in_time.measured("late"), 0.0, "the limit itself is in time");
 }
 
 /// A turn that was answered at the very moment at which the load ended was not told, if another part had none.

@@ -42,8 +42,7 @@ pub(super) fn start<C: Client>(
     simulated: bool,
 ) -> Result<Threads<LoadThread>, TrialError> {
     let places = places(clients);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let count = if simulated { 1 } else { processors.min(places.len()) };
+    let count = if simulated { 1 } else { load_threads(places.len()) };
     if !simulated {
         allow_files(places.len() as u64, &clients.names.clients)?;
     }
@@ -53,13 +52,20 @@ pub(super) fn start<C: Client>(
         ending.over.set();
     });
     for number in 0..count {
-        let own: Vec<Place> = places.iter().skip(number).step_by(count).copied().collect();
+        let lane = number % clients.lanes();
+        let own = places.iter().skip(number).step_by(count);
+        let own: Vec<Place> = own.map(|&place| Place { lane, ..place }).collect();
         let (load, clients) = (Arc::clone(load), Arc::clone(clients));
         threads.start(LoadThread(number), move |gate| async move {
             LocalSet::new().run_until(drive::<C>(&load, &clients, &own, gate)).await
         })?;
     }
     Ok(threads)
+}
+
+/// Load threads of so many clients.
+pub(super) fn load_threads(clients: usize) -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(clients)
 }
 
 /// Lets this process open a connection for each client. A file of SQLite is three: itself, its log and the log's index.
@@ -86,7 +92,7 @@ fn allow_files(clients: u64, parameter: &str) -> Result<(), TrialError> {
 fn places(clients: &Clients) -> Vec<Place> {
     let parts = clients.parts.len();
     let numbers = 0..clients.schedule.clients;
-    numbers.flat_map(|client| (0..parts).map(move |part| Place { part, client })).collect()
+    numbers.flat_map(|client| (0..parts).map(move |part| Place { part, client, lane: 0 })).collect()
 }
 
 /// Connects clients, and drives them from the beginning of the load to its end.

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use database::Error;
-use load::{Completed, Pacing, lock};
+use load::{Completed, Pacing, Recorder, lock};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Phase;
+use tokio::sync::watch;
 
 use super::shared::{Clients, Part};
 use super::{Client, Counting, Done, Place};
@@ -27,13 +28,34 @@ pub(super) struct Turns<C> {
     turn: Option<usize>,
     /// When the connection was made.
     connected_ns: u64,
+    /// When the last turn ended, if nothing was waited for since.
+    ended_ns: Option<u64>,
+    /// Clients that may begin a turn, as they were last told.
+    active: watch::Receiver<u32>,
+    may_turn: bool,
+    /// Turns that it finished in the measured window.
+    measured: u64,
 }
 
 impl<C: Client> Turns<C> {
     pub(super) fn new(clients: Arc<Clients>, place: Place, clock: Clock, client: C) -> Self {
         let number = (place.part as u64) << 32 | u64::from(place.client);
         let chance = Xoshiro256PlusPlus::seed_from_u64(clients.schedule.seed ^ number.rotate_left(17));
-        Self { clients, place, clock, client, chance, turn: None, connected_ns: 0 }
+        let mut active = clients.active.subscribe();
+        let may_turn = place.client < *active.borrow_and_update();
+        Self {
+            clients,
+            place,
+            clock,
+            client,
+            chance,
+            turn: None,
+            connected_ns: 0,
+            ended_ns: None,
+            active,
+            may_turn,
+            measured: 0,
+        }
     }
 
     /// Takes turns until the load is over.
@@ -46,9 +68,10 @@ impl<C: Client> Turns<C> {
             () = clients.over.wait() => Err("had no answer long after the end of the load".to_owned()),
         };
         if let Some(kind) = self.turn.take() {
-            part.recorder.at(self.clock.now_ns()).fail(kind, 1);
+            self.recorder(part).at(self.clock.now_ns()).fail(kind, 1);
             self.client.lost();
         }
+        part.turns_by_client[self.place.client as usize].store(self.measured, Ordering::Relaxed);
         if let Err(why) = ended {
             part.stopped(self.place.client, &why);
         }
@@ -69,32 +92,59 @@ impl<C: Client> Turns<C> {
         Ok(())
     }
 
+    fn recorder<'a>(&self, part: &'a Part) -> &'a Recorder {
+        &part.recorders[self.place.lane]
+    }
+
     /// Waits until the next turn may begin, and gives when it was due; none if none begins any more.
     async fn may_begin(&mut self, part: &Part) -> Option<Option<u64>> {
         let clients = &self.clients;
-        let is_active = |active: &u32| self.place.client < *active;
-        if !is_active(&clients.active.borrow()) {
-            let mut active = clients.active.subscribe();
+        let client = self.place.client;
+        // Whether they changed is seen without writing to what all threads read.
+        if self.active.has_changed().is_ok_and(|has_changed| has_changed) {
+            self.may_turn = client < *self.active.borrow_and_update();
+        }
+        if !self.may_turn {
+            self.ended_ns = None;
             tokio::select! {
-                _ = active.wait_for(is_active) => {}
+                _ = self.active.wait_for(|active| client < *active) => self.may_turn = true,
                 () = clients.load_over.wait() => return None,
             }
         }
         let end_ns = clients.schedule.phases.end_ns();
-        if clients.load_over.is_set() || self.clock.now_ns() >= end_ns {
-            return None;
+        loop {
+            // To read the clock takes as long as much else does.
+            let now_ns = self.ended_ns.take().unwrap_or_else(|| self.clock.now_ns());
+            if clients.load_over.is_set() || now_ns >= end_ns {
+                return None;
+            }
+            let Some(due) = &part.due else { return Some(None) };
+            let due_ns = {
+                let mut due = lock(due);
+                (due.next_ns() < end_ns).then(|| due.take())?
+            };
+            tokio::select! {
+                biased;
+                // What was due before the load ended is sent.
+                () = self.clock.until(due_ns) => {}
+                () = clients.load_over.wait() => return None,
+            }
+            if !self.is_too_late(part, due_ns) {
+                return Some(Some(due_ns));
+            }
         }
-        let Some(due) = &part.due else { return Some(None) };
-        let due_ns = {
-            let mut due = lock(due);
-            (due.next_ns() < end_ns).then(|| due.take())?
-        };
-        tokio::select! {
-            biased;
-            // What was due before the load ended is sent.
-            () = self.clock.until(due_ns) => Some(Some(due_ns)),
-            () = clients.load_over.wait() => None,
+    }
+
+    /// Whether a turn could not be in time any more: it is passed over, and counted.
+    fn is_too_late(&self, part: &Part, due_ns: u64) -> bool {
+        let limit = self.clients.schedule.latency_limit.zip(self.clients.names.late);
+        let Some((limit, late)) = limit else { return false };
+        let now_ns = self.clock.now_ns();
+        let is_too_late = now_ns.saturating_sub(due_ns) > limit.ns;
+        if is_too_late {
+            self.recorder(part).at(now_ns).count(late.skipped);
         }
+        is_too_late
     }
 
     /// One turn, counted whatever becomes of it.
@@ -102,10 +152,12 @@ impl<C: Client> Turns<C> {
         let (kind, turn) = self.client.next();
         let sent_ns = self.clock.now_ns();
         self.turn = Some(kind);
-        let done = self.client.once(turn, Counting { recorder: &part.recorder, clock: self.clock }).await;
+        let done =
+            self.client.once(turn, Counting { recorder: self.recorder(part), clock: self.clock }).await;
         self.turn = None;
         let now_ns = self.clock.now_ns();
-        let mut recording = part.recorder.at(now_ns);
+        self.ended_ns = Some(now_ns);
+        let mut recording = self.recorder(part).at(now_ns);
         let Done { counter, aside_ns, is_failed } = done.inspect_err(|_| recording.fail(kind, 1))?;
         let net_ns = now_ns.saturating_sub(sent_ns + aside_ns);
         recording.add(self.clients.names.net_us, net_ns / 1_000);
@@ -114,13 +166,22 @@ impl<C: Client> Turns<C> {
             false => recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 }),
         }
         counter.into_iter().for_each(|counter| recording.count(counter));
+        let limit = self.clients.schedule.latency_limit.zip(self.clients.names.late);
+        if let Some((_, late)) = limit.filter(|(limit, _)| now_ns - due_ns.unwrap_or(sent_ns) > limit.ns)
+            && !is_failed
+        {
+            recording.count(late.late);
+        }
         let phase = recording.phase();
         if phase == Phase::Measure && !is_failed {
-            part.turns_by_client[self.place.client as usize].fetch_add(1, Ordering::Relaxed);
+            self.measured += 1;
         }
         drop(recording);
         let times_ns = [now_ns - due_ns.unwrap_or(sent_ns), net_ns];
-        [&self.clients.last_100, &part.last_100].iter().for_each(|last| lock(last).add(phase, times_ns));
+        // Of one part alone nothing is told but of the whole.
+        let last_100 =
+            [Some(&self.clients.last_100), (self.clients.parts.len() > 1).then_some(&part.last_100)];
+        last_100.into_iter().flatten().for_each(|last| lock(last).add(phase, times_ns));
         Ok(())
     }
 
@@ -131,6 +192,7 @@ impl<C: Client> Turns<C> {
             return;
         }
         let share_of = |ns: u64, chance: u64| ((u128::from(ns) * u128::from(chance)) >> 64) as u64;
+        self.ended_ns = None;
         let pause_ns = share_of(2 * think_time.ns, self.chance.next_u64());
         tokio::select! {
             () = tokio::time::sleep(Duration::from_nanos(pause_ns)) => {}
@@ -141,6 +203,7 @@ impl<C: Client> Turns<C> {
     /// Connects again after the connection was lost.
     async fn connect_again(&mut self, part: &Part, error: &Error) -> Result<(), String> {
         self.client.lost();
+        self.ended_ns = None;
         let mut last = error.to_string();
         part.outages().failed_since(self.connected_ns, self.clock.now_ns(), &last);
         let mut backoff = Backoff::new();

@@ -101,6 +101,7 @@ impl Job {
             pacing: self.pacing,
             cpu_target: self.cpu_target,
             phases: self.phases,
+            latency_limit: None,
             seed: self.seed,
         }
     }

@@ -33,6 +33,8 @@ pub struct Job {
     pub ramp_rate: f64,
     /// Closed with a mean time to think, or transactions due at a rate a second.
     pub pacing: Pacing,
+    /// Time beyond which a transaction is late.
+    pub latency_limit: Option<Span>,
     /// How statements are sent.
     pub protocol: database::Protocol,
     /// How often a transaction is tried.
@@ -58,7 +60,8 @@ impl Job {
         problems.none()?;
         let job = Self::defaulted(settings);
         let ramp = job.schedule().ramp();
-        if job.phases.warm_up < ramp {
+        // All at once takes nanoseconds.
+        if settings.ramp_rate.is_some() && job.phases.warm_up < ramp {
             let mut problems = Problems::default();
             problems.add(
                 "warm_up",
@@ -80,6 +83,7 @@ impl Job {
             pacing: self.pacing,
             cpu_target: None,
             phases: self.phases,
+            latency_limit: self.latency_limit,
             seed: self.seed,
         }
     }
@@ -96,6 +100,7 @@ impl Job {
                 (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
                 (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
             },
+            latency_limit: settings.latency_limit,
             protocol: settings.protocol.unwrap_or_default().0,
             tries: settings.max_tries.unwrap_or(1),
             defined: settings.define.clone(),
@@ -121,9 +126,13 @@ fn check(problems: &mut Problems, settings: &Settings) {
     problems.within("rate", settings.rate, 0.001, 1e9);
     problems.within("max_tries", settings.max_tries, 1, TRIES_MAX);
     problems.some_time("duration", settings.duration);
-    for (parameter, given) in
-        [("duration", settings.duration), ("warm_up", settings.warm_up), ("think_time", settings.think_time)]
-    {
+    problems.some_time("latency_limit", settings.latency_limit);
+    for (parameter, given) in [
+        ("duration", settings.duration),
+        ("warm_up", settings.warm_up),
+        ("think_time", settings.think_time),
+        ("latency_limit", settings.latency_limit),
+    ] {
         problems.no_age(parameter, given);
     }
     if settings.poisson.is_some() && settings.rate.is_none() {

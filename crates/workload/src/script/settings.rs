@@ -45,6 +45,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
+    /// A transaction that takes longer counts as late, with --rate from when it was due. One that is later than this before it could be
+    /// sent is not sent, and counted too
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_limit: Option<Span>,
+
     /// Load that does not count, before the measured window [default: 5s]
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]

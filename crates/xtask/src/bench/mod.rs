@@ -20,6 +20,7 @@ mod guest;
 mod historian;
 mod io_limit;
 mod orders;
+mod pgbench;
 mod program;
 mod ratio;
 mod report;
@@ -37,6 +38,9 @@ pub(crate) enum Bench {
     Verify(VerifyOptions),
     /// Sessions with TLS against the same without: flushes, calls, sessions opened
     Encryption(EncryptionOptions),
+    /// SQL of users against pgbench: transactions a second, client CPU of each, and what a server that hangs does to an open loop
+    #[command(name = "script")]
+    Pgbench(PgbenchOptions),
     /// Client CPU of calls to SQL Server against the same calls to PostgreSQL
     Calls(CallsOptions),
     /// The historian against bare loops of the same statements, on throwaway servers
@@ -114,6 +118,22 @@ pub(crate) struct EncryptionOptions {
     /// Seconds of one run
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+}
+
+#[derive(Args)]
+pub(crate) struct PgbenchOptions {
+    /// Pairs of runs for each number of clients; pgbench and prony take turns
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Seconds of one run
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    seconds: u32,
+    /// Only what contains this: clients, frozen
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// A prony that was built already [default: the release one, which is built]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -226,6 +246,7 @@ impl Bench {
             Self::Disk(options) => disk::run(options, workspace)?,
             Self::Verify(options) => disk_verify::run(options, workspace)?,
             Self::Encryption(options) => encryption::run(options, workspace)?,
+            Self::Pgbench(options) => pgbench::run(options, workspace)?,
             Self::Calls(options) => calls::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,

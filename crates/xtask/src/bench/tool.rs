@@ -112,7 +112,7 @@ fn figures_of(tool: Tool, output: &Output, place: &Path) -> Result<Figures> {
 }
 
 /// User and system time of all children that have ended.
-fn children_cpu_us() -> Result<f64> {
+pub(super) fn children_cpu_us() -> Result<f64> {
     let usage =
         getrusage(UsageWho::RUSAGE_CHILDREN).context("cannot read the CPU time of child processes")?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64)

@@ -1,7 +1,7 @@
 //! Statements of others, sent and answered over the driver's connection while that rests:
 //! <https://www.postgresql.org/docs/current/protocol-flow.html>.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::task::{Context, Poll, ready};
 
@@ -32,8 +32,9 @@ pub(super) struct Exchange {
 /// Statements that the server keeps parsed, by their text.
 #[derive(Default)]
 struct Names {
-    numbers: HashMap<String, u32>,
-    last: u32,
+    /// Text and name. A script has few: to look at each is faster than a hash.
+    kept: Vec<(String, String)>,
+    last: u64,
 }
 
 /// What the server has still to answer, in the order in which it will.
@@ -150,8 +151,8 @@ impl Exchange {
 
     /// A statement that failed is parsed anew the next time, because its tables may be others now.
     pub(super) fn forget(&mut self, sql: &str) {
-        if let Some(number) = self.names.numbers.remove(sql) {
-            message::close(&mut self.out, &name(number));
+        if let Some(at) = self.names.kept.iter().position(|(text, _)| text == sql) {
+            message::close(&mut self.out, &self.names.kept.swap_remove(at).1);
         }
     }
 
@@ -229,22 +230,19 @@ fn closed() -> io::Error {
 impl Names {
     /// Binds the values to a statement that the server keeps; at first it is parsed.
     fn bind(&mut self, out: &mut Vec<u8>, sql: &str, values: &[Value]) {
-        if let Some(&number) = self.numbers.get(sql) {
-            return message::bind(out, &name(number), values);
+        if let Some((_, name)) = self.kept.iter().find(|(text, _)| text == sql) {
+            return message::bind(out, name, values);
         }
-        if self.numbers.len() >= PREPARED {
-            self.numbers.drain().for_each(|(_, number)| message::close(out, &name(number)));
+        if self.kept.len() >= PREPARED {
+            self.kept.drain(..).for_each(|(_, name)| message::close(out, &name));
         }
         self.last += 1;
-        self.numbers.insert(sql.to_owned(), self.last);
-        message::parse(out, &name(self.last), sql);
-        message::bind(out, &name(self.last), values);
+        // Apart from the driver's.
+        let name = format!("prony{}", self.last);
+        message::parse(out, &name, sql);
+        message::bind(out, &name, values);
+        self.kept.push((sql.to_owned(), name));
     }
-}
-
-/// Of a statement, apart from the driver's.
-fn name(number: u32) -> String {
-    format!("prony{number}")
 }
 
 impl Answers {
@@ -270,6 +268,7 @@ impl Answers {
                     self.columns = message::columns(heard.body).ok_or_else(no_message)?;
                 }
             }
+            b'C' if owed == Owed::Statement(Wanted::Nothing) => self.complete(Some(0), owed, take)?,
             b'C' => self.complete(message::rows_of_tag(heard.body), owed, take)?,
             // An empty statement.
             b'I' => self.complete(Some(0), owed, take)?,

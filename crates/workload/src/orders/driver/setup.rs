@@ -96,6 +96,7 @@ pub(super) async fn prepare(
         last_100_max: orders::LAST_100_MAX,
         net_last_100_max: orders::NET_LAST_100_MAX,
         net_us: NET_US,
+        late: None,
         turns_of_part: orders::target_orders,
     };
     let clients = Clients::new(job.schedule(), stores.len() as u32, &counted(job.pacing.is_open()), names);

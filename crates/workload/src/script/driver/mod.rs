@@ -16,7 +16,7 @@ use super::settings::Protocol;
 use crate::TrialError;
 use crate::clients::{Clients, Conducted, Drive, Names};
 use crate::waiting::unless_stopped;
-use running::{NET_US, Running, Told, sent};
+use running::{LATE, NET_US, Running, Told, sent};
 use user::User;
 
 /// Runs what makes tables and rows in a database that was made for the run.
@@ -48,7 +48,8 @@ pub fn run(
         .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
     runtime.block_on(async {
         let dialect = lease.url().engine().dialect();
-        let (scripts, counted, recorded) = sent(program, (job.protocol, dialect), job.pacing.is_open());
+        let (scripts, counted, recorded) =
+            sent(program, (job.protocol, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
         let described = unless_stopped(stop, describe(job, lease, recorded));
         let setup = described.await.ok_or(TrialError::Interrupted)??;
         let running = Arc::new(Running {
@@ -64,6 +65,7 @@ pub fn run(
             last_100_max: script::LAST_100_MAX,
             net_last_100_max: script::NET_LAST_100_MAX,
             net_us: NET_US,
+            late: job.latency_limit.map(|_| LATE),
             turns_of_part: script::target_transactions,
         };
         let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names));
@@ -93,6 +95,7 @@ async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result
         pacing: job.pacing.recorded(),
         clients: job.clients,
         ramp_rate_per_s: job.ramp_rate,
+        latency_limit_ms: job.latency_limit.map(|limit| limit.ns as f64 / 1e6),
         protocol: Protocol(job.protocol).to_string(),
         tries: job.tries,
         defined: job.defined.iter().map(ToString::to_string).collect(),
@@ -111,6 +114,8 @@ fn outcome(running: &Running, all: &Clients, conducted: &Conducted) -> ScriptOut
         outcome.transactions_by_client = part.turns_by_client();
         outcome.retries = measured.counted(clients::RETRIES);
         outcome.failed = measured.counted(script::FAILED);
+        outcome.late = measured.counted(script::LATE);
+        outcome.skipped = measured.counted(script::SKIPPED);
         outcome.unanswered += u64::from(part.ended_by_mistake());
         outcome.stopped = part.take_stopped();
         outcome.outages = part.take_outages();

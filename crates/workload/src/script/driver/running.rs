@@ -6,6 +6,7 @@ use database::{Dialect, Lease, Protocol, Wanted};
 use load::{Counted, Kind};
 use record::{ScriptInUse, StatementInUse, clients, script};
 
+use crate::clients::Late;
 use crate::script::Job;
 use crate::script::language::{Counting, Names, Script, Statement, Step};
 use crate::script::program::{Drawn, Program};
@@ -20,6 +21,8 @@ pub(super) const NET_US: usize = 1;
 pub(super) const FAILED: usize = 2;
 /// Counter: what was expected and not found.
 pub(super) const UNMET: usize = 3;
+/// Counters of what is late, behind these.
+pub(super) const LATE: Late = Late { late: 4, skipped: 5 };
 
 /// Everything that is shared.
 #[derive(Debug)]
@@ -76,7 +79,7 @@ pub(super) struct Told {
 pub(super) fn sent(
     program: &Program,
     (protocol, dialect): (Protocol, Dialect),
-    is_open: bool,
+    (is_open, has_limit): (bool, bool),
 ) -> (Vec<Sent>, Counted, Vec<ScriptInUse>) {
     let mut kinds = vec![Kind { name: script::TRANSACTION.to_owned(), open: is_open }];
     let several = program.scripts.len() > 1;
@@ -110,8 +113,10 @@ pub(super) fn sent(
         });
         all.push(Sent { script: drawn.script.clone(), weight: drawn.weight, kind, statements });
     }
-    let counters = [clients::RETRIES, script::NET_US, script::FAILED, script::UNMET];
-    (all, Counted { kinds, counters: counters.map(str::to_owned).to_vec() }, recorded)
+    let counters =
+        [clients::RETRIES, script::NET_US, script::FAILED, script::UNMET, script::LATE, script::SKIPPED];
+    let counters = counters[..if has_limit { counters.len() } else { LATE.late }].iter();
+    (all, Counted { kinds, counters: counters.map(|&name| name.to_owned()).collect() }, recorded)
 }
 
 /// A script's name; of several of one name with its number.

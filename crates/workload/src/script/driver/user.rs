@@ -1,5 +1,7 @@
 //! One client: a script at each turn.
 
+use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +17,22 @@ use crate::script::language::{self, Chance, Command, Statement, Step, Variables,
 /// Why no command may want a result within a pipeline.
 const NO_RESULT: &str = "within a pipeline no result is known: put the statement before it or after it";
 
+/// What all clients share, held once more by each: a count of holders that all threads change would be in their way.
+#[derive(Debug)]
+struct Shared(Arc<Running>);
+
+impl Deref for Shared {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        &self.0
+    }
+}
+
 /// One client.
 #[derive(Debug)]
 pub(super) struct User {
-    running: Arc<Running>,
+    running: Rc<Shared>,
     session: Session,
     variables: Variables,
     chance: Chance,
@@ -40,7 +54,7 @@ impl Client for User {
     type Turn = usize;
 
     async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
-        let running = Arc::clone(load);
+        let running = Rc::new(Shared(Arc::clone(load)));
         let session = running.session().await?;
         let seed = running.job.seed ^ u64::from(place.client).wrapping_add(1).rotate_left(17);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -66,9 +80,9 @@ impl Client for User {
     }
 
     async fn once(&mut self, script: usize, counting: Counting<'_>) -> Result<Done, Error> {
-        let running = Arc::clone(&self.running);
+        let running = Rc::clone(&self.running);
         let sent = &running.scripts[script];
-        let sent_ns = counting.clock.now_ns();
+        let sent_ns = sent.kind.map(|_| counting.clock.now_ns());
         self.is_under_way = true;
         let mut done = self.tried(sent, counting).await;
         if done.is_ok() && !std::mem::replace(&mut self.ends[script], true) {
@@ -76,7 +90,7 @@ impl Client for User {
         }
         self.is_under_way = done.as_ref().is_err_and(Error::is_lost);
         let done = done?;
-        if let Some(kind) = sent.kind {
+        if let Some((kind, sent_ns)) = sent.kind.zip(sent_ns) {
             let now_ns = counting.clock.now_ns();
             let mut recording = counting.recorder.at(now_ns);
             match done.is_failed {
