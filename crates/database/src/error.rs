@@ -36,6 +36,18 @@ impl Error {
         matches!(self, Self::Lost(_) | Self::Unreachable(_))
     }
 
+    /// What the server said of a statement, with the place that the statement stands at. What is wrong with the connection is none of its.
+    #[must_use]
+    pub fn at(self, place: &str) -> Self {
+        let placed = |words: String| format!("{place}: {words}");
+        match self {
+            Self::Statement(words) => Self::Statement(placed(words)),
+            Self::Conflict(words) => Self::Conflict(placed(words)),
+            Self::Full(words) => Self::Full(placed(words)),
+            Self::Unreachable(_) | Self::Refused(_) | Self::NoDatabase(_) | Self::Lost(_) => self,
+        }
+    }
+
     /// Whether the user asked for something that cannot be, rather than something having failed: a server that does not answer
     /// is no mistake of whoever asked for it.
     #[must_use]

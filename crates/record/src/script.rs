@@ -57,8 +57,24 @@ pub struct ScriptSetup {
     pub defined: Vec<String>,
     /// The scripts.
     pub scripts: Vec<ScriptInUse>,
+    /// Size of pgbench's tables, where its scripts are run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<u32>,
     /// Seed.
     pub seed: u64,
+}
+
+/// What came to the balances of pgbench's tables during a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Balances {
+    /// To those of all accounts together.
+    pub accounts: i64,
+    /// To those of the tellers.
+    pub tellers: i64,
+    /// To those of the branches.
+    pub branches: i64,
+    /// The changes that the history tells.
+    pub history: i64,
 }
 
 /// A script that is run.
@@ -126,6 +142,12 @@ pub struct ScriptOutcome {
     /// What an open loop offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
+    /// What came to the balances of pgbench's tables, where nothing but its scripts was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balances: Option<Balances>,
+    /// What is wrong with that, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<String>,
     /// Clients that stopped before the end, and why: a sentence each.
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.

@@ -1,12 +1,13 @@
 //! Scripts of users: the database that they are run on, and whether a trial of them is valid.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use database::{Error, Own};
 use load::{Go, Progress, Tell};
-use record::{Loop, Mark, Outcome, Parameter, Preparation, ScriptOutcome, Setup, Window};
+use record::{Loop, Mark, Outcome, Parameter, Preparation, ScriptOutcome, Setup, Unit, Window};
 use stats::thread_busy;
 use workload::TrialError;
+use workload::script::builtin::{self, Tables};
 use workload::script::{self, Job};
 use workload::waiting;
 
@@ -16,8 +17,9 @@ use crate::targets::{Asked, Held};
 
 /// Takes a database as it is, or makes one with the tables and rows of the job.
 pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<Own, RunError> {
-    let init = job.program.as_ref().filter(|program| program.init().is_some());
-    if asked.wanted.existing == database::Existing::AsItIs && init.is_some() {
+    let init = job.program.as_ref().filter(|program| program.has_init());
+    let is_theirs = asked.wanted.existing == database::Existing::AsItIs;
+    if is_theirs && init.is_some() {
         return Err(Error::NoDatabase(format!(
             "{} is used as it is: {} is for a database that is made for the run; make the tables by yourself, and leave it out",
             asked.wanted.place(),
@@ -26,6 +28,9 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
         .into());
     }
     let own = asked.make(tell)?;
+    if !job.builtin.is_empty() {
+        tables_of_builtin(job, (&own, is_theirs), asked, tell)?;
+    }
     if let Some(program) = init {
         let lease = own.lease();
         let making = Preparation::waiting(format!("making tables and rows in {}", asked.wanted.place()));
@@ -34,6 +39,54 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
         made.ok_or_else(|| RunError::Interrupted(String::new()))??;
     }
     Ok(own)
+}
+
+/// Makes pgbench's tables, unless they are there.
+fn tables_of_builtin(
+    job: &Job,
+    (own, is_theirs): (&Own, bool),
+    asked: &Asked<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(), RunError> {
+    let interrupted = || RunError::Interrupted(String::new());
+    let lease = own.lease();
+    let looking = async { builtin::standing(&mut lease.session().await?).await };
+    let looked = asked.runtime.block_on(waiting::unless_stopped(asked.stop, looking));
+    let standing = looked.ok_or_else(interrupted)??;
+    let scale = job.scale.unwrap_or(1);
+    let (scales, initialise) = ("workload.script.scale", Parameter::new("workload.script.initialise"));
+    match standing {
+        Tables::Of(there) if job.scale.is_some_and(|scale| scale != there) => {
+            return Err(Error::NoDatabase(format!(
+                "pgbench's tables in {} are of scale {there}, and {} is asked for: leave it out, or drop them",
+                asked.wanted.place(),
+                Parameter::new(scales).of(scale)
+            ))
+            .into());
+        }
+        Tables::Of(_) => return Ok(()),
+        Tables::None if is_theirs && !job.initialise => {
+            return Err(Error::NoDatabase(format!(
+                "pgbench's tables are not in {}, which is used as it is: give {} to have them made there, where they stay",
+                asked.wanted.place(),
+                initialise.of("true")
+            ))
+            .into());
+        }
+        Tables::None => {}
+    }
+    let (what, rows) = (
+        format!("loading pgbench's tables of scale {scale} into {}", asked.wanted.place()),
+        builtin::rows_of(scale),
+    );
+    let mut done = 0;
+    let mut loaded = |more| {
+        done += more;
+        tell(Preparation::new(what.clone(), done, rows, Unit::Rows));
+        !asked.stop.load(Ordering::Relaxed)
+    };
+    let made = asked.runtime.block_on(builtin::make(&lease, scale, &mut loaded))?;
+    if made { Ok(()) } else { Err(interrupted()) }
 }
 
 /// Drives the scripts of a trial once.
@@ -67,6 +120,9 @@ pub(crate) fn judged(
 
 /// What scripts found and should not have: the trial failed.
 fn failed_because(outcome: &ScriptOutcome) -> Option<String> {
+    if let Some(disagreement) = &outcome.disagreement {
+        return Some(disagreement.clone());
+    }
     let first = outcome.first_unmet.as_ref().filter(|_| outcome.unmet > 0)?;
     let times = if outcome.unmet == 1 { "once".to_owned() } else { format!("{} times", outcome.unmet) };
     Some(format!("what a script expects was not found {times}; first {first}"))
@@ -117,6 +173,15 @@ mod tests {
         let told = failed_because(&outcome).unwrap();
         assert!(told.contains("3 times; first a.sql:2: rows = 1"), "{told}");
         assert_eq!(failed_because(&ScriptOutcome::default()), None);
+    }
+
+    #[test]
+    fn balances_that_do_not_agree_fail_the_trial() {
+        let outcome = ScriptOutcome {
+            disagreement: Some("balances do not agree".to_owned()),
+            ..ScriptOutcome::default()
+        };
+        assert_eq!(failed_because(&outcome).unwrap(), "balances do not agree");
     }
 
     #[test]

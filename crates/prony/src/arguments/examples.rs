@@ -84,6 +84,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "prony script read.sql@3 write.sql --target mysql://me@localhost/mydb --clients 32 --rate 500/s --poisson",
             ),
             (
+                "pgbench's own transactions on any engine, with tables that are made for them, late ones counted",
+                "prony script --builtin tpcb-like --scale 10 --managed mariadb --data /data --clients 16 --latency-limit 20ms",
+            ),
+            (
                 "On a server that is started for it, with what one processor gives",
                 "prony script transfer.sql --init tables.sql --define scale=10 --managed postgres --data /data --cpus 1",
             ),

@@ -41,10 +41,23 @@ fn target(script: &Script) -> Result<Target, Failure> {
     }
 }
 
+/// What pgbench's tables take for each unit of their scale, with an index.
+const BYTES_OF_SCALE: u64 = 15 << 20;
+
 /// What scripts write to a database.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let place = database.place();
+    let made = || format!("pgbench's tables of scale {}", job.scale.unwrap_or(1));
     let words = match (database.existing, &job.init) {
+        (Existing::AsItIs, _) if job.initialise => {
+            format!(
+                "{} unless they are there, and what the scripts change, in {place}: the tables stay there",
+                made()
+            )
+        }
+        (_, None) if !job.builtin.is_empty() && database.existing != Existing::AsItIs => {
+            format!("{} and what the scripts change, in {place}, {}", made(), measuring::fate(database))
+        }
         (Existing::AsItIs, _) => {
             format!(
                 "what the scripts change, in {place}, which is used as it is: prony itself changes nothing there"
@@ -57,5 +70,7 @@ pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
         ),
         (_, None) => format!("what the scripts make to {place}, {}", measuring::fate(database)),
     };
-    Written { words, least_bytes: None }
+    let is_made = !job.builtin.is_empty() && (job.initialise || database.existing != Existing::AsItIs);
+    let least_bytes = is_made.then(|| u64::from(job.scale.unwrap_or(1)) * BYTES_OF_SCALE);
+    Written { words, least_bytes }
 }

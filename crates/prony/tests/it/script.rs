@@ -68,6 +68,36 @@ fn a_script_runs_on_a_database_that_is_used_as_it_is() {
 }
 
 #[test]
+fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else() {
+    let bench = bench();
+    let run = |more: &[&str]| {
+        let asked =
+            ["script", "--builtin", "tpcb-like", "--target", "sqlite:theirs.db", "--max-tries", "1000"];
+        bench.run(&[&asked[..], &SHORT, more].concat())
+    };
+    let told = run(&[]).ended_with(2).stderr;
+    assert!(told.contains("pgbench's tables are not in") && told.contains("--initialise"), "{told}");
+    let ran = run(&["--initialise", "--json", "-D", "unused=1"])
+        .ended_with(0)
+        .says("pgbench's tables of scale 1 unless they are there");
+    let report = ran.json();
+    let script = &report["trials"][0]["script"];
+    assert_eq!(script["balances"]["accounts"], script["balances"]["history"], "{script:#}");
+    let notes: Vec<&str> =
+        report["verdicts"].as_array().unwrap().iter().filter_map(|one| one["sentence"].as_str()).collect();
+    assert!(notes.iter().any(|note| note.contains("balances agree")), "{notes:?}");
+    // They are there now: taken as they are, and not of another size.
+    run(&["--initialise", "--scale", "1"]).ended_with(0);
+    let told = run(&["--scale", "2"]).ended_with(2).stderr;
+    assert!(told.contains("are of scale 1, and --scale 2 is asked for"), "{told}");
+    let told = bench
+        .run(&["script", "add.sql", "--scale", "2", "--target", "sqlite:theirs.db"])
+        .ended_with(2)
+        .stderr;
+    assert!(told.contains("--scale") && told.contains("built-in"), "{told}");
+}
+
+#[test]
 fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     let bench = bench();
     bench.write("wrong.sql", "SELECT :nothing;\n\\shell ls\n\\set x random(1)\n");

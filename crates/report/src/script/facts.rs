@@ -31,7 +31,8 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
         tries => format!("up to {} times", grouped(tries.into())),
     };
     let defined = if setup.defined.is_empty() { "none".to_owned() } else { setup.defined.join(", ") };
-    vec![
+    let scale = setup.scale.map(|scale| ("pgbench's tables", format!("scale {}", grouped(scale.into()))));
+    let load = [
         ("loop", format::pacing(setup.pacing)),
         ("clients", grouped(setup.clients.into())),
         (
@@ -42,7 +43,8 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
         ("a transaction is tried", tries),
         ("defined variables", defined),
         ("seed", setup.seed.to_string()),
-    ]
+    ];
+    load.into_iter().chain(scale).collect()
 }
 
 /// Each script with its text: what was measured.

@@ -79,7 +79,28 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
             Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
         })
     };
-    of(unmet).chain(of(failed)).chain(of(stopped)).chain(of(outages)).collect()
+    of(disagreement)
+        .chain(of(agreement))
+        .chain(of(unmet))
+        .chain(of(failed))
+        .chain(of(stopped))
+        .chain(of(outages))
+        .collect()
+}
+
+fn disagreement(script: &Script) -> Said {
+    let wrong = script.disagreement.clone()?;
+    Some((Level::Failure, "balances_disagree", wrong))
+}
+
+/// `balances agree: accounts and history changed by 12,345 each, tellers and branches by 12,345`.
+fn agreement(script: &Script) -> Said {
+    let balances = script.balances.filter(|_| script.disagreement.is_none())?;
+    let sentence = format!(
+        "balances agree: accounts and history changed by {} each, tellers and branches by {} each",
+        balances.accounts, balances.tellers
+    );
+    Some((Level::Note, "balances_agree", sentence))
 }
 
 fn unmet(script: &Script) -> Said {

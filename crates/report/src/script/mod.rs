@@ -7,8 +7,8 @@ mod table;
 
 use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
-    MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup, Server,
-    Setup, State, Workload, clients,
+    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup,
+    Server, Setup, State, StatementInUse, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -52,6 +52,12 @@ pub struct Script {
     /// The error of the first transaction that was given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,
+    /// What came to the balances of pgbench's tables, where nothing but its scripts was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub balances: Option<Balances>,
+    /// What is wrong with that, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreement: Option<String>,
     /// Transactions whose answer was lost with the connection.
     pub unanswered: u64,
     /// (max − min) / max of the clients' transactions; none of a single client.
@@ -78,6 +84,12 @@ pub struct Late {
     pub skipped: u64,
     /// Both as a share of all that were finished or not sent.
     pub share: Option<f64>,
+}
+
+impl ScriptStatement {
+    fn of(statement: &StatementInUse) -> Self {
+        Self { kind: statement.kind.clone(), begins: statement.begins.clone() }
+    }
 }
 
 impl Late {
@@ -119,6 +131,8 @@ impl Script {
             first_unmet,
             first_failure,
             unanswered,
+            balances,
+            disagreement,
             stopped,
             outages,
             ..
@@ -135,15 +149,12 @@ impl Script {
             first_unmet,
             first_failure,
             unanswered,
+            balances,
+            disagreement,
             client_variability: stats::variability(&by_client),
             stopped,
             outages,
-            statements: statements
-                .map(|statement| ScriptStatement {
-                    kind: statement.kind.clone(),
-                    begins: statement.begins.clone(),
-                })
-                .collect(),
+            statements: statements.map(ScriptStatement::of).collect(),
             setup: setup.clone(),
         })
     }

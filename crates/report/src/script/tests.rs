@@ -35,6 +35,7 @@ fn setup(trial: &MeasuredTrial) -> ScriptSetup {
             kind: None,
             statements: vec![statement(1, "SELECT 1"), statement(2, "UPDATE t SET n = :scale")],
         }],
+        scale: None,
         seed: 42,
     }
 }
@@ -144,6 +145,20 @@ fn what_went_wrong_is_told_with_the_first_of_it() {
     ] {
         assert!(warnings.contains(part), "{part} in {warnings}");
     }
+}
+
+#[test]
+fn balances_are_told_whether_they_agree_or_not() {
+    let balances = Some(Balances { accounts: 1_234, tellers: -5, branches: -5, history: 1_234 });
+    let agreeing = report(|_, outcome| outcome.balances = balances);
+    let notes = said(&agreeing, Level::Note).join("\n");
+    assert!(notes.contains("history changed by 1234 each, tellers and branches by -5"), "{notes}");
+    let other = report(|_, outcome| {
+        outcome.balances = balances;
+        outcome.disagreement = Some("balances do not agree: …".to_owned());
+    });
+    assert!(said(&other, Level::Failure).iter().any(|one| one.contains("balances do not agree")));
+    assert!(!said(&other, Level::Note).iter().any(|one| one.contains("balances agree")));
 }
 
 #[test]

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use load::{JobError, Pacing, Phases, Problems, Span};
 use serde::{Deserialize, Serialize};
 
+use super::builtin::BuiltinScript;
 use super::program::Program;
 use super::settings::{Definition, ScriptFile, Settings};
 use crate::clients::Schedule;
 
 /// Most clients.
 const CLIENTS_MAX: u32 = 100_000;
+/// Largest scale: numbers of accounts are of 32 bits.
+const SCALE_MAX: u32 = 21_000;
 /// Most tries of one transaction.
 const TRIES_MAX: u32 = 1_000_000;
 /// Warm-up where nothing else is said.
@@ -25,6 +28,12 @@ const RAMP_RATE: f64 = 1e8;
 pub struct Job {
     /// The files.
     pub files: Vec<ScriptFile>,
+    /// pgbench's scripts.
+    pub builtin: Vec<BuiltinScript>,
+    /// Size of their tables where they are made.
+    pub scale: Option<u32>,
+    /// Whether they are made in a database that is used as it is otherwise.
+    pub initialise: bool,
     /// What they hold; none until they are read.
     pub program: Option<Program>,
     /// Clients.
@@ -92,6 +101,9 @@ impl Job {
         let think_time = settings.think_time.unwrap_or(Span::ZERO);
         let mut job = Self {
             files: settings.files.clone(),
+            builtin: settings.builtin.clone(),
+            scale: settings.scale,
+            initialise: settings.initialise.unwrap_or(false),
             program: None,
             clients: settings.clients.unwrap_or(1),
             ramp_rate: settings.ramp_rate.unwrap_or(RAMP_RATE),
@@ -114,12 +126,21 @@ impl Job {
 }
 
 fn check(problems: &mut Problems, settings: &Settings) {
-    if settings.files.iter().all(|file| file.weight == 0) {
-        let problem = match settings.files.is_empty() {
-            true => "are missing: give a file with SQL",
+    let weights = settings.files.iter().map(|file| file.weight);
+    if weights.chain(settings.builtin.iter().map(|script| script.weight)).all(|weight| weight == 0) {
+        let problem = match settings.files.is_empty() && settings.builtin.is_empty() {
+            true => "are missing: give a file with SQL, or a built-in script",
             false => "are all left out by a weight of 0: give one a weight",
         };
         problems.add("files", problem);
+    }
+    problems.within("scale", settings.scale, 1, SCALE_MAX);
+    for (parameter, is_given) in
+        [("scale", settings.scale.is_some()), ("initialise", settings.initialise.is_some())]
+    {
+        if is_given && settings.builtin.is_empty() {
+            problems.add(parameter, "is for the tables of built-in scripts, and none is given");
+        }
     }
     problems.within("clients", settings.clients, 1, CLIENTS_MAX);
     problems.within("ramp_rate", settings.ramp_rate, 0.001, 1e8);

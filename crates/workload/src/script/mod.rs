@@ -1,6 +1,8 @@
 //! SQL of the user's own: scripts in pgbench's language as a load, on a database that is used as it is, or on one that is made for the run.
 
+pub mod builtin;
 mod driver;
+mod init;
 mod job;
 mod language;
 mod program;
@@ -10,6 +12,7 @@ mod workload;
 /// Name of the database that is made for a run.
 pub const DATABASE: &str = "prony_script";
 
+pub use builtin::{Builtin, BuiltinScript};
 pub use driver::{make_tables, run};
 pub use job::Job;
 pub use program::{Program, check};

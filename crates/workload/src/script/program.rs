@@ -1,16 +1,17 @@
 //! What the files of a job hold: scripts that were read and checked, before anything is connected to.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use database::Dialect;
 use load::Size;
 use record::Parameter;
 use serde::{Deserialize, Serialize};
 
-use super::Job;
 use super::language::{Kind, Names, Script, Step};
 use super::settings::ScriptFile;
 use super::workload::name;
+use super::{Job, init};
 use crate::{TrialError, given_file};
 
 /// Largest script that is read.
@@ -27,8 +28,8 @@ pub(super) const GIVEN: [&str; 4] = ["client_id", "random_seed", "default_seed",
 pub struct Program {
     pub(super) names: Names,
     pub(super) scripts: Vec<Drawn>,
-    /// What makes tables and rows.
-    pub(super) init: Option<String>,
+    /// What makes tables and rows: the name of its file, and what is sent at once, with its line.
+    pub(super) init: Option<(String, Vec<(usize, String)>)>,
 }
 
 /// A script, and how often it is drawn.
@@ -40,10 +41,10 @@ pub(super) struct Drawn {
 }
 
 impl Program {
-    /// What makes tables and rows of a database that is made, as its file has it.
+    /// Whether a file makes tables and rows of a database that is made.
     #[must_use]
-    pub fn init(&self) -> Option<&str> {
-        self.init.as_deref()
+    pub fn has_init(&self) -> bool {
+        self.init.is_some()
     }
 }
 
@@ -62,19 +63,30 @@ pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
             Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
         }
     }
+    for one in job.builtin.iter().filter(|one| one.weight > 0) {
+        let text = one.builtin.text(dialect);
+        match Script::read(one.builtin.name(), &text, &mut names) {
+            Ok(script) => scripts.push(Drawn { script, weight: one.weight, text }),
+            Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
+        }
+    }
     for Drawn { script, .. } in &scripts {
         mistakes.extend(not_sent(job, script, dialect));
     }
     mistakes.extend(too_many(job, &scripts));
     mistakes.extend(without_value(job, &scripts, &names));
+    let init = job.init.as_ref().map(|file| read_init(file, dialect)).transpose()?;
+    let init = init.and_then(|(file, parts)| match parts {
+        Ok(parts) => Some((file, parts)),
+        Err((line, why)) => {
+            mistakes.push(format!("{file}:{line}: {why}"));
+            None
+        }
+    });
     if !mistakes.is_empty() {
         return Err(TrialError::Load(mistakes.join("\n")));
     }
-    let init = job.init.as_ref().map(|file| {
-        given_file::read_text(file, INIT_MAX)
-            .map_err(|error| TrialError::Load(format!("cannot read {}: {error}", file.display())))
-    });
-    let program = Program { names, scripts, init: init.transpose()? };
+    let program = Program { names, scripts, init };
     Ok(Job { program: Some(program), ..job.clone() })
 }
 
@@ -82,6 +94,15 @@ fn read(file: &ScriptFile) -> Result<String, TrialError> {
     let path = file.path.display();
     given_file::read_text(&file.path, SCRIPT_MAX)
         .map_err(|error| TrialError::Load(format!("cannot read the script {path}: {error}")))
+}
+
+type Parts = Result<Vec<(usize, String)>, (usize, String)>;
+
+/// The name of the file that makes tables and rows, and what is sent of it.
+fn read_init(file: &Path, dialect: Dialect) -> Result<(String, Parts), TrialError> {
+    let text = given_file::read_text(file, INIT_MAX)
+        .map_err(|error| TrialError::Load(format!("cannot read {}: {error}", file.display())))?;
+    Ok((file.display().to_string(), init::parts(&text, dialect)))
 }
 
 /// What of a script cannot be sent as asked: a sentence each.

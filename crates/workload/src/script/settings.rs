@@ -7,6 +7,7 @@ use std::str::FromStr;
 use load::Span;
 use serde::{Deserialize, Serialize};
 
+use super::builtin::BuiltinScript;
 use super::language;
 
 /// Parameters of a load of scripts. What is not given comes from the defaults named here.
@@ -18,6 +19,23 @@ pub struct Settings {
     #[arg(value_name = "FILE[@WEIGHT]")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ScriptFile>,
+
+    /// A script of pgbench's: select-only, simple-update or tpcb-like, with @WEIGHT behind it as behind a file; several times for several. Its
+    /// tables are made where the database is, or are there already (`pgbench -i`); after the load their balances have to agree
+    #[arg(short, long, value_name = "NAME[@WEIGHT]", help_heading = "Scripts")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub builtin: Vec<BuiltinScript>,
+
+    /// Size of the tables that are made for --builtin: 100,000 accounts for each, about 15 MB. Of tables that are there it is counted
+    /// [default: 1]
+    #[arg(short, long, value_name = "NUMBER", help_heading = "Scripts")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<u32>,
+
+    /// Make the tables of --builtin in a database at an address, which is used as it is otherwise, unless they are there. They stay
+    #[arg(long, help_heading = "Scripts", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initialise: Option<bool>,
 
     /// Clients, each with a connection of its own [default: 1]
     #[arg(short, long, value_name = "NUMBER", help_heading = "Load")]
@@ -139,7 +157,7 @@ pub struct ScriptFile {
 pub struct ScriptFileError(String);
 
 /// Most that a script can weigh.
-const WEIGHT_MAX: u32 = 1_000_000;
+pub(super) const WEIGHT_MAX: u32 = 1_000_000;
 
 impl FromStr for ScriptFile {
     type Err = ScriptFileError;

@@ -52,9 +52,12 @@ impl Workload for Settings {
     }
 
     fn content(job: &Job) -> String {
-        job.init
-            .as_ref()
-            .map_or_else(|| "nothing".to_owned(), |file| format!("what {} makes", file.display()))
+        match (&job.init, job.builtin.is_empty()) {
+            (Some(file), true) => format!("what {} makes", file.display()),
+            (Some(file), false) => format!("pgbench's tables and what {} makes", file.display()),
+            (None, false) => "pgbench's tables".to_owned(),
+            (None, true) => "nothing".to_owned(),
+        }
     }
 
     fn sessions(job: &Job) -> u32 {
@@ -63,7 +66,10 @@ impl Workload for Settings {
 
     /// `select.sql, 8 clients`, `a.sql and 2 more, 500 transactions/s due`.
     fn describe(job: &Job, _: usize) -> String {
-        let drawn: Vec<String> = job.files.iter().filter(|file| file.weight > 0).map(name).collect();
+        let files = job.files.iter().filter(|file| file.weight > 0).map(name);
+        let builtin = job.builtin.iter().filter(|script| script.weight > 0);
+        let drawn: Vec<String> =
+            files.chain(builtin.map(|script| script.builtin.name().to_owned())).collect();
         let scripts = match drawn.as_slice() {
             [] => String::new(),
             [one] => one.clone(),
@@ -73,7 +79,8 @@ impl Workload for Settings {
     }
 
     fn line(job: &Job) -> String {
-        let scripts: Vec<String> = job.files.iter().map(ToString::to_string).collect();
+        let files = job.files.iter().map(ToString::to_string);
+        let scripts: Vec<String> = files.chain(job.builtin.iter().map(ToString::to_string)).collect();
         format!("{}  {}", scripts.join(" "), pace(job))
     }
 

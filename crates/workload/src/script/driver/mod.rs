@@ -1,5 +1,6 @@
 //! Drives scripts: clients on load threads, each on a connection of its own.
 
+mod balances;
 mod running;
 mod user;
 
@@ -16,6 +17,7 @@ use super::settings::Protocol;
 use crate::TrialError;
 use crate::clients::{Clients, Conducted, Drive, Names};
 use crate::waiting::unless_stopped;
+use balances::Before;
 use running::{LATE, NET_US, Running, Told, sent};
 use user::User;
 
@@ -24,8 +26,15 @@ use user::User;
 /// # Errors
 /// Those of the database.
 pub async fn make_tables(lease: &Lease, program: &Program) -> Result<(), Error> {
-    let Some(sql) = program.init() else { return Ok(()) };
-    lease.session().await?.script(sql).await
+    let Some((file, parts)) = &program.init else { return Ok(()) };
+    let mut session = lease.session().await?;
+    let is_one = parts.len() == 1;
+    for (line, sql) in parts {
+        // Where a server is sent all at once it tells the line, or none.
+        let place = if is_one { file.clone() } else { format!("{file}:{line}") };
+        session.script(sql).await.map_err(|error| error.at(&place))?;
+    }
+    Ok(())
 }
 
 /// Drives scripts until the end of the job, `stop`, or until `on_progress` says so.
@@ -51,12 +60,15 @@ pub fn run(
         let (scripts, counted, recorded) =
             sent(program, (job.protocol, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
         let described = unless_stopped(stop, describe(job, lease, recorded));
-        let setup = described.await.ok_or(TrialError::Interrupted)??;
+        let mut setup = described.await.ok_or(TrialError::Interrupted)??;
+        let before = unless_stopped(stop, Before::of(job, lease)).await.ok_or(TrialError::Interrupted)??;
+        setup.scale = before.as_ref().map(|before| before.scale);
         let running = Arc::new(Running {
             job: job.clone(),
             lease: lease.clone(),
             names: Arc::new(program.names.clone()),
             scripts,
+            scale: setup.scale.unwrap_or(1),
             told: Mutex::new(Told::default()),
         });
         let names = Names {
@@ -78,11 +90,32 @@ pub fn run(
         };
         let conducted = drive.run::<User>(&running, Setup::Script(Box::new(setup))).await?;
         let mut outcome = outcome(&running, &clients, &conducted);
+        if let Some(before) = before {
+            compare(&before, lease, stop, &mut outcome).await;
+        }
         if let Ok(database::Held::Lost(found)) = holder.is_held().await {
             outcome.notes.push(found);
         }
         Ok(outcome)
     })
+}
+
+/// Looks whether the tables of built-in scripts agree.
+async fn compare(before: &Before, lease: &Lease, stop: &AtomicBool, outcome: &mut ScriptOutcome) {
+    match unless_stopped(stop, before.compared(lease)).await {
+        Some(Ok(compared)) => {
+            (outcome.balances, outcome.disagreement) =
+                compared.map_or((None, None), |(balances, wrong)| (Some(balances), wrong));
+        }
+        Some(Err(error)) => {
+            outcome
+                .notes
+                .push(format!("whether the balances agree is not known: they cannot be read: {error}"));
+        }
+        None => {
+            outcome.notes.push("whether the balances agree is not known: the run was ended before".to_owned())
+        }
+    }
 }
 
 async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result<ScriptSetup, TrialError> {
@@ -100,6 +133,7 @@ async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result
         tries: job.tries,
         defined: job.defined.iter().map(ToString::to_string).collect(),
         scripts,
+        scale: None,
         seed: job.seed,
     })
 }

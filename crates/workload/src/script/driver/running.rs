@@ -31,6 +31,8 @@ pub(super) struct Running {
     pub(super) lease: Lease,
     pub(super) names: Arc<Names>,
     pub(super) scripts: Vec<Sent>,
+    /// The variable of this name.
+    pub(super) scale: u32,
     pub(super) told: Mutex<Told>,
 }
 

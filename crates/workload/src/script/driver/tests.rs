@@ -1,13 +1,14 @@
 //! Whole trials, on SQLite and on throwaway servers.
 
 use ::load::Span;
-use database::{Existing, Own, Session, Url, Value};
-use instance::{MariaDb, Options, Postgres};
+use database::{Dialect, Existing, Own, Session, Url, Value};
+use instance::{MariaDb, Options, Postgres, TdsServer};
 use record::{Interval, Phase};
 use tempfile::TempDir;
 
 use super::*;
 use crate::claims::claim;
+use crate::script::builtin::{self, Tables};
 use crate::script::{ScriptFile, Settings, check};
 
 /// What a trial told and left.
@@ -279,6 +280,114 @@ fn a_pipeline_that_branches_leave_open_stops_its_client() {
         let told = ran(&url, &[script], "clients = 1").outcome.stopped.into_iter().next().unwrap();
         assert!(told.contains(expected), "{expected} in {told}");
     }
+}
+
+/// Makes pgbench's tables of scale 1, and runs its scripts on them.
+fn banks(url: &Url) {
+    let own = block_on(Own::make(url, "", &claim(Existing::AsItIs))).unwrap();
+    let mut rows = 0;
+    let mut loaded = |more| {
+        rows += more;
+        true
+    };
+    let lease = own.lease();
+    let standing = || block_on(async { builtin::standing(&mut lease.session().await.unwrap()).await });
+    assert_eq!(standing(), Ok(Tables::None));
+    assert_eq!(block_on(builtin::make(&lease, 1, &mut loaded)), Ok(true));
+    assert_eq!((rows, standing()), (100_011, Ok(Tables::Of(1))));
+    let all =
+        "builtin = [\"select-only\", \"simple-update\", \"tpcb-like@2\"]\nclients = 3\nmax_tries = 1000";
+    let ran = ran(url, &[], all);
+    assert!(ran.outcome.stopped.is_empty() && ran.outcome.disagreement.is_none(), "{:?}", ran.outcome);
+    for kind in ["select-only", "simple-update", "tpcb-like"] {
+        assert!(ran.count(kind) > 0, "{kind}");
+    }
+    assert_eq!(ran.setup.scale, Some(1));
+    let written = ran.count("simple-update") + ran.count("tpcb-like");
+    let told = rows_of(url, "SELECT count(*) FROM pgbench_history");
+    assert!((written..=written + 3).contains(&told), "{told} of {written}");
+    let balances = ran.outcome.balances.unwrap();
+    assert_eq!((balances.accounts, balances.tellers), (balances.history, balances.branches));
+    // A second look begins with what is there now, and hears of what others do meanwhile.
+    let spoiled = "builtin = [\"tpcb-like\"]\nmax_tries = 1000\nwarm_up = \"1s\"";
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| self::ran(url, &[], spoiled));
+        let history = told;
+        while rows_of(url, "SELECT count(*) FROM pgbench_history") == history {
+            std::thread::yield_now();
+        }
+        script(url, "UPDATE pgbench_branches SET bbalance = bbalance + 100000000");
+        let told = load.join().unwrap().outcome.disagreement.unwrap();
+        assert!(told.contains("branches by 1") || told.contains("branches by 9"), "{told}");
+    });
+}
+
+fn rows_of(url: &Url, count: &str) -> u64 {
+    match rows(url, count).first().and_then(|row| row.first()) {
+        Some(Value::I64(count)) => *count as u64,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn built_in_scripts_leave_balances_that_agree_on_every_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("bank.db");
+    rusqlite::Connection::open(&file)
+        .unwrap()
+        .execute_batch("PRAGMA journal_mode = wal; PRAGMA user_version = 1")
+        .unwrap();
+    banks(&format!("sqlite:{}", file.display()).parse().unwrap());
+    let postgres = Postgres::start(&Options::default()).unwrap();
+    banks(&postgres.url().parse().unwrap());
+    let mariadb = MariaDb::start(&Options::default()).unwrap();
+    script(&mariadb.url().parse().unwrap(), "CREATE DATABASE theirs");
+    banks(&mariadb.url().parse::<Url>().unwrap().with_database("theirs"));
+    if let Some(sql_server) = TdsServer::start(&[]).unwrap() {
+        script(&sql_server.url().parse().unwrap(), "CREATE DATABASE theirs");
+        banks(&sql_server.url().parse::<Url>().unwrap().with_database("theirs"));
+    }
+}
+
+#[test]
+fn tables_that_are_half_there_are_told_as_such() {
+    let (_directory, url) = file();
+    script(&url, "CREATE TABLE pgbench_branches (bid int)");
+    let told = block_on(async { builtin::standing(&mut Session::open_as_it_is(&url).await.unwrap()).await });
+    let told = told.unwrap_err().to_string();
+    assert!(told.contains("pgbench_tellers, pgbench_accounts, pgbench_history not"), "{told}");
+    script(
+        &url,
+        "INSERT INTO pgbench_branches VALUES (1); CREATE TABLE pgbench_tellers (tid int); CREATE TABLE pgbench_accounts (aid int); \
+         CREATE TABLE pgbench_history (tid int)",
+    );
+    let told = block_on(async { builtin::standing(&mut Session::open_as_it_is(&url).await.unwrap()).await });
+    assert!(told.unwrap_err().to_string().contains("1 branches and 0 tellers"));
+}
+
+#[test]
+fn what_makes_tables_is_sent_statement_by_statement_with_its_line() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let make = |sql: &str| {
+        let (init, file) = (directory.path().join("init.sql"), directory.path().join("a.sql"));
+        std::fs::write(&init, sql).unwrap();
+        std::fs::write(&file, "SELECT 1;\n").unwrap();
+        let settings = Settings {
+            files: vec![ScriptFile { path: file, weight: 1 }],
+            init: Some(init),
+            ..Settings::default()
+        };
+        let job = check(&Job::of(&settings).unwrap(), Dialect::Postgres).unwrap();
+        let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+        block_on(make_tables(&own.lease(), job.program.as_ref().unwrap()))
+    };
+    // Not to be had in one transaction with others.
+    make("CREATE TABLE made (id int);\nINSERT INTO made VALUES (1);\nVACUUM made;\n").unwrap();
+    assert_eq!(rows_of(&url, "SELECT count(*) FROM made"), 1);
+    let told = make("SELECT 1;\n\nINSERT INTO nothing VALUES (1);\n").unwrap_err().to_string();
+    assert!(told.contains("init.sql:3: ") && told.contains("nothing"), "{told}");
 }
 
 #[test]

@@ -131,8 +131,12 @@ fn default_seed(running: &Running) -> i64 {
 fn variables(running: &Running, client: u32) -> Variables {
     let mut variables = Variables::new(Arc::clone(&running.names));
     let seed = running.job.seed.cast_signed();
-    let given =
-        [("client_id", i64::from(client)), ("random_seed", seed), ("default_seed", seed), ("scale", 1)];
+    let given = [
+        ("client_id", i64::from(client)),
+        ("random_seed", seed),
+        ("default_seed", seed),
+        ("scale", running.scale.into()),
+    ];
     for (name, value) in given {
         if let Some(variable) = running.names.find(name) {
             variables.set(variable, language::Value::Integer(value));
@@ -413,13 +417,7 @@ fn located(sent: &Sent, command: &Command, wrong: &Wrong) -> Error {
 
 /// An error of a statement, with its place in the script.
 fn placed(sent: &Sent, command: &Command, error: Error) -> Error {
-    let place = |words: String| format!("{}:{}: {words}", sent.script.name, command.line);
-    match error {
-        Error::Statement(words) => Error::Statement(place(words)),
-        Error::Conflict(words) => Error::Conflict(place(words)),
-        Error::Full(words) => Error::Full(place(words)),
-        Error::Unreachable(_) | Error::Refused(_) | Error::NoDatabase(_) | Error::Lost(_) => error,
-    }
+    error.at(&format!("{}:{}", sent.script.name, command.line))
 }
 
 fn of_database(value: &language::Value) -> Value {

@@ -35,6 +35,7 @@ pub(crate) use {
     names::{Names, Variables, is_name},
     operator::as_expected,
     script::{Command, Script, Step},
+    sql::plain_statements,
     statement::{Counting, Kind, Statement},
     value::{Value, Wrong},
 };

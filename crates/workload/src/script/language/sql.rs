@@ -28,9 +28,39 @@ pub(super) enum End {
 
 /// Reads one command.
 pub(super) fn scan(cursor: &mut Cursor<'_>, names: &mut Names) -> Scanned {
+    scanned(cursor, names, None)
+}
+
+/// The statements of plain SQL, which has neither variables nor meta-commands, each with its line.
+///
+/// # Errors
+/// What is not closed, with the line that it opens in.
+pub(crate) fn plain_statements(text: &str) -> Result<Vec<(usize, String)>, (usize, String)> {
+    let (mut cursor, mut names) = (Cursor::new(text), Names::default());
+    let mut statements = Vec::new();
+    loop {
+        let scanned = scanned(&mut cursor, &mut names, Some(Body::default()));
+        if let Some(problem) = scanned.problem {
+            return Err(problem);
+        }
+        if let Some((line, statement)) = scanned.command {
+            let text = |piece| match piece {
+                Piece::Text(text) => text,
+                Piece::Variable(variable) => format!(":{}", names.name(variable)),
+            };
+            statements.push((line, statement.pieces.into_iter().map(text).collect()));
+        }
+        if scanned.end == End::Text {
+            return Ok(statements);
+        }
+    }
+}
+
+fn scanned(cursor: &mut Cursor<'_>, names: &mut Names, body: Option<Body>) -> Scanned {
     let mut scanner = Scanner {
         cursor,
         names,
+        body,
         pieces: Vec::new(),
         line: None,
         open: Vec::new(),
@@ -46,9 +76,36 @@ pub(super) fn scan(cursor: &mut Cursor<'_>, names: &mut Names) -> Scanned {
     scanner.finished(end)
 }
 
+/// Whether the place is within a body that has statements of its own, as `BEGIN ATOMIC` of functions and triggers of SQLite begin one.
+#[derive(Debug, Default)]
+struct Body {
+    /// Words that the statement begins with, until it is known what it makes.
+    words: usize,
+    creates: bool,
+    may_have_body: bool,
+    /// How many `BEGIN` and `CASE` have no `END` yet.
+    depth: usize,
+}
+
+impl Body {
+    fn word(&mut self, word: &str) {
+        let is = |words: &[&str]| words.iter().any(|other| other.eq_ignore_ascii_case(word));
+        self.creates |= self.words == 0 && is(&["create"]);
+        self.words += 1;
+        self.may_have_body |= self.creates && is(&["function", "procedure", "trigger"]);
+        if self.may_have_body && (is(&["begin"]) || self.depth > 0 && is(&["case"])) {
+            self.depth += 1;
+        } else if is(&["end"]) {
+            self.depth = self.depth.saturating_sub(1);
+        }
+    }
+}
+
 struct Scanner<'scan, 'text> {
     cursor: &'scan mut Cursor<'text>,
     names: &'scan mut Names,
+    /// Of plain SQL.
+    body: Option<Body>,
     pieces: Vec<Piece>,
     /// Of the first word.
     line: Option<usize>,
@@ -72,10 +129,11 @@ impl Scanner<'_, '_> {
             '/' if rest.starts_with("/*") => self.comment(),
             '\'' | '"' => self.quoted(next, next.len_utf8(), false),
             '$' => self.dollar(),
-            ';' if self.open.is_empty() => {
+            ';' if self.open.is_empty() && self.body.as_ref().is_none_or(|body| body.depth == 0) => {
                 self.cursor.take(1);
                 return Some(End::Semicolon);
             }
+            ':' | '\\' if self.body.is_some() => self.word(1),
             ':' => self.colon(),
             '\\' => return self.backslash(),
             '(' => {
@@ -166,6 +224,9 @@ impl Scanner<'_, '_> {
         if matches!(&rest[..length], "e" | "E") && rest[length..].starts_with('\'') {
             self.quoted('\'', length + 1, true);
         } else {
+            if let Some(body) = &mut self.body {
+                body.word(&rest[..length]);
+            }
             self.word(length);
         }
     }
