@@ -55,6 +55,9 @@ pub struct ScriptSetup {
     /// Variables that were defined for all scripts, as `name=value`.
     #[serde(default)]
     pub defined: Vec<String>,
+    /// File with values of variables, a row a transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<ParametersInUse>,
     /// The scripts.
     pub scripts: Vec<ScriptInUse>,
     /// Size of pgbench's tables, where its scripts are run.
@@ -62,6 +65,15 @@ pub struct ScriptSetup {
     pub scale: Option<u32>,
     /// Seed.
     pub seed: u64,
+}
+
+/// A CSV file whose rows transactions take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParametersInUse {
+    /// The file, with `@random` behind it where a row is drawn.
+    pub file: String,
+    /// Its rows.
+    pub rows: u64,
 }
 
 /// What came to the balances of pgbench's tables during a load.

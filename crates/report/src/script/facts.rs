@@ -44,7 +44,9 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
         ("defined variables", defined),
         ("seed", setup.seed.to_string()),
     ];
-    load.into_iter().chain(scale).collect()
+    let parameters = setup.parameters.as_ref();
+    let parameters = parameters.map(|of| ("parameters", format!("{}, {} rows", of.file, grouped(of.rows))));
+    load.into_iter().chain(parameters).chain(scale).collect()
 }
 
 /// Each script with its text: what was measured.

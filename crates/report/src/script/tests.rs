@@ -27,6 +27,7 @@ fn setup(trial: &MeasuredTrial) -> ScriptSetup {
         latency_limit_ms: None,
         protocol: "prepared".to_owned(),
         tries: 1,
+        parameters: None,
         defined: vec!["scale=10".to_owned()],
         scripts: vec![ScriptInUse {
             name: "a.sql".to_owned(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::builtin::BuiltinScript;
 use super::program::Program;
-use super::settings::{Definition, ScriptFile, Settings};
+use super::settings::{Definition, ParameterFile, ScriptFile, Settings};
 use crate::clients::Schedule;
 
 /// Most clients.
@@ -50,6 +50,8 @@ pub struct Job {
     pub tries: u32,
     /// Variables that all scripts have.
     pub defined: Vec<Definition>,
+    /// File with values of variables.
+    pub parameters: Option<ParameterFile>,
     /// File with what makes tables and rows.
     pub init: Option<PathBuf>,
     /// Warm-up and window.
@@ -116,6 +118,7 @@ impl Job {
             protocol: settings.protocol.unwrap_or_default().0,
             tries: settings.max_tries.unwrap_or(1),
             defined: settings.define.clone(),
+            parameters: settings.parameters.clone(),
             init: settings.init.clone(),
             phases: Phases { warm_up: WARM_UP, measure: settings.duration.unwrap_or(DURATION) },
             seed: settings.seed.unwrap_or(42),

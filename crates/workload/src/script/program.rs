@@ -9,6 +9,7 @@ use record::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::language::{Kind, Names, Script, Step};
+use super::parameters::Parameters;
 use super::settings::ScriptFile;
 use super::workload::name;
 use super::{Job, init};
@@ -28,6 +29,7 @@ pub(super) const GIVEN: [&str; 4] = ["client_id", "random_seed", "default_seed",
 pub struct Program {
     pub(super) names: Names,
     pub(super) scripts: Vec<Drawn>,
+    pub(super) parameters: Option<Parameters>,
     /// What makes tables and rows: the name of its file, and what is sent at once, with its line.
     pub(super) init: Option<(String, Vec<(usize, String)>)>,
 }
@@ -70,11 +72,16 @@ pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
             Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
         }
     }
+    let parameters = job
+        .parameters
+        .as_ref()
+        .and_then(|file| Parameters::read(file, &mut names).map_err(|wrong| mistakes.push(wrong)).ok());
     for Drawn { script, .. } in &scripts {
         mistakes.extend(not_sent(job, script, dialect));
     }
     mistakes.extend(too_many(job, &scripts));
-    mistakes.extend(without_value(job, &scripts, &names));
+    let given = parameters.iter().flat_map(|parameters| &parameters.variables);
+    mistakes.extend(without_value(job, &scripts, (&names, given)));
     let init = job.init.as_ref().map(|file| read_init(file, dialect)).transpose()?;
     let init = init.and_then(|(file, parts)| match parts {
         Ok(parts) => Some((file, parts)),
@@ -86,7 +93,7 @@ pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
     if !mistakes.is_empty() {
         return Err(TrialError::Load(mistakes.join("\n")));
     }
-    let program = Program { names, scripts, init };
+    let program = Program { names, scripts, parameters, init };
     Ok(Job { program: Some(program), ..job.clone() })
 }
 
@@ -168,9 +175,14 @@ fn is_two_results(kind: Option<Kind>, statements: usize) -> bool {
 }
 
 /// Variables in SQL that nothing gives a value.
-fn without_value(job: &Job, scripts: &[Drawn], names: &Names) -> Vec<String> {
+fn without_value<'a>(
+    job: &Job,
+    scripts: &[Drawn],
+    (names, given): (&Names, impl Iterator<Item = &'a usize>),
+) -> Vec<String> {
     let mut known: BTreeSet<usize> = GIVEN.iter().filter_map(|name| names.find(name)).collect();
     known.extend(job.defined.iter().filter_map(|defined| names.find(&defined.name)));
+    known.extend(given);
     let mut prefixes = Vec::new();
     for step in scripts.iter().flat_map(|drawn| &drawn.script.commands).map(|command| &command.step) {
         match step {

@@ -102,6 +102,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub define: Vec<Definition>,
 
+    /// CSV file whose first line names variables, and whose other lines have their values: each transaction takes the next one, and the
+    /// first follows the last. With @random behind the file it takes any
+    #[arg(long, value_name = "FILE[@random]", help_heading = "Scripts")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<ParameterFile>,
+
     /// File with plain SQL that makes tables and rows in a database that is made for the run (--managed), once and before the load
     #[arg(long, value_name = "FILE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,6 +198,43 @@ impl fmt::Display for ScriptFile {
 
 load::serde_as_text!(ScriptFile);
 
+/// A CSV file, and how its rows are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterFile {
+    /// Path.
+    pub path: PathBuf,
+    /// Whether a row is drawn, or each comes in its turn.
+    pub is_random: bool,
+}
+
+/// Behind a file whose rows are drawn.
+const RANDOM: &str = "@random";
+
+impl FromStr for ParameterFile {
+    type Err = ParameterFileError;
+
+    fn from_str(text: &str) -> Result<Self, ParameterFileError> {
+        let (path, is_random) = text.strip_suffix(RANDOM).map_or((text, false), |path| (path, true));
+        match path.is_empty() {
+            true => Err(ParameterFileError(text.to_owned())),
+            false => Ok(Self { path: PathBuf::from(path), is_random }),
+        }
+    }
+}
+
+/// A text that names no file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` names no file: give FILE or FILE@random")]
+pub struct ParameterFileError(String);
+
+impl fmt::Display for ParameterFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.path.display(), if self.is_random { RANDOM } else { "" })
+    }
+}
+
+load::serde_as_text!(ParameterFile);
+
 /// A variable with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -245,6 +288,15 @@ mod tests {
         for text in ["a.sql", "a.sql@3", "a@1@1", "a.sql@0"] {
             assert_eq!(text.parse::<ScriptFile>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn rows_of_a_file_come_in_their_turn_or_are_drawn() {
+        for (text, is_random) in [("d/users.csv", false), ("users.csv@random", true)] {
+            let file: ParameterFile = text.parse().unwrap();
+            assert_eq!((file.is_random, file.to_string().as_str()), (is_random, text));
+        }
+        assert!("@random".parse::<ParameterFile>().unwrap_err().to_string().contains("FILE@random"));
     }
 
     #[test]

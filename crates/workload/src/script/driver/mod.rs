@@ -4,12 +4,14 @@ mod balances;
 mod running;
 mod user;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use database::{Error, Holder, Lease};
 use load::{Go, Progress, lock};
-use record::{Parameter, ScriptInUse, ScriptOutcome, ScriptSetup, Setup, Workload, clients, script};
+use record::{
+    Parameter, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSetup, Setup, Workload, clients, script,
+};
 
 use super::Job;
 use super::program::Program;
@@ -69,18 +71,11 @@ pub fn run(
             names: Arc::new(program.names.clone()),
             scripts,
             scale: setup.scale.unwrap_or(1),
+            parameters: program.parameters.clone(),
+            next_row: AtomicUsize::new(0),
             told: Mutex::new(Told::default()),
         });
-        let names = Names {
-            clients: Parameter::new("workload.script.clients").to_string(),
-            turns: Workload::Script.main(),
-            last_100_max: script::LAST_100_MAX,
-            net_last_100_max: script::NET_LAST_100_MAX,
-            net_us: NET_US,
-            late: job.latency_limit.map(|_| LATE),
-            turns_of_part: script::target_transactions,
-        };
-        let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names));
+        let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names(job)));
         let drive = Drive {
             clients: &clients,
             server_cpu: None,
@@ -98,6 +93,19 @@ pub fn run(
         }
         Ok(outcome)
     })
+}
+
+/// What is told under which names.
+fn names(job: &Job) -> Names {
+    Names {
+        clients: Parameter::new("workload.script.clients").to_string(),
+        turns: Workload::Script.main(),
+        last_100_max: script::LAST_100_MAX,
+        net_last_100_max: script::NET_LAST_100_MAX,
+        net_us: NET_US,
+        late: job.latency_limit.map(|_| LATE),
+        turns_of_part: script::target_transactions,
+    }
 }
 
 /// Looks whether the tables of built-in scripts agree.
@@ -131,6 +139,10 @@ async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result
         latency_limit_ms: job.latency_limit.map(|limit| limit.ns as f64 / 1e6),
         protocol: Protocol(job.protocol).to_string(),
         tries: job.tries,
+        parameters: job.program.as_ref().and_then(|program| {
+            let rows = program.parameters.as_ref()?.rows() as u64;
+            Some(ParametersInUse { file: job.parameters.as_ref()?.to_string(), rows })
+        }),
         defined: job.defined.iter().map(ToString::to_string).collect(),
         scripts,
         scale: None,

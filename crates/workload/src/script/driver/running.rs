@@ -1,5 +1,6 @@
 //! What the clients of a running trial share: the scripts as they are sent, and what went wrong.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 use database::{Dialect, Lease, Protocol, Wanted};
@@ -9,6 +10,7 @@ use record::{ScriptInUse, StatementInUse, clients, script};
 use crate::clients::Late;
 use crate::script::Job;
 use crate::script::language::{Counting, Names, Script, Statement, Step};
+use crate::script::parameters::Parameters;
 use crate::script::program::{Drawn, Program};
 
 /// Kind of operation: a whole transaction.
@@ -33,6 +35,9 @@ pub(super) struct Running {
     pub(super) scripts: Vec<Sent>,
     /// The variable of this name.
     pub(super) scale: u32,
+    pub(super) parameters: Option<Parameters>,
+    /// The row that the next transaction takes, if they come in their turn.
+    pub(super) next_row: AtomicUsize,
     pub(super) told: Mutex<Told>,
 }
 

@@ -282,6 +282,101 @@ fn a_pipeline_that_branches_leave_open_stops_its_client() {
     }
 }
 
+/// Each function and operator, with what it comes to.
+const EXPRESSIONS: [(&str, &str); 18] = [
+    ("abs(-7)", "7"),
+    ("double(7)", "7"),
+    ("exp(0)", "1"),
+    ("greatest(1, 7, 3)", "7"),
+    ("hash(7) - hash_murmur2(7)", "0"),
+    ("hash_fnv1a(7) - hash_fnv1a(7)", "0"),
+    ("int(7.2)", "7"),
+    ("int(7.9)", "8"),
+    ("least(9, 7, 8)", "7"),
+    ("ln(1)", "0"),
+    ("mod(17, 10)", "7"),
+    ("int(pi() * 100)", "314"),
+    ("pow(2, 3)", "8"),
+    ("power(2, 3)", "8"),
+    ("sqrt(49)", "7"),
+    ("CASE WHEN 1 = 2 THEN 1 WHEN NULL IS NULL AND NOT false THEN 7 ELSE 2 END", "7"),
+    ("(5 & 3) + (5 | 2) + (5 # 1) + (~0) + (1 << 3) + (16 >> 2) - 1", "22"),
+    ("2 + 3 * 4 - 9 / 3 % 2", "13"),
+];
+
+/// The list of pgbench's documentation, <https://www.postgresql.org/docs/current/pgbench.html>, with functions and operators.
+#[test]
+fn each_command_of_pgbench_runs_or_is_refused_by_its_name() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let is = |expression: &str, expected: &str| {
+        format!("\\set x {expression}\nSELECT 1 WHERE :x = {expected};\n\\expect rows = 1\n")
+    };
+    let drawn = |expression: &str| {
+        format!("\\set x {expression}\nSELECT 1 WHERE :x BETWEEN 1 AND 9;\n\\expect rows = 1\n")
+    };
+    let mut all = vec![
+        "SELECT 7 AS seven, 'a' AS letter \\gset\nSELECT 1 WHERE :seven = 7 AND :letter::text = 'a';\n\\expect rows = 1\n".to_owned(),
+        "SELECT 7 AS seven \\gset p_\nSELECT 1 WHERE :p_seven = 7;\n\\expect rows = 1\n".to_owned(),
+        "\\set seven 1\nSELECT 7 AS seven WHERE false \\aset\nSELECT 1 WHERE :seven = 1;\n\\expect rows = 1\n".to_owned(),
+        "\\if false\nSELECT 1 / 0;\n\\elif true\nSELECT 1;\n\\else\nSELECT 1 / 0;\n\\endif\n".to_owned(),
+        "\\sleep 1 us\n\\sleep 1 ms\n\\sleep 0 s\nSELECT 1;\n".to_owned(),
+        "\\startpipeline\nSELECT 1;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n".to_owned(),
+    ];
+    for (expression, expected) in EXPRESSIONS {
+        all.push(is(expression, expected));
+    }
+    for expression in [
+        "random(1, 9)",
+        "random_exponential(1, 9, 2.5)",
+        "random_gaussian(1, 9, 2.5)",
+        "random_zipfian(1, 9, 1.5)",
+        "permute(3, 9) + 1",
+    ] {
+        all.push(drawn(expression));
+    }
+    let ran = ran(&url, &[&all.concat()], "");
+    assert!(ran.outcome.stopped.is_empty(), "{:?}", ran.outcome);
+    assert_eq!((ran.outcome.unmet, ran.outcome.first_unmet), (0, None));
+    assert!(
+        ran.intervals
+            .iter()
+            .filter_map(|interval| interval.operations.get("transaction"))
+            .any(|all| all.count > 0)
+    );
+    for refused in ["\\shell ls\n", "\\setshell x ls\n"] {
+        let told = try_run(&url, &[refused], "").err().unwrap().to_string();
+        let name = refused.split(' ').next().unwrap();
+        assert!(told.contains(name), "{name} in {told}");
+    }
+}
+
+#[test]
+fn each_transaction_takes_a_row_of_the_file() {
+    let (directory, url) = file();
+    let users = directory.path().join("users.csv");
+    std::fs::write(&users, "id,by\n1,1\n2,10\n3,100\n").unwrap();
+    let add = "UPDATE t SET n = n + :by WHERE id = :id;\n";
+    let sums = || -> Vec<i64> {
+        let rows = rows(&url, "SELECT n FROM t WHERE id <= 3 ORDER BY id");
+        rows.iter().filter_map(|row| row[0].integer()).collect()
+    };
+    let settings = |random: &str| format!("parameters = \"{}{random}\"\nmax_tries = 1000", users.display());
+    let ran = ran(&url, &[add], &settings(""));
+    let [one, two, three] = sums()[..] else { panic!("{:?}", sums()) };
+    // In their turn, the first again after the last.
+    assert_eq!(one + two / 10 + three / 100, ran.count("transaction") as i64);
+    assert!(one - three / 100 <= 1 && two / 10 <= one && three / 100 <= two / 10, "{one}, {two}, {three}");
+    assert_eq!(ran.setup.parameters.unwrap().rows, 3);
+    script(&url, "UPDATE t SET n = 0");
+    let ran = self::ran(&url, &[add], &settings("@random"));
+    let drawn = sums();
+    assert!(drawn.iter().all(|&sum| sum > 0), "{drawn:?}");
+    assert_eq!(drawn[0] + drawn[1] / 10 + drawn[2] / 100, ran.count("transaction") as i64);
+    let told = try_run(&url, &[add], "parameters = \"/nowhere.csv\"").err().unwrap().to_string();
+    assert!(told.contains("cannot read the parameters /nowhere.csv"), "{told}");
+}
+
 /// Makes pgbench's tables of scale 1, and runs its scripts on them.
 fn banks(url: &Url) {
     let own = block_on(Own::make(url, "", &claim(Existing::AsItIs))).unwrap();
@@ -308,18 +403,23 @@ fn banks(url: &Url) {
     assert!((written..=written + 3).contains(&told), "{told} of {written}");
     let balances = ran.outcome.balances.unwrap();
     assert_eq!((balances.accounts, balances.tellers), (balances.history, balances.branches));
-    // A second look begins with what is there now, and hears of what others do meanwhile.
-    let spoiled = "builtin = [\"tpcb-like\"]\nmax_tries = 1000\nwarm_up = \"1s\"";
-    std::thread::scope(|scope| {
-        let load = scope.spawn(|| self::ran(url, &[], spoiled));
-        let history = told;
-        while rows_of(url, "SELECT count(*) FROM pgbench_history") == history {
-            std::thread::yield_now();
-        }
-        script(url, "UPDATE pgbench_branches SET bbalance = bbalance + 100000000");
-        let told = load.join().unwrap().outcome.disagreement.unwrap();
-        assert!(told.contains("branches by 1") || told.contains("branches by 9"), "{told}");
-    });
+}
+
+/// What somebody else does meanwhile is found.
+#[test]
+fn balances_that_others_change_during_the_load_do_not_agree() {
+    let (_directory, url) = file();
+    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+    block_on(builtin::make(&own.lease(), 1, &mut |_| true)).unwrap();
+    script(
+        &url,
+        "CREATE TRIGGER spoil AFTER INSERT ON pgbench_history BEGIN UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1; END",
+    );
+    let ran = ran(&url, &[], "builtin = [\"tpcb-like\"]");
+    let balances = ran.outcome.balances.unwrap();
+    assert!(balances.branches > balances.tellers, "{balances:?}");
+    let told = ran.outcome.disagreement.unwrap();
+    assert!(told.contains(&format!("branches by {}", balances.branches)), "{told}");
 }
 
 fn rows_of(url: &Url, count: &str) -> u64 {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use database::{Answer, Error, Protocol, Session, Value, Wanted};
@@ -83,6 +84,7 @@ impl Client for User {
         let running = Rc::clone(&self.running);
         let sent = &running.scripts[script];
         let sent_ns = sent.kind.map(|_| counting.clock.now_ns());
+        self.take_row(&running);
         self.is_under_way = true;
         let mut done = self.tried(sent, counting).await;
         if done.is_ok() && !std::mem::replace(&mut self.ends[script], true) {
@@ -173,6 +175,18 @@ impl User {
             "{}: it ends within a transaction that it began: COMMIT or ROLLBACK it on every path",
             sent.script.name
         )))
+    }
+
+    /// Gives variables the values of a row of the file, if there is one.
+    fn take_row(&mut self, running: &Running) {
+        let Some(parameters) = &running.parameters else { return };
+        let number = match parameters.is_random {
+            true => ((u128::from(self.draw.next_u64()) * parameters.rows() as u128) >> 64) as usize,
+            false => running.next_row.fetch_add(1, Ordering::Relaxed),
+        };
+        for (&variable, value) in parameters.variables.iter().zip(parameters.row(number)) {
+            self.variables.set(variable, language::Value::Text(value.clone()));
+        }
     }
 
     /// A script, tried again as often as the job says where others are in its way, each time with the same random numbers.
