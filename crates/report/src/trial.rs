@@ -305,6 +305,12 @@ fn worked_in(kinds: &BTreeMap<String, OperationInterval>) -> BTreeMap<String, Op
     of.map(|(kind, operation)| (kind.clone(), operation.clone())).collect()
 }
 
+/// `FILE:LINE` of what has a line: the second comes before the tenth.
+fn line_of(kind: &str) -> (&str, u64) {
+    let parts = kind.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    parts.unwrap_or((kind, 0))
+}
+
 /// The row that a trial is about, then a row for each kind: where several kinds are added up, the others last.
 pub(crate) fn figures_of(
     shown: &dyn Shown,
@@ -320,7 +326,10 @@ pub(crate) fn figures_of(
         // Values in memory are no throughput.
         rows.iter_mut().for_each(|row| row.mb_per_s = None);
     }
-    rows.sort_by_key(|row| (!main.has(&row.kind), rank(shown.kinds(), &row.kind)));
+    rows.sort_by_cached_key(|row| {
+        let (file, line) = line_of(&row.kind);
+        (!main.has(&row.kind), rank(shown.kinds(), &row.kind), file.to_owned(), line)
+    });
     match main {
         Main::Kind(kind) if !kinds.is_empty() && !kinds.contains_key(kind) => {
             rows.insert(0, row(kind, &OperationInterval::default(), None));

@@ -36,13 +36,14 @@ use silence::{
 use transactions::{
     a_deadlock_is_a_conflict_for_one_of_two, a_lock_that_is_not_to_be_had_in_time_is_a_conflict,
     a_transaction_is_done_as_a_whole_or_not_at_all, an_insert_gives_the_id_that_the_database_made,
+    statements_of_others_and_ours_take_turns,
 };
 
 use crate::rows::Cell;
 use crate::samples::{NUMBERS, READ, SAMPLES, as_stored, claim, make_sql, odd_rows, plain_rows};
 use crate::{
-    Claim, Dialect, Engine, Error, Existing, Held, NumberRow as _, Own, Rows, RunId, Session, Url, Value,
-    WriteMethod,
+    Claim, Dialect, Engine, Error, Existing, Held, NumberRow as _, Own, Protocol, Rows, RunId, Session, Url,
+    Value, Wanted, WriteMethod,
 };
 
 const METHODS: [WriteMethod; 3] = [WriteMethod::MultiRow, WriteMethod::Batch, WriteMethod::Bulk];
@@ -213,6 +214,7 @@ on_each_server!(
     what_has_an_older_mark_is_ours,
     what_others_made_is_never_touched,
     a_transaction_is_done_as_a_whole_or_not_at_all,
+    statements_of_others_and_ours_take_turns,
     a_deadlock_is_a_conflict_for_one_of_two,
     an_insert_gives_the_id_that_the_database_made,
     a_server_that_falls_silent_anywhere_ends_the_set_up;

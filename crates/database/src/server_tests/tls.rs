@@ -221,6 +221,15 @@ async fn as_the_server_says(pg: &Pg) {
     assert!(
         matches!(&rows[0][..], [Value::Text(x), Value::Text(y)] if x.len() == 3_000_000 && y.len() == 2_000_000)
     );
+    // What others wrote goes over the same connection, in turns with the driver, and large values through it.
+    let wanted = (Protocol::Prepared, Wanted::Last);
+    let text = Value::Text("z".repeat(1_000_000));
+    for round in 0..3 {
+        let long = "SELECT repeat('x', 3000000) AS x, length($1::text) AS y";
+        let answer = session.statement(long, std::slice::from_ref(&text), wanted).await.unwrap();
+        assert_eq!((answer.rows, answer.last[1].1.clone()), (1, Value::I64(1_000_000)), "{round}");
+        assert_eq!(session.query("SELECT 1", &[]).await.unwrap(), [[Value::I64(1)]], "{round}");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Transactions on real servers: whole or not at all, and in each other's way.
 
+use std::pin::pin;
+
 use super::*;
 
 const PLACES: &str = "CREATE TABLE places (id integer PRIMARY KEY, held integer NOT NULL); \
@@ -148,4 +150,41 @@ pub(super) async fn an_insert_gives_the_id_that_the_database_made(engine: Engine
     assert_eq!(session.query("SELECT count(*) FROM names", &[]).await.unwrap(), [[Value::I64(2)]]);
     drop(session);
     own.remove().await.unwrap();
+}
+
+/// Statements of others and our own take turns on one connection, whatever the first left behind.
+pub(super) async fn statements_of_others_and_ours_take_turns(engine: Engine) {
+    let server = shared(engine);
+    let (_own, mut session, mut other) = places(&server, "prony_turns").await;
+    let last = (Protocol::Prepared, Wanted::Last);
+    for round in 0..3 {
+        let answer = session.statement(READ_PLACES, &[], last).await.unwrap();
+        assert_eq!((answer.rows, answer.last[0].1.clone()), (2, Value::I64(round)));
+        assert_eq!(held(&mut session).await, [round, round]);
+        session
+            .statement(
+                if engine == Engine::SqlServer { "BEGIN TRANSACTION" } else { "BEGIN" },
+                &[],
+                (Protocol::Simple, Wanted::Nothing),
+            )
+            .await
+            .unwrap();
+        session.statement("UPDATE places SET held = held + 1", &[], last).await.unwrap();
+        assert_eq!(session.is_in_transaction().await, Ok(true));
+        session.undo().await.unwrap();
+        assert_eq!((session.is_in_transaction().await, held(&mut other).await), (Ok(false), [round, round]));
+        let changed =
+            session.statement("UPDATE places SET held = held + 1", &[], (Protocol::Extended, Wanted::Count));
+        assert_eq!(changed.await.unwrap().rows, 2);
+        // One that failed is gone, and takes nothing with it.
+        let error = session.statement("SELECT nothing FROM places", &[], last).await.unwrap_err();
+        assert!(matches!(error, Error::Statement(_)), "{error}");
+        if engine == Engine::Postgres {
+            // One that nobody waited for is heard to its end by whoever comes next, be it the driver.
+            let _ = poll_immediate(pin!(session.statement(READ_PLACES, &[], last))).await;
+            if round == 1 {
+                assert_eq!(held(&mut session).await, [round + 1, round + 1]);
+            }
+        }
+    }
 }

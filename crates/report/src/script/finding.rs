@@ -93,13 +93,20 @@ fn disagreement(script: &Script) -> Said {
     Some((Level::Failure, "balances_disagree", wrong))
 }
 
-/// `balances agree: accounts and history changed by 12,345 each, tellers and branches by 12,345`.
+/// `balances agree: accounts and history changed by 12,345 each, tellers and branches by −700 each`.
 fn agreement(script: &Script) -> Said {
     let balances = script.balances.filter(|_| script.disagreement.is_none())?;
-    let sentence = format!(
-        "balances agree: accounts and history changed by {} each, tellers and branches by {} each",
-        balances.accounts, balances.tellers
-    );
+    let signed = |change: i64| {
+        let sign = if change < 0 { "−" } else { "" };
+        format!("{sign}{}", grouped(change.unsigned_abs()))
+    };
+    let (accounts, tellers) = (signed(balances.accounts), signed(balances.tellers));
+    let sentence = match balances.accounts == balances.tellers {
+        true => format!("balances agree: accounts, tellers, branches and history changed by {accounts} each"),
+        false => format!(
+            "balances agree: accounts and history changed by {accounts} each, tellers and branches by {tellers} each"
+        ),
+    };
     Some((Level::Note, "balances_agree", sentence))
 }
 

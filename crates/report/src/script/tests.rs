@@ -112,6 +112,20 @@ fn each_statement_stands_with_its_first_words() {
 }
 
 #[test]
+fn statements_stand_in_the_order_of_their_lines() {
+    let mut trial = trial(|_, _| {});
+    let tenth = trial.measured["a.sql:1"].clone();
+    trial.measured.insert("a.sql:10".to_owned(), tenth.clone());
+    for sample in &mut trial.samples {
+        let of = sample.operations["a.sql:1"].clone();
+        sample.operations.insert("a.sql:10".to_owned(), of);
+    }
+    let report = Report::of(&fixture::study("script", vec![trial]));
+    let kinds: Vec<&str> = report.trials[0].figures.iter().map(|figures| figures.kind.as_str()).collect();
+    assert_eq!(kinds, [TRANSACTION, "a.sql:1", "a.sql:2", "a.sql:10"]);
+}
+
+#[test]
 fn the_text_of_a_script_is_among_its_facts() {
     let report = report(|setup, _| {
         let other = ScriptInUse { name: "b.sql".to_owned(), weight: 3, ..setup.scripts[0].clone() };
@@ -153,7 +167,10 @@ fn balances_are_told_whether_they_agree_or_not() {
     let balances = Some(Balances { accounts: 1_234, tellers: -5, branches: -5, history: 1_234 });
     let agreeing = report(|_, outcome| outcome.balances = balances);
     let notes = said(&agreeing, Level::Note).join("\n");
-    assert!(notes.contains("history changed by 1234 each, tellers and branches by -5"), "{notes}");
+    assert!(notes.contains("history changed by 1,234 each, tellers and branches by −5 each"), "{notes}");
+    let same = Some(Balances { accounts: 7, tellers: 7, branches: 7, history: 7 });
+    let notes = said(&report(|_, outcome| outcome.balances = same), Level::Note).join("\n");
+    assert!(notes.contains("accounts, tellers, branches and history changed by 7 each"), "{notes}");
     let other = report(|_, outcome| {
         outcome.balances = balances;
         outcome.disagreement = Some("balances do not agree: …".to_owned());
