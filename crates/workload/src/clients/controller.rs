@@ -4,11 +4,10 @@ use load::{Go, PauseWatch, Progress, Recorder, lock};
 use record::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use record::{Interval, Main, Phase, Window};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
 
 use super::cpu::Governor;
 use super::last_100::Last100;
-use super::shared::{Clients, Names};
+use super::shared::{Clients, Lane, Names};
 use super::threads::LoadThread;
 use super::{Drive, ServerCpu};
 use crate::TrialError;
@@ -186,7 +185,7 @@ impl<'a> Controller<'a> {
 
     fn tell_parts(&mut self, mut parts: Vec<Option<Interval>>) {
         for (interval, part) in parts.iter_mut().zip(&self.clients.parts) {
-            interval.iter_mut().for_each(|interval| self.clients.names.add_longest(interval, &part.last_100));
+            interval.iter_mut().for_each(|interval| self.clients.names.add_longest(interval, &part.lanes));
         }
         // Whether to go on is said to what they come to.
         (self.on_progress)(Progress::Parts(parts));
@@ -197,7 +196,8 @@ impl<'a> Controller<'a> {
         let used = self.generator.take(&self.makers.lock(), now_ns);
         interval.generator_cpu_us = used.cpu_us;
         interval.generator_busiest_share = used.busiest_share;
-        self.clients.names.add_longest(&mut interval, &self.clients.last_100);
+        let lanes = self.clients.parts.iter().flat_map(|part| &part.lanes);
+        self.clients.names.add_longest(&mut interval, lanes);
         let gauges = &mut interval.gauges;
         let active =
             if interval.phase == Phase::Drain { 0 } else { self.active((interval.end_s * 1e9) as u64) };
@@ -249,7 +249,7 @@ impl<'a> Controller<'a> {
 
 /// Those of all parts, one part after the other.
 fn recorders(clients: &Clients) -> impl Iterator<Item = &Recorder> {
-    clients.parts.iter().flat_map(|part| &part.recorders)
+    clients.parts.iter().flat_map(|part| &part.lanes).map(|lane| &lane.recorder)
 }
 
 /// The same interval of two who were cut alike.
@@ -262,8 +262,9 @@ fn together(mut one: Interval, other: Interval) -> Interval {
 }
 
 impl Names {
-    fn add_longest(&self, interval: &mut Interval, last_100: &Mutex<Last100>) {
-        let Some(longest_ns) = lock(last_100).longest_ns() else { return };
+    fn add_longest<'a>(&self, interval: &mut Interval, lanes: impl IntoIterator<Item = &'a Lane>) {
+        let last: Vec<Last100> = lanes.into_iter().map(|lane| lock(&lane.last_100).clone()).collect();
+        let Some(longest_ns) = Last100::longest_ns(&last) else { return };
         for (name, ns) in [self.last_100_max, self.net_last_100_max].into_iter().zip(longest_ns) {
             interval.gauges.insert(name.to_owned(), ns as f64 / 1e6);
         }

@@ -75,7 +75,7 @@ pub(crate) struct Done {
 pub(crate) struct Place {
     pub(crate) part: usize,
     pub(crate) client: u32,
-    /// Among the recorders of its part: that of its thread.
+    /// Among those of its part: that of its thread.
     lane: usize,
 }
 

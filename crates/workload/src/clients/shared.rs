@@ -13,7 +13,7 @@ use super::threads::load_threads;
 use crate::outages::Outages;
 use crate::signal::Signal;
 
-/// Most recorders of a part: threads beyond share them, since each takes some memory.
+/// Most lanes of a part: threads beyond share them, since each takes some memory.
 const LANES_MAX: usize = 8;
 
 /// All clients of a trial.
@@ -25,7 +25,6 @@ pub(crate) struct Clients {
     pub(super) names: Names,
     /// Clients of each part that may begin a turn.
     pub(super) active: watch::Sender<u32>,
-    pub(super) last_100: Mutex<Last100>,
     /// No new turn begins.
     pub(super) load_over: Signal,
     /// Clients stop, whatever they are doing.
@@ -62,8 +61,7 @@ pub(crate) struct Late {
 #[derive(Debug)]
 pub(crate) struct Part {
     /// One for each load thread: what two processors write takes each of them as long as a system call.
-    pub(super) recorders: Vec<Recorder>,
-    pub(super) last_100: Mutex<Last100>,
+    pub(super) lanes: Vec<Lane>,
     /// When its turns are due; none in a closed loop.
     pub(super) due: Option<Mutex<Arrivals>>,
     /// The same from the beginning, to count them by.
@@ -78,14 +76,13 @@ pub(crate) struct Part {
 impl Clients {
     /// Of so many parts, each counting the same.
     pub(crate) fn new(schedule: Schedule, parts: u32, counted: &Counted, names: Names) -> Self {
-        let lanes = load_threads((schedule.clients * parts) as usize).clamp(1, LANES_MAX);
+        let lanes = load_threads(schedule.clients as usize * parts as usize).clamp(1, LANES_MAX);
         let active = if schedule.cpu_target.is_some() { 1 } else { schedule.clients };
         Self {
             parts: (0..parts).map(|number| Part::new(&schedule, (number, parts), counted, lanes)).collect(),
             schedule,
             names,
             active: watch::Sender::new(active),
-            last_100: Mutex::default(),
             load_over: Signal::new(),
             over: Signal::new(),
         }
@@ -96,9 +93,9 @@ impl Clients {
         self.parts.iter().flat_map(|part| part.outages().news(MarkKind::Outage)).collect()
     }
 
-    /// Recorders of each part.
+    /// Lanes of each part.
     pub(super) fn lanes(&self) -> usize {
-        self.parts.first().map_or(1, |part| part.recorders.len())
+        self.parts.first().map_or(1, |part| part.lanes.len())
     }
 
     /// The parts, in their order.
@@ -126,13 +123,25 @@ impl Clients {
     }
 }
 
+/// Where the clients of a part count that are on one thread.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) recorder: Recorder,
+    pub(super) last_100: Mutex<Last100>,
+}
+
+impl Lane {
+    fn new(counted: &Counted, schedule: &Schedule) -> Self {
+        Self { recorder: Recorder::new(counted.clone(), schedule.phases), last_100: Mutex::default() }
+    }
+}
+
 impl Part {
     fn new(schedule: &Schedule, (number, parts): (u32, u32), counted: &Counted, lanes: usize) -> Self {
         let seed = schedule.seed.wrapping_add(u64::from(number));
         let due = Arrivals::of(schedule.pacing, number, parts, seed);
         Self {
-            recorders: (0..lanes).map(|_| Recorder::new(counted.clone(), schedule.phases)).collect(),
-            last_100: Mutex::default(),
+            lanes: (0..lanes).map(|_| Lane::new(counted, schedule)).collect(),
             all_due: due.clone(),
             due: due.map(Mutex::new),
             outages: Mutex::default(),

@@ -1,7 +1,10 @@
 //! One client: a turn after the other, until the load is over.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use database::Error;
@@ -62,10 +65,23 @@ impl<C: Client> Turns<C> {
     pub(super) async fn run(mut self) {
         let clients = Arc::clone(&self.clients);
         let part = &clients.parts[self.place.part];
-        let ended = tokio::select! {
-            biased;
-            ended = self.until_over(part) => ended,
-            () = clients.over.wait() => Err("had no answer long after the end of the load".to_owned()),
+        let ended = {
+            let mut turns = pin!(self.until_over(part));
+            let mut over = pin!(clients.over.wait());
+            let mut is_awaited = false;
+            poll_fn(|context| {
+                if let Poll::Ready(ended) = turns.as_mut().poll(context) {
+                    return Poll::Ready(ended);
+                }
+                // It wakes this task whenever it comes. To ask each time takes a lock that all clients take.
+                if clients.over.is_set()
+                    || !std::mem::replace(&mut is_awaited, true) && over.as_mut().poll(context).is_ready()
+                {
+                    return Poll::Ready(Err("had no answer long after the end of the load".to_owned()));
+                }
+                Poll::Pending
+            })
+            .await
         };
         if let Some(kind) = self.turn.take() {
             self.recorder(part).at(self.clock.now_ns()).fail(kind, 1);
@@ -93,7 +109,7 @@ impl<C: Client> Turns<C> {
     }
 
     fn recorder<'a>(&self, part: &'a Part) -> &'a Recorder {
-        &part.recorders[self.place.lane]
+        &part.lanes[self.place.lane].recorder
     }
 
     /// Waits until the next turn may begin, and gives when it was due; none if none begins any more.
@@ -178,10 +194,7 @@ impl<C: Client> Turns<C> {
         }
         drop(recording);
         let times_ns = [now_ns - due_ns.unwrap_or(sent_ns), net_ns];
-        // Of one part alone nothing is told but of the whole.
-        let last_100 =
-            [Some(&self.clients.last_100), (self.clients.parts.len() > 1).then_some(&part.last_100)];
-        last_100.into_iter().flatten().for_each(|last| lock(last).add(phase, times_ns));
+        lock(&part.lanes[self.place.lane].last_100).add((phase, now_ns), times_ns);
         Ok(())
     }
 

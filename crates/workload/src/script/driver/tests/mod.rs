@@ -2,14 +2,16 @@
 
 use ::load::Span;
 use database::{Dialect, Existing, Own, Session, Url, Value};
-use instance::{MariaDb, Options, Postgres, TdsServer};
+use instance::{MariaDb, Options, Postgres};
 use record::{Interval, Phase};
 use tempfile::TempDir;
 
 use super::*;
 use crate::claims::claim;
-use crate::script::builtin::{self, Tables};
 use crate::script::{ScriptFile, Settings, check};
+
+mod builtin;
+mod pgbench;
 
 /// What a trial told and left.
 struct Ran {
@@ -37,6 +39,14 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 fn rows(url: &Url, sql: &str) -> Vec<Vec<Value>> {
     block_on(async { Session::open_as_it_is(url).await.unwrap().query(sql, &[]).await.unwrap() })
+}
+
+/// A number that a query gives.
+fn rows_of(url: &Url, count: &str) -> u64 {
+    match rows(url, count).first().and_then(|row| row.first()) {
+        Some(Value::I64(count)) => *count as u64,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn script(url: &Url, sql: &str) {
@@ -235,123 +245,6 @@ fn a_statement_without_a_row_gives_gset_nothing() {
 }
 
 #[test]
-fn a_pipeline_is_one_transaction_and_each_of_its_statements_counts() {
-    let server = Postgres::start(&Options::default()).unwrap();
-    let url: Url = server.url().parse().unwrap();
-    script(
-        &url,
-        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL CHECK (n < 1000000)); INSERT INTO t VALUES (1, 0), (2, 0)",
-    );
-    let both = "\\startpipeline\nUPDATE t SET n = n + :by WHERE id = 1;\n\\syncpipeline\nUPDATE t SET n = n + :by WHERE id = 2;\n\
-                SELECT n FROM t;\n\\endpipeline\nSELECT sum(n) AS s FROM t \\gset\n";
-    for protocol in ["prepared", "extended"] {
-        let ran = ran(&url, &[both], &format!("define = [\"by=1\"]\nprotocol = \"{protocol}\""));
-        let transactions = ran.count("transaction");
-        assert!(transactions > 10, "{transactions}");
-        for line in ["a.sql:2", "a.sql:4", "a.sql:5", "a.sql:7"] {
-            assert_eq!(ran.count(line), transactions, "{protocol}, {line}");
-        }
-    }
-    let held = rows(&url, "SELECT n FROM t ORDER BY id");
-    assert_eq!(held[0], held[1]);
-    // Without a sync between, the first is undone with the second; and the place is that of the second.
-    let one = "\\startpipeline\nUPDATE t SET n = 7 WHERE id = 1;\nUPDATE t SET n = 1000000 WHERE id = 2;\nSELECT 1;\n\\endpipeline\n";
-    let told = ran(&url, &[one], "clients = 1").outcome.stopped.into_iter().next().unwrap();
-    assert!(told.contains("a.sql:3: ") && told.contains("violates check constraint"), "{told}");
-    assert_eq!(rows(&url, "SELECT n FROM t ORDER BY id"), held);
-}
-
-#[test]
-fn a_pipeline_that_branches_leave_open_stops_its_client() {
-    let server = Postgres::start(&Options::default()).unwrap();
-    let url: Url = server.url().parse().unwrap();
-    for (script, expected) in [
-        ("\\if true\n\\startpipeline\n\\endif\nSELECT 1;\n", "ends within a pipeline"),
-        (
-            "\\if true\n\\startpipeline\n\\endif\nSELECT 1 AS x \\gset\n\\endpipeline\n",
-            "a.sql:4: within a pipeline",
-        ),
-        ("\\if false\n\\startpipeline\n\\endif\n\\endpipeline\n", "a.sql:4: no pipeline is open"),
-        (
-            "\\if true\n\\startpipeline\n\\endif\n\\startpipeline\n\\endpipeline\n",
-            "a.sql:4: a pipeline is open",
-        ),
-    ] {
-        let told = ran(&url, &[script], "clients = 1").outcome.stopped.into_iter().next().unwrap();
-        assert!(told.contains(expected), "{expected} in {told}");
-    }
-}
-
-/// Each function and operator, with what it comes to.
-const EXPRESSIONS: [(&str, &str); 18] = [
-    ("abs(-7)", "7"),
-    ("double(7)", "7"),
-    ("exp(0)", "1"),
-    ("greatest(1, 7, 3)", "7"),
-    ("hash(7) - hash_murmur2(7)", "0"),
-    ("hash_fnv1a(7) - hash_fnv1a(7)", "0"),
-    ("int(7.2)", "7"),
-    ("int(7.9)", "8"),
-    ("least(9, 7, 8)", "7"),
-    ("ln(1)", "0"),
-    ("mod(17, 10)", "7"),
-    ("int(pi() * 100)", "314"),
-    ("pow(2, 3)", "8"),
-    ("power(2, 3)", "8"),
-    ("sqrt(49)", "7"),
-    ("CASE WHEN 1 = 2 THEN 1 WHEN NULL IS NULL AND NOT false THEN 7 ELSE 2 END", "7"),
-    ("(5 & 3) + (5 | 2) + (5 # 1) + (~0) + (1 << 3) + (16 >> 2) - 1", "22"),
-    ("2 + 3 * 4 - 9 / 3 % 2", "13"),
-];
-
-/// The list of pgbench's documentation, <https://www.postgresql.org/docs/current/pgbench.html>, with functions and operators.
-#[test]
-fn each_command_of_pgbench_runs_or_is_refused_by_its_name() {
-    let server = Postgres::start(&Options::default()).unwrap();
-    let url: Url = server.url().parse().unwrap();
-    let is = |expression: &str, expected: &str| {
-        format!("\\set x {expression}\nSELECT 1 WHERE :x = {expected};\n\\expect rows = 1\n")
-    };
-    let drawn = |expression: &str| {
-        format!("\\set x {expression}\nSELECT 1 WHERE :x BETWEEN 1 AND 9;\n\\expect rows = 1\n")
-    };
-    let mut all = vec![
-        "SELECT 7 AS seven, 'a' AS letter \\gset\nSELECT 1 WHERE :seven = 7 AND :letter::text = 'a';\n\\expect rows = 1\n".to_owned(),
-        "SELECT 7 AS seven \\gset p_\nSELECT 1 WHERE :p_seven = 7;\n\\expect rows = 1\n".to_owned(),
-        "\\set seven 1\nSELECT 7 AS seven WHERE false \\aset\nSELECT 1 WHERE :seven = 1;\n\\expect rows = 1\n".to_owned(),
-        "\\if false\nSELECT 1 / 0;\n\\elif true\nSELECT 1;\n\\else\nSELECT 1 / 0;\n\\endif\n".to_owned(),
-        "\\sleep 1 us\n\\sleep 1 ms\n\\sleep 0 s\nSELECT 1;\n".to_owned(),
-        "\\startpipeline\nSELECT 1;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n".to_owned(),
-    ];
-    for (expression, expected) in EXPRESSIONS {
-        all.push(is(expression, expected));
-    }
-    for expression in [
-        "random(1, 9)",
-        "random_exponential(1, 9, 2.5)",
-        "random_gaussian(1, 9, 2.5)",
-        "random_zipfian(1, 9, 1.5)",
-        "permute(3, 9) + 1",
-    ] {
-        all.push(drawn(expression));
-    }
-    let ran = ran(&url, &[&all.concat()], "");
-    assert!(ran.outcome.stopped.is_empty(), "{:?}", ran.outcome);
-    assert_eq!((ran.outcome.unmet, ran.outcome.first_unmet), (0, None));
-    assert!(
-        ran.intervals
-            .iter()
-            .filter_map(|interval| interval.operations.get("transaction"))
-            .any(|all| all.count > 0)
-    );
-    for refused in ["\\shell ls\n", "\\setshell x ls\n"] {
-        let told = try_run(&url, &[refused], "").err().unwrap().to_string();
-        let name = refused.split(' ').next().unwrap();
-        assert!(told.contains(name), "{name} in {told}");
-    }
-}
-
-#[test]
 fn each_transaction_takes_a_row_of_the_file() {
     let (directory, url) = file();
     let users = directory.path().join("users.csv");
@@ -375,94 +268,6 @@ fn each_transaction_takes_a_row_of_the_file() {
     assert_eq!(drawn[0] + drawn[1] / 10 + drawn[2] / 100, ran.count("transaction") as i64);
     let told = try_run(&url, &[add], "parameters = \"/nowhere.csv\"").err().unwrap().to_string();
     assert!(told.contains("cannot read the parameters /nowhere.csv"), "{told}");
-}
-
-/// Makes pgbench's tables of scale 1, and runs its scripts on them.
-fn banks(url: &Url) {
-    let own = block_on(Own::make(url, "", &claim(Existing::AsItIs))).unwrap();
-    let mut rows = 0;
-    let mut loaded = |more| {
-        rows += more;
-        true
-    };
-    let lease = own.lease();
-    let standing = || block_on(async { builtin::standing(&mut lease.session().await.unwrap()).await });
-    assert_eq!(standing(), Ok(Tables::None));
-    assert_eq!(block_on(builtin::make(&lease, 1, &mut loaded)), Ok(true));
-    assert_eq!((rows, standing()), (100_011, Ok(Tables::Of(1))));
-    let all =
-        "builtin = [\"select-only\", \"simple-update\", \"tpcb-like@2\"]\nclients = 3\nmax_tries = 1000";
-    let ran = ran(url, &[], all);
-    assert!(ran.outcome.stopped.is_empty() && ran.outcome.disagreement.is_none(), "{:?}", ran.outcome);
-    for kind in ["select-only", "simple-update", "tpcb-like"] {
-        assert!(ran.count(kind) > 0, "{kind}");
-    }
-    assert_eq!(ran.setup.scale, Some(1));
-    let written = ran.count("simple-update") + ran.count("tpcb-like");
-    let told = rows_of(url, "SELECT count(*) FROM pgbench_history");
-    assert!((written..=written + 3).contains(&told), "{told} of {written}");
-    let balances = ran.outcome.balances.unwrap();
-    assert_eq!((balances.accounts, balances.tellers), (balances.history, balances.branches));
-}
-
-/// What somebody else does meanwhile is found.
-#[test]
-fn balances_that_others_change_during_the_load_do_not_agree() {
-    let (_directory, url) = file();
-    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
-    block_on(builtin::make(&own.lease(), 1, &mut |_| true)).unwrap();
-    script(
-        &url,
-        "CREATE TRIGGER spoil AFTER INSERT ON pgbench_history BEGIN UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1; END",
-    );
-    let ran = ran(&url, &[], "builtin = [\"tpcb-like\"]");
-    let balances = ran.outcome.balances.unwrap();
-    assert!(balances.branches > balances.tellers, "{balances:?}");
-    let told = ran.outcome.disagreement.unwrap();
-    assert!(told.contains(&format!("branches by {}", balances.branches)), "{told}");
-}
-
-fn rows_of(url: &Url, count: &str) -> u64 {
-    match rows(url, count).first().and_then(|row| row.first()) {
-        Some(Value::I64(count)) => *count as u64,
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn built_in_scripts_leave_balances_that_agree_on_every_engine() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("bank.db");
-    rusqlite::Connection::open(&file)
-        .unwrap()
-        .execute_batch("PRAGMA journal_mode = wal; PRAGMA user_version = 1")
-        .unwrap();
-    banks(&format!("sqlite:{}", file.display()).parse().unwrap());
-    let postgres = Postgres::start(&Options::default()).unwrap();
-    banks(&postgres.url().parse().unwrap());
-    let mariadb = MariaDb::start(&Options::default()).unwrap();
-    script(&mariadb.url().parse().unwrap(), "CREATE DATABASE theirs");
-    banks(&mariadb.url().parse::<Url>().unwrap().with_database("theirs"));
-    if let Some(sql_server) = TdsServer::start(&[]).unwrap() {
-        script(&sql_server.url().parse().unwrap(), "CREATE DATABASE theirs");
-        banks(&sql_server.url().parse::<Url>().unwrap().with_database("theirs"));
-    }
-}
-
-#[test]
-fn tables_that_are_half_there_are_told_as_such() {
-    let (_directory, url) = file();
-    script(&url, "CREATE TABLE pgbench_branches (bid int)");
-    let told = block_on(async { builtin::standing(&mut Session::open_as_it_is(&url).await.unwrap()).await });
-    let told = told.unwrap_err().to_string();
-    assert!(told.contains("pgbench_tellers, pgbench_accounts, pgbench_history not"), "{told}");
-    script(
-        &url,
-        "INSERT INTO pgbench_branches VALUES (1); CREATE TABLE pgbench_tellers (tid int); CREATE TABLE pgbench_accounts (aid int); \
-         CREATE TABLE pgbench_history (tid int)",
-    );
-    let told = block_on(async { builtin::standing(&mut Session::open_as_it_is(&url).await.unwrap()).await });
-    assert!(told.unwrap_err().to_string().contains("1 branches and 0 tellers"));
 }
 
 #[test]
