@@ -1,4 +1,5 @@
 //! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, the order store, and scripts of users.
+//! Of reports over messages there are the data and the questions, and no trial yet.
 //!
 //! SQL stands beside the workload that uses it, in one file of named statements a dialect. A workload draws no conclusions; it records
 //! what happened.
@@ -23,6 +24,7 @@ mod named_sql;
 pub mod orders;
 mod outages;
 pub mod plc;
+pub mod reporting;
 pub mod script;
 mod signal;
 mod threads;
