@@ -37,7 +37,7 @@ async fn answers(exchange: &mut Exchange) -> (Vec<Result<u64, String>>, io::Resu
     (told, ended)
 }
 
-const PREPARED_ONE: (Protocol, Wanted) = (Protocol::Prepared, Wanted::Nothing);
+const PREPARED_ONE: (Protocol, Wanted) = (Protocol::Prepared, Wanted::Count);
 
 #[tokio::test]
 async fn a_pipeline_goes_on_behind_the_sync_after_what_failed() {
