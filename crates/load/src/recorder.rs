@@ -98,6 +98,17 @@ impl Cut {
         self.phases.at(self.start_ns)
     }
 
+    /// The warm-up ends at `now_ns`, within this interval, and not when it was to: what follows is measured.
+    pub fn begin_window(&mut self, now_ns: u64) {
+        if self.phase() != Phase::WarmUp {
+            return;
+        }
+        self.phases.warm_up.ns = now_ns;
+        // One that has only begun becomes the first of the window: none is without length.
+        let begun = now_ns > self.start_ns;
+        self.end_ns = if begun { now_ns } else { self.phases.interval_end_ns(self.start_ns) };
+    }
+
     /// The load ends at `now_ns`, within this interval, and not when it was to: what follows is drain.
     pub fn end_load(&mut self, now_ns: u64) {
         if now_ns >= self.phases.end_ns() {
@@ -134,6 +145,14 @@ impl Recorder {
         let mut shared = lock(&self.shared);
         shared.advance(&self.counted, now_ns);
         Recording(shared)
+    }
+
+    /// The warm-up ends at `now_ns` and not when it was to: what follows is measured.
+    pub fn begin_window(&self, now_ns: u64) {
+        let mut shared = lock(&self.shared);
+        shared.advance(&self.counted, now_ns);
+        shared.cut.begin_window(now_ns);
+        shared.advance(&self.counted, now_ns);
     }
 
     /// The load ends at `now_ns` and not when it was to: what follows is drain.
@@ -380,6 +399,26 @@ mod tests {
             shape(&intervals),
             [(Phase::WarmUp, 1.0, 1.0, 0), (Phase::Measure, 1.7, 0.7, 0), (Phase::Drain, 2.0, 0.3, 0)]
         );
+    }
+
+    #[test]
+    fn a_window_begins_when_it_is_told_to_and_not_again() {
+        for (begin_ms, warm_up) in [(1_700, vec![1.0, 1.7]), (2_000, vec![1.0, 2.0]), (0, vec![])] {
+            let recorder = Recorder::new(counted(), phases(1_000_000, 1_000_000));
+            recorder.begin_window(begin_ms * MS);
+            recorder.begin_window(begin_ms * MS + 500 * MS);
+            recorder.end_load(begin_ms * MS + 1_200 * MS);
+            let intervals = recorder.finish(begin_ms * MS + 1_300 * MS);
+            let ends = |phase| {
+                let of_phase = intervals.iter().filter(|interval| interval.phase == phase);
+                of_phase.map(|interval| interval.end_s).collect::<Vec<f64>>()
+            };
+            let begin_s = begin_ms as f64 / 1e3;
+            assert_eq!(ends(Phase::WarmUp), warm_up, "{begin_ms}");
+            assert_eq!(ends(Phase::Measure), [begin_s + 1.0, begin_s + 1.2], "{begin_ms}");
+            assert_eq!(ends(Phase::Drain), [begin_s + 1.3], "{begin_ms}");
+            assert!(intervals.iter().all(|interval| interval.length_s > 0.0), "{begin_ms}");
+        }
     }
 
     /// An end at the very moment at which an interval ends left one of no length behind.

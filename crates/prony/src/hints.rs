@@ -112,6 +112,26 @@ const SCRIPT: Words = &[
     ("--dbname", "--target"),
 ];
 
+const REPORTING: Words = &[
+    ("--rows", "--events"),
+    ("--scale", "--events"),
+    ("-s", "--events"),
+    ("--iterations", "--runs"),
+    ("-i", "--runs"),
+    ("--rate", "--arrivals, of the events that arrive; reports follow each other"),
+    ("-R", "--arrivals, of the events that arrive; reports follow each other"),
+    ("--duration", "--runs, the number of reports; each takes as long as it takes"),
+    ("-T", "--runs, the number of reports; each takes as long as it takes"),
+    ("--clients", "not needed: reports follow each other over one connection"),
+    ("-c", "not needed: reports follow each other over one connection"),
+    ("-h", "--target"),
+    ("-p", "--target"),
+    ("-U", "--target"),
+    ("-d", "--target"),
+    ("--host", "--target"),
+    ("--dbname", "--target"),
+];
+
 const ORDERS: Words = &[
     ("-c", "--clients"),
     ("--client", "--clients"),
@@ -176,7 +196,7 @@ const LOADS: &[(&str, &str)] = &[
 const BY_ITS_KIND: &str = "";
 
 /// Those of all workloads in their order.
-const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT];
+const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING];
 
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -279,6 +299,7 @@ mod tests {
             (find(&["orders", "run"]), ORDERS.to_vec()),
             (find(&["check"]), CHECK.to_vec()),
             (find(&["script"]), SCRIPT.to_vec()),
+            (find(&["reporting"]), REPORTING.to_vec()),
         ] {
             let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
             for (word, ours) in words {
@@ -309,6 +330,7 @@ mod tests {
                 "--warm-up is here: --duration, with a unit: each test warms up",
             ),
             (&["script", "a.sql", "-M", "simple"], "-M is here: --protocol"),
+            (&["reporting", "--duration=60"], "--duration is here: --runs"),
             (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {

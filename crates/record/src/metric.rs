@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::Percentile;
-use crate::Workload::{self, Disk, Historian, Orders, Script};
+use crate::Workload::{self, Disk, Historian, Orders, Reporting, Script};
 
 /// A figure of a trial that can be compared with the same of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,8 +50,11 @@ const STORE: Option<Workload> = Some(Orders);
 /// Of trials that run SQL of users.
 const SQL: Option<Workload> = Some(Script);
 
+/// Of trials that ask for reports.
+const REPORTS: Option<Workload> = Some(Reporting);
+
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 20] = [
+pub const METRICS: [Metric; 26] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
@@ -69,6 +72,12 @@ pub const METRICS: [Metric; 20] = [
     lower(Some(Historian), "pending_mean", "records", "mean pending records"),
     lower(Some(Historian), "pending_max", "records", "most pending records"),
     lower(STORE, "variability_pct", "%", "variability between databases"),
+    lower(REPORTS, "report_s", "s", "mean time of a report"),
+    lower(REPORTS, "first_report_s", "s", "time of the first report"),
+    lower(REPORTS, "first_row_s", "s", "mean time to the first row of a report"),
+    lower(REPORTS, "server_memory_mib", "MiB", "most memory of the server's processes"),
+    lower(REPORTS, "server_cpu_pct", "%", "share of its processors that the server used"),
+    lower(REPORTS, "read_mib_per_report", "MiB", "what devices read for a report"),
     lower(SQL, "late_pct", "%", "share of transactions that were late"),
     lower(None, "cpu_us_per_operation", "µs", "CPU time of an operation"),
     lower(None, "error_share", "share", "share of operations that failed"),

@@ -21,6 +21,7 @@ use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
 use crate::report::Report;
+use crate::reporting::{OfReporting, Reporting};
 use crate::script::{OfScript, Script};
 use crate::section::Section;
 use crate::summary::Trust;
@@ -117,6 +118,11 @@ pub(crate) trait Shown: Sync {
     /// The rate of a trial as its headline gives it: `1,704 MB/s`, where bytes are what is asked for.
     fn rate(&self, trial: &Trial) -> Option<String> {
         trial.main()?.per_s.map(|per_s| self.words().unit.text(per_s))
+    }
+
+    /// A rate a second as its lines of progress print it.
+    fn rate_text(&self, per_s: f64) -> String {
+        self.words().unit.text(per_s)
     }
 
     /// What chance alone may make of the rates of single seconds; none where these say nothing.
@@ -221,13 +227,14 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Historian => &OfHistorian,
         Workload::Orders => &OfOrders,
         Workload::Script => &OfScript,
+        Workload::Reporting => &OfReporting,
     }
 }
 
 /// A rate a second as reports of a workload print it: `12,340 orders/min`.
 #[must_use]
 pub fn rate_text(workload: Workload, per_s: f64) -> String {
-    of(workload).words().unit.text(per_s)
+    of(workload).rate_text(per_s)
 }
 
 /// What a workload came to on a database, in a few words.
@@ -251,6 +258,8 @@ pub enum Worked {
     Orders(Box<Orders>),
     /// Of scripts.
     Script(Box<Script>),
+    /// Of reports.
+    Reporting(Box<Reporting>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

@@ -16,6 +16,7 @@ mod orders;
 mod own;
 mod placed;
 mod preparing;
+mod reporting;
 mod resources;
 mod resume;
 mod run;

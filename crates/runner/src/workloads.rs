@@ -11,7 +11,7 @@ use workload::orders::store::Loaded;
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk_trial, historian, orders, script};
+use crate::{disk_trial, historian, orders, reporting, script};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
 /// as long as the recordings that they replay.
@@ -39,6 +39,12 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
                     asked.job = workload::script::check(&asked.job, url.engine().dialect())?;
                 }
             }
+            Work::Reporting(asked) => {
+                for engine in urls.iter().map(database::Url::engine) {
+                    let of = (engine.dialect(), engine.name());
+                    workload::reporting::check(&asked.settings, &asked.job, of)?;
+                }
+            }
         }
     }
     Ok(())
@@ -50,7 +56,9 @@ pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) ->
         Work::Script(_) if wanted.existing == Existing::AsItIs => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
-        Work::Disk(_) | Work::Historian(_) | Work::Script(_) => orders::look_beside(wanted, claim).await,
+        Work::Disk(_) | Work::Historian(_) | Work::Script(_) | Work::Reporting(_) => {
+            orders::look_beside(wanted, claim).await
+        }
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
     }
 }
@@ -65,6 +73,7 @@ pub(crate) fn ready(
         Work::Disk(_) | Work::Historian(_) => Ok((database.make(tell)?, None)),
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
         Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
+        Work::Reporting(asked) => Ok((reporting::ready(&asked.job, database, tell)?, None)),
     }
 }
 
@@ -89,6 +98,9 @@ pub(crate) fn run(
         Work::Script(asked) => script::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
+        Work::Reporting(asked) => reporting::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(Into::into)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -96,7 +108,7 @@ pub(crate) fn run(
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
     match setup {
         Setup::Disk(setup) => disk_trial::remark(setup),
-        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) => None,
+        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) | Setup::Reporting(_) => None,
     }
 }
 
@@ -107,5 +119,6 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
+        Outcome::Reporting(outcome) => reporting::judged(outcome, setup, measured),
     }
 }

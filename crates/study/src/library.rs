@@ -43,7 +43,7 @@ pub const DISK_PROFILES: [ReadyStudy; 7] =
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
 
 /// Studies that others published.
-pub const PUBLISHED_STUDIES: [ReadyStudy; 12] = published![
+pub const PUBLISHED_STUDIES: [ReadyStudy; 15] = published![
     "hds-flush-rows",
     "hds-placement",
     "hds-real-project",
@@ -56,6 +56,9 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 12] = published![
     "r630-cycle",
     "sqlio-sweep",
     "sqlio-expectation",
+    "classifier-ram",
+    "classifier-vcpu",
+    "classifier-iops",
 ];
 
 impl ReadyStudy {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use database::Rows;
-use workload::reporting::{MESSAGES, MessageData};
+use workload::reporting::{MESSAGES, MessageData, Standing};
 
 /// Messages of a piece, as a load has them.
 const PIECE_ROWS: u64 = 10_000;
@@ -22,7 +22,8 @@ const PIECES: u64 = 500;
 fn main() -> ExitCode {
     let kind = std::env::args().nth(1).unwrap_or_default();
     let begin = Instant::now();
-    let data = MessageData::new(PIECES * PIECE_ROWS, 42);
+    let data =
+        MessageData::new(Standing { events: PIECES * PIECE_ROWS, days: 365, subject_bytes: 0, seed: 42 });
     match kind.as_str() {
         "nothing" => (0..data.events()).for_each(|number| {
             black_box(data.message(number));

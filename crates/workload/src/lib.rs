@@ -1,5 +1,5 @@
-//! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, the order store, and scripts of users.
-//! Of reports over messages there are the data and the questions, and no trial yet.
+//! Workloads of databases: the historian, the simulated PLC that it can collect from, the order store, scripts of users, and reports over
+//! messages.
 //!
 //! SQL stands beside the workload that uses it, in one file of named statements a dialect. A workload draws no conclusions; it records
 //! what happened.

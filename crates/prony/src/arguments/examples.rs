@@ -94,6 +94,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prony reporting",
+        &[
+            (
+                "A million messages in SQLite; half a minute",
+                "prony reporting --target sqlite:/data/reports.db",
+            ),
+            (
+                "What a report of a tenth of ten million messages takes within 1 GiB of memory, as a procedure",
+                "prony reporting --events 10000000 --access procedure --managed postgres --data /data --memory 1GiB",
+            ),
+            (
+                "The same messages in a database of yours that is kept, so that the next run need not load them",
+                "prony reporting --target mysql://me@localhost/mysql --keep",
+            ),
+        ],
+    ),
+    (
         "prony orders",
         &[
             ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),

@@ -10,6 +10,7 @@ mod laid;
 mod managed;
 mod orders;
 mod planned_orders;
+mod reporting;
 mod runs;
 mod script;
 mod study;
@@ -31,6 +32,7 @@ pub(crate) use laid::{DatabaseFiles, DatabaseLog, DatabaseRestore};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
+pub(crate) use reporting::Reporting;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
@@ -165,6 +167,12 @@ pub(crate) enum Measuring {
     /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
     /// has to give or change. Every transaction, and every statement of it, is timed. docs/script.md has all of it.
     Script(Box<Measured<Script>>),
+    /// How long does a report over millions of messages take, at first and again, and how much memory, CPU and IOPS does it need?
+    ///
+    /// A database of classified messages is made from a seed, and asked for the report "messages by domain" over a share of its dates:
+    /// once cold, then five times more, once while nothing else goes on and once while 82.5 events a second arrive. All rows are read and
+    /// checked. docs/reporting.md says what is made cold how, and how memory, CPUs and IOPS of a server become what a study varies.
+    Reporting(Box<Measured<Reporting>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

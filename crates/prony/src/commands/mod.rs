@@ -22,6 +22,7 @@ mod plan;
 mod plc;
 mod proof;
 mod report;
+mod reporting;
 mod script;
 mod study;
 mod verify_disk;

@@ -39,6 +39,7 @@ mod percentiles;
 mod profiles;
 mod refused;
 mod report;
+mod reporting;
 mod running;
 mod safety;
 mod sampling;

@@ -49,6 +49,11 @@ impl RowMix {
         self.word(1, number.cast_unsigned());
     }
 
+    /// What it came to.
+    pub(super) fn sum(self) -> u64 {
+        self.0
+    }
+
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
         self.word(3, text.len() as u64);

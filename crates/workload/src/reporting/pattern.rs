@@ -2,6 +2,7 @@
 //!
 //! Engines differ in capitals, in what escapes and in brackets. So a pattern has none of these, and neither have the names.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A pattern of names of departments or classifications.
@@ -71,6 +72,14 @@ impl FromStr for Pattern {
         }
     }
 }
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+load::serde_as_text!(Pattern);
 
 #[cfg(test)]
 mod tests {

@@ -3,23 +3,36 @@
 use std::ops::Range;
 
 use database::Value;
+use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, RowMix};
-use super::data::{MessageData, time_us};
+use super::data::MessageData;
 use super::pattern::Pattern;
 use super::tables::{CLASSES, DEPARTMENT_NAMES, DOMAIN_COUNT, domain_name};
 
-/// Rows that the published report returned, of so many.
-const PUBLISHED_ROWS: u64 = 14_374_260;
-const PUBLISHED_EVENTS: u64 = 150_000_000;
+/// Share (0–1) of all messages that the published report returned.
+pub(super) const PUBLISHED_SHARE: f64 = 14_374_260.0 / 150_000_000.0;
 
 /// What a report returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum ReportResult {
     /// A row for each message.
+    #[default]
     Rows,
     /// A row for each domain: messages and their bytes.
     Aggregate,
+}
+
+impl ReportResult {
+    /// Its name in study files and records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Aggregate => "aggregate",
+        }
+    }
 }
 
 /// One report.
@@ -36,11 +49,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// Over the share of messages that the published report returned, 9.6 %, from the middle of all that are loaded.
+    /// All of a share (0–1) of the messages, from the middle of those that are loaded.
     #[must_use]
-    pub fn published(data: &MessageData, result: ReportResult) -> Self {
-        let share = u128::from(data.events()) * u128::from(PUBLISHED_ROWS);
-        let rows = ((share + u128::from(PUBLISHED_EVENTS / 2)) / u128::from(PUBLISHED_EVENTS)) as u64;
+    pub fn of_share(data: &MessageData, share: f64, result: ReportResult) -> Self {
+        let rows = ((data.events() as f64 * share).round() as u64).min(data.events());
         let first = (data.events() - rows) / 2;
         Self {
             messages: first..first + rows,
@@ -52,10 +64,10 @@ impl Report {
 
     /// Its parameters: from (included) and to (not included) in microseconds since 1970-01-01 UTC, and the patterns.
     #[must_use]
-    pub fn parameters(&self) -> [Value; 4] {
+    pub fn parameters(&self, data: &MessageData) -> [Value; 4] {
         [
-            Value::I64(time_us(self.messages.start)),
-            Value::I64(time_us(self.messages.end)),
+            Value::I64(data.time_us(self.messages.start)),
+            Value::I64(data.time_us(self.messages.end)),
             Value::Text(self.department.as_str().to_owned()),
             Value::Text(self.classification.as_str().to_owned()),
         ]
@@ -124,11 +136,16 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reporting::Standing;
 
     #[test]
     fn a_report_has_the_published_share_of_any_size() {
         for (events, rows) in [(150_000_000, 14_374_260), (1_000_000, 95_828), (10, 1), (1, 0), (0, 0)] {
-            let report = Report::published(&MessageData::new(events, 1), ReportResult::Rows);
+            let report = Report::of_share(
+                &MessageData::new(Standing { events, days: 9, subject_bytes: 0, seed: 1 }),
+                PUBLISHED_SHARE,
+                ReportResult::Rows,
+            );
             assert_eq!(report.messages.end - report.messages.start, rows, "{events}");
             assert!(report.messages.end <= events, "{events}");
         }
@@ -136,10 +153,10 @@ mod tests {
 
     #[test]
     fn a_pattern_keeps_what_it_matches_and_both_halves_make_the_whole() {
-        let data = MessageData::new(50_000, 9);
+        let data = MessageData::new(Standing { events: 50_000, days: 30, subject_bytes: 0, seed: 9 });
         let of = |classification: &str| {
             let classification = classification.parse().unwrap();
-            let report = Report { classification, ..Report::published(&data, ReportResult::Rows) };
+            let report = Report { classification, ..Report::of_share(&data, 0.1, ReportResult::Rows) };
             report.expected(&data)
         };
         let parts = ["internal", "p%", "confidential", "secret"].map(of);

@@ -1,26 +1,28 @@
-//! The tables in a database: made, filled and asked. Each dialect's statements stand in its file.
+//! The tables in a database: made, filled, and brought back. Each dialect's statements stand in its file.
 
+use std::fmt;
 use std::ops::Range;
 
-use database::{Dialect, Rows, Session, Table, Value, WriteMethod};
+use database::{Dialect, Error, Rows, Session, Table, Value, WriteMethod};
 
-use super::answer::Answer;
+use serde::{Deserialize, Serialize};
+
+use super::ask::{CALLS, Calls};
 use super::data::MessageData;
-use super::query::{Report, ReportResult};
 use super::tables::{
-    CLASSES, CLASSIFICATIONS, DEPARTMENT_NAMES, DEPARTMENTS, DOMAIN_COUNT, DOMAINS, MESSAGES, domain_name,
+    CLASSES, CLASSIFICATIONS, DEPARTMENT_NAMES, DEPARTMENTS, DOMAIN_COUNT, DOMAINS, MESSAGE_DATA, MESSAGES,
+    domain_name,
 };
 use crate::named_sql::named;
 
 /// Rows of a transaction.
 const PIECE_ROWS: usize = 10_000;
 
-/// What a dialect's file has.
+/// What a dialect's file has for its tables.
 struct Statements {
     create: &'static str,
     indexes: &'static str,
-    rows: &'static str,
-    aggregate: &'static str,
+    statistics: &'static str,
 }
 
 impl Statements {
@@ -28,8 +30,7 @@ impl Statements {
         Self {
             create: named(file, "create"),
             indexes: named(file, "indexes"),
-            rows: named(file, "report_rows"),
-            aggregate: named(file, "report_aggregate"),
+            statistics: named(file, "statistics"),
         }
     }
 }
@@ -48,12 +49,64 @@ const fn statements(dialect: Dialect) -> &'static Statements {
     }
 }
 
-/// Makes the tables, without indexes, and fills those of names.
+/// Which messages a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// How many.
+    pub events: u64,
+    /// Days over which they are spread.
+    pub days: u32,
+    /// Bytes of the subject of each.
+    pub subject_bytes: u32,
+    /// Their seed.
+    pub seed: u64,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} messages over {} days", self.events, self.days)?;
+        if self.subject_bytes > 0 {
+            write!(f, " with subjects of {} bytes", self.subject_bytes)?;
+        }
+        write!(f, " with the seed {}", self.seed)
+    }
+}
+
+/// Looks which messages are there; none in a database that has no such tables, or whose load did not come to its end.
+///
+/// # Errors
+/// Those of the database but that the table is not there.
+pub async fn standing(session: &mut Session) -> Result<Option<Standing>, Error> {
+    let rows = match session.query("SELECT events, days, subject_bytes, seed FROM message_data", &[]).await {
+        Ok(rows) => rows,
+        Err(Error::Statement(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let [row] = rows.as_slice() else { return Ok(None) };
+    let number = |at: usize| row.get(at).and_then(Value::integer);
+    let standing = || {
+        Some(Standing {
+            events: number(0)?.cast_unsigned(),
+            days: u32::try_from(number(1)?).ok()?,
+            subject_bytes: u32::try_from(number(2)?).ok()?,
+            seed: number(3)?.cast_unsigned(),
+        })
+    };
+    Ok(standing())
+}
+
+/// Makes the tables, without indexes, and fills those of names; makes the procedures where there are such.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn create(session: &mut Session) -> Result<(), database::Error> {
-    session.script(statements(session.dialect()).create).await?;
+pub async fn create(session: &mut Session) -> Result<(), Error> {
+    let dialect = session.dialect();
+    session.script(statements(dialect).create).await?;
+    if let Some(Calls { create, .. }) = CALLS.of(dialect) {
+        for sql in create {
+            session.script(sql).await?;
+        }
+    }
     let domains = (1..=DOMAIN_COUNT).map(domain_name);
     append_names(session, &DOMAINS, domains).await?;
     append_names(session, &DEPARTMENTS, DEPARTMENT_NAMES.map(str::to_owned)).await?;
@@ -64,7 +117,7 @@ async fn append_names(
     session: &mut Session,
     table: &'static Table,
     names: impl IntoIterator<Item = String>,
-) -> Result<(), database::Error> {
+) -> Result<(), Error> {
     let mut rows = Rows::with_capacity(2, 0);
     for (key, name) in (1..).zip(names) {
         rows.push([Value::I32(key), Value::Text(name)]);
@@ -72,40 +125,61 @@ async fn append_names(
     session.append(table, &mut rows, WriteMethod::Bulk).await
 }
 
-/// Appends messages, then makes indexes and statistics. `on_rows` hears of rows that were committed.
+/// Appends messages, and makes indexes and statistics. `on_rows` hears of rows that were committed, and says whether to go on; what
+/// comes after the rows is told by none. Gives whether it came to the end.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn fill(
     session: &mut Session,
     data: &MessageData,
-    on_rows: &mut dyn FnMut(u64),
-) -> Result<(), database::Error> {
+    on_rows: &mut dyn FnMut(u64) -> bool,
+) -> Result<bool, Error> {
     let mut rows = Rows::with_capacity(MESSAGES.columns.len(), PIECE_ROWS);
     for piece in pieces(data.events()) {
         rows.clear();
         data.write(piece, &mut rows);
         session.append(&MESSAGES, &mut rows, WriteMethod::Bulk).await?;
-        on_rows(rows.len() as u64);
+        if !on_rows(rows.len() as u64) {
+            return Ok(false);
+        }
     }
-    session.script(statements(session.dialect()).indexes).await
+    let statements = statements(session.dialect());
+    session.script(statements.indexes).await?;
+    session.script(statements.statistics).await?;
+    let Standing { events, days, subject_bytes, seed } = data.standing();
+    let mut told = Rows::with_capacity(4, 1);
+    told.push([
+        Value::I64(events.cast_signed()),
+        Value::I32(days.cast_signed()),
+        Value::I32(subject_bytes.cast_signed()),
+        Value::I64(seed.cast_signed()),
+    ]);
+    session.append(&MESSAGE_DATA, &mut told, WriteMethod::MultiRow).await?;
+    Ok(true)
 }
 
 fn pieces(events: u64) -> impl Iterator<Item = Range<u64>> {
     (0..events).step_by(PIECE_ROWS).map(move |first| first..events.min(first + PIECE_ROWS as u64))
 }
 
-/// Has the database answer a report by one statement. All rows are read, none is kept.
+/// How many messages are there beyond those that were loaded. It takes one look into the end of an index, and reads no messages.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn ask(session: &mut Session, report: &Report) -> Result<Answer, database::Error> {
-    let statements = statements(session.dialect());
-    let sql = match report.result {
-        ReportResult::Rows => statements.rows,
-        ReportResult::Aggregate => statements.aggregate,
-    };
-    session.fold(sql, &report.parameters(), Answer::default(), Answer::add).await
+pub(super) async fn arrived(session: &mut Session, events: u64) -> Result<u64, Error> {
+    let sql = format!("SELECT count(*) FROM messages WHERE message_id > {events}");
+    let rows = session.query(&sql, &[]).await?;
+    let count = rows.first().and_then(|row| row.first()).and_then(Value::integer);
+    Ok(count.unwrap_or(0).cast_unsigned())
+}
+
+/// Removes what arrived, so that the messages are those that were loaded.
+///
+/// # Errors
+/// Those of the database.
+pub(super) async fn forget_arrived(session: &mut Session, events: u64) -> Result<(), Error> {
+    session.execute(&format!("DELETE FROM messages WHERE message_id > {events}"), &[]).await.map(drop)
 }
 
 #[cfg(test)]
@@ -128,6 +202,8 @@ mod tests {
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
             (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
         ];
-        crate::named_sql::check_files(&files, |_| Vec::new(), include_str!("store.rs"));
+        let lacks = |dialect| if CALLS.of(dialect).is_none() { Calls::NAMES.to_vec() } else { Vec::new() };
+        let code = concat!(include_str!("store.rs"), include_str!("ask.rs"));
+        crate::named_sql::check_files(&files, lacks, code);
     }
 }

@@ -19,7 +19,14 @@ pub static MESSAGES: Table = Table {
         integer("department_id"),
         integer("classification_id"),
         integer("size_bytes"),
+        text("subject"),
     ],
+};
+
+/// Which messages those are: a row, once all of them are there.
+pub static MESSAGE_DATA: Table = Table {
+    name: "message_data",
+    columns: &[big("events"), integer("days"), integer("subject_bytes"), big("seed")],
 };
 
 /// How many domains there are.

@@ -1,4 +1,4 @@
--- What reports run in SQLite. Every dialect's file has the same names in the same order.
+-- What reports run in SQLite. Every dialect's file has the same names in the same order; this one lacks procedures.
 
 -- name: create
 CREATE TABLE domains (
@@ -20,12 +20,21 @@ CREATE TABLE messages (
     domain_id integer NOT NULL,
     department_id integer NOT NULL,
     classification_id integer NOT NULL,
-    size_bytes integer NOT NULL
+    size_bytes integer NOT NULL,
+    subject text NOT NULL
+);
+CREATE TABLE message_data (
+    events integer NOT NULL,
+    days integer NOT NULL,
+    subject_bytes integer NOT NULL,
+    seed integer NOT NULL
 );
 
 -- name: indexes
-CREATE INDEX messages_sent ON messages (sent_us);
-ANALYZE;
+CREATE INDEX messages_sent ON messages (sent_us)
+
+-- name: statistics
+ANALYZE
 
 -- name: report_rows
 SELECT domain.name, message.message_id, message.sent_us, message.sender_id, department.name, classification.name,
@@ -34,8 +43,8 @@ FROM messages message
 JOIN domains domain ON domain.domain_id = message.domain_id
 JOIN departments department ON department.department_id = message.department_id
 JOIN classifications classification ON classification.classification_id = message.classification_id
-WHERE message.sent_us >= ?1 AND message.sent_us < ?2
-    AND department.name LIKE ?3 AND classification.name LIKE ?4
+WHERE message.sent_us >= {from_us} AND message.sent_us < {to_us}
+    AND department.name LIKE {department} AND classification.name LIKE {classification}
 
 -- name: report_aggregate
 SELECT domain.name, count(*), sum(message.size_bytes)
@@ -43,6 +52,6 @@ FROM messages message
 JOIN domains domain ON domain.domain_id = message.domain_id
 JOIN departments department ON department.department_id = message.department_id
 JOIN classifications classification ON classification.classification_id = message.classification_id
-WHERE message.sent_us >= ?1 AND message.sent_us < ?2
-    AND department.name LIKE ?3 AND classification.name LIKE ?4
+WHERE message.sent_us >= {from_us} AND message.sent_us < {to_us}
+    AND department.name LIKE {department} AND classification.name LIKE {classification}
 GROUP BY domain.name

@@ -20,12 +20,21 @@ CREATE TABLE messages (
     domain_id integer NOT NULL,
     department_id integer NOT NULL,
     classification_id integer NOT NULL,
-    size_bytes integer NOT NULL
+    size_bytes integer NOT NULL,
+    subject varchar(2000) NOT NULL
+);
+CREATE TABLE message_data (
+    events bigint NOT NULL,
+    days integer NOT NULL,
+    subject_bytes integer NOT NULL,
+    seed bigint NOT NULL
 );
 
 -- name: indexes
-CREATE INDEX messages_sent ON messages (sent_us);
-UPDATE STATISTICS messages;
+CREATE INDEX messages_sent ON messages (sent_us)
+
+-- name: statistics
+UPDATE STATISTICS messages
 
 -- name: report_rows
 SELECT domain.name, message.message_id, message.sent_us, message.sender_id, department.name, classification.name,
@@ -34,8 +43,8 @@ FROM messages message
 JOIN domains domain ON domain.domain_id = message.domain_id
 JOIN departments department ON department.department_id = message.department_id
 JOIN classifications classification ON classification.classification_id = message.classification_id
-WHERE message.sent_us >= @P1 AND message.sent_us < @P2
-    AND department.name LIKE @P3 AND classification.name LIKE @P4
+WHERE message.sent_us >= {from_us} AND message.sent_us < {to_us}
+    AND department.name LIKE {department} AND classification.name LIKE {classification}
 
 -- name: report_aggregate
 SELECT domain.name, count_big(*), sum(CAST(message.size_bytes AS bigint))
@@ -43,6 +52,36 @@ FROM messages message
 JOIN domains domain ON domain.domain_id = message.domain_id
 JOIN departments department ON department.department_id = message.department_id
 JOIN classifications classification ON classification.classification_id = message.classification_id
-WHERE message.sent_us >= @P1 AND message.sent_us < @P2
-    AND department.name LIKE @P3 AND classification.name LIKE @P4
+WHERE message.sent_us >= {from_us} AND message.sent_us < {to_us}
+    AND department.name LIKE {department} AND classification.name LIKE {classification}
 GROUP BY domain.name
+
+-- name: create_report_rows
+CREATE PROCEDURE report_rows @from_us bigint, @to_us bigint, @department varchar(50), @classification varchar(50) AS
+SET NOCOUNT ON;
+SELECT domain.name, message.message_id, message.sent_us, message.sender_id, department.name, classification.name,
+    message.size_bytes
+FROM messages message
+JOIN domains domain ON domain.domain_id = message.domain_id
+JOIN departments department ON department.department_id = message.department_id
+JOIN classifications classification ON classification.classification_id = message.classification_id
+WHERE message.sent_us >= @from_us AND message.sent_us < @to_us
+    AND department.name LIKE @department AND classification.name LIKE @classification
+
+-- name: create_report_aggregate
+CREATE PROCEDURE report_aggregate @from_us bigint, @to_us bigint, @department varchar(50), @classification varchar(50) AS
+SET NOCOUNT ON;
+SELECT domain.name, count_big(*), sum(CAST(message.size_bytes AS bigint))
+FROM messages message
+JOIN domains domain ON domain.domain_id = message.domain_id
+JOIN departments department ON department.department_id = message.department_id
+JOIN classifications classification ON classification.classification_id = message.classification_id
+WHERE message.sent_us >= @from_us AND message.sent_us < @to_us
+    AND department.name LIKE @department AND classification.name LIKE @classification
+GROUP BY domain.name
+
+-- name: call_report_rows
+EXEC report_rows @P1, @P2, @P3, @P4
+
+-- name: call_report_aggregate
+EXEC report_aggregate @P1, @P2, @P3, @P4

@@ -1,0 +1,47 @@
+//! The course of a trial of reports.
+
+use record::Resources;
+use record::reporting::EVENT;
+
+use super::Reporting;
+use crate::chart::canvas::Ink;
+use crate::chart::frame::from_zero;
+use crate::chart::over_time::{Band, Course, Line, Span};
+use crate::chart::{Chart, over_time};
+use crate::format::figure;
+use crate::trial::Trial;
+
+/// The charts of a trial; those of which nothing was recorded are left out.
+pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
+    let reporting = trial.reporting();
+    [reporting.and_then(|reporting| times(trial, reporting)), memory(trial), over_time::latency(trial, EVENT)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// What each report took, at its end.
+fn times(trial: &Trial, reporting: &Reporting) -> Option<Chart> {
+    let ends = reporting.runs.iter().map(|run| (run.begin_s + run.took_s, run.took_s));
+    let line = Line::through(Ink::Series(0), "seconds", ends).joined();
+    let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
+    let course = Course { lines: vec![line], band: None::<Band>, spans: Span::of(trial) };
+    let y = from_zero(most, "seconds a report");
+    let remark =
+        "Each point is a report, at the moment at which its last row was read; the first one makes no mean.";
+    Some(course.chart(trial, "Time of each report", &y, remark, ("s", figure)))
+}
+
+/// Memory of the server's processes.
+fn memory(trial: &Trial) -> Option<Chart> {
+    const MIB: f64 = 1_048_576.0;
+    let sum = |resources: &Resources| {
+        let bytes: u64 = resources.servers.values().map(|server| server.memory_bytes).sum();
+        (!resources.servers.is_empty()).then_some((resources.end_s, bytes as f64 / MIB))
+    };
+    let line = Line::through(Ink::Series(1), "memory", trial.beside.resources.iter().filter_map(sum));
+    let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
+    let course = Course { lines: vec![line], band: None::<Band>, spans: Span::of(trial) };
+    let y = from_zero(most, "MiB");
+    Some(course.chart(trial, "Memory of the server's processes", &y, "Page cache left out.", ("MiB", figure)))
+}

@@ -1,0 +1,166 @@
+//! What was measured of reports, and what speaks against it.
+
+use record::{Parameter, Workload};
+
+use super::Reporting;
+use super::words::{rows_of, time};
+use crate::configuration::Configuration;
+use crate::format::{self, figure, grouped};
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::{Level, Verdict};
+
+/// Rule of what a configuration took.
+pub(crate) const REPORT_TIME: &str = "report_time";
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let all = report.configurations_of(Workload::Reporting);
+    all.filter_map(|configuration| times(configuration, &report.trials)).collect()
+}
+
+/// `95828 messages as rows: first report 1.23 s, then 0.42 s (this run: 0.40–0.44 s), 228,000 rows/s`.
+fn times(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
+    let runs: Vec<&Reporting> = configuration
+        .measured_in(trials)
+        .filter_map(Trial::reporting)
+        .filter(|_| !configuration.is_failed())
+        .collect();
+    let mean = |of: fn(&Reporting) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+        stats::mean(&values).map(|mean| (mean, stats::repeats_mean(&values)))
+    };
+    let (then_s, of_runs) = mean(|run| run.mean_s)?;
+    let text = time(then_s);
+    let interval = match (of_runs, runs.as_slice()) {
+        (Some(of), _) => format!(" ({} runs: {})", runs.len(), super::words::times(of.low.max(0.0), of.high)),
+        (None, [only]) => only
+            .interval_s
+            .map(|[low, high]| format!(" (this run: {})", super::words::times(low, high)))
+            .unwrap_or_default(),
+        (None, _) => String::new(),
+    };
+    let mut parts = Vec::new();
+    parts.extend(mean(|run| run.first_s).map(|(first_s, _)| format!("first report {}", time(first_s))));
+    parts.push(format!("then {text}{interval}"));
+    parts.extend(mean(|run| run.rows_per_s).map(|(rows, _)| format!("{} rows/s", figure(rows))));
+    if configuration.cut_short {
+        parts.push("cut short".to_owned());
+    }
+    let sentence = format!("{}: {}", configuration.name, parts.join(", "));
+    Some(Verdict {
+        figure: Some(text),
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, REPORT_TIME, sentence)
+    })
+}
+
+/// A level, a rule, and its sentence without the name of the trial.
+type Said = Option<(Level, &'static str, String)>;
+
+pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
+    let of = |doubt: fn(&Reporting) -> Said| {
+        let trials = report.trials_of(Workload::Reporting);
+        trials.filter_map(move |trial| {
+            let (level, rule, sentence) = doubt(trial.reporting()?)?;
+            let sentence = format!("{}: {sentence}", trial.name);
+            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+        })
+    };
+    let trials = of(changed).chain(of(pending)).chain(of(not_cold));
+    trials.chain(between_trials(report)).collect()
+}
+
+/// A plan that changed within a trial.
+fn changed(reporting: &Reporting) -> Said {
+    let at = reporting.runs.windows(2).position(|pair| pair[0].plan != pair[1].plan);
+    let number = at.filter(|_| reporting.changed_plan())? + 2;
+    let sentence = format!(
+        "the server changed its plan at report {number} ({}); the mean is one of different plans, which the setup shows",
+        format::listed(&reporting.plans.iter().map(|plan| plan.hash.as_str()).collect::<Vec<_>>())
+    );
+    Some((Level::Warning, "plan_changed", sentence))
+}
+
+/// Events that came faster than they were committed.
+fn pending(reporting: &Reporting) -> Said {
+    let rate = reporting.setup.arrivals_per_s?;
+    // What arrives within a second may be on its way.
+    (reporting.events_pending as f64 > rate.max(1.0)).then(|| {
+        let sentence = format!(
+            "{} events were due in the end and not committed, beside {} that were: the database does not take {} events/s while it reports",
+            grouped(reporting.events_pending),
+            grouped(reporting.events_committed),
+            figure(rate)
+        );
+        (Level::Warning, "events_pending", sentence)
+    })
+}
+
+fn not_cold(reporting: &Reporting) -> Said {
+    if reporting.cold.is_some() || reporting.first_s.is_none() {
+        return None;
+    }
+    let (between, cold) = (
+        Parameter::new("target.server.NAME.between_trials").of("restart"),
+        Parameter::new("target.server.NAME.cold"),
+    );
+    let sentence = format!(
+        "the first report found memory as the server had it: nothing was made cold. On a server that is started for the study {between} \
+         and {} do that",
+        cold.of("true")
+    );
+    Some((Level::Note, "first_report_not_cold", sentence))
+}
+
+/// Trials of the same report that were run by different plans: what differs between them is not what was varied alone.
+fn between_trials(report: &Report) -> Option<Verdict> {
+    let trials: Vec<(&Trial, &Reporting)> = report
+        .trials_of(Workload::Reporting)
+        .filter_map(|trial| Some((trial, trial.reporting()?)))
+        .filter(|(_, reporting)| !reporting.plans.is_empty())
+        .collect();
+    let (first, of_first) = trials.first()?;
+    let is_same = |one: &Reporting, other: &Reporting| {
+        let (one, other) = (&one.setup, &other.setup);
+        (&one.result, &one.access, &one.engine) == (&other.result, &other.access, &other.engine)
+    };
+    let differs = |(_, other): &&(&Trial, &Reporting)| {
+        is_same(of_first, other)
+            && other.plans.first().map(|plan| &plan.hash) != of_first.plans.first().map(|plan| &plan.hash)
+    };
+    let others: Vec<&(&Trial, &Reporting)> = trials.iter().filter(differs).collect();
+    let (other, of_other) = others.first()?;
+    let sentence = format!(
+        "the same report was run by different plans: {} by {}, {} by {}{}; the setup of the trials shows them",
+        first.name,
+        of_first.plans[0].hash,
+        other.name,
+        of_other.plans[0].hash,
+        match others.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        }
+    );
+    let numbers = std::iter::once(first.number).chain(others.iter().map(|(trial, _)| trial.number));
+    Some(Verdict { trials: numbers.collect(), ..Verdict::new(Level::Warning, "plans_differ", sentence) })
+}
+
+/// `a report of 95,828 rows takes SQLite 0.42 s, the first one 1.23 s`.
+pub(crate) fn answer(configuration: &Configuration, trials: &[Trial]) -> Option<String> {
+    let reporting = configuration
+        .measured_in(trials)
+        .find_map(Trial::reporting)
+        .filter(|_| !configuration.is_failed())?;
+    let database = reporting.setup.server.version.split(' ').next().filter(|name| !name.is_empty())?;
+    let (first_s, mean_s) = (reporting.first_s?, reporting.mean_s?);
+    let while_what = match reporting.setup.arrivals_per_s {
+        Some(rate) => format!(" while {} events a second arrive", figure(rate)),
+        None => String::new(),
+    };
+    Some(format!(
+        "{database} takes {} for a report of {}{while_what}, and {} for the first one",
+        time(mean_s),
+        rows_of(reporting),
+        time(first_s)
+    ))
+}

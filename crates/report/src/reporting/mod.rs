@@ -1,0 +1,223 @@
+//! What a report says of reports over messages: how long the first one takes and those after it, what the server uses for them, and by
+//! which plan it goes about them.
+
+mod chart;
+mod facts;
+mod finding;
+mod model;
+mod table;
+mod words;
+
+use record::reporting::{EVENT, FIRST_REPORT, REPORT};
+use record::{MeasuredTrial, Server, Setup, State, Workload};
+use stats::Chance;
+
+pub use model::{Reporting, Used};
+
+use crate::chart::{Chart, strip};
+use crate::configuration::Configuration;
+use crate::csv::{Field, number};
+use crate::metrics::MetricOf;
+use crate::report::Report;
+use crate::section::{Block, Place, Section};
+use crate::trial::Trial;
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+
+/// Reports as a report shows them.
+pub(crate) struct OfReporting;
+
+impl Trial {
+    /// Figures of reports.
+    #[must_use]
+    pub fn reporting(&self) -> Option<&Reporting> {
+        match &self.worked {
+            Some(Worked::Reporting(reporting)) => Some(reporting),
+            _ => None,
+        }
+    }
+}
+
+/// What reports are counted in.
+const UNIT: Unit = Unit::a_minute("reports/min", "reports a minute", "reports");
+
+static WORDS: Words = Words {
+    one: "report",
+    many: "reports",
+    anchor: "reports",
+    unit: UNIT,
+    rate_metric: "report_s",
+    headlines: &[finding::REPORT_TIME],
+    replaced: &[finding::REPORT_TIME],
+    all_in_flight: |_| "the one that reports was waiting for the database".to_owned(),
+};
+
+static LIMITS: Limits = Limits {
+    busy_rule: "reading_cpu",
+    thread: "the thread that reads rows",
+    instead: "the CPU of whoever reads the rows, not the database",
+    remedy: "; have the database add up (an aggregate), or read on a machine of its own",
+    alone: None,
+    late_remedy: None,
+    is_alone: false,
+};
+
+const MIB: f64 = 1_048_576.0;
+
+impl Shown for OfReporting {
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+
+    fn worked(&self, measured: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
+        Reporting::of(measured).map(|reporting| Worked::Reporting(Box::new(reporting)))
+    }
+
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[
+            ("report_s", |trial| trial.reporting()?.mean_s),
+            ("first_report_s", |trial| trial.reporting()?.first_s),
+            ("first_row_s", |trial| trial.reporting()?.to_first_row_s),
+            ("server_memory_mib", |trial| {
+                trial.reporting()?.during_others.memory_bytes.map(|bytes| bytes as f64 / MIB)
+            }),
+            ("server_cpu_pct", |trial| trial.reporting()?.during_others.cpu_share.map(|share| share * 100.0)),
+            ("read_mib_per_report", |trial| {
+                trial.reporting()?.during_others.read_bytes.map(|bytes| bytes / MIB)
+            }),
+        ]
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[REPORT, FIRST_REPORT, EVENT]
+    }
+
+    fn servers<'a>(&self, setup: &'a Setup) -> Vec<&'a Server> {
+        setup.reporting().map(|setup| &setup.server).into_iter().collect()
+    }
+
+    fn rate(&self, trial: &Trial) -> Option<String> {
+        trial.reporting()?.mean_s.map(words::time)
+    }
+
+    fn rate_text(&self, per_s: f64) -> String {
+        match per_s > 0.0 {
+            true => format!("{} a report", words::time(1.0 / per_s)),
+            false => "no report".to_owned(),
+        }
+    }
+
+    /// Reports are so few that single seconds say nothing.
+    fn by_chance(&self, _: &Trial) -> Option<Chance> {
+        None
+    }
+
+    /// An invalid trial has said why already.
+    fn is_loaded(&self, trial: &Trial) -> bool {
+        trial.reporting().is_some() && trial.state != State::Invalid
+    }
+
+    fn limits(&self) -> &'static Limits {
+        &LIMITS
+    }
+
+    fn findings(&self, report: &Report) -> Vec<Verdict> {
+        finding::all(report)
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        answers(report)
+    }
+
+    fn doubts(&self, report: &Report) -> Vec<Verdict> {
+        finding::doubts(report)
+    }
+
+    fn sections(&self, report: &Report) -> Vec<Section> {
+        let main = table::reports(report).map(Block::main);
+        let used = table::used(report).map(Block::Table);
+        let plans = table::plans(report)
+            .map(|table| Block::Folded { summary: "Plans of the reports".to_owned(), table });
+        vec![Section { place: Place::Figures, blocks: main.into_iter().chain(used).chain(plans).collect() }]
+    }
+
+    fn overview(&self, report: &Report) -> Vec<Chart> {
+        let heading = "Time of a report of each configuration";
+        strip::strip(report, Workload::Reporting, heading).into_iter().collect()
+    }
+
+    fn course(&self, trial: &Trial) -> Vec<Chart> {
+        chart::all(trial)
+    }
+
+    fn ink(&self, kind: &str) -> usize {
+        match kind {
+            REPORT => 0,
+            FIRST_REPORT => 1,
+            _ => 3,
+        }
+    }
+
+    /// How the first report's memory was made cold.
+    fn remarks(&self, trial: &Trial) -> Vec<String> {
+        let cold = trial.reporting().and_then(|reporting| reporting.cold.as_ref());
+        cold.map(|cold| format!("The first report found memory cold: {cold}.")).into_iter().collect()
+    }
+
+    fn seconds(&self) -> &'static [Second] {
+        &[Second {
+            head: "rows read",
+            value: |_, sample| {
+                let rows = |kind: &str| sample.operations.get(kind).map_or(0, |operation| operation.rows);
+                Some((rows(REPORT) + rows(FIRST_REPORT)) as f64)
+            },
+            print: crate::format::figure,
+        }]
+    }
+
+    fn facts(&self, setup: &Setup) -> Option<Facts> {
+        setup.reporting().map(facts::facts)
+    }
+
+    fn method(&self, _: &Report) -> Vec<String> {
+        METHOD.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn columns(&self) -> &'static [Field] {
+        &[
+            ("first_report_s", |trial| number(trial.reporting()?.first_s?)),
+            ("report_s", |trial| number(trial.reporting()?.mean_s?)),
+            ("first_row_s", |trial| number(trial.reporting()?.to_first_row_s?)),
+            ("report_rows", |trial| Some(trial.reporting()?.rows.to_string())),
+            ("server_memory_bytes", |trial| Some(trial.reporting()?.during_others.memory_bytes?.to_string())),
+            ("read_bytes_per_report", |trial| number(trial.reporting()?.during_others.read_bytes?)),
+            ("events_committed", |trial| Some(trial.reporting()?.events_committed.to_string())),
+            ("plan", |trial| Some(trial.reporting()?.plans.first()?.hash.clone())),
+        ]
+    }
+}
+
+const METHOD: [&str; 2] = [
+    "A report's time is from sending it until its last row was read. All rows are read and none is kept; their number and a sum over them \
+     that does not depend on their order have to be what the messages' generator says, or the trial has failed. The first report is told by \
+     itself; the mean is that of those after it, one after the other.",
+    "Events that arrive meanwhile are due at times that depend on no answer; each is committed alone, or with those that waited for the \
+     commit before it, and is counted from when it was due. They lie after the report's dates, change no answer, and are taken away after \
+     the trial. A plan is what the server tells of the same statement after each report, without estimates, and its hash.",
+];
+
+/// None where configurations are compared, or are more than a few sentences can hold.
+fn answers(report: &Report) -> Vec<String> {
+    /// More configurations are a table's.
+    const MOST: usize = 2;
+    let all: Vec<&Configuration> = report.configurations_of(Workload::Reporting).collect();
+    if report.comparison.is_some() || all.len() > MOST {
+        return Vec::new();
+    }
+    let answers = all.iter().map(|one| finding::answer(one, &report.trials));
+    answers.collect::<Option<Vec<String>>>().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Figures of a trial of reports.
+
+use record::{MeasuredTrial, Outcome, Phase, QueryPlan, ReportRun, ReportingSetup, Resources, Sample, Setup};
+use serde::Serialize;
+use stats::Estimate;
+
+use crate::machine::during;
+
+/// Figures of a trial of reports: of the first one, and of those after it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reporting {
+    /// The first report, from sending it until its last row was read, in seconds.
+    pub first_s: Option<f64>,
+    /// Mean of the reports after it, in seconds.
+    pub mean_s: Option<f64>,
+    /// Its interval over these reports of one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_s: Option<[f64; 2]>,
+    /// Until the first row of the first report was read, in seconds.
+    pub first_to_first_row_s: Option<f64>,
+    /// Mean time until the first row of the reports after it was read, in seconds.
+    pub to_first_row_s: Option<f64>,
+    /// Reports that were answered after the first one.
+    pub reports: u64,
+    /// Rows of each answer, as they have to be.
+    pub rows: u64,
+    /// Rows a second of the reports after the first.
+    pub rows_per_s: Option<f64>,
+    /// How the first report's memory was made cold; none where it was not.
+    pub cold: Option<String>,
+    /// What the server did for the first report.
+    pub during_first: Used,
+    /// What it did for those after it.
+    pub during_others: Used,
+    /// Events that arrived and were committed.
+    pub events_committed: u64,
+    /// Events that were due in the end and not committed.
+    pub events_pending: u64,
+    /// Plans that the reports were run by, each once.
+    pub plans: Vec<QueryPlan>,
+    /// Each report.
+    pub runs: Vec<ReportRun>,
+    /// Why the report after these was not answered, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Setup, for the sentences on it.
+    #[serde(skip)]
+    pub(crate) setup: ReportingSetup,
+}
+
+/// What the server of a trial used for some of its reports; none of what was not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Used {
+    /// Most memory of its processes at once, in bytes; no page cache.
+    pub memory_bytes: Option<u64>,
+    /// Mean number of processors that it worked on.
+    pub cpu_cores: Option<f64>,
+    /// The same as a share (0–1) of those that it may use.
+    pub cpu_share: Option<f64>,
+    /// Bytes that the devices of the database read for a report.
+    pub read_bytes: Option<f64>,
+    /// Their reads for a report.
+    pub reads: Option<f64>,
+}
+
+impl Reporting {
+    pub(crate) fn of(measured: &MeasuredTrial) -> Option<Self> {
+        let setup = measured.trial.setup.as_ref().and_then(Setup::reporting)?;
+        // A trial that was killed has no outcome, and so no reports.
+        let outcome =
+            measured.trial.outcome.as_ref().and_then(Outcome::reporting).cloned().unwrap_or_default();
+        let (first, others) = match outcome.runs.split_first() {
+            Some((first, others)) => (Some(first), others),
+            None => (None, &[][..]),
+        };
+        let took: Vec<f64> = others.iter().map(|run| run.took_s).collect();
+        let to_first_row: Vec<f64> = others.iter().filter_map(|run| run.first_row_s).collect();
+        let mean_s = stats::mean(&took);
+        let used = |phase: Phase, reports: usize| used(measured, phase, reports);
+        Some(Self {
+            first_s: first.map(|run| run.took_s),
+            mean_s,
+            interval_s: stats::repeats_mean(&took).map(|Estimate { low, high, .. }| [low.max(0.0), high]),
+            first_to_first_row_s: first.and_then(|run| run.first_row_s),
+            to_first_row_s: stats::mean(&to_first_row),
+            reports: others.len() as u64,
+            rows: setup.expected.rows,
+            rows_per_s: mean_s
+                .filter(|mean_s| *mean_s > 0.0)
+                .map(|mean_s| setup.expected.rows as f64 / mean_s),
+            cold: cold(measured, setup),
+            during_first: used(Phase::WarmUp, first.iter().count()),
+            during_others: used(Phase::Measure, others.len()),
+            events_committed: outcome.events_committed,
+            events_pending: outcome.events_pending,
+            plans: outcome.plans,
+            failure: outcome.failure,
+            runs: outcome.runs,
+            setup: setup.clone(),
+        })
+    }
+
+    /// Whether the server changed its plan between two reports.
+    pub(crate) fn changed_plan(&self) -> bool {
+        self.plans.len() > 1
+    }
+}
+
+/// How memory was made cold: by the load itself, or by what was done with a server that was started.
+fn cold(measured: &MeasuredTrial, setup: &ReportingSetup) -> Option<String> {
+    if setup.cold.is_some() {
+        return setup.cold.clone();
+    }
+    let did = |what: &str| {
+        let mut steps = measured.trial.servers.iter().flat_map(|server| &server.steps);
+        steps.any(|step| step.what == what)
+    };
+    match (did("started"), did("caches dropped")) {
+        (true, true) => Some("the server was started anew, and the kernel forgot its files".to_owned()),
+        (true, false) => {
+            Some("the server was started anew; the kernel's page cache stayed as it was".to_owned())
+        }
+        (false, _) => None,
+    }
+}
+
+fn used(measured: &MeasuredTrial, phase: Phase, reports: usize) -> Used {
+    let window: Vec<&Sample> = measured.samples.iter().filter(|sample| sample.phase == phase).collect();
+    let read: Vec<&Resources> = during(&measured.resources, &window);
+    let cpu_cores = stats::weighted_mean(read.iter().filter_map(|resources| {
+        let cores: f64 = resources.servers.values().map(|server| server.cpu_cores).sum();
+        (!resources.servers.is_empty()).then_some((cores, resources.length_s))
+    }));
+    let memory = read.iter().filter(|resources| !resources.servers.is_empty());
+    let memory = memory.map(|resources| resources.servers.values().map(|server| server.memory_bytes).sum());
+    let of_devices = |per_s: fn(&record::DeviceLoad) -> f64| {
+        let read = read.iter().filter(|resources| !resources.devices.is_empty());
+        let sums =
+            read.map(|resources| resources.devices.values().map(per_s).sum::<f64>() * resources.length_s);
+        sums.reduce(|one, other| one + other).filter(|_| reports > 0).map(|sum| sum / reports as f64)
+    };
+    Used {
+        memory_bytes: memory.max(),
+        cpu_cores,
+        cpu_share: cpu_cores.zip(processors(measured, &read)).map(|(cores, of)| cores / of),
+        read_bytes: of_devices(|device| device.read_bytes_per_s),
+        reads: of_devices(|device| device.reads_per_s),
+    }
+}
+
+/// Processors that the server may use: those of its limit, else of the machine.
+fn processors(measured: &MeasuredTrial, read: &[&Resources]) -> Option<f64> {
+    let limits = measured.trial.servers.iter().filter_map(|server| server.limits.as_ref());
+    let limited = limits.filter_map(|limits| {
+        let set = limits.cpu_set.len() as f64;
+        limits.cpus.into_iter().chain((set > 0.0).then_some(set)).reduce(f64::min)
+    });
+    let machine =
+        || read.iter().find_map(|resources| Some(resources.machine.as_ref()?.cpu_busy_share.len() as f64));
+    limited.reduce(f64::min).or_else(machine).filter(|processors| *processors > 0.0)
+}

@@ -1,0 +1,120 @@
+//! Tables of reports: their times, and what the server used for them.
+
+use record::{QueryPlan, Workload};
+
+use super::words::{time, times};
+use super::{Reporting, Used};
+use crate::format::{self, figure, grouped};
+use crate::report::Report;
+use crate::table::{Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::trial::Trial;
+
+/// A row a trial.
+pub(crate) fn reports(report: &Report) -> Option<Table> {
+    let trials: Vec<&Trial> = report.trials_of(Workload::Reporting).collect();
+    let keys = level_keys(trials.iter().copied());
+    let mut columns =
+        vec![column("#", "number of the trial", 3), words("reports", "name of the configuration", 0)];
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("first", "the first report, until its last row was read", 0),
+        column("then", "mean of the reports after it", 0),
+        column("95 %", "interval of that mean in this one run", 4),
+        column("first row", "mean time until the first row of the reports after the first", 3),
+        column("rows", "rows of each answer", 2),
+        column("rows/s", "rows a second of the reports after the first", 1),
+        column("events/s", "events that arrived a second meanwhile", 2),
+        column("plan", "hash of the plan; several where the server changed it", 5),
+        words("state", "how it ended, unless complete", 0),
+    ]);
+    let table = Table::of("Reports", columns, trials.iter().map(|trial| row(trial, &keys)));
+    table.map(|table| table.without_empty_columns(&["state", "95 %", "first row", "events/s", "plan"]))
+}
+
+fn row(trial: &Trial, keys: &[String]) -> Row {
+    let mut cells = vec![trial.number.to_string(), trial.name.clone()];
+    cells.extend(level_cells(true, &trial.levels, keys));
+    let reporting = trial.reporting();
+    let seconds = |value: fn(&Reporting) -> Option<f64>| dash(reporting.and_then(value).map(time));
+    let plans = |reporting: &Reporting| {
+        let hashes: Vec<&str> = reporting.plans.iter().map(|plan| plan.hash.as_str()).collect();
+        (!hashes.is_empty()).then(|| hashes.join(", "))
+    };
+    cells.extend([
+        seconds(|reporting| reporting.first_s),
+        seconds(|reporting| reporting.mean_s),
+        dash(reporting.and_then(|reporting| reporting.interval_s).map(|[low, high]| times(low, high))),
+        seconds(|reporting| reporting.to_first_row_s),
+        dash(reporting.map(|reporting| grouped(reporting.rows))),
+        dash(reporting.and_then(|reporting| reporting.rows_per_s).map(figure)),
+        dash(reporting.and_then(|reporting| reporting.setup.arrivals_per_s).map(figure)),
+        dash(reporting.and_then(plans)),
+        if trial.is_complete() { String::new() } else { format::state(trial.state).to_owned() },
+    ]);
+    Row::of(cells)
+}
+
+/// Each plan once, a line of it in a row.
+pub(crate) fn plans(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("plan", "its hash", 0),
+        words("how the server goes about the report", "without estimates", 0),
+    ];
+    let mut plans: Vec<&QueryPlan> = Vec::new();
+    for plan in report
+        .trials_of(Workload::Reporting)
+        .filter_map(Trial::reporting)
+        .flat_map(|reporting| &reporting.plans)
+    {
+        if !plans.iter().any(|known| known.hash == plan.hash) {
+            plans.push(plan);
+        }
+    }
+    let row = |plan: &QueryPlan, number: usize, line: &str| {
+        let hash = if number == 0 { plan.hash.clone() } else { String::new() };
+        // A page draws spaces at the begin of a line only if they do not break.
+        let depth = line.len() - line.trim_start_matches(' ').len();
+        let line = format!("{}{}", "\u{a0}".repeat(depth), line.trim_start_matches(' '));
+        Row { cells: vec![hash, line], part: number > 0 }
+    };
+    let rows = plans
+        .into_iter()
+        .flat_map(|plan| plan.text.lines().enumerate().map(move |(number, line)| row(plan, number, line)));
+    Table::of("Plans of the reports", columns, rows)
+}
+
+/// Two rows a trial: its first report, and those after it. None where nothing of a server was read.
+pub(crate) fn used(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("trial", "name of the configuration", 0),
+        words("reports", "the first one, or those after it", 0),
+        column("memory", "most memory of the server's processes, page cache left out", 0),
+        column("processors", "mean number that the server worked on", 0),
+        column("of those it may use", "the same as a share", 2),
+        column("read", "bytes that devices read for a report", 1),
+        column("reads", "their reads for a report", 3),
+    ];
+    let row = |name: String, which: &str, used: &Used, part: bool| Row {
+        cells: vec![
+            name,
+            which.to_owned(),
+            dash(used.memory_bytes.map(format::bytes)),
+            dash(used.cpu_cores.map(figure)),
+            dash(used.cpu_share.map(format::per_cent)),
+            dash(used.read_bytes.map(|bytes| format::bytes(bytes.round() as u64))),
+            dash(used.reads.map(figure)),
+        ],
+        part,
+    };
+    let trials = report.trials_of(Workload::Reporting).filter_map(|trial| Some((trial, trial.reporting()?)));
+    let known =
+        trials.filter(|(_, of)| of.during_first != Used::default() || of.during_others != Used::default());
+    let rows = known.flat_map(|(trial, of)| {
+        [
+            row(trial.name.clone(), "first", &of.during_first, false),
+            row(String::new(), "then", &of.during_others, true),
+        ]
+    });
+    let table = Table::of("What the server used for reports", columns, rows)?;
+    Some(table.without_empty_columns(&["memory", "processors", "of those it may use", "read", "reads"]))
+}

@@ -1,0 +1,217 @@
+//! What is said of reports, of trials made by hand.
+
+use record::{
+    MeasuredTrial, QueryPlan, ReportAnswer, ReportRun, ReportingOutcome, ReportingSetup, ServerLoad,
+    ServerStep, Setup, StartedServer, Workload,
+};
+
+use super::*;
+use crate::fixture::{self, Sold};
+use crate::verdict::Level;
+
+const ANSWER: ReportAnswer = ReportAnswer { rows: 95_828, sum: 7 };
+
+fn run(begin_s: f64, took_s: f64) -> ReportRun {
+    ReportRun { begin_s, took_s, first_row_s: Some(took_s / 4.0), answer: ANSWER, plan: Some(0) }
+}
+
+fn plan(hash: &str) -> QueryPlan {
+    QueryPlan { hash: hash.to_owned(), text: format!("Index Scan of {hash}") }
+}
+
+fn setup(trial: &MeasuredTrial) -> ReportingSetup {
+    ReportingSetup {
+        target: "postgres://me@db-1/prony_reports".to_owned(),
+        engine: "postgres".to_owned(),
+        database: "prony_reports".to_owned(),
+        server: trial.trial.setup.as_ref().unwrap().orders().unwrap().targets[0].server.clone(),
+        events: 1_000_000,
+        data_seed: 42,
+        days: 365,
+        subject_bytes: 0,
+        messages: 95_828,
+        department: "%".to_owned(),
+        classification: "%".to_owned(),
+        result: "rows".to_owned(),
+        access: "statement".to_owned(),
+        runs: 3,
+        arrivals_per_s: None,
+        cold: None,
+        expected: ANSWER,
+        data_bytes: Some(1 << 30),
+        seed: 42,
+    }
+}
+
+/// A trial of four reports: 2 s, and three of 0.4 s, 0.5 s and 0.6 s.
+fn trial(number: u32, change: impl FnOnce(&mut ReportingSetup, &mut ReportingOutcome)) -> MeasuredTrial {
+    let mut trial = Sold::at("reports", &[100.0]).trial(number);
+    let rename =
+        |name: &str| if name == "order" { REPORT.to_owned() } else { format!("{FIRST_REPORT}{name}") };
+    for sample in &mut trial.samples {
+        let of = std::mem::take(&mut sample.operations);
+        sample.operations = of
+            .into_iter()
+            .filter(|(name, _)| name == "order")
+            .map(|(name, of)| (rename(&name), of))
+            .collect();
+    }
+    let of = std::mem::take(&mut trial.measured);
+    trial.measured =
+        of.into_iter().filter(|(name, _)| name == "order").map(|(name, of)| (rename(&name), of)).collect();
+    let mut setup = setup(&trial);
+    let mut outcome = ReportingOutcome {
+        runs: vec![run(0.0, 2.0), run(2.0, 0.4), run(2.4, 0.5), run(2.9, 0.6)],
+        plans: vec![plan("aa")],
+        ..ReportingOutcome::default()
+    };
+    change(&mut setup, &mut outcome);
+    trial.trial.workload = Workload::Reporting;
+    trial.trial.main = Workload::Reporting.main();
+    trial.trial.setup = Some(Setup::Reporting(Box::new(setup)));
+    trial.trial.outcome = Some(outcome.into());
+    trial
+}
+
+fn report(change: impl FnOnce(&mut ReportingSetup, &mut ReportingOutcome)) -> Report {
+    Report::of(&fixture::study("reporting", vec![trial(1, change)]))
+}
+
+fn said(report: &Report, level: Level) -> String {
+    let of = |verdict: &&Verdict| verdict.level == level;
+    report.verdicts.iter().filter(of).map(|verdict| verdict.sentence.clone()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_first_report_is_told_apart_from_the_mean_of_the_others() {
+    let report = report(|_, _| {});
+    let reporting = report.trials[0].reporting().unwrap();
+    assert_eq!((reporting.first_s, reporting.reports), (Some(2.0), 3));
+    assert!((reporting.mean_s.unwrap() - 0.5).abs() < 1e-12);
+    assert!((reporting.rows_per_s.unwrap() - 191_656.0).abs() < 1e-6);
+    // 0.5 ± 4.303 · 0.1 / √3.
+    let [low, high] = reporting.interval_s.unwrap();
+    assert!((low - 0.2516).abs() < 1e-3 && (high - 0.7484).abs() < 1e-3, "{low} {high}");
+    let found = said(&report, Level::Finding);
+    for part in ["first report 2.00 s", "then 500 ms (this run: ", "191,700 rows/s"] {
+        assert!(found.contains(part), "{part} in {found}");
+    }
+    let answers = answers(&report);
+    assert!(
+        answers[0].contains("500 ms for a report of 95,828 rows, and 2.00 s for the first one"),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn a_plan_that_changed_is_told_with_both_and_where() {
+    let report = report(|_, outcome| {
+        outcome.plans.push(plan("bb"));
+        outcome.runs[2].plan = Some(1);
+    });
+    let warned = said(&report, Level::Warning);
+    assert!(warned.contains("changed its plan at report 3 (aa, bb)"), "{warned}");
+    let table = table::plans(&report).unwrap();
+    let cells: Vec<&[String]> = table.rows.iter().map(|row| row.cells.as_slice()).collect();
+    assert_eq!(cells, [["aa", "Index Scan of aa"], ["bb", "Index Scan of bb"]]);
+}
+
+#[test]
+fn trials_with_different_plans_are_told() {
+    let other = trial(2, |_, outcome| outcome.plans = vec![plan("bb")]);
+    let report = Report::of(&fixture::study("reporting", vec![trial(1, |_, _| {}), other]));
+    let warned = said(&report, Level::Warning);
+    assert!(warned.contains("run by different plans: reports by aa, reports by bb"), "{warned}");
+    let aggregate = trial(2, |setup, outcome| {
+        setup.result = "aggregate".to_owned();
+        outcome.plans = vec![plan("bb")];
+    });
+    let report = Report::of(&fixture::study("reporting", vec![trial(1, |_, _| {}), aggregate]));
+    assert!(!said(&report, Level::Warning).contains("different plans"), "another report has another plan");
+}
+
+#[test]
+fn events_that_could_not_be_committed_are_told() {
+    let report = report(|setup, outcome| {
+        setup.arrivals_per_s = Some(82.5);
+        (outcome.events_committed, outcome.events_pending) = (200, 84);
+    });
+    let warned = said(&report, Level::Warning);
+    assert!(
+        warned.contains("84 events were due in the end and not committed, beside 200 that were"),
+        "{warned}"
+    );
+    let on_its_way = self::report(|setup, outcome| {
+        setup.arrivals_per_s = Some(82.5);
+        outcome.events_pending = 82;
+    });
+    assert!(!said(&on_its_way, Level::Warning).contains("were due in the end"));
+}
+
+#[test]
+fn it_is_said_how_memory_was_made_cold_or_that_it_was_not() {
+    assert!(said(&report(|_, _| {}), Level::Note).contains("nothing was made cold"));
+    let forgotten = report(|setup, _| setup.cold = Some("the kernel forgot the file".to_owned()));
+    assert!(!said(&forgotten, Level::Note).contains("nothing was made cold"));
+    assert!(OfReporting.remarks(&forgotten.trials[0])[0].contains("the kernel forgot the file"));
+    let mut started = trial(1, |_, _| {});
+    let step = |what: &str| ServerStep::new(what, std::time::Duration::from_secs(1));
+    let steps = vec![step("stopped"), step("caches dropped"), step("started")];
+    started.trial.servers = vec![StartedServer { steps, ..StartedServer::default() }];
+    let report = Report::of(&fixture::study("reporting", vec![started]));
+    let cold = report.trials[0].reporting().unwrap().cold.clone().unwrap();
+    assert!(cold.contains("started anew, and the kernel forgot its files"), "{cold}");
+}
+
+#[test]
+fn what_the_server_used_is_told_for_a_report() {
+    let mut trial = trial(1, |_, _| {});
+    let server = |bytes: u64| ServerLoad { cpu_cores: 0.5, memory_bytes: bytes, ..ServerLoad::default() };
+    let ends: Vec<f64> = trial
+        .samples
+        .iter()
+        .filter(|sample| sample.phase == record::Phase::Measure)
+        .map(|sample| sample.end_s)
+        .collect();
+    trial.resources = ends
+        .iter()
+        .map(|&end_s| record::Resources {
+            end_s,
+            length_s: 1.0,
+            servers: [("prony_reports".to_owned(), server(if end_s == ends[1] { 3 << 20 } else { 1 << 20 }))]
+                .into(),
+            devices: [(
+                "sda".to_owned(),
+                record::DeviceLoad {
+                    reads_per_s: 6.0,
+                    read_bytes_per_s: 3.0 * MIB,
+                    ..record::DeviceLoad::default()
+                },
+            )]
+            .into(),
+            ..record::Resources::default()
+        })
+        .collect();
+    let report = Report::of(&fixture::study("reporting", vec![trial]));
+    let value = |name: &str| {
+        let (_, value) = OfReporting.metrics().iter().find(|(metric, _)| *metric == name).unwrap();
+        value(&report.trials[0])
+    };
+    assert_eq!(value("server_memory_mib"), Some(3.0));
+    // So many seconds of 3 MiB each, for three reports.
+    assert!((value("read_mib_per_report").unwrap() - ends.len() as f64).abs() < 1e-9);
+    let table = table::used(&report).unwrap();
+    assert_eq!(table.rows.len(), 2);
+    assert!(table.rows[1].cells.contains(&"3 MiB".to_owned()), "{:?}", table.rows[1].cells);
+}
+
+#[test]
+fn a_trial_that_failed_has_no_finding() {
+    let mut failed = trial(1, |_, outcome| {
+        outcome.runs.truncate(1);
+        outcome.failure = Some("connection reset".to_owned());
+    });
+    failed.trial.state = State::Failed;
+    let report = Report::of(&fixture::study("reporting", vec![failed]));
+    assert!(!said(&report, Level::Finding).contains("first report"), "{}", said(&report, Level::Finding));
+}
