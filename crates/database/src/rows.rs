@@ -1,5 +1,7 @@
 //! Values, rows and the tables that they are appended to.
 
+use std::ops::{Deref, DerefMut};
+
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -102,6 +104,52 @@ pub enum Cell<'r> {
     I64(i64),
     F64(f64),
     Text(&'r str),
+}
+
+impl Cell<'_> {
+    /// A whole number as a query gives it.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::I64(number) => Some(*number),
+            Self::Null | Self::I16(_) | Self::I32(_) | Self::F64(_) | Self::Text(_) => None,
+        }
+    }
+}
+
+/// Cells of a row that is looked at and not kept: those of most rows stand where they are made.
+pub(crate) struct CellRow<'r> {
+    few: [Cell<'r>; FEW],
+    many: Vec<Cell<'r>>,
+    width: usize,
+}
+
+/// Columns of a row whose cells need no memory of their own.
+const FEW: usize = 16;
+
+impl CellRow<'_> {
+    /// So many, all of them null.
+    #[inline]
+    pub(crate) fn of(width: usize) -> Self {
+        let many = if width > FEW { vec![Cell::Null; width] } else { Vec::new() };
+        Self { few: [Cell::Null; FEW], many, width }
+    }
+}
+
+impl<'r> Deref for CellRow<'r> {
+    type Target = [Cell<'r>];
+
+    #[inline]
+    fn deref(&self) -> &[Cell<'r>] {
+        if self.width > FEW { &self.many } else { &self.few[..self.width] }
+    }
+}
+
+impl DerefMut for CellRow<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        if self.width > FEW { &mut self.many } else { &mut self.few[..self.width] }
+    }
 }
 
 impl From<Cell<'_>> for Value {

@@ -11,6 +11,7 @@ use crate::login::typed;
 use crate::mysql::MysqlSession;
 use crate::numbers::Numbers;
 use crate::postgres::PostgresSession;
+use crate::rows::Cell;
 use crate::silence::{Silence, Watch, seconds};
 use crate::sqlite::SqliteSession;
 use crate::sqlserver::SqlServerSession;
@@ -325,8 +326,8 @@ impl Session {
         }
     }
 
-    /// Runs one query, and adds each of its rows to `state` as it comes, with values as [`Session::query`] gives them. No row
-    /// is kept, so that a table may be of any size.
+    /// Runs one query, and adds each of its rows to `state` as it comes, with the kinds of values that [`Session::query`] gives. No row
+    /// is kept, so that a table may be of any size. A statement is planned for its values, whatever was asked before.
     ///
     /// # Errors
     /// Those of the database; what was added by then is lost.
@@ -335,7 +336,7 @@ impl Session {
         sql: &str,
         parameters: &[Value],
         state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         match &mut self.opened {
             Opened::Sqlite(session) => session.fold(sql, parameters, state, add).await,

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::sqlite::{SqliteSession, statements};
-use crate::{Answer, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -223,7 +223,7 @@ impl FakeSession {
         sql: &str,
         parameters: &[Value],
         state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         let work = |database: &_, attempt: Attempt<'_>| {
             statements::fold(database, sql, parameters, (state, add), attempt)

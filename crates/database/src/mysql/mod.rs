@@ -21,8 +21,9 @@ use mysql_async::{Conn, Statement};
 use record::{Link, Server, ServerSetting};
 
 use crate::error::{Attempt, Doing, remedy};
+use crate::rows::CellRow;
 use crate::url::ServerAddress;
-use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
+use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use values::Parameters;
 
 pub(crate) use activity::LOOKING;
@@ -154,7 +155,7 @@ impl MysqlSession {
         sql: &str,
         parameters: &[Value],
         state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         let doing = Doing::Run(sql);
         let statement = self.prepare(sql, parameters).await?;
@@ -164,7 +165,10 @@ impl MysqlSession {
                 .exec_iter(&statement, values::parameters(parameters.iter().map(Value::cell)))
                 .await?;
             let fold = |mut state: T, row: mysql_async::Row| {
-                add(&mut state, &values::received(row));
+                let values = values::received(row);
+                let mut cells = CellRow::of(values.len());
+                cells.iter_mut().zip(&values).for_each(|(cell, value)| *cell = value.cell());
+                add(&mut state, &cells);
                 state
             };
             let state = result.reduce(state, fold).await?;

@@ -4,7 +4,9 @@
 use std::io::{self, Write as _};
 use std::ops::Range;
 
+use super::values;
 use crate::Value;
+use crate::rows::CellRow;
 
 /// Bytes of the kind and the length of a message.
 const HEAD: usize = 5;
@@ -44,6 +46,15 @@ pub(super) fn parse(out: &mut Vec<u8>, name: &str, sql: &str) {
 
 /// Gives a parsed statement its values as text, and wants its rows so.
 pub(super) fn bind(out: &mut Vec<u8>, name: &str, values: &[Value]) {
+    bind_wanting(out, name, values, &[0, 0]);
+}
+
+/// The same of one whose rows are wanted as the server holds them.
+pub(super) fn bind_for_cells(out: &mut Vec<u8>, values: &[Value]) {
+    bind_wanting(out, "", values, &[0, 1, 0, 1]);
+}
+
+fn bind_wanting(out: &mut Vec<u8>, name: &str, values: &[Value], formats: &[u8]) {
     message(out, b'B', |out| {
         out.push(0);
         text(out, name);
@@ -51,7 +62,7 @@ pub(super) fn bind(out: &mut Vec<u8>, name: &str, values: &[Value]) {
         // The statement of a script has a place for each.
         out.extend_from_slice(&(values.len() as u16).to_be_bytes());
         values.iter().for_each(|one| value(out, one));
-        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(formats);
     });
 }
 
@@ -238,6 +249,26 @@ pub(super) fn columns(body: &[u8]) -> Option<Vec<Column>> {
         columns.push(Column { name, kind });
     }
     Some(columns)
+}
+
+/// The cells of a row as the server holds them.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn cells<'r>(columns: &[Column], body: &'r [u8]) -> Result<CellRow<'r>, String> {
+    let mut body = Body(body);
+    let not_whole = || "what the server sent is no whole row".to_owned();
+    if body.number().map(u16::from_be_bytes).map(usize::from) != Some(columns.len()) {
+        return Err(not_whole());
+    }
+    let mut cells = CellRow::of(columns.len());
+    for (cell, column) in cells.iter_mut().zip(columns) {
+        let length = i32::from_be_bytes(body.number().ok_or_else(not_whole)?);
+        let Ok(length) = usize::try_from(length) else { continue };
+        let raw = body.bytes(length).ok_or_else(not_whole)?;
+        *cell = values::cell(column.kind, raw).map_err(|why| format!("column `{}`: {why}", column.name))?;
+    }
+    Ok(cells)
 }
 
 /// The values of a row by the names of their columns: numbers as such where `typed`, else all as text.

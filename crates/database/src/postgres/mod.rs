@@ -149,34 +149,6 @@ impl PostgresSession {
         result.map(|()| found).map_err(|error| self.forget(sql, &error))
     }
 
-    pub(crate) async fn fold<T>(
-        &mut self,
-        sql: &str,
-        parameters: &[Value],
-        mut state: T,
-        add: fn(&mut T, &[Value]),
-    ) -> Result<T, Error> {
-        self.settle().await?;
-        let statement = self.prepare(sql, parameters).await?;
-        let width = statement.columns().len();
-        let is_first = std::mem::take(&mut self.is_to_begin);
-        let run = async {
-            let mut values = Vec::with_capacity(width);
-            let mut rows = pin!(self.client.query_raw(&statement, parameters.iter().map(Value::cell)).await?);
-            while let Some(row) = rows.next().await {
-                let row = row?;
-                values.clear();
-                for column in 0..width {
-                    values.push(row.try_get::<_, Received>(column)?.0);
-                }
-                add(&mut state, &values);
-            }
-            Ok(state)
-        };
-        let result = after_begin(&self.client, is_first, run).await;
-        result.map_err(|error| self.forget(sql, &error))
-    }
-
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         self.settle().await?;
         let statement = self.prepare(sql, parameters).await?;

@@ -5,11 +5,37 @@ use std::io;
 
 use futures_util::future::poll_immediate;
 
-use super::exchange::Answered;
-use super::message::Wrong;
+use super::exchange::{Answered, Hears};
+use super::message::{self, Column, Wrong};
 use super::{PostgresSession, fault};
 use crate::error::{Attempt, Doing};
+use crate::rows::Cell;
 use crate::{Answer, Error, Protocol, Value, Wanted};
+
+/// Rows of one statement as they are read.
+struct Reading<T> {
+    state: T,
+    add: fn(&mut T, &[Cell<'_>]),
+    /// Why a row could not be read.
+    unread: Option<String>,
+    answered: Answered,
+}
+
+impl<T> Hears for Reading<T> {
+    fn answered(&mut self, answered: Answered) {
+        // What fails at the end of a statement failed.
+        if self.answered.is_ok() {
+            self.answered = answered;
+        }
+    }
+
+    fn row(&mut self, columns: &[Column], body: &[u8]) {
+        match message::cells(columns, body) {
+            Ok(cells) => (self.add)(&mut self.state, &cells),
+            Err(why) => _ = self.unread.get_or_insert(why),
+        }
+    }
+}
 
 impl PostgresSession {
     /// Of several statements in one text the last one's answer is given.
@@ -31,6 +57,31 @@ impl PostgresSession {
         };
         let talked = poll_fn(|context| self.exchange.poll(context, take)).await;
         self.told(sql, talked, result)
+    }
+
+    /// Runs one statement, and adds each of its rows to `state` as it comes. Rows are read where they were received, so that reading
+    /// them costs a fraction of what the server does for them.
+    pub(crate) async fn fold<T>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        state: T,
+        add: fn(&mut T, &[Cell<'_>]),
+    ) -> Result<T, Error> {
+        self.take_line().await?;
+        self.exchange.add_for_rows(sql, parameters);
+        self.exchange.end();
+        let mut reading = Reading { state, add, unread: None, answered: Ok(Answer::default()) };
+        let talked = poll_fn(|context| self.exchange.poll(context, &mut reading)).await;
+        let Reading { state, unread, answered, .. } = reading;
+        self.told(sql, talked, answered)?;
+        match unread {
+            None => Ok(state),
+            Some(why) => {
+                let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
+                Err(Error::Statement(attempt.text(why, "")))
+            }
+        }
     }
 
     /// Begins a pipeline: statements that are sent without waiting for answers.

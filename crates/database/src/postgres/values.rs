@@ -54,6 +54,36 @@ fn floating(number: f64, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Failur
     }
 }
 
+/// A value of a type, by its number in PostgreSQL's `pg_type.dat`, as the server holds it.
+///
+/// # Errors
+/// Of one that is not read, or is none of its type.
+#[inline]
+pub(super) fn cell(kind: u32, raw: &[u8]) -> Result<Cell<'_>, String> {
+    match (kind, raw.len()) {
+        // int8, int4, int2
+        (20, 8) => raw.first_chunk().map(|raw| Cell::I64(i64::from_be_bytes(*raw))),
+        (23, 4) => raw.first_chunk().map(|raw| Cell::I64(i32::from_be_bytes(*raw).into())),
+        (21, 2) => raw.first_chunk().map(|raw| Cell::I64(i16::from_be_bytes(*raw).into())),
+        // text, varchar, bpchar, name, unknown, json
+        (25 | 1043 | 1042 | 19 | 705 | 114, _) => std::str::from_utf8(raw).ok().map(Cell::Text),
+        // oid, bool
+        (26, 4) => raw.first_chunk().map(|raw| Cell::I64(u32::from_be_bytes(*raw).into())),
+        (16, 1) => Some(Cell::I64(i64::from(raw[0] != 0))),
+        // float8, float4, numeric
+        (701, 8) => raw.first_chunk().map(|raw| Cell::F64(f64::from_be_bytes(*raw))),
+        (700, 4) => raw.first_chunk().map(|raw| Cell::F64(f32::from_be_bytes(*raw).into())),
+        (1700, _) => numeric(raw).map(Cell::F64),
+        // void
+        (2278, _) => Some(Cell::Null),
+        _ => {
+            let kind = Type::from_oid(kind).map_or_else(|| kind.to_string(), |kind| kind.to_string());
+            return Err(format!("a value of type {kind} is not read: cast it to text"));
+        }
+    }
+    .ok_or_else(|| "what the server sent is no value of its type".to_owned())
+}
+
 fn is_text(ty: &Type) -> bool {
     matches!(*ty, Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN)
 }
@@ -64,19 +94,7 @@ fn unsuited(what: &str, ty: &Type) -> Failure {
 
 impl<'a> FromSql<'a> for Received {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Failure> {
-        Ok(Self(match *ty {
-            Type::INT8 => Value::I64(i64::from_sql(ty, raw)?),
-            Type::INT4 => Value::I64(i64::from(i32::from_sql(ty, raw)?)),
-            Type::INT2 => Value::I64(i64::from(i16::from_sql(ty, raw)?)),
-            Type::OID => Value::I64(i64::from(u32::from_sql(ty, raw)?)),
-            Type::BOOL => Value::I64(i64::from(bool::from_sql(ty, raw)?)),
-            Type::FLOAT8 => Value::F64(f64::from_sql(ty, raw)?),
-            Type::FLOAT4 => Value::F64(f64::from(f32::from_sql(ty, raw)?)),
-            Type::NUMERIC => Value::F64(numeric(raw).ok_or("a numeric that is none")?),
-            Type::VOID => Value::Null,
-            _ if is_text(ty) || *ty == Type::JSON => Value::Text(<&str>::from_sql(ty, raw)?.to_owned()),
-            _ => return Err(format!("a value of type {ty} is not read: cast it to text").into()),
-        }))
+        Ok(Self(cell(ty.oid(), raw)?.into()))
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Failure> {
@@ -133,6 +151,28 @@ mod tests {
         }
         assert_eq!(numeric(&bytes(&[2, 0, 0, 0, 1])), None);
         assert!(numeric(&bytes(&[0, 0, 0xC000, 0])).is_some_and(f64::is_nan));
+    }
+
+    #[test]
+    fn a_value_is_read_as_the_server_holds_it() {
+        for (kind, raw, expected) in [
+            (20, &(-7_i64).to_be_bytes()[..], Cell::I64(-7)),
+            (23, &(-7_i32).to_be_bytes(), Cell::I64(-7)),
+            (21, &(-7_i16).to_be_bytes(), Cell::I64(-7)),
+            (26, &u32::MAX.to_be_bytes(), Cell::I64(u32::MAX.into())),
+            (16, &[1], Cell::I64(1)),
+            (701, &1.5_f64.to_be_bytes(), Cell::F64(1.5)),
+            (700, &1.5_f32.to_be_bytes(), Cell::F64(1.5)),
+            (1700, &bytes(&[1, 0, 0, 0, 7]), Cell::F64(7.0)),
+            (1043, "é".as_bytes(), Cell::Text("é")),
+            (2278, &[], Cell::Null),
+        ] {
+            assert_eq!(cell(kind, raw), Ok(expected), "{kind}");
+        }
+        assert!(cell(1114, &[0; 8]).unwrap_err().contains("timestamp is not read: cast it to text"));
+        for (kind, raw) in [(20, &[0; 4][..]), (25, &[0xff]), (16, &[]), (1700, &[0])] {
+            assert!(cell(kind, raw).is_err(), "{kind}");
+        }
     }
 
     #[test]

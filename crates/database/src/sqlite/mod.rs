@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use busy::Patience;
 
 use crate::error::{Attempt, Doing, remedy};
-use crate::{Answer, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
@@ -163,7 +163,7 @@ impl SqliteSession {
         sql: &str,
         parameters: &[Value],
         state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
         self.run(move |database, target| {

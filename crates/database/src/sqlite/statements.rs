@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, CachedStatement, Connection as Database, ErrorCode, Statement, ToSql};
 
 use crate::error::{Attempt, remedy};
-use crate::rows::{Cell, Cells};
+use crate::rows::{Cell, CellRow, Cells};
 use crate::{Answer, Error, Protocol, Rows, Table, Value, Wanted, WriteMethod};
 
 /// Statements that stay prepared.
@@ -72,20 +72,19 @@ pub(crate) fn fold<T>(
     database: &Database,
     sql: &str,
     parameters: &[Value],
-    (mut state, add): (T, fn(&mut T, &[Value])),
+    (mut state, add): (T, fn(&mut T, &[Cell<'_>])),
     attempt: Attempt<'_>,
 ) -> Result<T, Error> {
     let run = || {
         let mut statement = bound(database, sql, parameters)?;
         let width = statement.column_count();
-        let mut values = Vec::with_capacity(width);
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            values.clear();
-            for column in 0..width {
-                values.push(value(row.get_ref(column)?));
+            let mut cells = CellRow::of(width);
+            for (column, cell) in cells.iter_mut().enumerate() {
+                *cell = self::cell(column, row.get_ref(column)?)?;
             }
-            add(&mut state, &values);
+            add(&mut state, &cells);
         }
         Ok(state)
     };
@@ -293,6 +292,17 @@ impl ToSql for Cell<'_> {
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
         }))
     }
+}
+
+fn cell(column: usize, value: ValueRef<'_>) -> rusqlite::Result<Cell<'_>> {
+    Ok(match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::I64(number),
+        ValueRef::Real(number) => Cell::F64(number),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Cell::Text(std::str::from_utf8(text).map_err(|error| rusqlite::Error::Utf8Error(column, error))?)
+        }
+    })
 }
 
 fn value(value: ValueRef<'_>) -> Value {

@@ -31,8 +31,9 @@ use tiberius::{Client, Command, CommandItem, Query, QueryItem, Row};
 
 use crate::batches::batches;
 use crate::error::{Attempt, Doing, remedy};
+use crate::rows::CellRow;
 use crate::url::sqlserver::SqlServerAddress;
-use crate::{Connection, Error, Value, WriteMethod};
+use crate::{Cell, Connection, Error, Value, WriteMethod};
 use call::Call;
 use stream::Stream;
 use values::Parameter;
@@ -142,7 +143,7 @@ impl SqlServerSession {
         sql: &str,
         parameters: &[Value],
         mut state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         let mut values = Vec::new();
         let take = |row: Row| {
@@ -150,7 +151,9 @@ impl SqlServerSession {
             for value in row {
                 values.push(values::received(value)?);
             }
-            add(&mut state, &values);
+            let mut cells = CellRow::of(values.len());
+            cells.iter_mut().zip(&values).for_each(|(cell, value)| *cell = Value::cell(value));
+            add(&mut state, &cells);
             Ok(())
         };
         self.select(sql, parameters, take).await?;

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use database::{Error, Session, Value};
+use database::{Cell, Error, Session};
 use record::{RowsCompared, RowsDiffer};
 
 use super::fingerprint::{Fingerprint, NO_VALUE, Row, bits};
@@ -73,7 +73,7 @@ impl Found {
         second.min(self.by_second.len() - 1)
     }
 
-    fn add(&mut self, row: &[Value]) {
+    fn add(&mut self, row: &[Cell<'_>]) {
         let row = row_of(row);
         let second = self.second(row.time_us);
         self.by_second[second].add(row);
@@ -93,7 +93,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn add(&mut self, row: &[Value]) {
+    fn add(&mut self, row: &[Cell<'_>]) {
         let row = row_of(row);
         let second = self.found.second(row.time_us);
         if self.left > 0 && self.differing.binary_search(&second).is_ok() {
@@ -127,12 +127,12 @@ impl Kept {
 }
 
 /// A row as [`Store::read_since`] reads it.
-fn row_of(row: &[Value]) -> Row {
-    let whole = |index: usize| row.get(index).and_then(Value::integer).unwrap_or(i64::MIN);
+fn row_of(row: &[Cell<'_>]) -> Row {
+    let whole = |index: usize| row.get(index).and_then(Cell::integer).unwrap_or(i64::MIN);
     let value = match row.get(2) {
-        Some(Value::F64(value)) => bits(*value),
+        Some(Cell::F64(value)) => bits(*value),
         // SQLite gives a number without a fraction back as what it is declared, others may not.
-        Some(Value::I64(value)) => bits(*value as f64),
+        Some(Cell::I64(value)) => bits(*value as f64),
         _ => NO_VALUE,
     };
     Row { tag: whole(0), time_us: whole(1), value, quality: whole(3) }

@@ -3,7 +3,7 @@
 //! SQL stands in files, one a dialect. Nobody else knows which dialect a database speaks; another one is one more file and
 //! what it lacks.
 
-use database::{Column, Dialect, Error, Kind, Rows, RowsProcedure, Session, Table, Value};
+use database::{Cell, Column, Dialect, Error, Kind, Rows, RowsProcedure, Session, Table, Value};
 
 use super::buffer::Event;
 use crate::named_sql::{has, named, named_unless};
@@ -331,7 +331,7 @@ impl Store {
         session: &mut Session,
         time_us: i64,
         state: T,
-        add: fn(&mut T, &[Value]),
+        add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
         session.fold(self.sql.read_since, &[Value::I64(time_us)], state, add).await
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use database::{Error, Session, Value};
+use database::{Cell, Error, Session};
 
 use super::store::Amounts;
 use crate::mix::{SALTS, mix};
@@ -76,19 +76,19 @@ impl Contents {
         &mut block[orderid.rem_euclid(BLOCK) as usize]
     }
 
-    fn add_order(&mut self, row: &[Value]) {
+    fn add_order(&mut self, row: &[Cell<'_>]) {
         let amounts =
             Amounts { net_cents: whole(row, 3), tax_cents: whole(row, 4), total_cents: whole(row, 5) };
         let order = order_digest(whole(row, 1), amounts, whole(row, 2));
         self.set(whole(row, 0), Digest { order, lines: 0 });
     }
 
-    fn add_line(&mut self, row: &[Value]) {
+    fn add_line(&mut self, row: &[Cell<'_>]) {
         let line = line_digest(whole(row, 1), whole(row, 2), whole(row, 3), whole(row, 4));
         self.add(whole(row, 0), line);
     }
 
-    fn add_history(&mut self, row: &[Value]) {
+    fn add_history(&mut self, row: &[Cell<'_>]) {
         self.add(whole(row, 0), history_digest(whole(row, 1), whole(row, 2)));
     }
 
@@ -139,8 +139,8 @@ fn digest(numbers: &[i64]) -> u32 {
 }
 
 /// A number that is missing, such as the customer of an order whose customer is gone, is none that is sent.
-fn whole(row: &[Value], column: usize) -> i64 {
-    row.get(column).and_then(Value::integer).unwrap_or(i64::MIN)
+fn whole(row: &[Cell<'_>], column: usize) -> i64 {
+    row.get(column).and_then(Cell::integer).unwrap_or(i64::MIN)
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
     /// What the database would give back.
     fn stored(orderid: i64, customer: i32, cart: &[(i32, i16)], amounts: Amounts, now_us: i64) -> Contents {
         let mut contents = Contents::default();
-        let row = |numbers: &[i64]| numbers.iter().copied().map(Value::I64).collect::<Vec<Value>>();
+        let row = |numbers: &[i64]| numbers.iter().copied().map(Cell::I64).collect::<Vec<Cell<'_>>>();
         let Amounts { net_cents, tax_cents, total_cents } = amounts;
         let customer = i64::from(customer);
         contents.add_order(&row(&[orderid, customer, now_us, net_cents, tax_cents, total_cents]));

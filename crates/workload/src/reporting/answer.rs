@@ -1,6 +1,6 @@
 //! The answer of a report: how many rows, and a sum over them that does not depend on their order.
 
-use database::Value;
+use database::Cell;
 
 use super::data::mixed;
 
@@ -17,16 +17,16 @@ pub struct Answer {
 impl Answer {
     /// Adds a row as a database gives it.
     #[inline]
-    pub fn add(&mut self, row: &[Value]) {
+    pub fn add(&mut self, row: &[Cell<'_>]) {
         let mut mix = RowMix::default();
         for value in row {
             match value {
-                Value::Null => mix.word(0, 0),
-                Value::I16(number) => mix.number(i64::from(*number)),
-                Value::I32(number) => mix.number(i64::from(*number)),
-                Value::I64(number) => mix.number(*number),
-                Value::F64(number) => mix.word(2, number.to_bits()),
-                Value::Text(text) => mix.text(text),
+                Cell::Null => mix.word(0, 0),
+                Cell::I16(number) => mix.number(i64::from(*number)),
+                Cell::I32(number) => mix.number(i64::from(*number)),
+                Cell::I64(number) => mix.number(*number),
+                Cell::F64(number) => mix.word(2, number.to_bits()),
+                Cell::Text(text) => mix.text(text),
             }
         }
         self.add_mix(mix);
@@ -75,11 +75,25 @@ impl RowMix {
 mod tests {
     use proptest::prelude::*;
 
+    use database::Value;
+
     use super::*;
+
+    fn cell(value: &Value) -> Cell<'_> {
+        match value {
+            Value::Null => Cell::Null,
+            Value::I16(number) => Cell::I16(*number),
+            Value::I32(number) => Cell::I32(*number),
+            Value::I64(number) => Cell::I64(*number),
+            Value::F64(number) => Cell::F64(*number),
+            Value::Text(text) => Cell::Text(text),
+        }
+    }
 
     fn answer(rows: &[Vec<Value>]) -> Answer {
         rows.iter().fold(Answer::default(), |mut answer, row| {
-            answer.add(row);
+            let cells: Vec<Cell<'_>> = row.iter().map(cell).collect();
+            answer.add(&cells);
             answer
         })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use database::{Dialect, Error, Session, Value};
+use database::{Cell, Dialect, Error, Session, Value};
 use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
@@ -158,12 +158,18 @@ impl Question {
         }
     }
 
+    /// What is sent.
+    #[must_use]
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+
     /// Has the database answer. All rows are read, none is kept.
     ///
     /// # Errors
     /// Those of the database.
     pub async fn ask(&self, session: &mut Session) -> Result<Answered, Error> {
-        let add = |answered: &mut Answered, row: &[Value]| {
+        let add = |answered: &mut Answered, row: &[Cell<'_>]| {
             if answered.first_row.is_none() {
                 answered.first_row = Some(Instant::now());
             }

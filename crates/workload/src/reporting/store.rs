@@ -15,8 +15,8 @@ use super::tables::{
 };
 use crate::named_sql::named;
 
-/// Rows of a transaction.
-const PIECE_ROWS: usize = 10_000;
+/// Rows of a transaction: so many that its commit is a small part of it.
+const PIECE_ROWS: usize = 50_000;
 
 /// What a dialect's file has for its tables.
 struct Statements {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn pieces_are_all_messages_once() {
-        for events in [0, 1, 9_999, 10_000, 10_001, 30_000] {
+        for events in [0, 1, 49_999, 50_000, 50_001, 150_000] {
             let numbers: Vec<u64> = pieces(events).flatten().collect();
             assert_eq!(numbers, (0..events).collect::<Vec<_>>());
         }

@@ -24,6 +24,7 @@ mod pgbench;
 mod program;
 mod ratio;
 mod report;
+mod reporting;
 mod restore;
 mod statistics;
 mod study;
@@ -47,6 +48,8 @@ pub(crate) enum Bench {
     Historian(HistorianOptions),
     /// The order store: rows that one core makes, a load against psql's \copy, CPU and memory of clients
     Orders(OrdersOptions),
+    /// Messages of reports: rows that one core makes, a load against psql's \copy, and what reading and checking rows costs
+    Reporting(ReportingOptions),
     /// Time that the report of an hour of one-second samples takes
     Report,
     /// Bringing a server's files back between trials against cp --reflink=auto
@@ -182,6 +185,16 @@ pub(crate) struct OrdersOptions {
 }
 
 #[derive(Args)]
+pub(crate) struct ReportingOptions {
+    /// Runs of each kind, and pairs
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Only benchmarks whose name contains this: rows, load, read
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+}
+
+#[derive(Args)]
 pub(crate) struct RestoreOptions {
     /// Pairs of copies; cp and prony take turns
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -250,6 +263,7 @@ impl Bench {
             Self::Calls(options) => calls::run(options, workspace)?,
             Self::Historian(options) => historian::run(options, workspace)?,
             Self::Orders(options) => orders::run(options, workspace)?,
+            Self::Reporting(options) => reporting::run(options, workspace)?,
             Self::Report => report::run(workspace)?,
             Self::Restore(options) => restore::run(options, workspace)?,
             Self::Study => study::run(workspace)?,

@@ -42,6 +42,8 @@ struct Names {
 enum Owed {
     /// One statement with its values beside it.
     Statement(Wanted),
+    /// The same of which each row is heard.
+    Rows,
     /// A text, which may have several.
     Text(Wanted),
     /// The end of what belongs together.
@@ -50,6 +52,21 @@ enum Owed {
 
 /// What comes of a statement.
 pub(super) type Answered = Result<Answer, Wrong>;
+
+/// Hears answers as they come.
+pub(super) trait Hears {
+    /// One is whole.
+    fn answered(&mut self, answered: Answered);
+
+    /// A row of a statement whose rows are asked for has come.
+    fn row(&mut self, _: &[Column], _: &[u8]) {}
+}
+
+impl<F: FnMut(Answered)> Hears for F {
+    fn answered(&mut self, answered: Answered) {
+        self(answered);
+    }
+}
 
 /// Answers as they come.
 #[derive(Default)]
@@ -136,9 +153,19 @@ impl Exchange {
         self.answers.owed.push_back(Owed::Statement(wanted));
     }
 
+    /// Puts a statement behind what is to be sent of which each row is heard. It is parsed and planned for these values alone.
+    pub(super) fn add_for_rows(&mut self, sql: &str, values: &[Value]) {
+        let out = &mut self.out;
+        message::parse(out, "", sql);
+        message::bind_for_cells(out, values);
+        message::describe(out);
+        message::execute(out);
+        self.answers.owed.push_back(Owed::Rows);
+    }
+
     /// Ends what belongs together, unless it has ended.
     pub(super) fn end(&mut self) {
-        if matches!(self.answers.owed.back(), Some(Owed::Statement(_))) {
+        if matches!(self.answers.owed.back(), Some(Owed::Statement(_) | Owed::Rows)) {
             self.sync();
         }
     }
@@ -161,15 +188,11 @@ impl Exchange {
         self.out.len() - self.sent > PIPELINE_BYTES
     }
 
-    /// Sends and receives until all is answered; each answer goes to `take` as it comes.
+    /// Sends and receives until all is answered; `hears` hears each answer as it comes.
     ///
     /// # Errors
-    /// When the connection broke. What the server said last went to `take`.
-    pub(super) fn poll(
-        &mut self,
-        context: &mut Context<'_>,
-        take: &mut impl FnMut(Answered),
-    ) -> Poll<io::Result<()>> {
+    /// When the connection broke. What the server said last was heard.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, hears: &mut impl Hears) -> Poll<io::Result<()>> {
         loop {
             let sending = self.poll_send(context);
             let is_sent = matches!(sending, Poll::Ready(Ok(())));
@@ -178,7 +201,7 @@ impl Exchange {
                 self.broken.get_or_insert(error);
             }
             while let Some(heard) = self.input.next(self.answers.wants_rows())? {
-                match self.answers.hear(&heard, take)? {
+                match self.answers.hear(&heard, hears)? {
                     Then::Nothing => {}
                     Then::NoData(is_passed_over) => {
                         message::copy_fail(&mut self.out, "no data are sent with a statement");
@@ -247,16 +270,21 @@ impl Names {
 
 impl Answers {
     fn wants_rows(&self) -> bool {
-        matches!(self.owed.front(), Some(Owed::Statement(Wanted::Last) | Owed::Text(Wanted::Last)))
+        matches!(
+            self.owed.front(),
+            Some(Owed::Statement(Wanted::Last) | Owed::Text(Wanted::Last) | Owed::Rows)
+        )
     }
 
     /// Takes note of a message.
-    fn hear(&mut self, heard: &Heard<'_>, take: &mut impl FnMut(Answered)) -> io::Result<Then> {
+    fn hear(&mut self, heard: &Heard<'_>, hears: &mut impl Hears) -> io::Result<Then> {
         let Some(&owed) = self.owed.front() else { return Ok(Then::Nothing) };
         match heard.kind {
             b'D' => {
                 self.rows += 1;
-                if self.wants_rows() {
+                if owed == Owed::Rows {
+                    hears.row(&self.columns, heard.body);
+                } else if self.wants_rows() {
                     let last = self.last.get_or_insert_default();
                     last.clear();
                     last.extend_from_slice(heard.body);
@@ -268,56 +296,56 @@ impl Answers {
                     self.columns = message::columns(heard.body).ok_or_else(no_message)?;
                 }
             }
-            b'C' if owed == Owed::Statement(Wanted::Nothing) => self.complete(Some(0), owed, take)?,
-            b'C' => self.complete(message::rows_of_tag(heard.body), owed, take)?,
+            b'C' if owed == Owed::Statement(Wanted::Nothing) => self.complete(Some(0), owed, hears)?,
+            b'C' => self.complete(message::rows_of_tag(heard.body), owed, hears)?,
             // An empty statement.
-            b'I' => self.complete(Some(0), owed, take)?,
-            b'E' => self.fail(message::wrong(heard.body), take),
-            b'Z' => return self.over(heard.body, take),
-            b'G' => return Ok(Then::NoData(matches!(owed, Owed::Statement(_)))),
+            b'I' => self.complete(Some(0), owed, hears)?,
+            b'E' => self.fail(message::wrong(heard.body), hears),
+            b'Z' => return self.over(heard.body, hears),
+            b'G' => return Ok(Then::NoData(matches!(owed, Owed::Statement(_) | Owed::Rows))),
             _ => {}
         }
         Ok(Then::Nothing)
     }
 
     /// A command is over.
-    fn complete(&mut self, rows: Option<u64>, owed: Owed, take: &mut impl FnMut(Answered)) -> io::Result<()> {
+    fn complete(&mut self, rows: Option<u64>, owed: Owed, hears: &mut impl Hears) -> io::Result<()> {
         let rows = rows.unwrap_or(self.rows);
         let has_columns = std::mem::take(&mut self.has_columns);
         let last = self.last.take().filter(|_| self.rows > 0);
         self.rows = 0;
-        let (Owed::Statement(_) | Owed::Text(_)) = owed else { return Ok(()) };
-        let typed = matches!(owed, Owed::Statement(_));
+        let (Owed::Statement(_) | Owed::Rows | Owed::Text(_)) = owed else { return Ok(()) };
+        let typed = matches!(owed, Owed::Statement(_) | Owed::Rows);
         self.found = Answer { rows, last: Vec::new() };
         if let Some(last) = last.filter(|_| has_columns) {
             self.found.last = message::row(&self.columns, &last, typed).ok_or_else(no_message)?;
         }
         if typed {
             self.owed.pop_front();
-            take(Ok(std::mem::take(&mut self.found)));
+            hears.answered(Ok(std::mem::take(&mut self.found)));
         }
         Ok(())
     }
 
     /// A statement failed, and with it whatever belongs together with it and comes later.
-    fn fail(&mut self, wrong: Wrong, take: &mut impl FnMut(Answered)) {
+    fn fail(&mut self, wrong: Wrong, hears: &mut impl Hears) {
         while !matches!(self.owed.front(), Some(Owed::End) | None) {
             self.owed.pop_front();
         }
         (self.rows, self.last, self.has_columns) = (0, None, false);
         self.found = Answer::default();
-        take(Err(wrong));
+        hears.answered(Err(wrong));
     }
 
     /// What belongs together is over.
-    fn over(&mut self, status: &[u8], take: &mut impl FnMut(Answered)) -> io::Result<Then> {
+    fn over(&mut self, status: &[u8], hears: &mut impl Hears) -> io::Result<Then> {
         if let Some(Owed::Text(_)) = self.owed.front() {
             self.owed.pop_front();
-            take(Ok(std::mem::take(&mut self.found)));
+            hears.answered(Ok(std::mem::take(&mut self.found)));
         }
         match self.owed.pop_front() {
             Some(Owed::End) => Ok(Then::Over(status != b"I")),
-            Some(Owed::Statement(_) | Owed::Text(_)) | None => Err(no_message()),
+            Some(Owed::Statement(_) | Owed::Rows | Owed::Text(_)) | None => Err(no_message()),
         }
     }
 }

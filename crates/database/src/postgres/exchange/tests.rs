@@ -134,3 +134,63 @@ async fn a_statement_is_parsed_once_and_again_when_it_was_forgotten() {
     }
     assert_eq!(parsed, [1, 0, 1, 0]);
 }
+
+/// A row of one bigint, as the server holds it, with what it is described by.
+fn described(kind: u32) -> Vec<u8> {
+    let column = [b"n\0".as_slice(), &[0; 6], &kind.to_be_bytes(), &[0; 8]].concat();
+    [b"T".as_slice(), &(column.len() as u32 + 6).to_be_bytes(), &[0, 1], &column].concat()
+}
+
+fn bigint(number: i64) -> Vec<u8> {
+    [b"D\0\0\0\x12\0\x01\0\0\0\x08".as_slice(), &number.to_be_bytes()].concat()
+}
+
+/// What was heard: rows, and how the statement ended.
+#[derive(Default)]
+struct Listening {
+    rows: Vec<Result<i64, String>>,
+    ended: Vec<Answered>,
+}
+
+impl Hears for Listening {
+    fn answered(&mut self, answered: Answered) {
+        self.ended.push(answered);
+    }
+
+    fn row(&mut self, columns: &[Column], body: &[u8]) {
+        let row = message::cells(columns, body);
+        self.rows.push(row.map(|cells| cells[0].integer().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn each_row_is_heard_as_it_comes_and_what_fails_behind_them_is_an_error() {
+    for (end, is_answer) in [(done("SELECT 2"), true), (failed("57014"), false)] {
+        let (mut exchange, _driver, mut server) = exchange();
+        exchange.add_for_rows("SELECT n", &[]);
+        exchange.end();
+        let said =
+            [&described(20), &bigint(7), &bigint(-9), &end, &READY.to_vec()].map(Vec::as_slice).concat();
+        server.write_all(&said).await.unwrap();
+        let mut heard = Listening::default();
+        poll_fn(|context| exchange.poll(context, &mut heard)).await.unwrap();
+        assert_eq!(heard.rows, [Ok(7), Ok(-9)]);
+        assert_eq!((heard.ended.len(), heard.ended[0].is_ok()), (1, is_answer));
+        assert!(!exchange.owes());
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_told_with_its_column() {
+    let (mut exchange, _driver, mut server) = exchange();
+    exchange.add_for_rows("SELECT n", &[]);
+    exchange.end();
+    let said = [&described(1114), &bigint(7), &done("SELECT 1"), &READY.to_vec()].map(Vec::as_slice).concat();
+    server.write_all(&said).await.unwrap();
+    let mut heard = Listening::default();
+    poll_fn(|context| exchange.poll(context, &mut heard)).await.unwrap();
+    assert_eq!(
+        heard.rows,
+        [Err("column `n`: a value of type timestamp is not read: cast it to text".to_owned())]
+    );
+}
