@@ -33,6 +33,7 @@ mod percentiles;
 mod placed;
 mod preparation;
 mod prices;
+pub mod register;
 mod replica;
 mod rows;
 mod sample;
