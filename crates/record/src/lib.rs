@@ -85,6 +85,7 @@ pub use percentiles::{Percentile, PercentileError, Percentiles};
 pub use placed::{Beneath, Placed, Volume};
 pub use preparation::{Preparation, Unit};
 pub use prices::{PriceItem, Prices, PricesError};
+pub use register::{RegisterOutcome, RegisterSetup};
 pub use replica::ReplicaState;
 pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};

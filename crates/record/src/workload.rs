@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
-    OrdersOutcome, OrdersSetup, ScriptOutcome, ScriptSetup, Server,
+    OrdersOutcome, OrdersSetup, RegisterOutcome, RegisterSetup, ScriptOutcome, ScriptSetup, Server,
 };
 use crate::{disk, historian, orders, script};
 
@@ -23,11 +23,13 @@ pub enum Workload {
     Orders,
     /// SQL of the user's own.
     Script,
+    /// Registers whose history is checked.
+    Register,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Disk, Self::Historian, Self::Orders, Self::Script];
+    pub const ALL: [Self; 5] = [Self::Disk, Self::Historian, Self::Orders, Self::Script, Self::Register];
 
     /// Its name in study files and records.
     #[must_use]
@@ -37,6 +39,7 @@ impl Workload {
             Self::Historian => "historian",
             Self::Orders => "orders",
             Self::Script => "script",
+            Self::Register => "register",
         }
     }
 
@@ -48,6 +51,8 @@ impl Workload {
             Self::Historian => Main::Kind(historian::RECORD.to_owned()),
             Self::Orders => Main::Kind(orders::ORDER.to_owned()),
             Self::Script => Main::Kind(script::TRANSACTION.to_owned()),
+            // Each operation is one of them.
+            Self::Register => Main::AllBut(Vec::new()),
         }
     }
 }
@@ -121,6 +126,8 @@ pub enum Setup {
     Orders(Box<OrdersSetup>),
     /// Scripts.
     Script(Box<ScriptSetup>),
+    /// Registers.
+    Register(Box<RegisterSetup>),
 }
 
 impl Setup {
@@ -132,6 +139,7 @@ impl Setup {
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
+            Self::Register(_) => Workload::Register,
         }
     }
 
@@ -141,7 +149,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.calibration,
             Self::Historian(setup) => setup.calibration,
-            Self::Orders(_) | Self::Script(_) => None,
+            Self::Orders(_) | Self::Script(_) | Self::Register(_) => None,
         }
     }
 
@@ -153,6 +161,7 @@ impl Setup {
             Self::Historian(setup) => setup.pacing,
             Self::Orders(setup) => setup.pacing,
             Self::Script(setup) => setup.pacing,
+            Self::Register(setup) => setup.pacing,
         }
     }
 
@@ -162,7 +171,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
-            Self::Orders(_) | Self::Script(_) => false,
+            Self::Orders(_) | Self::Script(_) | Self::Register(_) => false,
         }
     }
 
@@ -174,6 +183,7 @@ impl Setup {
             Self::Historian(setup) => vec![setup.database()],
             Self::Orders(setup) => setup.databases().collect(),
             Self::Script(setup) => vec![setup.database()],
+            Self::Register(setup) => vec![setup.database()],
         }
     }
 
@@ -200,6 +210,12 @@ impl Setup {
     pub fn script(&self) -> Option<&ScriptSetup> {
         if let Self::Script(setup) = self { Some(setup) } else { None }
     }
+
+    /// The setup of a trial of registers, if it is one.
+    #[must_use]
+    pub fn register(&self) -> Option<&RegisterSetup> {
+        if let Self::Register(setup) = self { Some(setup) } else { None }
+    }
 }
 
 /// What became of a trial's operations, by workload.
@@ -214,6 +230,8 @@ pub enum Outcome {
     Orders(Box<OrdersOutcome>),
     /// Scripts.
     Script(Box<ScriptOutcome>),
+    /// Registers.
+    Register(Box<RegisterOutcome>),
 }
 
 impl Outcome {
@@ -225,6 +243,7 @@ impl Outcome {
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
+            Self::Register(_) => Workload::Register,
         }
     }
 
@@ -236,6 +255,8 @@ impl Outcome {
             Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
             Self::Script(outcome) => outcome.marks(),
+            // Each of them tells its marks.
+            Self::Register(_) => Vec::new(),
         }
     }
 
@@ -257,6 +278,7 @@ impl Outcome {
             Self::Historian(_) => None,
             Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Script(outcome) => Some((outcome.unsent, outcome.offered)),
+            Self::Register(outcome) => Some((outcome.unsent, outcome.offered)),
         }
     }
 
@@ -276,6 +298,12 @@ impl Outcome {
     #[must_use]
     pub fn script(&self) -> Option<&ScriptOutcome> {
         if let Self::Script(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of registers, if it is one.
+    #[must_use]
+    pub fn register(&self) -> Option<&RegisterOutcome> {
+        if let Self::Register(outcome) = self { Some(outcome) } else { None }
     }
 }
 

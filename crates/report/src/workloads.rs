@@ -20,6 +20,7 @@ use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
+use crate::register::{OfRegister, Register};
 use crate::report::Report;
 use crate::script::{OfScript, Script};
 use crate::section::Section;
@@ -221,6 +222,7 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Historian => &OfHistorian,
         Workload::Orders => &OfOrders,
         Workload::Script => &OfScript,
+        Workload::Register => &OfRegister,
     }
 }
 
@@ -251,6 +253,8 @@ pub enum Worked {
     Orders(Box<Orders>),
     /// Of scripts.
     Script(Box<Script>),
+    /// Of registers.
+    Register(Box<Register>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

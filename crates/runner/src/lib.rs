@@ -16,6 +16,7 @@ mod orders;
 mod own;
 mod placed;
 mod preparing;
+mod register;
 mod resources;
 mod resume;
 mod run;

@@ -10,6 +10,7 @@ mod laid;
 mod managed;
 mod orders;
 mod planned_orders;
+mod register;
 mod runs;
 mod script;
 mod study;
@@ -31,6 +32,7 @@ pub(crate) use laid::{DatabaseFiles, DatabaseLog, DatabaseRestore};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
+pub(crate) use register::Register;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
@@ -165,6 +167,14 @@ pub(crate) enum Measuring {
     /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
     /// has to give or change. Every transaction, and every statement of it, is timed. docs/script.md has all of it.
     Script(Box<Measured<Script>>),
+    /// How long is a database away, and what does it lose? Writes and reads registers, and checks all that was answered
+    ///
+    /// Clients write values to rows of one table and read them. Every operation is kept with the times at which it was sent and answered,
+    /// and each row has to be what a register is that is written and read at once: updates that are lost though they were
+    /// acknowledged, stale and dirty reads, reads that go back in time, and writes that were done twice are told by their names, with the operations that
+    /// prove them. Each time without an answer is told with its length, of all clients together, of writes, of reads and of each
+    /// client. Break the server, switch it over, or restart it meanwhile. Ends with 1 if anything is wrong. docs/register.md has all of it.
+    Register(Box<Measured<Register>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

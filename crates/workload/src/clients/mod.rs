@@ -17,6 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use database::Error;
 use load::{Go, Progress, Recorder};
@@ -41,6 +42,8 @@ pub(crate) trait Client: Sized + 'static {
     type Load: Send + Sync + 'static;
     /// What is done at a turn.
     type Turn;
+    /// Longest pause before it tries to connect again.
+    const CONNECT_PAUSE_MAX: Duration = crate::backoff::LONGEST;
 
     /// Connects one.
     async fn connect(load: &Arc<Self::Load>, place: Place) -> Result<Self, Error>;

@@ -219,7 +219,7 @@ impl<C: Client> Turns<C> {
         self.ended_ns = None;
         let mut last = error.to_string();
         part.outages().failed_since(self.connected_ns, self.clock.now_ns(), &last);
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::up_to(C::CONNECT_PAUSE_MAX);
         loop {
             let connect = async {
                 backoff.pause().await;

@@ -20,7 +20,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use record::register::{Anomaly, AnomalyKind, Operation};
+use record::register::{Anomaly, AnomalyKind, Operation, WrittenValues};
 
 use clusters::Clusters;
 
@@ -30,28 +30,9 @@ pub struct Checked {
     /// What no register does, by register and in the order in which it is known.
     pub anomalies: Vec<Anomaly>,
     /// What became of the writes.
-    pub writes: Writes,
+    pub writes: WrittenValues,
     /// Looks at an operation or a value, for the bound on what a check takes.
     pub steps: u64,
-}
-
-/// What became of writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Writes {
-    /// Acknowledged.
-    pub acknowledged: u64,
-    /// Of these, those that are gone though nothing replaced them.
-    pub lost: u64,
-    /// Of these, those that somebody read.
-    pub seen: u64,
-    /// Of these, those that nobody read.
-    pub unseen: u64,
-    /// Not answered.
-    pub unanswered: u64,
-    /// Of these, those that took effect, since somebody read them.
-    pub unanswered_seen: u64,
-    /// Refused by the server.
-    pub refused: u64,
 }
 
 /// A history of which nothing can be said.
@@ -105,7 +86,8 @@ impl Checked {
         let links = chain::links(&clusters, &mut found);
         let (known, mut lost) = lost::swept(&clusters, &links, &mut found);
         chain::check(&clusters, (&links, &known), &mut lost, &mut found);
-        self.writes.add(&clusters, lost.len() as u64);
+        add_writes(&mut self.writes, &clusters);
+        self.writes.lost += lost.len() as u64;
         self.steps += found.steps;
         let known_ns = |anomaly: &Anomaly| anomaly.operations.iter().map(Operation::ended_ns).max();
         found.anomalies.sort_by_key(known_ns);
@@ -114,24 +96,20 @@ impl Checked {
     }
 }
 
-impl Writes {
-    fn add(&mut self, clusters: &Clusters<'_>, lost: u64) {
-        for cluster in clusters.written() {
-            let seen = u64::from(!cluster.reads.is_empty());
-            match cluster.fate() {
-                clusters::Fate::Acknowledged => {
-                    self.acknowledged += 1;
-                    self.seen += seen;
-                }
-                clusters::Fate::Unanswered => {
-                    self.unanswered += 1;
-                    self.unanswered_seen += seen;
-                }
-                clusters::Fate::Refused => self.refused += 1,
+fn add_writes(writes: &mut WrittenValues, clusters: &Clusters<'_>) {
+    for cluster in clusters.written() {
+        let seen = u64::from(!cluster.reads.is_empty());
+        match cluster.fate() {
+            clusters::Fate::Acknowledged => {
+                writes.acknowledged += 1;
+                writes.seen += seen;
             }
+            clusters::Fate::Unanswered => {
+                writes.unanswered += 1;
+                writes.unanswered_seen += seen;
+            }
+            clusters::Fate::Refused => writes.refused += 1,
         }
-        self.lost += lost;
-        self.unseen = self.acknowledged - self.seen;
     }
 }
 
