@@ -72,7 +72,10 @@ fn mistakes_are_told_before_anything_runs() {
         bench.run(&[&ASKED[..], &["--rate", "1000000", "--clients", "0"]].concat()).ended_with(2).stderr;
     assert!(told.contains("--clients: cannot be 0"), "{told}");
     let told = bench.run(&[&ASKED[..], &["--rate", "1000000"]].concat()).ended_with(2).stderr;
-    assert!(told.contains("--rate: cannot be 1000000 for 2s200ms") && told.contains("a shorter time"), "{told}");
+    assert!(
+        told.contains("--rate: cannot be 1000000 for 2s200ms") && told.contains("a shorter time"),
+        "{told}"
+    );
     let told = bench.run(&["register"]).ended_with(2).stderr;
     assert!(told.contains("--target"), "{told}");
     let plan = bench.run(&[&["plan"], &ASKED[..]].concat()).ended_with(0).stdout;

@@ -1,4 +1,5 @@
 -- What registers run in SQL Server. Every dialect's file has the same names in the same order.
+-- A write locks its key even where there is no row yet, so that no other one comes between the look and the row.
 
 -- name: create
 DROP TABLE IF EXISTS registers;
@@ -9,10 +10,11 @@ CREATE TABLE registers (
 );
 
 -- name: write
-MERGE registers WITH (HOLDLOCK) AS register
-USING (SELECT @P1 AS register_key, @P2 AS value) AS new ON register.register_key = new.register_key
-WHEN MATCHED THEN UPDATE SET replaced = register.value, value = new.value
-WHEN NOT MATCHED THEN INSERT (register_key, value, replaced) VALUES (new.register_key, new.value, 0);
+SET XACT_ABORT ON;
+BEGIN TRANSACTION;
+UPDATE registers WITH (UPDLOCK, SERIALIZABLE) SET replaced = value, value = @P2 WHERE register_key = @P1;
+IF @@ROWCOUNT = 0 INSERT INTO registers (register_key, value, replaced) VALUES (@P1, @P2, 0);
+COMMIT TRANSACTION;
 
 -- name: read
 SELECT value, replaced FROM registers WHERE register_key = @P1
