@@ -44,8 +44,7 @@ fn failed_because(outcome: &RegisterOutcome) -> Option<String> {
         format!("{count} {}", if *count == 1 { one } else { several })
     });
     let counted: Vec<String> = counted.collect();
-    let first = outcome.told.first().map(|first| format!("; {first}")).unwrap_or_default();
-    (!counted.is_empty()).then(|| format!("{}{first}", counted.join(", ")))
+    (!counted.is_empty()).then(|| counted.join(", "))
 }
 
 /// Why a trial's figures do not mean what they should, if so.

@@ -203,7 +203,11 @@ impl Shown for OfRegister {
         setup.register().map(|setup| &setup.server).into_iter().collect()
     }
 
+    /// The rates of the seconds scatter with an outage, and say nothing besides.
     fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        if !self.outages(trial).is_empty() {
+            return None;
+        }
         Chance::of(self.answers_per_s(trial)?, trial.measured_s)
     }
 

@@ -6,8 +6,13 @@ use record::register::{Away, ClientAway, Operation};
 const TOLD_MAX: usize = 10_000;
 
 /// The times of at least this length in which none of these operations was answered as it was to be, though somebody waited for one. Each
-/// begins with the last such answer, or when somebody began to wait, if that was later; it ends with the next one.
-pub(super) fn away<'a>(operations: impl Iterator<Item = &'a Operation>, least_ns: u64) -> Vec<Away> {
+/// begins with the last such answer, or when somebody began to wait, if that was later; it ends with the next one. Who has given up
+/// the last one and has no connection still waits until that moment.
+pub(super) fn away<'a>(
+    operations: impl Iterator<Item = &'a Operation>,
+    waited_until_ns: Option<u64>,
+    least_ns: u64,
+) -> Vec<Away> {
     let mut ended: Vec<&Operation> = operations.collect();
     ended.sort_unstable_by_key(|operation| (operation.ended_ns(), operation.invoked_ns));
     let first_invoked = first_invoked(&ended);
@@ -20,7 +25,8 @@ pub(super) fn away<'a>(operations: impl Iterator<Item = &'a Operation>, least_ns
     }
     // Who still waited when the load was over had no answer.
     if let Some(last) = ended[next..].last() {
-        add(&mut away, (answered_ns.max(first_invoked[next]), last.ended_ns()), false, least_ns);
+        let end_ns = last.ended_ns().max(waited_until_ns.unwrap_or(0));
+        add(&mut away, (answered_ns.max(first_invoked[next]), end_ns), false, least_ns);
     }
     away.truncate(TOLD_MAX);
     away
@@ -44,17 +50,22 @@ fn first_invoked(operations: &[&Operation]) -> Vec<u64> {
     first
 }
 
-/// What each of so many clients saw, whatever it asked for. Of one that goes on, the time until its client stopped waiting counts.
-pub(super) fn by_client(history: &[Operation], clients: u32, least_ns: u64) -> Vec<ClientAway> {
-    let mut of_client: Vec<Vec<&Operation>> = vec![Vec::new(); clients as usize];
+/// What each client saw, whatever it asked for. Of a time that goes on, that until its client stopped waiting counts.
+pub(super) fn by_client(
+    history: &[Operation],
+    waited_until_ns: &[Option<u64>],
+    least_ns: u64,
+) -> Vec<ClientAway> {
+    let mut of_client: Vec<Vec<&Operation>> = vec![Vec::new(); waited_until_ns.len()];
     for operation in history {
         if let Some(of_client) = of_client.get_mut(operation.client as usize) {
             of_client.push(operation);
         }
     }
-    let sum = |operations: Vec<&Operation>| {
-        let last_ns = operations.iter().map(|operation| operation.ended_ns()).max().unwrap_or_default();
-        let lengths = away(operations.into_iter(), least_ns);
+    let sum = |(operations, until_ns): (Vec<&Operation>, &Option<u64>)| {
+        let last_ns = operations.iter().map(|operation| operation.ended_ns()).max();
+        let last_ns = last_ns.max(*until_ns).unwrap_or_default();
+        let lengths = away(operations.into_iter(), *until_ns, least_ns);
         let lengths = lengths.iter().map(|away| away.length_s(last_ns as f64 / 1e9));
         lengths.fold(ClientAway::default(), |sum, length_s| ClientAway {
             times: sum.times + 1,
@@ -62,7 +73,7 @@ pub(super) fn by_client(history: &[Operation], clients: u32, least_ns: u64) -> V
             total_s: sum.total_s + length_s,
         })
     };
-    of_client.into_iter().map(sum).collect()
+    of_client.into_iter().zip(waited_until_ns).map(sum).collect()
 }
 
 #[cfg(test)]
@@ -87,7 +98,7 @@ mod tests {
     }
 
     fn told(of: &[(u32, u64, u64, bool)]) -> Vec<(f64, Option<f64>)> {
-        let away = away(history(of).iter(), S / 2);
+        let away = away(history(of).iter(), None, S / 2);
         away.iter().map(|away| (away.start_s, away.end_s)).collect()
     }
 
@@ -124,10 +135,22 @@ mod tests {
         assert_eq!(told(&[(0, 3, 40, false)]), [(0.3, None)]);
     }
 
+    /// A server that was killed and does not come back refuses connections: nothing is sent any more.
+    #[test]
+    fn who_has_no_connection_still_waits() {
+        let killed = history(&[(0, 0, 1, true), (1, 1, 2, true), (0, 3, 4, false), (1, 4, 4, false)]);
+        let away = |until_s: Option<u64>| away(killed.iter(), until_s.map(|s| s * S), S / 2);
+        assert_eq!(away(None), []);
+        assert_eq!(away(Some(6)), [Away { start_s: 0.3, end_s: None }]);
+        let clients = by_client(&killed, &[Some(6 * S), None], S / 2);
+        assert_eq!((clients[0].times, clients[1].times), (1, 0));
+        assert!((clients[0].longest_s - 5.7).abs() < 1e-9);
+    }
+
     #[test]
     fn each_client_has_its_own() {
         let of = [(0, 0, 1, true), (1, 0, 10, true), (0, 2, 3, true), (1, 11, 31, false)];
-        let clients = by_client(&history(&of), 3, S / 2);
+        let clients = by_client(&history(&of), &[None, None, None], S / 2);
         assert_eq!(clients[0], ClientAway::default());
         assert_eq!((clients[1].times, clients[1].longest_s), (2, 2.0));
         assert!((clients[1].total_s - 3.0).abs() < 1e-9);

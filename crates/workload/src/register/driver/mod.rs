@@ -54,7 +54,8 @@ pub fn run(
         let conducted = drive.run::<User>(&running, Setup::Register(Box::new(setup))).await?;
         let mut outcome = RegisterOutcome::default();
         last_look(&running, stop, on_progress, &mut outcome).await;
-        outcome::add_history(&mut outcome, job, &running.take_history());
+        let waited_until = running.waited_until(conducted.load_end_ns);
+        outcome::add_history(&mut outcome, job, &running.take_history(), &waited_until);
         outcome::add_clients(&mut outcome, &clients, conducted.load_end_ns);
         outcome::marks(&outcome).into_iter().for_each(|mark| _ = on_progress(Progress::Mark(mark)));
         if let Ok(database::Held::Lost(found)) = holder.is_held().await {

@@ -12,15 +12,21 @@ use crate::register::{Job, away, history};
 const TOLD_MAX: u64 = 10;
 
 /// Checks the history.
-pub(super) fn add_history(outcome: &mut RegisterOutcome, job: &Job, history: &[Operation]) {
+pub(super) fn add_history(
+    outcome: &mut RegisterOutcome,
+    job: &Job,
+    history: &[Operation],
+    waited_until: &[Option<u64>],
+) {
     let least_ns = job.outage.ns;
     // The last reads are not of the load.
     let load = || history.iter().filter(|operation| operation.client < job.clients);
+    let until_ns = waited_until.iter().copied().max().flatten();
     outcome.operations = history.len() as u64;
-    outcome.away = away::away(load(), least_ns);
-    outcome.writes_away = away::away(load().filter(|operation| operation.is_write()), least_ns);
-    outcome.reads_away = away::away(load().filter(|operation| !operation.is_write()), least_ns);
-    outcome.clients = away::by_client(history, job.clients, least_ns);
+    outcome.away = away::away(load(), until_ns, least_ns);
+    outcome.writes_away = away::away(load().filter(|operation| operation.is_write()), until_ns, least_ns);
+    outcome.reads_away = away::away(load().filter(|operation| !operation.is_write()), until_ns, least_ns);
+    outcome.clients = away::by_client(history, waited_until, least_ns);
     match history::check(history) {
         Ok(checked) => {
             outcome.writes = checked.writes;

@@ -1,5 +1,6 @@
 //! What the clients of a running trial share: the job, and the history that they write.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub(super) struct Running {
     pub(super) lease: Lease,
     /// Of the load, from its begin on.
     pub(super) clock: OnceLock<Clock>,
+    /// Of each client: whether it has no connection.
+    pub(super) is_away: Vec<AtomicBool>,
     history: Mutex<Vec<Operation>>,
 }
 
@@ -46,8 +49,15 @@ impl Running {
             job: job.clone(),
             lease: lease.clone(),
             clock: OnceLock::new(),
+            is_away: (0..job.clients).map(|_| AtomicBool::new(false)).collect(),
             history: Mutex::new(Vec::with_capacity(room)),
         }
+    }
+
+    /// Of each client: until when it was without a connection when the load was over; none of one that had one.
+    pub(super) fn waited_until(&self, load_end_ns: u64) -> Vec<Option<u64>> {
+        let of = |is_away: &AtomicBool| is_away.load(Ordering::Relaxed).then_some(load_end_ns);
+        self.is_away.iter().map(of).collect()
     }
 
     /// Adds an operation to the history.

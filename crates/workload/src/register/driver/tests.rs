@@ -28,8 +28,9 @@ impl Ran {
     }
 }
 
-/// Drives registers; each second of the load, `each` is told how many seconds there were, and what the last one came to.
-fn ran(url: &Url, settings: &str, each: &mut dyn FnMut(usize, &Interval) -> Go) -> Ran {
+/// Drives registers; each second of the load, `each` is told how many seconds there were, and what the last one came to, and then that
+/// the load is over.
+fn ran(url: &Url, settings: &str, each: &mut dyn FnMut(usize, Option<&Interval>) -> Go) -> Ran {
     let settings: Settings = toml::from_str(settings).unwrap();
     let job = Job::of(&settings).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -40,10 +41,11 @@ fn ran(url: &Url, settings: &str, each: &mut dyn FnMut(usize, &Interval) -> Go) 
         match progress {
             Progress::SetUp(Setup::Register(register)) => setup = Some(*register),
             Progress::Interval(interval) => {
-                let go = each(intervals.len() + 1, &interval);
+                let go = each(intervals.len() + 1, Some(&interval));
                 intervals.push(interval);
                 return go;
             }
+            Progress::Preparing(_) => return each(intervals.len(), None),
             Progress::Mark(mark) => _ = mark.add_to(&mut marks),
             _ => {}
         }
@@ -107,7 +109,9 @@ fn hung(settings: &str, least_s: f64) -> (Ran, f64) {
                 server.thaw().unwrap();
                 hung_s = since.elapsed().as_secs_f64();
             }
-            Some(_) if hung_s > 0.0 && interval.operations.contains_key(WRITE) => seconds_after += 1,
+            Some(_) if hung_s > 0.0 && interval.is_some_and(|of| of.operations.contains_key(WRITE)) => {
+                seconds_after += 1;
+            }
             Some(_) => {}
         }
         if seconds_after == 3 { Go::Stop } else { Go::On }
@@ -167,7 +171,8 @@ fn killed(synchronous_commit: &str) -> Ran {
             server.kill().unwrap();
             server.start_again().unwrap();
         }
-        let is_back = |kind| interval.operations.get(kind).is_some_and(|of| of.count > 100);
+        let count = |kind| interval.and_then(|interval| interval.operations.get(kind)).map(|of| of.count);
+        let is_back = |kind| count(kind).is_some_and(|count| count > 100);
         seconds_after += u32::from(second > 2 && is_back(WRITE) && is_back(READ));
         if seconds_after == 2 { Go::Stop } else { Go::On }
     })
@@ -195,4 +200,32 @@ fn what_a_server_acknowledges_before_it_is_durable_is_lost_with_it() {
     let first = outcome.told.iter().find(|anomaly| anomaly.kind == AnomalyKind::LostUpdate).unwrap();
     assert!(first.operations.len() >= 2, "{first}");
     assert!(outcome.told.len() < outcome.anomalies.values().sum::<u64>() as usize, "not all are told");
+}
+
+#[test]
+fn a_server_that_is_down_to_the_end_of_the_load_is_away_and_its_clients_did_not_stop() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let url = server.url().parse().unwrap();
+    let settings = "keys = 10\nclients = 4\nrate = 500.0\nwarm_up = \"0s\"\nduration = \"30m\"\n";
+    let mut down_since: Option<Instant> = None;
+    let ran = ran(&url, settings, &mut |second, interval| {
+        match (down_since, interval) {
+            (None, Some(_)) if second >= 2 => {
+                server.kill().unwrap();
+                down_since = Some(Instant::now());
+            }
+            // The last look is at a server that is up again.
+            (Some(_), None) if server.pid().is_none() => server.start_again().unwrap(),
+            _ => {}
+        }
+        let is_enough = down_since.is_some_and(|since| since.elapsed().as_secs_f64() > 1.5);
+        if is_enough { Go::Stop } else { Go::On }
+    });
+    is_good(&ran, "down");
+    let Ran { outcome, .. } = &ran;
+    let [Away { start_s, end_s: None }] = outcome.away.as_slice() else { panic!("{:?}", outcome.away) };
+    assert!(*start_s > 0.9, "{start_s}");
+    for client in &outcome.clients {
+        assert!(client.times == 1 && client.longest_s > 0.5, "{client:?}");
+    }
 }

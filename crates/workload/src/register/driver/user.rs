@@ -1,6 +1,7 @@
 //! One client: a write or a read at each turn.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use database::{Error, Session};
@@ -37,6 +38,7 @@ impl Client for User {
     type Load = Running;
     type Turn = Turn;
     /// How long a server was away is what is measured: whoever looks seldom sees it late.
+    const MAY_END_AWAY: bool = true;
     const CONNECT_PAUSE_MAX: Duration = Duration::from_millis(50);
 
     async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
@@ -85,6 +87,7 @@ impl Client for User {
     }
 
     fn lost(&mut self) {
+        self.running.is_away[self.client as usize].store(true, Ordering::Relaxed);
         if let Some((sent, clock)) = self.under_way.take() {
             self.running.add(sent.unanswered(clock.now_ns()));
         }
@@ -92,6 +95,7 @@ impl Client for User {
 
     async fn connect_again(&mut self) -> Result<(), Error> {
         self.session = self.running.session().await?;
+        self.running.is_away[self.client as usize].store(false, Ordering::Relaxed);
         Ok(())
     }
 }
