@@ -43,17 +43,20 @@ fn availability(configuration: &Configuration, trials: &[Trial]) -> Option<Verdi
 
 /// `away for 2.01 s`, `never away for 500 ms or longer`; and the part of it that is its figure.
 fn away(register: &Register, runs: usize) -> (String, String) {
+    let all = (!register.away.times.is_empty()).then(|| lengths(&register.away));
+    // What is the same to the digits that are told is told once.
     let parts: Vec<String> = [("writes", &register.writes_away), ("reads", &register.reads_away)]
         .into_iter()
-        .filter(|(_, away)| !away.times.is_empty() && away.longest_s != register.away.longest_s)
-        .map(|(what, away)| format!("{what} {}", lengths(away)))
+        .filter(|(_, away)| !away.times.is_empty())
+        .map(|(what, away)| (what, lengths(away)))
+        .filter(|(_, length)| Some(length) != all.as_ref())
+        .map(|(what, length)| format!("{what} {length}"))
         .collect();
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
     let least = format::latency(register.setup.outage_ms * 1e3);
-    if register.away.times.is_empty() {
+    let Some(length) = all else {
         return (format!("never away for {least} or longer{parts}"), "never away".to_owned());
-    }
-    let length = lengths(&register.away);
+    };
     let at_most = if runs > 1 { "at most " } else { "" };
     (format!("away for {at_most}{length}{parts}"), length)
 }

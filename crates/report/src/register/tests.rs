@@ -79,7 +79,7 @@ fn times_without_an_answer_are_told_with_their_length_and_no_second_time() {
     let report = report(|outcome| {
         outcome.away = vec![away(20.0, Some(22.01))];
         outcome.writes_away = vec![away(20.0, Some(24.5))];
-        outcome.reads_away = vec![away(20.0, Some(22.01))];
+        outcome.reads_away = vec![away(20.001, Some(22.012))];
     });
     let found = said(&report, Level::Finding).join("\n");
     assert!(found.contains("away for 2.01 s (writes 4.50 s), "), "{found}");
