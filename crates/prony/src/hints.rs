@@ -132,6 +132,23 @@ const REPORTING: Words = &[
     ("--dbname", "--target"),
 ];
 
+const REGISTER: Words = &[
+    ("--client", "--clients"),
+    ("--threads", "--clients"),
+    ("--concurrency", "--clients"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("--time-limit", "--duration, with a unit: --duration 60s"),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("--key-count", "--keys"),
+    ("-h", "--target"),
+    ("-p", "--target"),
+    ("-U", "--target"),
+    ("-d", "--target"),
+    ("--host", "--target"),
+    ("--dbname", "--target"),
+];
+
 const ORDERS: Words = &[
     ("-c", "--clients"),
     ("--client", "--clients"),
@@ -196,7 +213,7 @@ const LOADS: &[(&str, &str)] = &[
 const BY_ITS_KIND: &str = "";
 
 /// Those of all workloads in their order.
-const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING];
+const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING, REGISTER];
 
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -300,6 +317,7 @@ mod tests {
             (find(&["check"]), CHECK.to_vec()),
             (find(&["script"]), SCRIPT.to_vec()),
             (find(&["reporting"]), REPORTING.to_vec()),
+            (find(&["register"]), REGISTER.to_vec()),
         ] {
             let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
             for (word, ours) in words {

@@ -4,7 +4,7 @@
 use anyhow::anyhow;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
-use workload::{historian, orders, reporting, script};
+use workload::{historian, orders, register, reporting, script};
 
 use crate::exit::Failure;
 
@@ -28,7 +28,9 @@ pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
         let scripts = trial.work.job::<script::Settings>().map_or(0, |job| u64::from(job.clients) * files);
         // Who reports, and whom events come from, each with a thread of a file's.
         let reports = u64::from(trial.work.job::<reporting::Settings>().is_some()) * (2 + 2 * files);
-        disk + historian + orders + scripts + reports
+        let registers =
+            trial.work.job::<register::Settings>().map_or(0, |job| u64::from(job.clients) * files);
+        disk + historian + orders + scripts + reports + registers
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::Percentile;
-use crate::Workload::{self, Disk, Historian, Orders, Reporting, Script};
+use crate::Workload::{self, Disk, Historian, Orders, Register, Reporting, Script};
 
 /// A figure of a trial that can be compared with the same of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,8 +53,11 @@ const SQL: Option<Workload> = Some(Script);
 /// Of trials that ask for reports.
 const REPORTS: Option<Workload> = Some(Reporting);
 
+/// Of trials that check a history.
+const HISTORY: Option<Workload> = Some(Register);
+
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 26] = [
+pub const METRICS: [Metric; 30] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
@@ -62,6 +65,7 @@ pub const METRICS: [Metric; 26] = [
     higher(STORE, "orders_per_min", "orders/min", "orders a minute"),
     higher(STORE, "committed_orders_per_min", "orders/min", "committed orders a minute"),
     higher(SQL, "transactions_per_s", "transactions/s", "transactions a second"),
+    higher(HISTORY, "operations_per_s", "operations/s", "operations a second"),
     lower(None, "mean_ms", "ms", "mean latency"),
     lower(None, "p50_ms", "ms", "median latency"),
     lower(None, "p95_ms", "ms", "95th percentile of the latency"),
@@ -79,6 +83,9 @@ pub const METRICS: [Metric; 26] = [
     lower(REPORTS, "server_cpu_pct", "%", "share of its processors that the server used"),
     lower(REPORTS, "read_mib_per_report", "MiB", "what devices read for a report"),
     lower(SQL, "late_pct", "%", "share of transactions that were late"),
+    lower(HISTORY, "away_longest_s", "s", "longest time without an answer"),
+    lower(HISTORY, "away_s", "s", "time without an answer"),
+    lower(HISTORY, "lost_updates", "writes", "acknowledged writes that were lost"),
     lower(None, "cpu_us_per_operation", "µs", "CPU time of an operation"),
     lower(None, "error_share", "share", "share of operations that failed"),
 ];

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
-    OrdersOutcome, OrdersSetup, ReportingOutcome, ReportingSetup, ScriptOutcome, ScriptSetup, Server,
+    OrdersOutcome, OrdersSetup, RegisterOutcome, RegisterSetup, ReportingOutcome, ReportingSetup,
+    ScriptOutcome, ScriptSetup, Server,
 };
 use crate::{disk, historian, orders, reporting, script};
 
@@ -25,11 +26,14 @@ pub enum Workload {
     Script,
     /// Reports over messages.
     Reporting,
+    /// Registers whose history is checked.
+    Register,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Disk, Self::Historian, Self::Orders, Self::Script, Self::Reporting];
+    pub const ALL: [Self; 6] =
+        [Self::Disk, Self::Historian, Self::Orders, Self::Script, Self::Reporting, Self::Register];
 
     /// Its name in study files and records.
     #[must_use]
@@ -40,6 +44,7 @@ impl Workload {
             Self::Orders => "orders",
             Self::Script => "script",
             Self::Reporting => "reporting",
+            Self::Register => "register",
         }
     }
 
@@ -52,6 +57,8 @@ impl Workload {
             Self::Orders => Main::Kind(orders::ORDER.to_owned()),
             Self::Script => Main::Kind(script::TRANSACTION.to_owned()),
             Self::Reporting => Main::Kind(reporting::REPORT.to_owned()),
+            // Each operation is one of them.
+            Self::Register => Main::AllBut(Vec::new()),
         }
     }
 }
@@ -127,6 +134,8 @@ pub enum Setup {
     Script(Box<ScriptSetup>),
     /// Reports.
     Reporting(Box<ReportingSetup>),
+    /// Registers.
+    Register(Box<RegisterSetup>),
 }
 
 impl Setup {
@@ -139,6 +148,7 @@ impl Setup {
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
             Self::Reporting(_) => Workload::Reporting,
+            Self::Register(_) => Workload::Register,
         }
     }
 
@@ -148,7 +158,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.calibration,
             Self::Historian(setup) => setup.calibration,
-            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) => None,
+            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) => None,
         }
     }
 
@@ -161,6 +171,7 @@ impl Setup {
             Self::Orders(setup) => setup.pacing,
             Self::Script(setup) => setup.pacing,
             Self::Reporting(setup) => setup.pacing(),
+            Self::Register(setup) => setup.pacing,
         }
     }
 
@@ -170,7 +181,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
-            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) => false,
+            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) => false,
         }
     }
 
@@ -183,6 +194,7 @@ impl Setup {
             Self::Orders(setup) => setup.databases().collect(),
             Self::Script(setup) => vec![setup.database()],
             Self::Reporting(setup) => vec![setup.database()],
+            Self::Register(setup) => vec![setup.database()],
         }
     }
 
@@ -215,6 +227,12 @@ impl Setup {
     pub fn reporting(&self) -> Option<&ReportingSetup> {
         if let Self::Reporting(setup) = self { Some(setup) } else { None }
     }
+
+    /// The setup of a trial of registers, if it is one.
+    #[must_use]
+    pub fn register(&self) -> Option<&RegisterSetup> {
+        if let Self::Register(setup) = self { Some(setup) } else { None }
+    }
 }
 
 /// What became of a trial's operations, by workload.
@@ -231,6 +249,8 @@ pub enum Outcome {
     Script(Box<ScriptOutcome>),
     /// Reports.
     Reporting(Box<ReportingOutcome>),
+    /// Registers.
+    Register(Box<RegisterOutcome>),
 }
 
 impl Outcome {
@@ -243,6 +263,7 @@ impl Outcome {
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
             Self::Reporting(_) => Workload::Reporting,
+            Self::Register(_) => Workload::Register,
         }
     }
 
@@ -250,7 +271,8 @@ impl Outcome {
     #[must_use]
     pub fn marks(&self, setup: Option<&Setup>) -> Vec<Mark> {
         match self {
-            Self::Disk(_) | Self::Reporting(_) => Vec::new(),
+            // Registers tell each of their marks.
+            Self::Disk(_) | Self::Reporting(_) | Self::Register(_) => Vec::new(),
             Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
             Self::Script(outcome) => outcome.marks(),
@@ -275,6 +297,7 @@ impl Outcome {
             Self::Historian(_) | Self::Reporting(_) => None,
             Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Script(outcome) => Some((outcome.unsent, outcome.offered)),
+            Self::Register(outcome) => Some((outcome.unsent, outcome.offered)),
         }
     }
 
@@ -300,6 +323,12 @@ impl Outcome {
     #[must_use]
     pub fn reporting(&self) -> Option<&ReportingOutcome> {
         if let Self::Reporting(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of registers, if it is one.
+    #[must_use]
+    pub fn register(&self) -> Option<&RegisterOutcome> {
+        if let Self::Register(outcome) = self { Some(outcome) } else { None }
     }
 }
 

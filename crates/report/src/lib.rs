@@ -31,6 +31,7 @@ mod page;
 mod percentile;
 mod published;
 mod rate;
+mod register;
 mod replicas;
 mod report;
 mod reporting;
@@ -84,6 +85,7 @@ pub use orders::{
 };
 pub use percentile::{OwnPercentile, PercentileInterval, PercentileIntervals};
 pub use rate::{OfferedRate, RateHeld};
+pub use register::{AwayTimes, Register};
 pub use replicas::Replica;
 pub use report::{Report, Stored};
 pub use reporting::{Reporting, Used};

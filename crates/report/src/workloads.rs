@@ -20,6 +20,7 @@ use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
 use crate::percentile::PercentileInterval;
+use crate::register::{OfRegister, Register};
 use crate::report::Report;
 use crate::reporting::{OfReporting, Reporting};
 use crate::script::{OfScript, Script};
@@ -228,6 +229,7 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Orders => &OfOrders,
         Workload::Script => &OfScript,
         Workload::Reporting => &OfReporting,
+        Workload::Register => &OfRegister,
     }
 }
 
@@ -260,6 +262,8 @@ pub enum Worked {
     Script(Box<Script>),
     /// Of reports.
     Reporting(Box<Reporting>),
+    /// Of registers.
+    Register(Box<Register>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

@@ -16,6 +16,7 @@ mod orders;
 mod own;
 mod placed;
 mod preparing;
+mod register;
 mod reporting;
 mod resources;
 mod resume;

@@ -11,7 +11,7 @@ use workload::orders::store::Loaded;
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk_trial, historian, orders, reporting, script};
+use crate::{disk_trial, historian, orders, register, reporting, script};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
 /// as long as the recordings that they replay.
@@ -27,7 +27,7 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
             databases.iter().any(|database| database.server.is_some() && database.url == *url)
         };
         match &mut trial.work {
-            Work::Disk(_) => {}
+            Work::Disk(_) | Work::Register(_) => {}
             Work::Historian(asked) => {
                 for url in &urls {
                     asked.job = workload::historian::check(&asked.job, url.engine())?;
@@ -56,7 +56,7 @@ pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) ->
         Work::Script(_) if wanted.existing == Existing::AsItIs => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
-        Work::Disk(_) | Work::Historian(_) | Work::Script(_) | Work::Reporting(_) => {
+        Work::Disk(_) | Work::Historian(_) | Work::Script(_) | Work::Reporting(_) | Work::Register(_) => {
             orders::look_beside(wanted, claim).await
         }
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
@@ -70,7 +70,7 @@ pub(crate) fn ready(
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
     match work {
-        Work::Disk(_) | Work::Historian(_) => Ok((database.make(tell)?, None)),
+        Work::Disk(_) | Work::Historian(_) | Work::Register(_) => Ok((database.make(tell)?, None)),
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
         Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
         Work::Reporting(asked) => Ok((reporting::ready(&asked.job, database, tell)?, None)),
@@ -101,6 +101,9 @@ pub(crate) fn run(
         Work::Reporting(asked) => reporting::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
+        Work::Register(asked) => register::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(Into::into)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -108,7 +111,11 @@ pub(crate) fn run(
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
     match setup {
         Setup::Disk(setup) => disk_trial::remark(setup),
-        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) | Setup::Reporting(_) => None,
+        Setup::Historian(_)
+        | Setup::Orders(_)
+        | Setup::Script(_)
+        | Setup::Reporting(_)
+        | Setup::Register(_) => None,
     }
 }
 
@@ -120,5 +127,6 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
         Outcome::Reporting(outcome) => reporting::judged(outcome, setup, measured),
+        Outcome::Register(outcome) => register::judged(outcome, measured),
     }
 }

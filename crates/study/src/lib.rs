@@ -20,6 +20,7 @@ mod orders;
 mod plan;
 mod quick;
 mod read;
+mod register;
 mod reporting;
 mod script;
 mod search;

@@ -99,6 +99,8 @@ workloads! {
     Script script: workload::script::Settings;
     /// Reports over messages.
     Reporting reporting: workload::reporting::Settings;
+    /// A load on registers.
+    Register register: workload::register::Settings;
 }
 
 /// What can be done with any workload once its type is known.

@@ -5,23 +5,29 @@ use std::time::Duration;
 /// First pause.
 const FIRST: Duration = Duration::from_millis(50);
 /// Longest pause.
-const LONGEST: Duration = Duration::from_secs(5);
+pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
 /// The pauses between attempts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
     next: Duration,
+    longest: Duration,
 }
 
 impl Backoff {
     pub(crate) fn new() -> Self {
-        Self { next: FIRST }
+        Self::up_to(LONGEST)
+    }
+
+    /// With another longest pause.
+    pub(crate) fn up_to(longest: Duration) -> Self {
+        Self { next: FIRST.min(longest), longest }
     }
 
     /// Waits for the next pause.
     pub(crate) async fn pause(&mut self) {
         let pause = self.next;
-        self.next = (pause * 2).min(LONGEST);
+        self.next = (pause * 2).min(self.longest);
         tokio::time::sleep(pause).await;
     }
 }

@@ -24,6 +24,7 @@ mod named_sql;
 pub mod orders;
 mod outages;
 pub mod plc;
+pub mod register;
 pub mod reporting;
 pub mod script;
 mod signal;

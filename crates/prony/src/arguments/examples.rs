@@ -111,6 +111,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prony register",
+        &[
+            (
+                "How long your database is away while you switch it over, and what it loses",
+                "prony register --target postgres://me@db-1,db-2/postgres --duration 5m",
+            ),
+            (
+                "More reads, fewer registers, and a tenth of a second is an outage",
+                "prony register --target mysql://me@localhost/mysql --reads 80 --keys 10 --outage 100ms",
+            ),
+            (
+                "A server that is started for it",
+                "prony register --managed postgres --data /data --rate 2000/s --duration 30s",
+            ),
+        ],
+    ),
+    (
         "prony orders",
         &[
             ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),

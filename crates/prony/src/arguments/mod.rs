@@ -10,6 +10,7 @@ mod laid;
 mod managed;
 mod orders;
 mod planned_orders;
+mod register;
 mod reporting;
 mod runs;
 mod script;
@@ -32,6 +33,7 @@ pub(crate) use laid::{DatabaseFiles, DatabaseLog, DatabaseRestore};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
 pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
 pub(crate) use planned_orders::{PlannedOrders, completed};
+pub(crate) use register::Register;
 pub(crate) use reporting::Reporting;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
@@ -173,6 +175,14 @@ pub(crate) enum Measuring {
     /// once cold, then five times more, once while nothing else goes on and once while 82.5 events a second arrive. All rows are read and
     /// checked. docs/reporting.md says what is made cold how, and how memory, CPUs and IOPS of a server become what a study varies.
     Reporting(Box<Measured<Reporting>>),
+    /// How long is a database away, and what does it lose? Writes and reads registers, and checks all that was answered
+    ///
+    /// Clients write values to rows of one table and read them. Every operation is kept with the times at which it was sent and answered,
+    /// and each row has to be what a register is that is written and read at once: updates that are lost though they were
+    /// acknowledged, stale and dirty reads, reads that go back in time, and writes that were done twice are told by their names, with the operations that
+    /// prove them. Each time without an answer is told with its length, of all clients together, of writes, of reads and of each
+    /// client. Break the server, switch it over, or restart it meanwhile. Ends with 1 if anything is wrong. docs/register.md has all of it.
+    Register(Box<Measured<Register>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

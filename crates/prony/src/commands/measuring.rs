@@ -4,7 +4,7 @@ use clap::Args;
 use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
 
-use super::{historian, orders, plan, reporting, script};
+use super::{historian, orders, plan, register, reporting, script};
 use crate::arguments::{Measured, Measuring, Output};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -40,6 +40,7 @@ impl Measuring {
             Self::Historian(historian) => historian.asked(),
             Self::Script(script) => script.asked(),
             Self::Reporting(reporting) => reporting.asked(),
+            Self::Register(register) => register.asked(),
         }
     }
 }
@@ -71,6 +72,7 @@ pub(super) fn written_by(
         Work::Orders(asked) => Some(orders::written(database, &asked.job)),
         Work::Script(asked) => Some(script::written(database, &asked.job)),
         Work::Reporting(asked) => Some(reporting::written(database, &asked.job)),
+        Work::Register(asked) => Some(register::written(database, &asked.job)),
     }
 }
 

@@ -21,6 +21,7 @@ mod orders_store;
 mod plan;
 mod plc;
 mod proof;
+mod register;
 mod report;
 mod reporting;
 mod script;

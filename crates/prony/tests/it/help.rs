@@ -107,6 +107,7 @@ fn every_command_has_a_manual_page_and_help() {
         "orders-generate",
         "orders-load",
         "orders-verify",
+        "register",
         "script",
         "plan-script",
         "plc",

@@ -38,6 +38,7 @@ mod pauses;
 mod percentiles;
 mod profiles;
 mod refused;
+mod register;
 mod report;
 mod reporting;
 mod running;

@@ -17,6 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use database::Error;
 use load::{Go, Progress, Recorder};
@@ -41,6 +42,10 @@ pub(crate) trait Client: Sized + 'static {
     type Load: Send + Sync + 'static;
     /// What is done at a turn.
     type Turn;
+    /// Whether it may be without a connection when the load ends, since that is what is measured. Else it stopped before the end.
+    const MAY_END_AWAY: bool = false;
+    /// Longest pause before it tries to connect again.
+    const CONNECT_PAUSE_MAX: Duration = crate::backoff::LONGEST;
 
     /// Connects one.
     async fn connect(load: &Arc<Self::Load>, place: Place) -> Result<Self, Error>;

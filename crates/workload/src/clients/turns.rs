@@ -219,7 +219,7 @@ impl<C: Client> Turns<C> {
         self.ended_ns = None;
         let mut last = error.to_string();
         part.outages().failed_since(self.connected_ns, self.clock.now_ns(), &last);
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::up_to(C::CONNECT_PAUSE_MAX);
         loop {
             let connect = async {
                 backoff.pause().await;
@@ -229,6 +229,9 @@ impl<C: Client> Turns<C> {
             let connected = tokio::select! {
                 connected = connect => connected,
                 () = self.clients.load_over.wait() => {
+                    if C::MAY_END_AWAY {
+                        return Ok(());
+                    }
                     return Err(format!("had no connection when the load ended: {last}"));
                 }
             };

@@ -102,7 +102,8 @@ fn mistakes(file: &'static str) -> Vec<String> {
 fn every_text_of_the_workloads_is_t_sql_about_our_own_tables() {
     let historian = include_str!("../historian/sql/sqlserver.sql");
     let orders = include_str!("../orders/store/sql/sqlserver.sql");
-    for (workload, file) in [("historian", historian), ("orders", orders)] {
+    let register = include_str!("../register/sql/sqlserver.sql");
+    for (workload, file) in [("historian", historian), ("orders", orders), ("register", register)] {
         let mistakes = mistakes(file);
         assert!(mistakes.is_empty(), "{workload}:\n{}", mistakes.join("\n"));
     }

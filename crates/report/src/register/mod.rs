@@ -1,0 +1,306 @@
+//! What a report says of registers: how long nobody was answered, and what the database did that no register does.
+
+mod chart;
+mod facts;
+mod finding;
+mod table;
+
+use std::collections::BTreeMap;
+
+use record::register::{
+    Anomaly, AnomalyKind, Away, CONFLICTS, ClientAway, LAST_100_MAX, READ, WRITE, WrittenValues,
+};
+use record::{
+    MeasuredTrial, Outage, Outcome, RegisterOutcome, RegisterSetup, Sample, Server, Setup, State, Workload,
+};
+use serde::Serialize;
+use stats::Chance;
+
+use crate::chart::{Chart, strip};
+use crate::csv::{Field, number};
+use crate::format::{self, figure};
+use crate::metrics::MetricOf;
+use crate::report::Report;
+use crate::section::{Block, Place, Section};
+use crate::trial::{Trial, per_s};
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+
+/// Registers as a report shows them.
+pub(crate) struct OfRegister;
+
+/// Figures of a trial of registers, of the whole load with its warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct Register {
+    /// Operations whose history was checked.
+    pub operations: u64,
+    /// Whether each register was read once more in the end.
+    pub is_audited: bool,
+    /// What became of the writes.
+    pub writes: WrittenValues,
+    /// What no register does, by kind.
+    pub anomalies: BTreeMap<AnomalyKind, u64>,
+    /// The first of each kind.
+    pub told: Vec<Anomaly>,
+    /// Why the history could not be checked, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<String>,
+    /// Times in which nothing was answered.
+    pub away: AwayTimes,
+    /// Times in which no write was acknowledged.
+    pub writes_away: AwayTimes,
+    /// Times in which no read was answered.
+    pub reads_away: AwayTimes,
+    /// What each client saw of that.
+    pub clients: Vec<ClientAway>,
+    /// Clients that stopped before the end, and why.
+    pub stopped: Vec<String>,
+    /// Times in which clients had no connection.
+    pub outages: Vec<Outage>,
+    /// All of these times, for the rules that every workload has.
+    #[serde(skip)]
+    pub(crate) without_answer: Vec<Outage>,
+    /// Setup, for the sentences on it.
+    #[serde(skip)]
+    pub(crate) setup: RegisterSetup,
+}
+
+/// Times without an answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AwayTimes {
+    /// Each of them.
+    pub times: Vec<Away>,
+    /// The longest, in seconds; one that went on counts until the end of the load.
+    pub longest_s: f64,
+    /// All together, in seconds.
+    pub total_s: f64,
+}
+
+impl AwayTimes {
+    fn of(times: Vec<Away>, end_s: f64) -> Self {
+        let lengths = || times.iter().map(|away| away.length_s(end_s));
+        Self { longest_s: lengths().fold(0.0, f64::max), total_s: lengths().sum(), times }
+    }
+}
+
+impl Register {
+    /// None of a trial that was killed: its history was never checked.
+    fn of(measured: &MeasuredTrial) -> Option<Self> {
+        let setup = measured.trial.setup.as_ref().and_then(Setup::register)?;
+        let outcome = measured.trial.outcome.as_ref().and_then(Outcome::register)?.clone();
+        let end_s = measured.samples.last().map_or(0.0, |sample| sample.end_s);
+        let RegisterOutcome { operations, writes, is_audited, anomalies, told, unchecked, .. } = outcome;
+        let RegisterOutcome { away, writes_away, reads_away, clients, stopped, outages, .. } = outcome;
+        let silent = |away: &Away| Outage {
+            start_s: away.start_s,
+            end_s: away.end_s,
+            attempts: 0,
+            error: "nothing was answered".to_owned(),
+        };
+        let without_answer = away.iter().chain(&writes_away).chain(&reads_away).map(silent);
+        Some(Self {
+            operations,
+            is_audited,
+            writes,
+            anomalies,
+            told,
+            unchecked,
+            without_answer: without_answer.chain(outages.iter().cloned()).collect(),
+            away: AwayTimes::of(away, end_s),
+            writes_away: AwayTimes::of(writes_away, end_s),
+            reads_away: AwayTimes::of(reads_away, end_s),
+            clients,
+            stopped,
+            outages,
+            setup: setup.clone(),
+        })
+    }
+
+    /// Whether each register did what one does, as far as the history tells.
+    pub(crate) fn is_register(&self) -> bool {
+        self.unchecked.is_none() && self.anomalies.values().all(|&count| count == 0)
+    }
+}
+
+impl Trial {
+    /// Figures of registers.
+    #[must_use]
+    pub fn register(&self) -> Option<&Register> {
+        match &self.worked {
+            Some(Worked::Register(register)) => Some(register),
+            _ => None,
+        }
+    }
+}
+
+/// Share of the operations that a rate may leave unsent and be held.
+const UNSENT_SHARE_MAX: f64 = stats::ORDERS_UNSENT_SHARE_MAX;
+
+/// What operations are counted in.
+const UNIT: Unit = Unit::a_second("operations/s", "operations a second", "operations");
+
+static WORDS: Words = Words {
+    one: "load on registers",
+    many: "registers",
+    anchor: "registers",
+    unit: UNIT,
+    rate_metric: "operations_per_s",
+    headlines: &[finding::AVAILABILITY],
+    replaced: &[],
+    all_in_flight: |slots| match slots {
+        1 => "the one client was waiting for the database".to_owned(),
+        _ => format!("all {} clients were waiting for the database", format::grouped(slots)),
+    },
+};
+
+static LIMITS: Limits = Limits {
+    busy_rule: "register_cpu",
+    thread: "the busiest load thread",
+    instead: "the CPU of the clients, not the database",
+    remedy: ", and give the load more threads or a machine of its own",
+    alone: None,
+    late_remedy: Some("add clients, or offer less"),
+    is_alone: false,
+};
+
+impl Shown for OfRegister {
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+
+    fn worked(&self, measured: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
+        Register::of(measured).map(|register| Worked::Register(Box::new(register)))
+    }
+
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[
+            ("operations_per_s", |trial| trial.main()?.per_s),
+            ("away_longest_s", |trial| Some(trial.register()?.away.longest_s)),
+            ("away_s", |trial| Some(trial.register()?.away.total_s)),
+            ("lost_updates", |trial| Some(trial.register()?.writes.lost as f64)),
+        ]
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[WRITE, READ]
+    }
+
+    fn unsent_share_max(&self) -> Option<f64> {
+        Some(UNSENT_SHARE_MAX)
+    }
+
+    fn unaccounted(&self, trial: &Trial) -> Option<String> {
+        let register = trial.register().filter(|_| trial.is_complete())?;
+        (!register.is_audited).then(|| "the registers were not read once more in the end".to_owned())
+    }
+
+    fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
+        trial.register().into_iter().flat_map(|register| &register.without_answer).collect()
+    }
+
+    fn servers<'a>(&self, setup: &'a Setup) -> Vec<&'a Server> {
+        setup.register().map(|setup| &setup.server).into_iter().collect()
+    }
+
+    /// The rates of the seconds scatter with an outage, and say nothing besides.
+    fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        if !self.outages(trial).is_empty() {
+            return None;
+        }
+        Chance::of(self.answers_per_s(trial)?, trial.measured_s)
+    }
+
+    /// An invalid trial has said why already.
+    fn is_loaded(&self, trial: &Trial) -> bool {
+        trial.register().is_some() && trial.state != State::Invalid
+    }
+
+    fn limits(&self) -> &'static Limits {
+        &LIMITS
+    }
+
+    fn findings(&self, report: &Report) -> Vec<Verdict> {
+        finding::all(report)
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        finding::answers(report)
+    }
+
+    fn doubts(&self, report: &Report) -> Vec<Verdict> {
+        finding::doubts(report)
+    }
+
+    fn sections(&self, report: &Report) -> Vec<Section> {
+        let main = table::registers(report).map(Block::main);
+        let others = [table::anomalies(report), table::away(report)].into_iter().flatten().map(Block::Table);
+        vec![Section { place: Place::Figures, blocks: main.into_iter().chain(others).collect() }]
+    }
+
+    fn overview(&self, report: &Report) -> Vec<Chart> {
+        let heading = "Response time of an operation of each configuration";
+        strip::strip(report, Workload::Register, heading).into_iter().collect()
+    }
+
+    fn course(&self, trial: &Trial) -> Vec<Chart> {
+        chart::all(trial)
+    }
+
+    fn ink(&self, kind: &str) -> usize {
+        usize::from(kind == READ)
+    }
+
+    fn seconds(&self) -> &'static [Second] {
+        &[
+            Second { head: "operations/s", value: |main, s| per_s(main, s), print: figure },
+            Second { head: "refused", value: |_, s| gauge(s, CONFLICTS), print: figure },
+            Second {
+                head: "longest of 100",
+                value: |_, s| gauge(s, LAST_100_MAX).map(|ms| ms * 1e3),
+                print: format::latency,
+            },
+        ]
+    }
+
+    fn facts(&self, setup: &Setup) -> Option<Facts> {
+        setup.register().map(facts::facts)
+    }
+
+    fn method(&self, _: &Report) -> Vec<String> {
+        METHOD.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn columns(&self) -> &'static [Field] {
+        &[
+            ("operations_per_s", |trial| number(trial.main()?.per_s?)),
+            ("history_operations", |trial| Some(trial.register()?.operations.to_string())),
+            ("anomalies", |trial| Some(trial.register()?.anomalies.values().sum::<u64>().to_string())),
+            ("lost_updates", |trial| Some(trial.register()?.writes.lost.to_string())),
+            ("acknowledged_writes", |trial| Some(trial.register()?.writes.acknowledged.to_string())),
+            ("unanswered_writes", |trial| Some(trial.register()?.writes.unanswered.to_string())),
+            ("away_longest_s", |trial| number(trial.register()?.away.longest_s)),
+            ("away_s", |trial| number(trial.register()?.away.total_s)),
+        ]
+    }
+}
+
+const METHOD: [&str; 4] = [
+    "Each client writes values that nobody else writes to registers, rows of one table, or reads them. All operations are kept with the \
+     times at which they were sent and answered, by one clock, from the begin of the load with its warm-up to one last read of every \
+     register.",
+    "A register is right if all its operations can be put into one order in which each takes effect between being sent and being answered, \
+     and each read finds what was written last (it is linearizable). A write without an answer may take effect at any time after it was sent, or \
+     never. Only what no such order explains is told, with the operations that prove it (Gibbons and Korach, Testing Shared Memories, 1997).",
+    "Each write also keeps the value that it replaced, in the same statement. So a write that was acknowledged and is not in the chain \
+     of a register is found although a later one replaced it, and so are two writes that replaced the same value.",
+    "A database is away from the last answer that any client had, or from when the first one began to wait if that was later, until the \
+     next answer. Shorter times than the one given do not count. Where clients wait for writes alone, nothing is said of reads.",
+];
+
+fn gauge(sample: &Sample, name: &str) -> Option<f64> {
+    sample.gauges.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests;

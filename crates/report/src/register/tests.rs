@@ -1,0 +1,142 @@
+//! What is said of registers, of trials made by hand.
+
+use record::Loop;
+use record::register::{Did, Operation};
+
+use super::*;
+use crate::fixture::{self, Sold};
+use crate::verdict::Level;
+
+fn setup(trial: &MeasuredTrial) -> RegisterSetup {
+    let server: Server = trial.trial.setup.as_ref().unwrap().orders().unwrap().targets[0].server.clone();
+    RegisterSetup {
+        target: "postgres://me@db-1/prony_register".to_owned(),
+        engine: "postgres".to_owned(),
+        database: "prony_register".to_owned(),
+        server,
+        pacing: Loop::Open { rate_per_s: 200.0, poisson: false },
+        keys: 100,
+        clients: 8,
+        read_share: 0.5,
+        timeout_ms: 5_000.0,
+        outage_ms: 500.0,
+        seed: 42,
+    }
+}
+
+/// A minute in which nothing is wrong, then changed.
+fn trial(change: impl FnOnce(&mut RegisterOutcome)) -> MeasuredTrial {
+    let mut trial = Sold::at("100 registers, 8 clients", &[100.0]).open(100.0, 20.0).trial(1);
+    let names = [("order", WRITE), ("purchase", READ)];
+    for sample in &mut trial.samples {
+        let mut of = std::mem::take(&mut sample.operations);
+        sample.operations =
+            names.iter().map(|(old, new)| ((*new).to_owned(), of.remove(*old).unwrap())).collect();
+    }
+    let mut of = std::mem::take(&mut trial.measured);
+    trial.measured = names.iter().map(|(old, new)| ((*new).to_owned(), of.remove(*old).unwrap())).collect();
+    let writes =
+        WrittenValues { acknowledged: 6_500, seen: 3_000, unanswered: 2, ..WrittenValues::default() };
+    let mut outcome =
+        RegisterOutcome { operations: 13_100, writes, is_audited: true, ..RegisterOutcome::default() };
+    change(&mut outcome);
+    trial.trial.setup = Some(Setup::Register(Box::new(setup(&trial))));
+    trial.trial.workload = Workload::Register;
+    trial.trial.main = Workload::Register.main();
+    trial.trial.outcome = Some(outcome.into());
+    trial
+}
+
+fn report(change: impl FnOnce(&mut RegisterOutcome)) -> Report {
+    Report::of(&fixture::study("register", vec![trial(change)]))
+}
+
+fn said(report: &Report, level: Level) -> Vec<String> {
+    let of = |verdict: &&Verdict| verdict.level == level;
+    report.verdicts.iter().filter(of).map(|verdict| verdict.sentence.clone()).collect()
+}
+
+fn away(start_s: f64, end_s: Option<f64>) -> Away {
+    Away { start_s, end_s }
+}
+
+#[test]
+fn what_was_never_away_and_lost_nothing_is_told_so() {
+    let report = report(|_| {});
+    let found = said(&report, Level::Finding).join("\n");
+    assert!(found.contains("8 clients: never away for 500 ms or longer, "), "{found}");
+    let answer = OfRegister.answers(&report).join("\n");
+    assert!(answer.contains("lost none of 6,500 acknowledged writes"), "{answer}");
+    assert!(
+        answer.contains("each of 100 registers did what a register does, in 13,100 operations"),
+        "{answer}"
+    );
+    assert_eq!(said(&report, Level::Failure), [""; 0]);
+}
+
+#[test]
+fn times_without_an_answer_are_told_with_their_length_and_no_second_time() {
+    let report = report(|outcome| {
+        outcome.away = vec![away(20.0, Some(22.01))];
+        outcome.writes_away = vec![away(20.0, Some(24.5))];
+        outcome.reads_away = vec![away(20.001, Some(22.012))];
+    });
+    let found = said(&report, Level::Finding).join("\n");
+    assert!(found.contains("away for 2.01 s (writes 4.50 s), "), "{found}");
+    let trial = &report.trials[0];
+    assert_eq!(trial.register().unwrap().away.longest_s, 22.01 - 20.0);
+    let text = report.text(Some(100)).to_string();
+    for part in ["Times without an answer", "24.500 s", "all operations"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("the longest time without an answer was"), "it is told as what it is: {text}");
+}
+
+#[test]
+fn an_outage_that_goes_on_counts_to_the_end_of_the_load() {
+    let report = report(|outcome| outcome.away = vec![away(20.0, Some(21.0)), away(60.0, None)]);
+    let register = report.trials[0].register().unwrap();
+    let end_s = report.trials[0].samples.last().unwrap().end_s;
+    assert_eq!(register.away.longest_s, end_s - 60.0);
+    let found = said(&report, Level::Finding).join("\n");
+    assert!(found.contains("at a time, 2 times, together"), "{found}");
+}
+
+#[test]
+fn what_no_register_does_is_a_failure_with_what_proves_it() {
+    let report = report(|outcome| {
+        let write = Did::Wrote { value: 17, at_ns: 2_000_000_000 };
+        let read = Did::Read { value: 16, replaced: None, at_ns: 4_000_000_000 };
+        let operations = vec![
+            Operation { client: 0, key: 5, invoked_ns: 1_000_000_000, did: write },
+            Operation { client: 1, key: 5, invoked_ns: 3_000_000_000, did: read },
+        ];
+        outcome.anomalies = [(AnomalyKind::LostUpdate, 3), (AnomalyKind::StaleRead, 1)].into();
+        outcome.told = vec![Anomaly { kind: AnomalyKind::LostUpdate, key: 5, operations }];
+        outcome.writes.lost = 3;
+    });
+    let failures = said(&report, Level::Failure).join("\n");
+    for part in ["3 lost updates, 1 stale read (a write was acknowledged, and is gone)", "client 1 wrote 17"]
+    {
+        assert!(failures.contains(part), "{part} in {failures}");
+    }
+    let text = report.text(Some(120)).to_string();
+    for part in ["What no register does", "client 2 read 16 (3.000000–4.000000 s)"] {
+        assert!(
+            text.replace('\n', " ").contains(part) || text.contains("3.000000–4.000000"),
+            "{part} in {text}"
+        );
+    }
+}
+
+#[test]
+fn what_could_not_be_looked_at_is_said() {
+    let told = said(&report(|outcome| outcome.is_audited = false), Level::Warning).join("\n");
+    assert!(told.contains("could not be read once more in the end"), "{told}");
+    let unchecked = report(|outcome| outcome.unchecked = Some("two writes of 17".to_owned()));
+    let failures = said(&unchecked, Level::Failure).join("\n");
+    assert!(failures.contains("could not be checked: two writes of 17"), "{failures}");
+    let stopped = report(|outcome| outcome.stopped = vec!["client 3: gone.".to_owned()]);
+    let told = said(&stopped, Level::Warning).join("\n");
+    assert!(told.contains("1 of 8 clients stopped before the end (client 3: gone)"), "{told}");
+}
