@@ -4,7 +4,7 @@
 use anyhow::anyhow;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
-use workload::{historian, orders, script};
+use workload::{historian, orders, script, tables};
 
 use crate::exit::Failure;
 
@@ -26,7 +26,8 @@ pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
         let files = trial.databases().iter().filter(|database| database.url.file().is_some()).count() as u64;
         let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
         let scripts = trial.work.job::<script::Settings>().map_or(0, |job| u64::from(job.clients) * files);
-        disk + historian + orders + scripts
+        let tables = trial.work.job::<tables::Settings>().map_or(0, |job| u64::from(job.clients) * files);
+        disk + historian + orders + scripts + tables
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))
 }

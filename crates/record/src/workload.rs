@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
-    OrdersOutcome, OrdersSetup, ScriptOutcome, ScriptSetup, Server,
+    OrdersOutcome, OrdersSetup, ScriptOutcome, ScriptSetup, Server, TablesOutcome, TablesSetup,
 };
-use crate::{disk, historian, orders, script};
+use crate::{disk, historian, orders, script, tables};
 
 /// What a trial puts its load on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,11 +23,13 @@ pub enum Workload {
     Orders,
     /// SQL of the user's own.
     Script,
+    /// A table of some kind.
+    Tables,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Disk, Self::Historian, Self::Orders, Self::Script];
+    pub const ALL: [Self; 5] = [Self::Disk, Self::Historian, Self::Orders, Self::Script, Self::Tables];
 
     /// Its name in study files and records.
     #[must_use]
@@ -37,6 +39,7 @@ impl Workload {
             Self::Historian => "historian",
             Self::Orders => "orders",
             Self::Script => "script",
+            Self::Tables => "tables",
         }
     }
 
@@ -48,6 +51,7 @@ impl Workload {
             Self::Historian => Main::Kind(historian::RECORD.to_owned()),
             Self::Orders => Main::Kind(orders::ORDER.to_owned()),
             Self::Script => Main::Kind(script::TRANSACTION.to_owned()),
+            Self::Tables => Main::Kind(tables::POINT_UPDATE.to_owned()),
         }
     }
 }
@@ -121,6 +125,8 @@ pub enum Setup {
     Orders(Box<OrdersSetup>),
     /// Scripts.
     Script(Box<ScriptSetup>),
+    /// A table.
+    Tables(Box<TablesSetup>),
 }
 
 impl Setup {
@@ -132,6 +138,7 @@ impl Setup {
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
+            Self::Tables(_) => Workload::Tables,
         }
     }
 
@@ -141,7 +148,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.calibration,
             Self::Historian(setup) => setup.calibration,
-            Self::Orders(_) | Self::Script(_) => None,
+            Self::Orders(_) | Self::Script(_) | Self::Tables(_) => None,
         }
     }
 
@@ -153,6 +160,7 @@ impl Setup {
             Self::Historian(setup) => setup.pacing,
             Self::Orders(setup) => setup.pacing,
             Self::Script(setup) => setup.pacing,
+            Self::Tables(setup) => setup.pacing,
         }
     }
 
@@ -162,7 +170,7 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
-            Self::Orders(_) | Self::Script(_) => false,
+            Self::Orders(_) | Self::Script(_) | Self::Tables(_) => false,
         }
     }
 
@@ -174,6 +182,7 @@ impl Setup {
             Self::Historian(setup) => vec![setup.database()],
             Self::Orders(setup) => setup.databases().collect(),
             Self::Script(setup) => vec![setup.database()],
+            Self::Tables(setup) => vec![setup.database()],
         }
     }
 
@@ -200,6 +209,12 @@ impl Setup {
     pub fn script(&self) -> Option<&ScriptSetup> {
         if let Self::Script(setup) = self { Some(setup) } else { None }
     }
+
+    /// The setup of a trial of a table, if it is one.
+    #[must_use]
+    pub fn tables(&self) -> Option<&TablesSetup> {
+        if let Self::Tables(setup) = self { Some(setup) } else { None }
+    }
 }
 
 /// What became of a trial's operations, by workload.
@@ -214,6 +229,8 @@ pub enum Outcome {
     Orders(Box<OrdersOutcome>),
     /// Scripts.
     Script(Box<ScriptOutcome>),
+    /// A table.
+    Tables(Box<TablesOutcome>),
 }
 
 impl Outcome {
@@ -225,6 +242,7 @@ impl Outcome {
             Self::Historian(_) => Workload::Historian,
             Self::Orders(_) => Workload::Orders,
             Self::Script(_) => Workload::Script,
+            Self::Tables(_) => Workload::Tables,
         }
     }
 
@@ -236,6 +254,7 @@ impl Outcome {
             Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
             Self::Script(outcome) => outcome.marks(),
+            Self::Tables(outcome) => outcome.marks(),
         }
     }
 
@@ -254,7 +273,7 @@ impl Outcome {
     fn open_loop(&self) -> Option<(u64, Option<Offered>)> {
         match self {
             Self::Disk(outcome) => Some((outcome.unsent, outcome.offered)),
-            Self::Historian(_) => None,
+            Self::Historian(_) | Self::Tables(_) => None,
             Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Script(outcome) => Some((outcome.unsent, outcome.offered)),
         }
@@ -276,6 +295,12 @@ impl Outcome {
     #[must_use]
     pub fn script(&self) -> Option<&ScriptOutcome> {
         if let Self::Script(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of a table, if it is one.
+    #[must_use]
+    pub fn tables(&self) -> Option<&TablesOutcome> {
+        if let Self::Tables(outcome) = self { Some(outcome) } else { None }
     }
 }
 

@@ -24,6 +24,7 @@ use crate::report::Report;
 use crate::script::{OfScript, Script};
 use crate::section::Section;
 use crate::summary::Trust;
+use crate::tables::{OfTables, Tables};
 use crate::trial::{Figures, Generator, Trial};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -221,6 +222,7 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Historian => &OfHistorian,
         Workload::Orders => &OfOrders,
         Workload::Script => &OfScript,
+        Workload::Tables => &OfTables,
     }
 }
 
@@ -251,6 +253,8 @@ pub enum Worked {
     Orders(Box<Orders>),
     /// Of scripts.
     Script(Box<Script>),
+    /// Of a table.
+    Tables(Box<Tables>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

@@ -11,7 +11,7 @@ use workload::orders::store::Loaded;
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk_trial, historian, orders, script};
+use crate::{disk_trial, historian, orders, script, tables};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
 /// as long as the recordings that they replay.
@@ -39,6 +39,11 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
                     asked.job = workload::script::check(&asked.job, url.engine().dialect())?;
                 }
             }
+            Work::Tables(asked) => {
+                for url in &urls {
+                    workload::tables::check(&asked.job, url.engine().dialect())?;
+                }
+            }
         }
     }
     Ok(())
@@ -50,7 +55,9 @@ pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) ->
         Work::Script(_) if wanted.existing == Existing::AsItIs => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
-        Work::Disk(_) | Work::Historian(_) | Work::Script(_) => orders::look_beside(wanted, claim).await,
+        Work::Disk(_) | Work::Historian(_) | Work::Script(_) | Work::Tables(_) => {
+            orders::look_beside(wanted, claim).await
+        }
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
     }
 }
@@ -62,7 +69,7 @@ pub(crate) fn ready(
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
     match work {
-        Work::Disk(_) | Work::Historian(_) => Ok((database.make(tell)?, None)),
+        Work::Disk(_) | Work::Historian(_) | Work::Tables(_) => Ok((database.make(tell)?, None)),
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
         Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
     }
@@ -89,6 +96,9 @@ pub(crate) fn run(
         Work::Script(asked) => script::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
+        Work::Tables(asked) => tables::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(Into::into)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -96,8 +106,13 @@ pub(crate) fn run(
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
     match setup {
         Setup::Disk(setup) => disk_trial::remark(setup),
-        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) => None,
+        Setup::Historian(_) | Setup::Orders(_) | Setup::Script(_) | Setup::Tables(_) => None,
     }
+}
+
+/// Why there was nothing to measure, and the trial is left out: what it is of is not to be had where it ran.
+pub(crate) fn left_out(outcome: &Outcome) -> Option<&str> {
+    outcome.tables()?.lacks.as_deref()
 }
 
 /// What is to be said of a trial that ran.
@@ -107,5 +122,6 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
+        Outcome::Tables(outcome) => tables::judged(outcome, marks, measured),
     }
 }

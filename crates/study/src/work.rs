@@ -97,6 +97,8 @@ workloads! {
     Orders orders: workload::orders::Settings;
     /// A load of scripts.
     Script script: workload::script::Settings;
+    /// A trial of a kind of table.
+    Tables tables: workload::tables::Settings;
 }
 
 /// What can be done with any workload once its type is known.

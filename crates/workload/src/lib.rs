@@ -1,4 +1,5 @@
-//! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, the order store, and scripts of users.
+//! Workloads of databases. Today: the historian, the simulated PLC that it can collect from, the order store, scripts of
+//! users, and kinds of tables.
 //! Of reports over messages there are the data and the questions, and no trial yet.
 //!
 //! SQL stands beside the workload that uses it, in one file of named statements a dialect. A workload draws no conclusions; it records
@@ -27,6 +28,7 @@ pub mod plc;
 pub mod reporting;
 pub mod script;
 mod signal;
+pub mod tables;
 mod threads;
 #[cfg(test)]
 mod tsql;

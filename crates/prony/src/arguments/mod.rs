@@ -13,6 +13,7 @@ mod planned_orders;
 mod runs;
 mod script;
 mod study;
+mod tables;
 mod verify_disk;
 
 use std::ffi::OsString;
@@ -34,6 +35,7 @@ pub(crate) use planned_orders::{PlannedOrders, completed};
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+pub(crate) use tables::Tables;
 pub(crate) use verify_disk::Verify;
 
 /// Measures a database server, from the disk up to the application, and says what limits it
@@ -165,6 +167,13 @@ pub(crate) enum Measuring {
     /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
     /// has to give or change. Every transaction, and every statement of it, is timed. docs/script.md has all of it.
     Script(Box<Measured<Script>>),
+    /// In memory or on disk, durable or not, compiled or not, row or column? The same rows and operations on every kind of table
+    ///
+    /// Kinds are named by what they are, and each engine has some of them: row (on disk, what the others are set against), volatile (in
+    /// memory, or without a log), relaxed (durable late), memory-durable, clustered, covering, columnstore, archive, rocks (MyRocks) and
+    /// aria. Load, SELECT by value, scan, GROUP BY, UPDATE and DELETE of all rows, updates and deletes by key of many clients are each
+    /// timed by themselves, and every answer is checked. docs/tables.md has all of it.
+    Tables(Box<Measured<Tables>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

@@ -4,7 +4,7 @@ use clap::Args;
 use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
 
-use super::{historian, orders, plan, script};
+use super::{historian, orders, plan, script, tables};
 use crate::arguments::{Measured, Measuring, Output};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -39,6 +39,7 @@ impl Measuring {
             Self::Verify(verify) => verify.asked(),
             Self::Historian(historian) => historian.asked(),
             Self::Script(script) => script.asked(),
+            Self::Tables(tables) => tables.asked(),
         }
     }
 }
@@ -69,6 +70,7 @@ pub(super) fn written_by(
         Work::Historian(_) => Some(historian::written(study, plan, database)),
         Work::Orders(asked) => Some(orders::written(database, &asked.job)),
         Work::Script(asked) => Some(script::written(database, &asked.job)),
+        Work::Tables(_) => Some(tables::written(plan, database)),
     }
 }
 

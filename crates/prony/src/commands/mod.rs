@@ -24,6 +24,7 @@ mod proof;
 mod report;
 mod script;
 mod study;
+mod tables;
 mod verify_disk;
 
 use anyhow::anyhow;

@@ -109,6 +109,8 @@ fn every_command_has_a_manual_page_and_help() {
         "orders-verify",
         "script",
         "plan-script",
+        "tables",
+        "plan-tables",
         "plc",
         "sqlio",
         "plan",

@@ -11,8 +11,8 @@ use super::{Finding, WORKLOAD_NAMES};
 /// Where workloads are listed: the enum `Workload`.
 const LISTED_IN: &str = "crates/record/src/workload.rs";
 
-/// Names that are words of the code besides: every session runs scripts. They name a workload in a path alone.
-const ORDINARY: [&str; 1] = ["script"];
+/// Names that are words of the code besides: every session runs scripts, every database has tables. They name a workload in a path alone.
+const ORDINARY: [&str; 2] = ["script", "tables"];
 
 /// A workload as its folders are called and as its types are.
 struct Workload {
