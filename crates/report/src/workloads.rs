@@ -100,6 +100,11 @@ pub(crate) trait Shown: Sync {
         None
     }
 
+    /// Whether commits that may be lost are what was asked for of a trial, and told among its findings.
+    fn tells_durability(&self, _: &Trial) -> bool {
+        false
+    }
+
     /// Whether an operation that failed leaves no figure to be trusted.
     fn fails_by_errors(&self) -> bool {
         false

@@ -11,8 +11,8 @@ pub(crate) fn facts(setup: &TablesSetup) -> Facts {
     let facts = [
         ("kind of table", setup.kind.clone()),
         ("how it is made", setup.made.clone()),
-        ("durability, as the server tells it", server.durability.clone()),
-        ("what is committed survives a loss of power, as the server tells it", yes(server.is_durable)),
+        ("durability", server.durability.clone()),
+        ("what is committed survives a loss of power", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", setup.target.clone()),
         ("database", setup.database.clone()),

@@ -47,6 +47,8 @@ fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
     };
     parts.extend(size(one.mean(report, |of| Some(of.size.disk_bytes? as f64)), "on disk"));
     parts.extend(size(one.mean(report, |of| Some(of.size.memory_bytes? as f64)), "in memory"));
+    let server = &one.setup.server;
+    parts.extend((!server.is_durable).then(|| format!("not durable: {}", server.durability)));
     parts.retain(|part| !part.is_empty());
     Some(Verdict {
         figure: Some(text),

@@ -113,6 +113,9 @@ impl Trial {
 /// Share of the updates by key that were tried again from which on locks are told.
 const RETRIED_SHARE: f64 = 0.05;
 
+/// Kinds that are taken because they promise less.
+const NOT_DURABLE: [&str; 3] = ["volatile", "relaxed", "aria"];
+
 /// What updates by key are counted in.
 const UNIT: Unit = Unit::a_second("updates/s", "updates by key a second", "updates by key");
 
@@ -166,6 +169,10 @@ impl Shown for OfTables {
             ("table_disk_mb", |trial| trial.tables()?.disk_mb()),
             ("table_memory_mb", |trial| trial.tables()?.memory_mb()),
         ]
+    }
+
+    fn tells_durability(&self, trial: &Trial) -> bool {
+        trial.tables().is_some_and(|tables| NOT_DURABLE.contains(&tables.kind.as_str()))
     }
 
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {

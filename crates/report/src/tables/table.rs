@@ -73,7 +73,7 @@ pub(super) fn made(report: &Report) -> Option<Table> {
         words("kind", "kind of table", 0),
         words("access", "how statements come to the server", 0),
         words("how it is made", "DDL and settings", 0),
-        words("durable", "what a commit guarantees, as the server tells it", 1),
+        words("durable", "what a commit guarantees", 1),
     ];
     let row = |one: &Against<'_>| {
         let setup = one.setup;

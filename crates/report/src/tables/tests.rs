@@ -88,6 +88,20 @@ fn the_table_sets_each_kind_against_rows_on_disk() {
     assert_eq!(made.rows[1].cells[2], "CREATE a volatile TABLE");
 }
 
+/// Who takes such a kind knows it; of rows on disk it is a doubt.
+#[test]
+fn that_commits_may_be_lost_is_a_finding_of_the_kinds_that_are_so() {
+    let lost = |kind: &str| {
+        let mut trial = trial(1, kind, 1.0, |_| {});
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        (setup.server.is_durable, setup.server.durability) = (false, "gone with the program".to_owned());
+        Report::of(&fixture::study("tables", vec![trial]))
+    };
+    let told = |report: &Report| report.verdicts.iter().any(|verdict| verdict.rule == "server_not_durable");
+    assert!(!told(&lost("volatile")) && told(&lost("row")));
+    assert!(said(&lost("volatile"), Level::Finding).contains("not durable: gone with the program"));
+}
+
 #[test]
 fn other_rows_are_no_reference() {
     let mut other = trial(2, "volatile", 0.5, |_| {});

@@ -20,6 +20,8 @@ pub(super) struct Made {
     engine: Option<&'static str>,
     /// What the table needs of its database.
     needs: Option<&'static str>,
+    /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
+    pub(super) is_lost: Option<&'static str>,
     /// Whether its rows live in memory.
     pub(super) is_in_memory: bool,
     /// Whether procedures on it are compiled to machine code.
@@ -47,9 +49,15 @@ pub fn kinds_of(dialect: Dialect) -> Vec<Kind> {
     Kind::ALL.into_iter().filter(|kind| Made::of(*kind, dialect, 1).is_ok()).collect()
 }
 
-/// Why a dialect has not the other ones: a sentence each, without its end.
+/// What a dialect has no such table for: sentences without their ends.
 pub(super) fn lacking(dialect: Dialect) -> Vec<String> {
-    Kind::ALL.into_iter().filter_map(|kind| Made::of(kind, dialect, 1).err()).collect()
+    let lacked = Kind::ALL.into_iter().filter(|kind| Made::of(*kind, dialect, 1).is_err());
+    let (explained, plain): (Vec<Kind>, Vec<Kind>) =
+        lacked.partition(|kind| why_not(*kind, dialect).is_some());
+    let names = plain.into_iter().map(Kind::name).collect::<Vec<&str>>().join(", ");
+    let plain = (!names.is_empty()).then(|| format!("{} no {names} tables", has(dialect)));
+    let explained = explained.into_iter().filter_map(|kind| why_not(kind, dialect)).map(str::to_owned);
+    plain.into_iter().chain(explained).collect()
 }
 
 impl Made {
@@ -65,6 +73,7 @@ impl Made {
             set: None,
             engine: None,
             needs: None,
+            is_lost: None,
             is_in_memory: false,
             is_compiled: false,
         };
@@ -83,7 +92,8 @@ impl Made {
             Kind::Volatile => {
                 let number = NUMBER.fetch_add(1, Ordering::Relaxed);
                 let session = format!("ATTACH 'file:/prony_tables_{number}?vfs=memdb' AS memory");
-                Self { session, is_in_memory: true, ..self }
+                let is_lost = Some("the table is in memory, and gone with the program");
+                Self { session, is_lost, is_in_memory: true, ..self }
             }
             Kind::Relaxed => Self { session: "PRAGMA synchronous = off".to_owned(), ..self },
             Kind::Row
@@ -99,9 +109,11 @@ impl Made {
 
     fn of_postgres(self, kind: Kind) -> Self {
         match kind {
+            Kind::Volatile => {
+                Self { is_lost: Some("the table is not logged, and empty after a crash"), ..self }
+            }
             Kind::Relaxed => Self { session: "SET synchronous_commit = off".to_owned(), ..self },
             Kind::Row
-            | Kind::Volatile
             | Kind::MemoryDurable
             | Kind::Clustered
             | Kind::Covering
@@ -120,12 +132,19 @@ impl Made {
                     rows.saturating_mul(HEAP_ROW_BYTES).max(HEAP_BYTES_LEAST)
                 ),
                 engine: Some("MEMORY"),
+                is_lost: Some("the table is in memory, and empty after a restart"),
                 is_in_memory: true,
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
             Kind::Rocks => Self { engine: Some("ROCKSDB"), ..self },
-            Kind::Aria => Self { engine: Some("Aria"), ..self },
+            Kind::Aria => Self {
+                engine: Some("Aria"),
+                is_lost: Some(
+                    "Aria has no transactions and a log of its own, and what the server tells is of InnoDB's",
+                ),
+                ..self
+            },
             Kind::Row
             | Kind::MemoryDurable
             | Kind::Clustered
@@ -138,6 +157,8 @@ impl Made {
     fn of_sql_server(self, kind: Kind) -> Self {
         match kind {
             Kind::Volatile | Kind::MemoryDurable => Self {
+                is_lost: (kind == Kind::Volatile)
+                    .then_some("the rows are in memory alone, and gone after a restart"),
                 needs: file(Dialect::SqlServer).memory_filegroup,
                 is_in_memory: true,
                 is_compiled: true,
@@ -196,21 +217,31 @@ impl Made {
 
 /// Why a dialect has no such table.
 fn lacks(kind: Kind, dialect: Dialect) -> String {
-    let why = match (dialect, kind) {
-        (Dialect::Postgres, Kind::Clustered) => {
-            return "PostgreSQL has no clustered tables: CLUSTER puts the rows in order once, and later ones lie anywhere".to_owned();
-        }
+    let why = why_not(kind, dialect).map(str::to_owned);
+    why.unwrap_or_else(|| format!("{} no {kind} tables", has(dialect)))
+}
+
+/// Why not, where there is more to say of it.
+const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
+    match (dialect, kind) {
+        (Dialect::Postgres, Kind::Clustered) => Some(
+            "PostgreSQL has no clustered tables: CLUSTER puts the rows in order once, and later ones lie anywhere",
+        ),
         (Dialect::Mysql, Kind::Clustered) => {
-            return "rows of InnoDB always lie in their primary key, so that row is clustered already"
-                .to_owned();
+            Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
         }
-        (Dialect::Sqlite, _) => "SQLite",
-        (Dialect::Postgres, _) => "PostgreSQL",
-        (Dialect::Mysql, _) => "MySQL and MariaDB as they are delivered",
-        (Dialect::SqlServer, _) => "SQL Server",
-    };
-    let have = if dialect == Dialect::Mysql { "have" } else { "has" };
-    format!("{why} {have} no {kind} tables")
+        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer, _) => None,
+    }
+}
+
+/// Who has: `SQLite has`.
+const fn has(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "SQLite has",
+        Dialect::Postgres => "PostgreSQL has",
+        Dialect::Mysql => "MySQL and MariaDB have",
+        Dialect::SqlServer => "SQL Server has",
+    }
 }
 
 impl Setting {
@@ -280,6 +311,11 @@ mod tests {
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
         assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
         assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is clustered already"));
+        assert_eq!(
+            lacking(Dialect::Sqlite),
+            ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
+        );
+        assert_eq!(lacking(Dialect::Postgres).len(), 2);
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::made::Made;
 /// # Errors
 /// Those of the database.
 pub(super) async fn of(session: &mut Session, made: &Made) -> Result<TableSize, Error> {
-    let disk = ask(session, on_disk(session.dialect(), made)).await?;
-    let memory = ask(session, in_memory(session.dialect(), made)).await?;
-    Ok(TableSize { disk_bytes: disk, memory_bytes: memory })
+    let disk_bytes = ask(session, on_disk(session.dialect(), made)).await?;
+    let memory_bytes = ask(session, in_memory(session.dialect(), made)).await?;
+    Ok(TableSize { disk_bytes, memory_bytes })
 }
 
 async fn ask(session: &mut Session, sql: Option<&str>) -> Result<Option<u64>, Error> {
@@ -20,7 +20,9 @@ async fn ask(session: &mut Session, sql: Option<&str>) -> Result<Option<u64>, Er
     let found = session.query(sql, &[]).await?;
     let bytes = found.first().and_then(|row| row.first()).and_then(|value| match value {
         Value::F64(bytes) => Some(*bytes as u64),
-        other => other.integer().and_then(|bytes| u64::try_from(bytes).ok()),
+        Value::I64(_) | Value::I32(_) | Value::I16(_) | Value::Null | Value::Text(_) => {
+            value.integer().and_then(|bytes| u64::try_from(bytes).ok())
+        }
     });
     Ok(bytes)
 }

@@ -250,45 +250,44 @@ fn procedure(dialect: Dialect, statement: Statement, is_native: bool) -> Option<
     };
     Some(match dialect {
         Dialect::Sqlite => return None,
-        Dialect::Postgres => {
-            let (takes, body) = (takes("p"), body("p"));
-            match statement.numbers() {
-                Some(numbers) => {
-                    let gives: Vec<String> =
-                        (1..=numbers).map(|number| format!("r{number} bigint")).collect();
-                    let gives = gives.join(", ");
-                    format!(
-                        "CREATE FUNCTION {name}({takes}) RETURNS TABLE ({gives}) LANGUAGE sql AS $body$ {body} $body$"
-                    )
-                }
-                None => format!(
-                    "CREATE FUNCTION {name}({takes}) RETURNS bigint LANGUAGE plpgsql AS $body$ DECLARE changed bigint; \
-                     BEGIN {body}; GET DIAGNOSTICS changed = ROW_COUNT; RETURN changed; END $body$"
-                ),
-            }
-        }
+        Dialect::Postgres => of_postgres(statement, &takes("p"), &body("p")),
         Dialect::Mysql => {
             let told = if statement.numbers().is_none() { " SELECT ROW_COUNT();" } else { "" };
             format!("CREATE PROCEDURE {name}({}) BEGIN {};{told} END", takes("p"), body("p"))
         }
-        Dialect::SqlServer => {
-            let told = if statement.numbers().is_none() { " SELECT @@ROWCOUNT AS changed;" } else { "" };
-            let (takes, body) = (takes("@p"), body("@p"));
-            match is_native {
-                true => {
-                    // What is compiled names its tables in full.
-                    let body = body.replace("prony_rows", "dbo.prony_rows");
-                    format!(
-                        "CREATE PROCEDURE {name} {takes} WITH NATIVE_COMPILATION, SCHEMABINDING AS BEGIN ATOMIC WITH \
-                         (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english') {body};{told} END"
-                    )
-                }
-                false => {
-                    format!("CREATE PROCEDURE {name} {takes} AS BEGIN SET NOCOUNT ON; {body};{told} END")
-                }
-            }
-        }
+        Dialect::SqlServer => of_sql_server(statement, &takes("@p"), &body("@p"), is_native),
     })
+}
+
+fn of_postgres(statement: Statement, takes: &str, body: &str) -> String {
+    let name = statement.procedure();
+    match statement.numbers() {
+        Some(numbers) => {
+            let gives: Vec<String> = (1..=numbers).map(|number| format!("r{number} bigint")).collect();
+            let gives = gives.join(", ");
+            format!(
+                "CREATE FUNCTION {name}({takes}) RETURNS TABLE ({gives}) LANGUAGE sql AS $body$ {body} $body$"
+            )
+        }
+        None => format!(
+            "CREATE FUNCTION {name}({takes}) RETURNS bigint LANGUAGE plpgsql AS $body$ DECLARE changed bigint; \
+             BEGIN {body}; GET DIAGNOSTICS changed = ROW_COUNT; RETURN changed; END $body$"
+        ),
+    }
+}
+
+fn of_sql_server(statement: Statement, takes: &str, body: &str, is_native: bool) -> String {
+    let name = statement.procedure();
+    let told = if statement.numbers().is_none() { " SELECT @@ROWCOUNT AS changed;" } else { "" };
+    if !is_native {
+        return format!("CREATE PROCEDURE {name} {takes} AS BEGIN SET NOCOUNT ON; {body};{told} END");
+    }
+    // What is compiled names its tables in full.
+    let body = body.replace("prony_rows", "dbo.prony_rows");
+    format!(
+        "CREATE PROCEDURE {name} {takes} WITH NATIVE_COMPILATION, SCHEMABINDING AS BEGIN ATOMIC WITH \
+         (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english') {body};{told} END"
+    )
 }
 
 /// The numbers of the row that came.

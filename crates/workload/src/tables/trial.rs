@@ -179,11 +179,15 @@ async fn before(
 
 async fn describe(table: &Table, session: &mut Session) -> Result<Setup, Error> {
     let Table { job, lease, made, .. } = table;
+    let mut server = session.server().await?;
+    if let Some(is_lost) = made.is_lost {
+        (server.is_durable, server.durability) = (false, is_lost.to_owned());
+    }
     Ok(Setup::Tables(Box::new(TablesSetup {
         target: lease.url().to_string(),
         engine: lease.url().engine().name().to_owned(),
         database: lease.name().to_owned(),
-        server: session.server().await?,
+        server,
         kind: job.kind.to_string(),
         made: made.words(job.access),
         access: job.access.to_string(),
