@@ -96,12 +96,11 @@ pub(super) fn written(plan: &Plan, database: &WantedDatabase) -> Written {
     let jobs = plan.trials.iter().filter(uses).filter_map(|trial| trial.work.job::<Settings>());
     let rows = |job: &Job| job.rows;
     let most = jobs.clone().map(rows).max().unwrap_or_default();
-    let words = format!(
-        "{} tables of up to {} rows, one after the other, into {}, {}",
-        jobs.count(),
-        report::format::grouped(most),
-        database.place(),
-        fate(database)
-    );
+    let rows = report::format::grouped(most);
+    let tables = match jobs.count() {
+        1 => format!("a table of {rows} rows"),
+        count => format!("{count} tables of up to {rows} rows, one after the other,"),
+    };
+    let words = format!("{tables} into {}, {}", database.place(), fate(database));
     Written { words, least_bytes: Some(most * ROW_BYTES_LEAST) }
 }

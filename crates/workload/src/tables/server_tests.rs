@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use database::{Dialect, Existing, Own, Session, Url, Value};
-use instance::{MariaDb, Options, Postgres};
+use instance::{MariaDb, Options, Postgres, TdsServer};
 use load::{Go, Progress, Span, Workload as _};
 use record::{Setup, TableOperation, TablesOutcome, TablesSetup};
 
@@ -111,6 +111,26 @@ fn mariadb_has_every_kind_it_says_and_its_setting_is_as_before() {
     assert_eq!(flush_log(), Value::I64(1));
     every_kind(&server.url(), Dialect::Mysql, &[Kind::Rocks]);
     assert_eq!(flush_log(), Value::I64(1));
+}
+
+/// What another server that speaks T-SQL has: no tables in memory, no columns, no delayed durability, and it tells no sizes.
+#[test]
+fn t_sql_of_tables_on_disk_does_what_it_says() {
+    let Some(server) = TdsServer::start(&[]).unwrap() else {
+        eprintln!("not run: tables of T-SQL, for which PRONY_TDS_SERVER names no server that speaks T-SQL");
+        return;
+    };
+    let own = own(&server.url());
+    for kind in ["row", "clustered", "covering"] {
+        for access in ["ad-hoc", "prepared", "procedure"] {
+            let settings = format!("kind = \"{kind}\"\naccess = \"{access}\"");
+            let (_, outcome) = run_on(&own, &settings).unwrap();
+            assert_eq!(outcome.wrong, None, "{settings}");
+            let done: Vec<TableOperation> = outcome.operations.iter().map(|timed| timed.operation).collect();
+            assert_eq!(done, TableOperation::ALL, "{settings}");
+        }
+    }
+    block_on(own.remove()).unwrap();
 }
 
 /// Somebody adds to the rows while the trial runs: its sums are not those that the rows give.
