@@ -111,6 +111,22 @@ fn mariadb_has_every_kind_it_says_and_its_setting_is_as_before() {
     assert_eq!(flush_log(), Value::I64(1));
     every_kind(&server.url(), Dialect::Mysql, &[Kind::Rocks]);
     assert_eq!(flush_log(), Value::I64(1));
+    // Also where the user asks for an end in the midst of it.
+    let own = own(&server.url());
+    let settings = "kind = \"relaxed\"\nrows = 2000\nduration = \"1m\"";
+    let job = toml::from_str::<Settings>(settings).unwrap().job().unwrap();
+    let (stop, mut meanwhile) = (AtomicBool::new(false), None);
+    let mut on_progress = |progress| {
+        if let Progress::SetUp(_) = progress {
+            let asking = std::thread::scope(|scope| scope.spawn(flush_log).join());
+            meanwhile = Some(asking.unwrap());
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+        Go::On
+    };
+    run(&job, &own.lease(), &own.clone().into(), &stop, &mut on_progress).unwrap();
+    assert_eq!((meanwhile, flush_log()), (Some(Value::I64(2)), Value::I64(1)));
+    block_on(own.remove()).unwrap();
 }
 
 /// What another server that speaks T-SQL has: no tables in memory, no columns, no delayed durability, and it tells no sizes.
@@ -121,14 +137,12 @@ fn t_sql_of_tables_on_disk_does_what_it_says() {
         return;
     };
     let own = own(&server.url());
-    for kind in ["row", "clustered", "covering"] {
-        for access in ["ad-hoc", "prepared", "procedure"] {
-            let settings = format!("kind = \"{kind}\"\naccess = \"{access}\"");
-            let (_, outcome) = run_on(&own, &settings).unwrap();
-            assert_eq!(outcome.wrong, None, "{settings}");
-            let done: Vec<TableOperation> = outcome.operations.iter().map(|timed| timed.operation).collect();
-            assert_eq!(done, TableOperation::ALL, "{settings}");
-        }
+    for (kind, access) in [("row", "ad-hoc"), ("clustered", "prepared"), ("covering", "procedure")] {
+        let settings = format!("kind = \"{kind}\"\naccess = \"{access}\"");
+        let (_, outcome) = run_on(&own, &settings).unwrap();
+        assert_eq!(outcome.wrong, None, "{settings}");
+        let done: Vec<TableOperation> = outcome.operations.iter().map(|timed| timed.operation).collect();
+        assert_eq!(done, TableOperation::ALL, "{settings}");
     }
     block_on(own.remove()).unwrap();
 }

@@ -17,6 +17,16 @@ pub(super) async fn of(session: &mut Session, made: &Made) -> Result<TableSize, 
 
 async fn ask(session: &mut Session, sql: Option<&str>) -> Result<Option<u64>, Error> {
     let Some(sql) = sql else { return Ok(None) };
+    // Not all that speaks T-SQL tells it.
+    if let Some(view) = sql.split_whitespace().find(|word| word.starts_with("sys."))
+        && session
+            .query(&format!("SELECT OBJECT_ID('{view}')"), &[])
+            .await?
+            .first()
+            .is_none_or(|row| row[0] == Value::Null)
+    {
+        return Ok(None);
+    }
     let found = session.query(sql, &[]).await?;
     let bytes = found.first().and_then(|row| row.first()).and_then(|value| match value {
         Value::F64(bytes) => Some(*bytes as u64),
