@@ -26,7 +26,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     configurations(report).iter().filter_map(|one| kind(report, one)).collect()
 }
 
-/// `volatile table, …: 12,340 updates/s (this run: 12,100–12,500), p99 2.10 ms; load 1.20 s, scan 0.30 s, …; 71.1 MiB on disk`.
+/// `volatile table, …: 12,340 updates/s (this run: 12,100–12,500), p99 2.10 ms; load 1.20 s, scan 0.30 s, …; 71.1 MiB on disk; made with CREATE UNLOGGED TABLE …`.
 fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
     let configuration = one.configuration;
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
@@ -49,6 +49,7 @@ fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
     parts.extend(size(one.mean(report, |of| Some(of.size.memory_bytes? as f64)), "in memory"));
     let server = &one.setup.server;
     parts.extend((!server.is_durable).then(|| format!("not durable: {}", server.durability)));
+    parts.push(format!("made with {}", one.setup.made));
     parts.retain(|part| !part.is_empty());
     Some(Verdict {
         figure: Some(text),

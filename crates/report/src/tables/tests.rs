@@ -65,7 +65,13 @@ fn said(report: &Report, level: Level) -> String {
 fn each_kind_is_told_with_what_its_operations_took_and_its_size() {
     let told = said(&report(|_| {}), Level::Finding);
     let volatile = told.lines().find(|line| line.starts_with("volatile table: ")).unwrap();
-    for part in ["updates/s by key", "load 500 ms", "UPDATE of all rows 500 ms", "on disk"] {
+    for part in [
+        "updates/s by key",
+        "load 500 ms",
+        "UPDATE of all rows 500 ms",
+        "on disk",
+        "made with CREATE a volatile TABLE",
+    ] {
         assert!(volatile.contains(part), "{part} in {volatile}");
     }
 }
