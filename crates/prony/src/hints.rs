@@ -149,6 +149,25 @@ const REGISTER: Words = &[
     ("--dbname", "--target"),
 ];
 
+const TABLES: Words = &[
+    ("--client", "--clients"),
+    ("--threads", "--clients"),
+    ("--numjobs", "--clients"),
+    ("-T", "--duration, with a unit: --duration 60s"),
+    ("--time", "--duration, with a unit: --duration 60s"),
+    ("--runtime", "--duration, with a unit: --duration 60s"),
+    ("--table-size", "--rows"),
+    ("--table_size", "--rows"),
+    ("--mysql-storage-engine", "--kind"),
+    ("--mysql_storage_engine", "--kind"),
+    ("--unlogged-tables", "--kind volatile"),
+    ("-M", "--access"),
+    ("--protocol", "--access"),
+    ("--loops", "--repeats"),
+    ("--dbname", "--target"),
+    ("--host", "--target"),
+];
+
 const ORDERS: Words = &[
     ("-c", "--clients"),
     ("--client", "--clients"),
@@ -213,7 +232,7 @@ const LOADS: &[(&str, &str)] = &[
 const BY_ITS_KIND: &str = "";
 
 /// Those of all workloads in their order.
-const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING, REGISTER];
+const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING, REGISTER, TABLES];
 
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
@@ -318,6 +337,7 @@ mod tests {
             (find(&["script"]), SCRIPT.to_vec()),
             (find(&["reporting"]), REPORTING.to_vec()),
             (find(&["register"]), REGISTER.to_vec()),
+            (find(&["tables"]), TABLES.to_vec()),
         ] {
             let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
             for (word, ours) in words {
@@ -349,6 +369,7 @@ mod tests {
             ),
             (&["script", "a.sql", "-M", "simple"], "-M is here: --protocol"),
             (&["reporting", "--duration=60"], "--duration is here: --runs"),
+            (&["tables", "--table-size=10"], "--table-size is here: --rows"),
             (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {

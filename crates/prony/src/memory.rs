@@ -4,7 +4,7 @@
 use anyhow::anyhow;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
-use workload::{historian, orders, register, reporting, script};
+use workload::historian;
 
 use crate::exit::Failure;
 
@@ -21,16 +21,13 @@ const HEAPS_PER_PROCESSOR: u64 = 8;
 pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
     let of_trial = |trial: &study::Trial| {
         let disk = trial.work.job::<disk::Settings>().map_or(0, |job| u64::from(job.threads));
-        let historian = trial.work.job::<historian::Settings>().map_or(0, |job| u64::from(job.writers));
-        // A client of a server is no thread.
+        // A client of a server is no thread; one of a file is.
         let files = trial.databases().iter().filter(|database| database.url.file().is_some()).count() as u64;
-        let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
-        let scripts = trial.work.job::<script::Settings>().map_or(0, |job| u64::from(job.clients) * files);
-        // Who reports, and whom events come from, each with a thread of a file's.
-        let reports = u64::from(trial.work.job::<reporting::Settings>().is_some()) * (2 + 2 * files);
-        let registers =
-            trial.work.job::<register::Settings>().map_or(0, |job| u64::from(job.clients) * files);
-        disk + historian + orders + scripts + reports + registers
+        let clients = match trial.work.job::<historian::Settings>() {
+            Some(job) => u64::from(job.writers),
+            None => u64::from(trial.work.any().sessions()) * files,
+        };
+        disk + clients
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))
 }

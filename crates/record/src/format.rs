@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn what_is_not_known_or_contradicts_itself_is_an_error_and_never_a_disk() {
         assert_eq!(read(|_| ()).unwrap().unsent(), 7);
-        let unknown = read(|stored| stored["workload"] = "tables".into()).unwrap_err();
-        assert!(unknown.contains("unknown variant `tables`"), "{unknown}");
+        let unknown = read(|stored| stored["workload"] = "weather".into()).unwrap_err();
+        assert!(unknown.contains("unknown variant `weather`"), "{unknown}");
         let other = read(|stored| stored["workload"] = "orders".into()).unwrap_err();
         assert_eq!(other, "its workload is orders, and its outcome is that of disk");
         let silent = read(|stored| drop(stored.as_object_mut().unwrap().remove("workload"))).unwrap_err();
@@ -213,9 +213,9 @@ mod tests {
         assert_eq!(old.unwrap_err(), "it does not say what workload it is of");
         let unknown = read(|stored| {
             of_format_1(stored);
-            stored["workload"] = "tables".into();
+            stored["workload"] = "weather".into();
         });
-        assert!(unknown.unwrap_err().contains("unknown variant `tables`"));
+        assert!(unknown.unwrap_err().contains("unknown variant `weather`"));
     }
 
     #[test]

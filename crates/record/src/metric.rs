@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::Percentile;
-use crate::Workload::{self, Disk, Historian, Orders, Register, Reporting, Script};
+use crate::Workload::{self, Disk, Historian, Orders, Register, Reporting, Script, Tables};
 
 /// A figure of a trial that can be compared with the same of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,8 +56,11 @@ const REPORTS: Option<Workload> = Some(Reporting);
 /// Of trials that check a history.
 const HISTORY: Option<Workload> = Some(Register);
 
+/// Of trials of a table.
+const TABLE: Option<Workload> = Some(Tables);
+
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 30] = [
+pub const METRICS: [Metric; 40] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
@@ -66,6 +69,16 @@ pub const METRICS: [Metric; 30] = [
     higher(STORE, "committed_orders_per_min", "orders/min", "committed orders a minute"),
     higher(SQL, "transactions_per_s", "transactions/s", "transactions a second"),
     higher(HISTORY, "operations_per_s", "operations/s", "operations a second"),
+    higher(TABLE, "point_updates_per_s", "updates/s", "updates by key a second"),
+    higher(TABLE, "point_deletes_per_s", "deletes/s", "deletes by key a second"),
+    lower(TABLE, "load_s", "s", "time to load all rows"),
+    lower(TABLE, "select_s", "s", "time of a SELECT by value"),
+    lower(TABLE, "scan_s", "s", "time of a scan of all rows"),
+    lower(TABLE, "group_s", "s", "time of a GROUP BY of all rows"),
+    lower(TABLE, "update_all_s", "s", "time of an UPDATE of all rows"),
+    lower(TABLE, "delete_all_s", "s", "time of a DELETE of all rows"),
+    lower(TABLE, "table_disk_mb", "MB", "size on disk"),
+    lower(TABLE, "table_memory_mb", "MB", "size in memory"),
     lower(None, "mean_ms", "ms", "mean latency"),
     lower(None, "p50_ms", "ms", "median latency"),
     lower(None, "p95_ms", "ms", "95th percentile of the latency"),

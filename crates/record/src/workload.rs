@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
     OrdersOutcome, OrdersSetup, RegisterOutcome, RegisterSetup, ReportingOutcome, ReportingSetup,
-    ScriptOutcome, ScriptSetup, Server,
+    ScriptOutcome, ScriptSetup, Server, TablesOutcome, TablesSetup,
 };
-use crate::{disk, historian, orders, reporting, script};
+use crate::{disk, historian, orders, reporting, script, tables};
 
 /// What a trial puts its load on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,12 +28,21 @@ pub enum Workload {
     Reporting,
     /// Registers whose history is checked.
     Register,
+    /// A table of some kind.
+    Tables,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Disk, Self::Historian, Self::Orders, Self::Script, Self::Reporting, Self::Register];
+    pub const ALL: [Self; 7] = [
+        Self::Disk,
+        Self::Historian,
+        Self::Orders,
+        Self::Script,
+        Self::Reporting,
+        Self::Register,
+        Self::Tables,
+    ];
 
     /// Its name in study files and records.
     #[must_use]
@@ -45,6 +54,7 @@ impl Workload {
             Self::Script => "script",
             Self::Reporting => "reporting",
             Self::Register => "register",
+            Self::Tables => "tables",
         }
     }
 
@@ -59,6 +69,7 @@ impl Workload {
             Self::Reporting => Main::Kind(reporting::REPORT.to_owned()),
             // Each operation is one of them.
             Self::Register => Main::AllBut(Vec::new()),
+            Self::Tables => Main::Kind(tables::POINT_UPDATE.to_owned()),
         }
     }
 }
@@ -136,6 +147,8 @@ pub enum Setup {
     Reporting(Box<ReportingSetup>),
     /// Registers.
     Register(Box<RegisterSetup>),
+    /// A table.
+    Tables(Box<TablesSetup>),
 }
 
 impl Setup {
@@ -149,6 +162,7 @@ impl Setup {
             Self::Script(_) => Workload::Script,
             Self::Reporting(_) => Workload::Reporting,
             Self::Register(_) => Workload::Register,
+            Self::Tables(_) => Workload::Tables,
         }
     }
 
@@ -158,7 +172,9 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.calibration,
             Self::Historian(setup) => setup.calibration,
-            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) => None,
+            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) | Self::Tables(_) => {
+                None
+            }
         }
     }
 
@@ -172,6 +188,7 @@ impl Setup {
             Self::Script(setup) => setup.pacing,
             Self::Reporting(setup) => setup.pacing(),
             Self::Register(setup) => setup.pacing,
+            Self::Tables(setup) => setup.pacing,
         }
     }
 
@@ -181,7 +198,9 @@ impl Setup {
         match self {
             Self::Disk(setup) => setup.engine == DiskEngine::Simulated,
             Self::Historian(setup) => setup.is_on_fake(),
-            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) => false,
+            Self::Orders(_) | Self::Script(_) | Self::Reporting(_) | Self::Register(_) | Self::Tables(_) => {
+                false
+            }
         }
     }
 
@@ -195,6 +214,7 @@ impl Setup {
             Self::Script(setup) => vec![setup.database()],
             Self::Reporting(setup) => vec![setup.database()],
             Self::Register(setup) => vec![setup.database()],
+            Self::Tables(setup) => vec![setup.database()],
         }
     }
 
@@ -233,6 +253,12 @@ impl Setup {
     pub fn register(&self) -> Option<&RegisterSetup> {
         if let Self::Register(setup) = self { Some(setup) } else { None }
     }
+
+    /// The setup of a trial of a table, if it is one.
+    #[must_use]
+    pub fn tables(&self) -> Option<&TablesSetup> {
+        if let Self::Tables(setup) = self { Some(setup) } else { None }
+    }
 }
 
 /// What became of a trial's operations, by workload.
@@ -251,6 +277,8 @@ pub enum Outcome {
     Reporting(Box<ReportingOutcome>),
     /// Registers.
     Register(Box<RegisterOutcome>),
+    /// A table.
+    Tables(Box<TablesOutcome>),
 }
 
 impl Outcome {
@@ -264,6 +292,7 @@ impl Outcome {
             Self::Script(_) => Workload::Script,
             Self::Reporting(_) => Workload::Reporting,
             Self::Register(_) => Workload::Register,
+            Self::Tables(_) => Workload::Tables,
         }
     }
 
@@ -276,6 +305,7 @@ impl Outcome {
             Self::Historian(outcome) => outcome.marks(setup.and_then(Setup::historian)),
             Self::Orders(outcome) => outcome.marks(),
             Self::Script(outcome) => outcome.marks(),
+            Self::Tables(outcome) => outcome.marks(),
         }
     }
 
@@ -294,7 +324,7 @@ impl Outcome {
     fn open_loop(&self) -> Option<(u64, Option<Offered>)> {
         match self {
             Self::Disk(outcome) => Some((outcome.unsent, outcome.offered)),
-            Self::Historian(_) | Self::Reporting(_) => None,
+            Self::Historian(_) | Self::Reporting(_) | Self::Tables(_) => None,
             Self::Orders(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Script(outcome) => Some((outcome.unsent, outcome.offered)),
             Self::Register(outcome) => Some((outcome.unsent, outcome.offered)),
@@ -329,6 +359,12 @@ impl Outcome {
     #[must_use]
     pub fn register(&self) -> Option<&RegisterOutcome> {
         if let Self::Register(outcome) = self { Some(outcome) } else { None }
+    }
+
+    /// The outcome of a trial of a table, if it is one.
+    #[must_use]
+    pub fn tables(&self) -> Option<&TablesOutcome> {
+        if let Self::Tables(outcome) = self { Some(outcome) } else { None }
     }
 }
 

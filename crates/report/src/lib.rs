@@ -44,6 +44,7 @@ mod stability;
 mod started;
 mod summary;
 mod table;
+mod tables;
 mod text;
 mod text_chart;
 mod trial;
@@ -95,6 +96,7 @@ pub use stability::{Settled, Stability};
 pub use started::{lines as started_servers, on_one_device};
 /// What `--expect` names; whoever takes the argument refuses a mistake before the run.
 pub use stats::{Array, ArrayError};
+pub use tables::Tables;
 pub use text_chart::{COLUMNS_LEAST, Letters};
 pub use trial::{Figures, Generator, Trial};
 pub use verdict::{Level, Verdict};

@@ -26,6 +26,7 @@ use crate::reporting::{OfReporting, Reporting};
 use crate::script::{OfScript, Script};
 use crate::section::Section;
 use crate::summary::Trust;
+use crate::tables::{OfTables, Tables};
 use crate::trial::{Figures, Generator, Trial};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -99,6 +100,11 @@ pub(crate) trait Shown: Sync {
     /// The interval of a metric of its own that is a percentile of one run.
     fn percentile_interval(&self, _: &Trial, _: &str) -> Option<PercentileInterval> {
         None
+    }
+
+    /// Whether commits that may be lost are what was asked for of a trial, and told among its findings.
+    fn tells_durability(&self, _: &Trial) -> bool {
+        false
     }
 
     /// Whether an operation that failed leaves no figure to be trusted.
@@ -230,6 +236,7 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
         Workload::Script => &OfScript,
         Workload::Reporting => &OfReporting,
         Workload::Register => &OfRegister,
+        Workload::Tables => &OfTables,
     }
 }
 
@@ -264,6 +271,8 @@ pub enum Worked {
     Reporting(Box<Reporting>),
     /// Of registers.
     Register(Box<Register>),
+    /// Of a table.
+    Tables(Box<Tables>),
     /// Of a disk whose pages were checked.
     Verified(Box<Verified>),
 }

@@ -30,6 +30,7 @@ mod server;
 mod server_cpu;
 mod skip;
 mod started;
+mod tables;
 mod targets;
 mod trial;
 mod workloads;

@@ -283,6 +283,10 @@ pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
 fn conclude(record: &mut TrialRecord, result: Result<Outcome, String>, measured: &Window, stopped: bool) {
     // Of one that was about to begin, and not of one that found something wrong.
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
+    if let Some(reason) = result.as_ref().ok().and_then(workloads::left_out) {
+        (record.state, record.reason) = (State::Skipped, Some(reason.to_owned()));
+        return;
+    }
     let (error, invalid) = match result {
         Ok(outcome) => {
             let judged = workloads::judged(outcome, record.setup.as_ref(), &record.marks, measured);

@@ -11,7 +11,7 @@ use workload::orders::store::Loaded;
 use crate::error::RunError;
 use crate::judged::Judged;
 use crate::targets::{Asked, Targets};
-use crate::{disk_trial, historian, orders, register, reporting, script};
+use crate::{disk_trial, historian, orders, register, reporting, script, tables};
 
 /// What can be known beforehand to be wrong with the trials of a plan, without touching what they are run against. Trials become
 /// as long as the recordings that they replay.
@@ -45,6 +45,11 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
                     workload::reporting::check(&asked.settings, &asked.job, of)?;
                 }
             }
+            Work::Tables(asked) => {
+                for url in &urls {
+                    workload::tables::check(&asked.job, url.engine().dialect())?;
+                }
+            }
         }
     }
     Ok(())
@@ -56,9 +61,12 @@ pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) ->
         Work::Script(_) if wanted.existing == Existing::AsItIs => {
             database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
         }
-        Work::Disk(_) | Work::Historian(_) | Work::Script(_) | Work::Reporting(_) | Work::Register(_) => {
-            orders::look_beside(wanted, claim).await
-        }
+        Work::Disk(_)
+        | Work::Historian(_)
+        | Work::Script(_)
+        | Work::Reporting(_)
+        | Work::Register(_)
+        | Work::Tables(_) => orders::look_beside(wanted, claim).await,
         Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
     }
 }
@@ -70,7 +78,9 @@ pub(crate) fn ready(
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
     match work {
-        Work::Disk(_) | Work::Historian(_) | Work::Register(_) => Ok((database.make(tell)?, None)),
+        Work::Disk(_) | Work::Historian(_) | Work::Register(_) | Work::Tables(_) => {
+            Ok((database.make(tell)?, None))
+        }
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
         Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
         Work::Reporting(asked) => Ok((reporting::ready(&asked.job, database, tell)?, None)),
@@ -104,6 +114,9 @@ pub(crate) fn run(
         Work::Register(asked) => register::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
+        Work::Tables(asked) => tables::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+            .map(Into::into)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -115,8 +128,14 @@ pub(crate) fn remark(setup: &Setup) -> Option<String> {
         | Setup::Orders(_)
         | Setup::Script(_)
         | Setup::Reporting(_)
-        | Setup::Register(_) => None,
+        | Setup::Register(_)
+        | Setup::Tables(_) => None,
     }
+}
+
+/// Why there was nothing to measure, and the trial is left out: what it is of is not to be had where it ran.
+pub(crate) fn left_out(outcome: &Outcome) -> Option<&str> {
+    outcome.tables()?.lacks.as_deref()
 }
 
 /// What is to be said of a trial that ran.
@@ -128,5 +147,6 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
         Outcome::Reporting(outcome) => reporting::judged(outcome, setup, measured),
         Outcome::Register(outcome) => register::judged(outcome, measured),
+        Outcome::Tables(outcome) => tables::judged(outcome, marks, measured),
     }
 }

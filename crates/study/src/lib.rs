@@ -27,6 +27,7 @@ mod search;
 mod settings;
 mod single;
 mod study;
+mod tables;
 mod target;
 mod target_check;
 mod work;

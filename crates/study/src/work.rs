@@ -101,6 +101,8 @@ workloads! {
     Reporting reporting: workload::reporting::Settings;
     /// A load on registers.
     Register register: workload::register::Settings;
+    /// A trial of a kind of table.
+    Tables tables: workload::tables::Settings;
 }
 
 /// What can be done with any workload once its type is known.

@@ -1,5 +1,5 @@
-//! Workloads of databases: the historian, the simulated PLC that it can collect from, the order store, scripts of users, and reports over
-//! messages.
+//! Workloads of databases: the historian, the simulated PLC that it can collect from, the order store, scripts of users, reports over
+//! messages, registers whose history is checked, and kinds of tables.
 //!
 //! SQL stands beside the workload that uses it, in one file of named statements a dialect. A workload draws no conclusions; it records
 //! what happened.
@@ -28,6 +28,7 @@ pub mod register;
 pub mod reporting;
 pub mod script;
 mod signal;
+pub mod tables;
 mod threads;
 #[cfg(test)]
 mod tsql;

@@ -128,6 +128,20 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "prony tables",
+        &[
+            ("Every kind of table that SQLite has, within this program", "prony tables --quick"),
+            (
+                "Those of a server, sixty million rows each, seven times so that differences are told from chance",
+                "prony tables --target postgres://me@localhost/postgres --rows 60000000 --repeats 7",
+            ),
+            (
+                "One kind alone, by procedures, on a server that is started for it",
+                "prony tables --managed mariadb --data /data --kind volatile --access procedure",
+            ),
+        ],
+    ),
+    (
         "prony orders",
         &[
             ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),

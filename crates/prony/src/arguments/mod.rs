@@ -15,6 +15,7 @@ mod reporting;
 mod runs;
 mod script;
 mod study;
+mod tables;
 mod verify_disk;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ pub(crate) use reporting::Reporting;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
 pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+pub(crate) use tables::Tables;
 pub(crate) use verify_disk::Verify;
 
 /// Measures a database server, from the disk up to the application, and says what limits it
@@ -183,6 +185,13 @@ pub(crate) enum Measuring {
     /// prove them. Each time without an answer is told with its length, of all clients together, of writes, of reads and of each
     /// client. Break the server, switch it over, or restart it meanwhile. Ends with 1 if anything is wrong. docs/register.md has all of it.
     Register(Box<Measured<Register>>),
+    /// In memory or on disk, durable or not, compiled or not, row or column? The same rows and operations on every kind of table
+    ///
+    /// Kinds are named by what they are, and each engine has some of them: row (on disk, what the others are set against), volatile (in
+    /// memory, or without a log), relaxed (durable late), memory-durable, clustered, covering, columnstore, archive, rocks (MyRocks) and
+    /// aria. Load, SELECT by value, scan, GROUP BY, UPDATE and DELETE of all rows, updates and deletes by key of many clients are each
+    /// timed by themselves, and every answer is checked. docs/tables.md has all of it.
+    Tables(Box<Measured<Tables>>),
 }
 
 // A command that measures: what it asks for, and what becomes of the results.

@@ -4,7 +4,7 @@ use clap::Args;
 use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
 
-use super::{historian, orders, plan, register, reporting, script};
+use super::{historian, orders, plan, register, reporting, script, tables};
 use crate::arguments::{Measured, Measuring, Output};
 use crate::exit::{Exit, Failure};
 use crate::session;
@@ -41,6 +41,7 @@ impl Measuring {
             Self::Script(script) => script.asked(),
             Self::Reporting(reporting) => reporting.asked(),
             Self::Register(register) => register.asked(),
+            Self::Tables(tables) => tables.asked(),
         }
     }
 }
@@ -73,6 +74,7 @@ pub(super) fn written_by(
         Work::Script(asked) => Some(script::written(database, &asked.job)),
         Work::Reporting(asked) => Some(reporting::written(database, &asked.job)),
         Work::Register(asked) => Some(register::written(database, &asked.job)),
+        Work::Tables(_) => Some(tables::written(plan, database)),
     }
 }
 

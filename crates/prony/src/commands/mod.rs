@@ -26,6 +26,7 @@ mod report;
 mod reporting;
 mod script;
 mod study;
+mod tables;
 mod verify_disk;
 
 use anyhow::anyhow;

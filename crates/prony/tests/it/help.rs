@@ -110,6 +110,8 @@ fn every_command_has_a_manual_page_and_help() {
         "register",
         "script",
         "plan-script",
+        "tables",
+        "plan-tables",
         "plc",
         "sqlio",
         "plan",

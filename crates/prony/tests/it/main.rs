@@ -51,6 +51,7 @@ mod silence;
 mod sqlio;
 mod sqlserver;
 mod study;
+mod tables;
 mod told;
 mod verify;
 mod workbench;

@@ -14,7 +14,10 @@ fn servers(trial: &Trial) -> Vec<&Server> {
 }
 
 pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
-    let server = |trial: &Trial| servers(trial).into_iter().find(|server| !server.is_durable).cloned();
+    let server = |trial: &Trial| {
+        let servers = if trial.shown().tells_durability(trial) { Vec::new() } else { servers(trial) };
+        servers.into_iter().find(|server| !server.is_durable).cloned()
+    };
     let durability = trials.iter().find_map(server)?.durability;
     Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(format::per_cent, |_| {
         format!(

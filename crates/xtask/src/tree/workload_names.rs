@@ -14,6 +14,10 @@ const LISTED_IN: &str = "crates/record/src/workload.rs";
 /// Names that are words of the code besides: every session runs scripts, and what is listed is registered. They name a workload in a path alone.
 const ORDINARY: [&str; 2] = ["script", "register"];
 
+/// Names that are words of everything besides: every workload of databases has tables, in modules, types and texts that are called so. They
+/// name a workload as a variant, and as the begin of a parameter's key.
+const EVERYDAY: [&str; 1] = ["tables"];
+
 /// A workload as its folders are called and as its types are.
 struct Workload {
     name: String,
@@ -99,6 +103,11 @@ fn names(token: &Token, around: (Option<&Token>, Option<&Token>), workload: &Wor
     let Workload { name, of_type } = workload;
     let is = |token: Option<&Token>, text: &str| token.is_some_and(|token| token.text == text);
     let text = token.text.as_str();
+    if EVERYDAY.contains(&name.as_str()) {
+        let key = text.trim_matches('"').strip_prefix("workload.");
+        return key.is_some_and(|key| key.starts_with(name.as_str()))
+            || text == of_type && is(around.0, ":") && !is(around.1, ":");
+    }
     if let Some(rest) = text.strip_prefix(of_type.as_str()) {
         return rest.is_empty() || rest.starts_with(|next: char| next.is_uppercase());
     }
@@ -156,6 +165,21 @@ mod tests {
         assert_eq!(found("fn a(script: u8) { b.script(c); }"), 0);
         assert_eq!(found("fn a() { workload::script::run(); }"), 1);
         assert_eq!(found("fn a() { b(\"workload.script.files\"); Workload::Script; }"), 1);
+    }
+
+    /// Each workload of databases has tables.
+    #[test]
+    fn an_everyday_word_names_a_workload_as_a_variant_and_in_keys_alone() {
+        let found = |text: &str| {
+            let list = Source::parse(LISTED_IN, "#[cfg(test)] enum Workload { Tables }").unwrap();
+            check(&[list, Source::parse(SHARED, text).unwrap()], "").len()
+        };
+        assert_eq!(
+            found("use a::tables::{Tables, make}; fn a() { Tables::None; b(\"tables\"); c.tables(); }"),
+            0
+        );
+        assert_eq!(found("fn a() { Work::Tables(b); }"), 1);
+        assert_eq!(found("fn a() { b(\"workload.tables.kind\"); }"), 1);
     }
 
     #[test]

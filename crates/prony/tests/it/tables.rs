@@ -1,0 +1,116 @@
+//! `prony tables`: kinds of tables, as a user measures them.
+
+use serde_json::Value;
+
+use crate::workbench::Workbench;
+
+const SMALL: [&str; 10] =
+    ["--rows", "3000", "--clients", "2", "--point-deletes", "20", "--warm-up", "50ms", "--duration", "300ms"];
+
+/// The kinds of the trials with how each ended.
+fn ended(report: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let trials = report["trials"].as_array().unwrap();
+    trials.iter().map(|trial| (text(&trial["levels"]["kind"]), text(&trial["state"]))).collect()
+}
+
+fn complete(kinds: &[&str]) -> Vec<(String, String)> {
+    kinds.iter().map(|kind| ((*kind).to_owned(), "complete".to_owned())).collect()
+}
+
+#[test]
+fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
+    let bench = Workbench::new();
+    let ran = bench.run(&[&["tables"], &SMALL[..], &["--json"]].concat()).ended_with(0);
+    let ran = ran.says(
+        "5 tables of up to 3,000 rows, one after the other, into prony-tables.sqlite, which is removed",
+    );
+    let report = ran.json();
+    let mut trials = ended(&report);
+    let mut expected = complete(&["row", "volatile", "relaxed", "clustered", "covering"]);
+    trials.sort();
+    expected.sort();
+    assert_eq!(trials, expected, "{}", ran.stderr);
+    for trial in report["trials"].as_array().unwrap() {
+        let tables = &trial["tables"];
+        assert_eq!(tables["operations"].as_array().unwrap().len(), 8, "{tables:#}");
+        assert!(
+            tables["operations"].as_array().unwrap().iter().all(|one| one["seconds"].as_f64().unwrap() > 0.0)
+        );
+        let place = if tables["kind"] == "volatile" { "memory_bytes" } else { "disk_bytes" };
+        assert!(tables["size"][place].as_u64().unwrap() > 50_000, "{tables:#}");
+    }
+    assert_eq!(bench.names("."), ["prony-results"]);
+    let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+    for part in [
+        "WITHOUT ROWID",
+        "vfs=memdb",
+        "PRAGMA synchronous = off",
+        "SQLite has no memory-durable, columnstore, archive, rocks, aria tables",
+        "kind row (reference)",
+        "(×",
+        "load_s",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("make commits durable"), "{text}");
+}
+
+#[test]
+fn kinds_of_a_managed_postgres_are_measured_by_procedures() {
+    let bench = Workbench::new();
+    std::fs::create_dir(bench.path("data")).unwrap();
+    std::fs::set_permissions(bench.path("data"), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .unwrap();
+    let asked = ["tables", "--managed", "postgres", "--data", "data", "--access", "procedure"];
+    let ran = bench.run(&[&asked[..], &SMALL, &["--json"]].concat()).ended_with(0);
+    let report = ran.json();
+    let mut trials = ended(&report);
+    let mut expected = complete(&["row", "volatile", "relaxed", "covering"]);
+    trials.sort();
+    expected.sort();
+    assert_eq!(trials, expected, "{}", ran.stderr);
+    assert!(bench.names("data").is_empty());
+    let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+    for part in
+        ["CREATE UNLOGGED TABLE", "SET synchronous_commit = off", "CLUSTER puts the rows in order once"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+/// A kind that is asked for and not to be had is left out with the reason, and no other one stands in for it.
+#[test]
+fn a_kind_that_the_engine_lacks_is_left_out_with_the_reason() {
+    let bench = Workbench::new();
+    bench.write(
+        "kinds.toml",
+        "title = \"Kinds\"\nblocks = 1\nnoise_floor = false\n[workload.tables]\nrows = 2000\nwarm_up = \"50ms\"\nduration = \"300ms\"\n\
+         [target]\ndatabase = \"sqlite:tables.db\"\n[[axis]]\nkey = \"workload.tables.kind\"\nlevels = [\"row\", \"columnstore\"]\n",
+    );
+    let ran = bench.run(&["study", "run", "kinds.toml", "--json"]).ended_with(0);
+    let report = ran.json();
+    let trials = report["trials"].as_array().unwrap();
+    let skipped: Vec<&Value> = trials.iter().filter(|trial| trial["state"] == "skipped").collect();
+    assert_eq!(skipped.len(), 1, "{}", ran.stderr);
+    assert_eq!(skipped[0]["reason"], "SQLite has no columnstore tables");
+    let told = report["verdicts"].as_array().unwrap().iter().filter_map(|one| one["sentence"].as_str());
+    assert!(
+        told.clone().any(|one| one.contains("SQLite has no columnstore tables")),
+        "{:?}",
+        told.collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_made() {
+    let bench = Workbench::new();
+    let refused = |arguments: &[&str]| bench.run(&[&["tables"], arguments].concat()).ended_with(2).stderr;
+    let told = refused(&["--access", "procedure"]);
+    assert!(told.contains("--access procedure: SQLite has no procedures"), "{told}");
+    let told = refused(&["--kind", "heap"]);
+    assert!(told.contains("`heap` is no kind of table") && told.contains("memory-durable"), "{told}");
+    let told = refused(&["--rows", "10", "--point-deletes", "11"]);
+    assert!(told.contains("--point-deletes: cannot be 11: give 0 to 10"), "{told}");
+    assert!(bench.names(".").is_empty(), "{:?}", bench.names("."));
+}

@@ -1,0 +1,173 @@
+//! Kinds of tables: how one was made, what each operation on it took, and what became of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Loop, Mark, MarkKind, Outage, Outcome, Server, SetUpDatabase};
+
+/// Kind of operation: a client changes one row by its key, conflicts and all.
+pub const POINT_UPDATE: &str = "point_update";
+
+/// Gauge: longest of the last 100 point updates at the end of an interval, in milliseconds.
+pub const LAST_100_MAX: &str = "point_update_last_100_max_ms";
+/// Gauge: the same without what does not count; there is no such part.
+pub const NET_LAST_100_MAX: &str = "point_update_net_last_100_max_ms";
+/// Gauge: time of an interval's point updates, all together, in microseconds.
+pub const NET_US: &str = "point_updates_net_us";
+/// Gauge: point updates of an interval in a target. Targets count from 1.
+#[must_use]
+pub fn target_updates(number: usize) -> String {
+    format!("target_{number}_point_updates")
+}
+
+/// Setup of a trial of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TablesSetup {
+    /// Address without its password.
+    pub target: String,
+    /// Engine: `sqlite`, `postgres`, `mysql`, `sqlserver`.
+    pub engine: String,
+    /// The database; for SQLite the file.
+    pub database: String,
+    /// The server.
+    pub server: Server,
+    /// Kind of the table: `row`, `volatile`, `relaxed` and so on.
+    pub kind: String,
+    /// How such a table is made here: the words of its DDL, and what is set for it.
+    pub made: String,
+    /// How statements come to the server: `ad-hoc`, `prepared`, `procedure`.
+    pub access: String,
+    /// Rows.
+    pub rows: u64,
+    /// Most rows that one UPDATE or DELETE of all rows changes.
+    pub batch_rows: u64,
+    /// Rows that clients delete by their key.
+    pub point_deletes: u64,
+    /// Clients of point operations.
+    pub clients: u32,
+    /// What the engine has no such table for, whatever its server has: a sentence a kind, without its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+    /// Closed: a client's next point update after its last one.
+    #[serde(flatten)]
+    pub pacing: Loop,
+    /// Seed of rows and keys.
+    pub seed: u64,
+}
+
+impl TablesSetup {
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> SetUpDatabase<'_> {
+        let Self { database, target, engine, server, .. } = self;
+        SetUpDatabase { name: database, address: target, engine, server }
+    }
+}
+
+/// What is done to a table, and timed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableOperation {
+    /// All rows are inserted.
+    Load,
+    /// Rows of a value without a key of its own are counted and added up.
+    Select,
+    /// All rows are read by the server, and added up.
+    Scan,
+    /// All rows are grouped and added up.
+    Group,
+    /// One column of all rows is changed.
+    UpdateAll,
+    /// Clients change rows by their keys.
+    PointUpdate,
+    /// Clients delete rows by their keys.
+    PointDelete,
+    /// All rows that are left are deleted.
+    DeleteAll,
+}
+
+impl TableOperation {
+    /// All, in the order in which they are done.
+    pub const ALL: [Self; 8] = [
+        Self::Load,
+        Self::Select,
+        Self::Scan,
+        Self::Group,
+        Self::UpdateAll,
+        Self::PointUpdate,
+        Self::PointDelete,
+        Self::DeleteAll,
+    ];
+}
+
+/// What an operation came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimedOperation {
+    /// Which.
+    pub operation: TableOperation,
+    /// Times that it was done: statements, or rows by their keys.
+    pub count: u64,
+    /// Rows that it inserted, read, changed or deleted, all times together.
+    pub rows: u64,
+    /// Time that it took, all times together, in seconds; of clients from the first one's begin to the last one's end.
+    pub seconds: f64,
+}
+
+/// Bytes that a table takes after it was loaded, as its server tells them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSize {
+    /// On disk, indexes included; none where nobody tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
+    /// In memory, where the table lives there; none of a table that only passes through a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+}
+
+/// What became of a trial of a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TablesOutcome {
+    /// Why there is no such table here: the trial is left out then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
+    /// What was timed, in the order in which it was done.
+    pub operations: Vec<TimedOperation>,
+    /// What the table takes.
+    #[serde(default)]
+    pub size: TableSize,
+    /// Statements that were tried again after a conflict: a deadlock, a serialization failure, another's change.
+    pub retries: u64,
+    /// What the table answered and should not have, with what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
+    /// Point updates whose answer was lost with the connection: whether they were done is not known.
+    #[serde(default)]
+    pub unanswered: u64,
+    /// Clients that stopped before the end, and why: a sentence each.
+    #[serde(default)]
+    pub stopped: Vec<String>,
+    /// Times in which the database could not be used.
+    #[serde(default)]
+    pub outages: Vec<Outage>,
+    /// What else is to be known of the trial, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl TablesOutcome {
+    /// What an operation came to, if it was done.
+    #[must_use]
+    pub fn of(&self, operation: TableOperation) -> Option<&TimedOperation> {
+        self.operations.iter().find(|timed| timed.operation == operation)
+    }
+
+    /// The marks that follow from it.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
+    }
+}
+
+impl From<TablesOutcome> for Outcome {
+    fn from(outcome: TablesOutcome) -> Self {
+        Self::Tables(Box::new(outcome))
+    }
+}

@@ -1,0 +1,73 @@
+//! What a configuration came to over its repeats, and against rows on disk.
+
+use record::{Setup, TablesSetup, Workload};
+
+use super::Tables;
+use crate::configuration::Configuration;
+use crate::report::Report;
+use crate::trial::Trial;
+
+/// The kind that others are set against.
+const REFERENCE: &str = "row";
+
+/// A configuration with the one whose rows are on disk, all else equal.
+pub(super) struct Against<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) setup: &'a TablesSetup,
+    /// None of the reference itself, and where it was not measured.
+    reference: Option<&'a Configuration>,
+}
+
+/// All configurations of tables.
+pub(super) fn all(report: &Report) -> Vec<Against<'_>> {
+    report
+        .configurations_of(Workload::Tables)
+        .filter_map(|configuration| {
+            let own = configuration.setup.as_ref().and_then(Setup::tables)?;
+            let is_reference = |other: &&Configuration| {
+                let other = other.setup.as_ref().and_then(Setup::tables);
+                other.is_some_and(|other| other.kind == REFERENCE && is_alike(other, own))
+            };
+            let reference = report.configurations_of(Workload::Tables).find(is_reference);
+            Some(Against {
+                configuration,
+                setup: own,
+                reference: reference.filter(|_| own.kind != REFERENCE),
+            })
+        })
+        .collect()
+}
+
+/// Whether two trials differ in nothing but the kind of their table.
+fn is_alike(a: &TablesSetup, b: &TablesSetup) -> bool {
+    let of = |setup: &TablesSetup| {
+        let TablesSetup { target, access, rows, batch_rows, point_deletes, clients, .. } = setup;
+        (target.clone(), access.clone(), [*rows, *batch_rows, *point_deletes, u64::from(*clients)])
+    };
+    of(a) == of(b)
+}
+
+impl Against<'_> {
+    /// The mean of a figure over the repeats.
+    pub(super) fn mean(&self, report: &Report, figure: impl Fn(&Tables) -> Option<f64>) -> Option<f64> {
+        mean(self.configuration, report, &figure)
+    }
+
+    /// The same of the reference.
+    pub(super) fn of_reference(
+        &self,
+        report: &Report,
+        figure: impl Fn(&Tables) -> Option<f64>,
+    ) -> Option<f64> {
+        mean(self.reference?, report, &figure)
+    }
+}
+
+fn mean(
+    configuration: &Configuration,
+    report: &Report,
+    figure: &impl Fn(&Tables) -> Option<f64>,
+) -> Option<f64> {
+    let runs = configuration.measured_in(&report.trials).filter_map(Trial::tables);
+    stats::mean(&runs.filter_map(figure).collect::<Vec<f64>>())
+}

@@ -1,0 +1,118 @@
+//! What was measured of each kind of table, and what speaks against it.
+
+use record::{TableOperation, Workload};
+
+use super::figures::{Against, all as configurations};
+use super::{Tables, UNIT};
+use crate::format::{self, duration, grouped};
+use crate::report::Report;
+use crate::verdict::rate::{interval, tail};
+use crate::verdict::server::length_of;
+use crate::verdict::{Level, Verdict};
+
+/// Rule of what a kind came to.
+pub(crate) const KIND: &str = "table_kind";
+
+/// Operations on all rows, as sentences call them.
+const WHOLE: [(TableOperation, &str); 5] = [
+    (TableOperation::Load, "load"),
+    (TableOperation::Scan, "scan"),
+    (TableOperation::Group, "GROUP BY"),
+    (TableOperation::UpdateAll, "UPDATE of all rows"),
+    (TableOperation::DeleteAll, "DELETE of all rows"),
+];
+
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    configurations(report).iter().filter_map(|one| kind(report, one)).collect()
+}
+
+/// `volatile table, …: 12,340 updates/s (this run: 12,100–12,500), p99 2.10 ms; load 1.20 s, scan 0.30 s, …; 71.1 MiB on disk; made with CREATE UNLOGGED TABLE …`.
+fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
+    let configuration = one.configuration;
+    let figures = configuration.main().filter(|_| !configuration.is_failed())?;
+    let text = UNIT.text(figures.per_s?);
+    let mut parts = vec![format!(
+        "{}: {text} by key {}, {}",
+        configuration.name,
+        interval(configuration, UNIT.of(1.0)),
+        tail(configuration, figures)
+    )];
+    let whole = WHOLE.iter().filter_map(|(operation, words)| {
+        let seconds = one.mean(report, |of| of.seconds(*operation))?;
+        Some(format!("{words} {}", duration(seconds)))
+    });
+    parts.push(whole.collect::<Vec<String>>().join(", "));
+    let size = |bytes: Option<f64>, place: &str| {
+        bytes.map(|bytes| format!("{} {place}", format::bytes(bytes as u64)))
+    };
+    parts.extend(size(one.mean(report, |of| Some(of.size.disk_bytes? as f64)), "on disk"));
+    parts.extend(size(one.mean(report, |of| Some(of.size.memory_bytes? as f64)), "in memory"));
+    let server = &one.setup.server;
+    parts.extend((!server.is_durable).then(|| format!("not durable: {}", server.durability)));
+    parts.push(format!("made with {}", one.setup.made));
+    parts.retain(|part| !part.is_empty());
+    Some(Verdict {
+        figure: Some(text),
+        trials: configuration.trials.clone(),
+        ..Verdict::new(Level::Finding, KIND, parts.join("; "))
+    })
+}
+
+/// A level, a rule, and its sentence without the name of the trial.
+type Said = Option<(Level, &'static str, String)>;
+
+pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
+    let of = |doubt: fn(&Tables) -> Said| {
+        report.trials_of(Workload::Tables).filter_map(move |trial| {
+            let (level, rule, sentence) = doubt(trial.tables()?)?;
+            let sentence = format!("{}: {sentence}", trial.name);
+            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+        })
+    };
+    of(wrong).chain(of(stopped)).chain(of(outages)).chain(lacking(report)).collect()
+}
+
+fn wrong(tables: &Tables) -> Said {
+    let wrong = tables.wrong.as_ref()?;
+    let sentence =
+        format!("{wrong}; the table does not hold what was put into it, or does not answer with it");
+    Some((Level::Failure, "table_wrong", sentence))
+}
+
+fn stopped(tables: &Tables) -> Said {
+    let first = tables.stopped.first()?;
+    let who = match (tables.stopped.len(), tables.setup.clients) {
+        (1, 1) => "the only client".to_owned(),
+        (stopped, of) => format!("{stopped} of {of} clients"),
+    };
+    let sentence = format!(
+        "{who} stopped before the end ({}); the figures are those of a smaller load",
+        first.trim_end_matches('.')
+    );
+    Some((Level::Warning, "clients_stopped", sentence))
+}
+
+fn outages(tables: &Tables) -> Said {
+    let first = tables.outages.first()?;
+    let sentence = format!(
+        "the database could not be used{} ({}); {} updates had no answer: whether they were done is not known",
+        length_of(&tables.outages),
+        first.error,
+        grouped(tables.unanswered)
+    );
+    Some((Level::Warning, "outage", sentence))
+}
+
+/// What the engines have no kind for, each sentence once.
+fn lacking(report: &Report) -> Option<Verdict> {
+    let mut told: Vec<&String> = Vec::new();
+    for lacks in
+        report.trials_of(Workload::Tables).filter_map(|trial| trial.tables()).flat_map(|of| &of.setup.lacks)
+    {
+        if !told.contains(&lacks) {
+            told.push(lacks);
+        }
+    }
+    let sentence = told.iter().map(|lacks| lacks.as_str()).collect::<Vec<&str>>().join("; ");
+    (!told.is_empty()).then(|| Verdict::new(Level::Note, "tables_lacking", sentence))
+}

@@ -1,0 +1,287 @@
+//! What a report says of kinds of tables: what each operation took on each of them, against rows on disk, and how each was made.
+
+mod chart;
+mod facts;
+mod figures;
+mod finding;
+mod table;
+
+use record::tables::{LAST_100_MAX, POINT_UPDATE};
+use record::{
+    MeasuredTrial, Outage, Outcome, Sample, Server, Setup, State, TableOperation, TableSize, TablesSetup,
+    TimedOperation, Workload, clients,
+};
+use serde::Serialize;
+use stats::Chance;
+
+use crate::chart::{Chart, strip};
+use crate::csv::{Field, number};
+use crate::format::{self, figure};
+use crate::limit::Limit;
+use crate::metrics::MetricOf;
+use crate::report::Report;
+use crate::section::{Block, Place, Section};
+use crate::trial::{Trial, per_s};
+use crate::unit::Unit;
+use crate::verdict::Verdict;
+use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+
+/// Kinds of tables as a report shows them.
+pub(crate) struct OfTables;
+
+/// Figures of a trial of a table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tables {
+    /// Kind: `row`, `volatile` and so on.
+    pub kind: String,
+    /// What was timed, in the order in which it was done.
+    pub operations: Vec<TimedOperation>,
+    /// What the table took after it was loaded.
+    pub size: TableSize,
+    /// Statements that were tried again after a conflict.
+    pub retries: u64,
+    /// What the table answered and should not have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
+    /// Updates by key whose answer was lost with the connection.
+    pub unanswered: u64,
+    /// Clients that stopped before the end, and why.
+    pub stopped: Vec<String>,
+    /// Times in which the database could not be used.
+    pub outages: Vec<Outage>,
+    /// Setup, for the sentences on it.
+    #[serde(skip)]
+    pub(crate) setup: TablesSetup,
+}
+
+impl Tables {
+    fn of(measured: &MeasuredTrial) -> Option<Self> {
+        let setup = measured.trial.setup.as_ref().and_then(Setup::tables)?;
+        // A trial that was killed has no outcome.
+        let outcome = measured.trial.outcome.as_ref().and_then(Outcome::tables).cloned().unwrap_or_default();
+        Some(Self {
+            kind: setup.kind.clone(),
+            operations: outcome.operations,
+            size: outcome.size,
+            retries: outcome.retries,
+            wrong: outcome.wrong,
+            unanswered: outcome.unanswered,
+            stopped: outcome.stopped,
+            outages: outcome.outages,
+            setup: setup.clone(),
+        })
+    }
+
+    fn timed(&self, operation: TableOperation) -> Option<&TimedOperation> {
+        self.operations.iter().find(|timed| timed.operation == operation)
+    }
+
+    /// Seconds that an operation took; of one that was done several times the mean.
+    pub(crate) fn seconds(&self, operation: TableOperation) -> Option<f64> {
+        let timed = self.timed(operation)?;
+        // Pieces of a whole are no repeats of it.
+        let times = if operation == TableOperation::Select { timed.count as f64 } else { 1.0 };
+        (times > 0.0).then(|| timed.seconds / times)
+    }
+
+    /// Operations by key a second.
+    pub(crate) fn per_s(&self, operation: TableOperation) -> Option<f64> {
+        let timed = self.timed(operation)?;
+        UNIT.within(timed.count, timed.seconds)
+    }
+
+    fn disk_mb(&self) -> Option<f64> {
+        Some(self.size.disk_bytes? as f64 / 1e6)
+    }
+
+    fn memory_mb(&self) -> Option<f64> {
+        Some(self.size.memory_bytes? as f64 / 1e6)
+    }
+}
+
+impl Trial {
+    /// Figures of a table.
+    #[must_use]
+    pub fn tables(&self) -> Option<&Tables> {
+        match &self.worked {
+            Some(Worked::Tables(tables)) => Some(tables),
+            _ => None,
+        }
+    }
+}
+
+/// Share of the updates by key that were tried again from which on locks are told.
+const RETRIED_SHARE: f64 = 0.05;
+
+/// Kinds that are taken because they promise less.
+const NOT_DURABLE: [&str; 3] = ["volatile", "relaxed", "aria"];
+
+/// What updates by key are counted in.
+const UNIT: Unit = Unit::a_second("updates/s", "updates by key a second", "updates by key");
+
+static WORDS: Words = Words {
+    one: "table",
+    many: "tables",
+    anchor: "tables",
+    unit: UNIT,
+    rate_metric: "point_updates_per_s",
+    headlines: &[finding::KIND],
+    replaced: &[],
+    all_in_flight: |slots| match slots {
+        1 => "the one client was waiting for the database".to_owned(),
+        _ => format!("all {} clients were waiting for the database", format::grouped(slots)),
+    },
+};
+
+static LIMITS: Limits = Limits {
+    busy_rule: "tables_cpu",
+    thread: "the busiest load thread",
+    instead: "the CPU of the clients, not the database",
+    remedy: ", and give the load a machine of its own",
+    alone: None,
+    late_remedy: None,
+    is_alone: false,
+};
+
+impl Shown for OfTables {
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+
+    fn worked(&self, measured: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
+        Tables::of(measured).map(|tables| Worked::Tables(Box::new(tables)))
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[POINT_UPDATE]
+    }
+
+    fn metrics(&self) -> &'static [MetricOf] {
+        &[
+            ("point_updates_per_s", |trial| trial.tables()?.per_s(TableOperation::PointUpdate)),
+            ("point_deletes_per_s", |trial| trial.tables()?.per_s(TableOperation::PointDelete)),
+            ("load_s", |trial| trial.tables()?.seconds(TableOperation::Load)),
+            ("select_s", |trial| trial.tables()?.seconds(TableOperation::Select)),
+            ("scan_s", |trial| trial.tables()?.seconds(TableOperation::Scan)),
+            ("group_s", |trial| trial.tables()?.seconds(TableOperation::Group)),
+            ("update_all_s", |trial| trial.tables()?.seconds(TableOperation::UpdateAll)),
+            ("delete_all_s", |trial| trial.tables()?.seconds(TableOperation::DeleteAll)),
+            ("table_disk_mb", |trial| trial.tables()?.disk_mb()),
+            ("table_memory_mb", |trial| trial.tables()?.memory_mb()),
+        ]
+    }
+
+    fn tells_durability(&self, trial: &Trial) -> bool {
+        trial.tables().is_some_and(|tables| NOT_DURABLE.contains(&tables.kind.as_str()))
+    }
+
+    fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
+        trial.tables().into_iter().flat_map(|tables| &tables.outages).collect()
+    }
+
+    fn servers<'a>(&self, setup: &'a Setup) -> Vec<&'a Server> {
+        setup.tables().map(|setup| &setup.server).into_iter().collect()
+    }
+
+    fn by_chance(&self, trial: &Trial) -> Option<Chance> {
+        Chance::of(self.answers_per_s(trial)?, trial.measured_s)
+    }
+
+    /// An invalid trial has said why already.
+    fn is_loaded(&self, trial: &Trial) -> bool {
+        trial.tables().is_some() && trial.state != State::Invalid
+    }
+
+    fn limits(&self) -> &'static Limits {
+        &LIMITS
+    }
+
+    fn findings(&self, report: &Report) -> Vec<Verdict> {
+        finding::all(report)
+    }
+
+    fn doubts(&self, report: &Report) -> Vec<Verdict> {
+        finding::doubts(report)
+    }
+
+    /// Locks, where many were tried again.
+    fn waits(&self, trial: &Trial) -> Option<Limit> {
+        let tables = trial.tables()?;
+        let updates = tables.timed(TableOperation::PointUpdate).filter(|timed| timed.count > 0)?;
+        let retried = tables.retries as f64 / updates.count as f64;
+        Limit::of("locks", Some(retried), RETRIED_SHARE, [": ", " of the updates by key were tried again"])
+    }
+
+    fn sections(&self, report: &Report) -> Vec<Section> {
+        let main = table::operations(report).map(Block::main);
+        let made = table::made(report).map(Block::Table);
+        vec![Section { place: Place::Figures, blocks: main.into_iter().chain(made).collect() }]
+    }
+
+    fn overview(&self, report: &Report) -> Vec<Chart> {
+        let heading = "Response time of an update by key of each kind of table";
+        strip::strip(report, Workload::Tables, heading).into_iter().collect()
+    }
+
+    fn course(&self, trial: &Trial) -> Vec<Chart> {
+        chart::all(trial)
+    }
+
+    fn ink(&self, kind: &str) -> usize {
+        usize::from(kind != POINT_UPDATE)
+    }
+
+    fn seconds(&self) -> &'static [Second] {
+        &[
+            Second { head: "updates/s", value: |main, s| per_s(main, s), print: figure },
+            Second { head: "retries", value: |_, s| gauge(s, clients::RETRIES), print: figure },
+            Second {
+                head: "longest of 100",
+                value: |_, s| gauge(s, LAST_100_MAX).map(|ms| ms * 1e3),
+                print: format::latency,
+            },
+        ]
+    }
+
+    fn facts(&self, setup: &Setup) -> Option<Facts> {
+        setup.tables().map(facts::facts)
+    }
+
+    fn method(&self, _: &Report) -> Vec<String> {
+        METHOD.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn columns(&self) -> &'static [Field] {
+        &[
+            ("table_kind", |trial| Some(trial.tables()?.kind.clone())),
+            ("point_updates_per_s", |trial| number(trial.tables()?.per_s(TableOperation::PointUpdate)?)),
+            ("point_deletes_per_s", |trial| number(trial.tables()?.per_s(TableOperation::PointDelete)?)),
+            ("load_s", |trial| number(trial.tables()?.seconds(TableOperation::Load)?)),
+            ("select_s", |trial| number(trial.tables()?.seconds(TableOperation::Select)?)),
+            ("scan_s", |trial| number(trial.tables()?.seconds(TableOperation::Scan)?)),
+            ("group_s", |trial| number(trial.tables()?.seconds(TableOperation::Group)?)),
+            ("update_all_s", |trial| number(trial.tables()?.seconds(TableOperation::UpdateAll)?)),
+            ("delete_all_s", |trial| number(trial.tables()?.seconds(TableOperation::DeleteAll)?)),
+            ("table_disk_bytes", |trial| Some(trial.tables()?.size.disk_bytes?.to_string())),
+            ("table_memory_bytes", |trial| Some(trial.tables()?.size.memory_bytes?.to_string())),
+            ("retried_statements", |trial| Some(trial.tables()?.retries.to_string())),
+        ]
+    }
+}
+
+const METHOD: [&str; 3] = [
+    "Every kind of table gets the same rows, made from the seed, and the same operations in the same order: load, SELECT by value, scan, \
+     GROUP BY, UPDATE of all rows, updates by key of many clients, deletes by key of as many, DELETE of the rest. Each is timed by itself; \
+     the time of a load is that of its INSERTs or COPY, and leaves out what makes the rows and the statistics that follow.",
+    "What each operation answers is known from the rows: counts, sums, groups, and after the clients the sum of all amounts, which has each \
+     acknowledged update once. Another answer fails the trial.",
+    "A statement that a deadlock, a serialization failure or another's change ended is tried again at once; its time has all tries in it. A \
+     figure in brackets is the time of the same on rows on disk divided by this time: ×2 is twice as fast. Of sizes it is how much smaller.",
+];
+
+fn gauge(sample: &Sample, name: &str) -> Option<f64> {
+    sample.gauges.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests;

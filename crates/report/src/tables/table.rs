@@ -1,0 +1,84 @@
+//! Tables of kinds of tables: what each operation took, and how each table was made.
+
+use record::TableOperation;
+
+use super::Tables;
+use super::figures::{Against, all};
+use crate::format::{self, figure, grouped};
+use crate::report::Report;
+use crate::table::{Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+
+/// What a column is of, and whether more is better.
+type Of = (fn(&Tables) -> Option<f64>, Print, bool);
+type Print = fn(f64) -> String;
+
+const COLUMNS: [Of; 10] = [
+    (|of| of.seconds(TableOperation::Load), format::duration, false),
+    (|of| of.seconds(TableOperation::Select), format::duration, false),
+    (|of| of.seconds(TableOperation::Scan), format::duration, false),
+    (|of| of.seconds(TableOperation::Group), format::duration, false),
+    (|of| of.seconds(TableOperation::UpdateAll), format::duration, false),
+    (|of| of.per_s(TableOperation::PointUpdate), figure, true),
+    (|of| of.per_s(TableOperation::PointDelete), figure, true),
+    (|of| of.seconds(TableOperation::DeleteAll), format::duration, false),
+    (|of| Some(of.size.disk_bytes? as f64), |bytes| format::bytes(bytes as u64), false),
+    (|of| Some(of.size.memory_bytes? as f64), |bytes| format::bytes(bytes as u64), false),
+];
+
+/// Kinds by operations, each with how much better it is than on rows on disk.
+pub(super) fn operations(report: &Report) -> Option<Table> {
+    let all = all(report);
+    let keys: Vec<String> = level_keys(report.trials_of(record::Workload::Tables))
+        .into_iter()
+        .filter(|key| !key.ends_with("tables.kind") && key != "kind")
+        .collect();
+    let mut columns = vec![words("kind", "kind of table", 0)];
+    columns.extend(level_columns(&keys));
+    columns.extend([
+        column("load", "time to insert all rows", 0),
+        column("SELECT", "time of a SELECT by value", 1),
+        column("scan", "time to read and add up all rows", 0),
+        column("GROUP BY", "time to group and add up all rows", 1),
+        column("UPDATE all", "time to change one column of all rows", 0),
+        column("updates/s", "updates by key a second, all clients together", 0),
+        column("deletes/s", "deletes by key a second, all clients together", 1),
+        column("DELETE all", "time to delete the rows that are left", 1),
+        column("on disk", "size after the load, indexes included", 1),
+        column("in memory", "size after the load, where the table lives in memory", 2),
+        column("retries", "statements that were tried again after a conflict, all runs together", 3),
+    ]);
+    let table = Table::of("Kinds of tables", columns, all.iter().map(|one| row(report, one, &keys)));
+    table.map(|table| table.without_empty_columns(&["in memory", "on disk"]))
+}
+
+fn row(report: &Report, one: &Against<'_>, keys: &[String]) -> Row {
+    let mut cells = vec![one.setup.kind.clone()];
+    cells.extend(level_cells(true, &one.configuration.levels, keys));
+    cells.extend(COLUMNS.iter().map(|(of, print, is_rate)| {
+        let value = one.mean(report, of);
+        let ratio = value.zip(one.of_reference(report, of)).and_then(|(own, reference)| {
+            let (better, worse) = if *is_rate { (own, reference) } else { (reference, own) };
+            (worse > 0.0).then(|| format!(" (×{})", figure(better / worse)))
+        });
+        dash(value.map(|value| format!("{}{}", print(value), ratio.unwrap_or_default())))
+    }));
+    let runs = one.configuration.measured_in(&report.trials);
+    cells.push(grouped(runs.filter_map(crate::trial::Trial::tables).map(|of| of.retries).sum()));
+    Row::of(cells)
+}
+
+/// How each kind is made, in the words of its engine.
+pub(super) fn made(report: &Report) -> Option<Table> {
+    let columns = vec![
+        words("kind", "kind of table", 0),
+        words("access", "how statements come to the server", 0),
+        words("how it is made", "DDL and settings", 0),
+        words("durable", "what a commit guarantees", 1),
+    ];
+    let row = |one: &Against<'_>| {
+        let setup = one.setup;
+        let cells = [&setup.kind, &setup.access, &setup.made, &setup.server.durability];
+        Row::of(cells.into_iter().cloned().collect())
+    };
+    Table::of("How the tables are made", columns, all(report).iter().map(row))
+}

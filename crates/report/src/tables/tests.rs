@@ -1,0 +1,144 @@
+//! What is said of kinds of tables, of trials made by hand.
+
+use record::{Loop, TablesOutcome};
+
+use super::*;
+use crate::fixture::{self, Sold};
+use crate::verdict::Level;
+
+fn setup(trial: &MeasuredTrial, kind: &str) -> TablesSetup {
+    let server: Server = trial.trial.setup.as_ref().unwrap().orders().unwrap().targets[0].server.clone();
+    TablesSetup {
+        target: "postgres://me@db-1".to_owned(),
+        engine: "postgres".to_owned(),
+        database: "prony_tables".to_owned(),
+        server,
+        kind: kind.to_owned(),
+        made: format!("CREATE a {kind} TABLE"),
+        access: "prepared".to_owned(),
+        rows: 1_000,
+        batch_rows: 1_000,
+        point_deletes: 10,
+        clients: 8,
+        lacks: vec!["PostgreSQL has no columnstore tables".to_owned()],
+        pacing: Loop::Closed { think_time_us: 0.0 },
+        seed: 42,
+    }
+}
+
+/// A trial in which whole operations take so many seconds.
+fn trial(number: u32, kind: &str, seconds: f64, change: impl FnOnce(&mut TablesOutcome)) -> MeasuredTrial {
+    let mut trial = Sold::at(&format!("{kind} table"), &[100.0]).trial(number);
+    for sample in &mut trial.samples {
+        let of = sample.operations.remove("order").unwrap();
+        sample.operations = [(POINT_UPDATE.to_owned(), of)].into();
+    }
+    let of = trial.measured.remove("order").unwrap();
+    trial.measured = [(POINT_UPDATE.to_owned(), of)].into();
+    let setup = setup(&trial, kind);
+    let timed = |operation| TimedOperation { operation, count: 5, rows: 1_000, seconds };
+    let mut outcome = TablesOutcome {
+        operations: TableOperation::ALL.map(timed).to_vec(),
+        size: TableSize { disk_bytes: Some((seconds * 1e6) as u64), memory_bytes: None },
+        ..TablesOutcome::default()
+    };
+    change(&mut outcome);
+    trial.trial.workload = Workload::Tables;
+    trial.trial.main = Workload::Tables.main();
+    trial.trial.setup = Some(Setup::Tables(Box::new(setup)));
+    trial.trial.outcome = Some(outcome.into());
+    trial
+}
+
+fn report(change: impl FnOnce(&mut TablesOutcome)) -> Report {
+    let trials = vec![trial(1, "row", 2.0, |_| {}), trial(2, "volatile", 0.5, change)];
+    Report::of(&fixture::study("tables", trials))
+}
+
+fn said(report: &Report, level: Level) -> String {
+    let of = |verdict: &&Verdict| verdict.level == level;
+    let said = report.verdicts.iter().filter(of).map(|verdict| verdict.sentence.clone());
+    said.collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn each_kind_is_told_with_what_its_operations_took_and_its_size() {
+    let told = said(&report(|_| {}), Level::Finding);
+    let volatile = told.lines().find(|line| line.starts_with("volatile table: ")).unwrap();
+    for part in [
+        "updates/s by key",
+        "load 500 ms",
+        "UPDATE of all rows 500 ms",
+        "on disk",
+        "made with CREATE a volatile TABLE",
+    ] {
+        assert!(volatile.contains(part), "{part} in {volatile}");
+    }
+}
+
+#[test]
+fn the_table_sets_each_kind_against_rows_on_disk() {
+    let report = report(|_| {});
+    let table = table::operations(&report).unwrap();
+    let cells = |row: usize, head: &str| {
+        let column = table.columns.iter().position(|column| column.head == head).unwrap();
+        table.rows[row].cells[column].clone()
+    };
+    assert_eq!([cells(0, "kind"), cells(1, "kind")], ["row", "volatile"]);
+    assert_eq!([cells(0, "load"), cells(1, "load")], ["2.00 s", "500 ms (×4.00)"]);
+    // Of several SELECTs the mean; five in half a second are ten a second.
+    assert_eq!(cells(1, "SELECT"), "100 ms (×4.00)");
+    assert_eq!(cells(1, "updates/s"), "10.0 (×4.00)");
+    assert!(cells(1, "on disk").ends_with("(×4.00)"), "{}", cells(1, "on disk"));
+    let made = table::made(&report).unwrap();
+    assert_eq!(made.rows[1].cells[2], "CREATE a volatile TABLE");
+}
+
+/// Who takes such a kind knows it; of rows on disk it is a doubt.
+#[test]
+fn that_commits_may_be_lost_is_a_finding_of_the_kinds_that_are_so() {
+    let lost = |kind: &str| {
+        let mut trial = trial(1, kind, 1.0, |_| {});
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        (setup.server.is_durable, setup.server.durability) = (false, "gone with the program".to_owned());
+        Report::of(&fixture::study("tables", vec![trial]))
+    };
+    let told = |report: &Report| report.verdicts.iter().any(|verdict| verdict.rule == "server_not_durable");
+    assert!(!told(&lost("volatile")) && told(&lost("row")));
+    assert!(said(&lost("volatile"), Level::Finding).contains("not durable: gone with the program"));
+}
+
+#[test]
+fn other_rows_are_no_reference() {
+    let mut other = trial(2, "volatile", 0.5, |_| {});
+    let Some(Setup::Tables(setup)) = &mut other.trial.setup else { panic!("a table") };
+    setup.rows = 2_000;
+    let report = Report::of(&fixture::study("tables", vec![trial(1, "row", 2.0, |_| {}), other]));
+    let table = table::operations(&report).unwrap();
+    assert!(table.rows.iter().all(|row| row.cells.iter().all(|cell| !cell.contains('×'))));
+}
+
+#[test]
+fn what_went_wrong_is_told_and_what_an_engine_lacks_once() {
+    let report = report(|outcome| {
+        outcome.wrong = Some("the scan answered [1], and the rows give [2]".to_owned());
+        outcome.stopped = vec!["client 3: gone".to_owned()];
+        outcome.outages =
+            vec![Outage { start_s: 3.0, end_s: Some(4.5), attempts: 3, error: "reset".to_owned() }];
+        outcome.unanswered = 4;
+    });
+    assert!(said(&report, Level::Failure).contains("volatile table: the scan answered [1]"));
+    let warnings = said(&report, Level::Warning);
+    for part in ["1 of 8 clients stopped", "4 updates had no answer"] {
+        assert!(warnings.contains(part), "{part} in {warnings}");
+    }
+    let notes = said(&report, Level::Note);
+    assert_eq!(notes.matches("PostgreSQL has no columnstore tables").count(), 1, "{notes}");
+}
+
+#[test]
+fn many_retries_are_locks() {
+    let report = report(|outcome| outcome.retries = 3_000);
+    let limit = OfTables.waits(&report.trials[1]).unwrap();
+    assert!(format!("{limit:?}").contains("\"locks\""), "{limit:?}");
+}

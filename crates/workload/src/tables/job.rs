@@ -1,0 +1,144 @@
+//! A trial of a table that can be run: settings with every default filled in and every contradiction refused.
+
+use database::Dialect;
+use load::{JobError, Pacing, Phases, Problems, Span};
+use record::Parameter;
+use serde::{Deserialize, Serialize};
+
+use super::kind::{Access, Kind};
+use super::settings::Settings;
+use crate::TrialError;
+use crate::clients::Schedule;
+
+/// Rows where nothing else is said.
+const ROWS: u64 = 1_000_000;
+/// Most rows: keys and sums of amounts are exact in what every engine sends.
+const ROWS_MAX: u64 = 10_000_000_000;
+/// Most clients.
+const CLIENTS_MAX: u32 = 100_000;
+/// Rows of a statement that changes all.
+const BATCH_ROWS: u64 = 1_000_000;
+/// Part of the rows that clients delete by their keys.
+const DELETED_PART: u64 = 100;
+/// Warm-up where nothing else is said.
+const WARM_UP: Span = Span::seconds(2);
+/// Length of the window where nothing else is said.
+const DURATION: Span = Span::seconds(10);
+/// Clients that begin each second: all of them, at once.
+const RAMP_RATE: f64 = 1e8;
+
+/// One trial of a table, complete and without contradiction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Kind of table.
+    pub kind: Kind,
+    /// How statements come to the server.
+    pub access: Access,
+    /// Rows.
+    pub rows: u64,
+    /// Most rows that one statement changes.
+    pub batch_rows: u64,
+    /// Clients.
+    pub clients: u32,
+    /// Rows that clients delete.
+    pub point_deletes: u64,
+    /// Warm-up and window of updates by key.
+    pub phases: Phases,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Job {
+    /// Fills in the defaults and checks everything that can be known without a database.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn of(settings: &Settings) -> Result<Self, Vec<JobError>> {
+        let rows = settings.rows.unwrap_or(ROWS);
+        let mut problems = Problems::default();
+        problems.within("rows", settings.rows, 1, ROWS_MAX);
+        problems.within("batch_rows", settings.batch_rows, 1, ROWS_MAX);
+        problems.within("clients", settings.clients, 1, CLIENTS_MAX);
+        problems.within("point_deletes", settings.point_deletes, 0, rows);
+        problems.some_time("duration", settings.duration);
+        problems.no_age("duration", settings.duration);
+        problems.no_age("warm_up", settings.warm_up);
+        problems.none()?;
+        Ok(Self {
+            kind: settings.kind.unwrap_or_default(),
+            access: settings.access.unwrap_or_default(),
+            rows,
+            batch_rows: settings.batch_rows.unwrap_or(BATCH_ROWS),
+            clients: settings.clients.unwrap_or(8),
+            point_deletes: settings.point_deletes.unwrap_or(rows / DELETED_PART),
+            phases: Phases {
+                warm_up: settings.warm_up.unwrap_or(WARM_UP),
+                measure: settings.duration.unwrap_or(DURATION),
+            },
+            seed: settings.seed.unwrap_or(42),
+        })
+    }
+
+    /// When clients update rows by their keys.
+    pub(super) fn schedule(&self) -> Schedule {
+        Schedule {
+            clients: self.clients,
+            ramp_rate_per_s: RAMP_RATE,
+            pacing: Pacing::Closed { think_time: Span::ZERO },
+            cpu_target: None,
+            phases: self.phases,
+            latency_limit: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Whether an engine can do what a job asks of every database of this dialect.
+///
+/// # Errors
+/// Names the parameter, its value and what there is. A kind that a dialect lacks is no error: its trial is left out, with the reason.
+pub fn check(job: &Job, dialect: Dialect) -> Result<(), TrialError> {
+    match job.access.lacks(dialect) {
+        Some(lacks) => {
+            let parameter = Parameter::new("workload.tables.access").of(job.access);
+            Err(TrialError::Load(format!("{parameter}: {lacks}")))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(text: &str) -> Result<Job, String> {
+        let settings: Settings = toml::from_str(text).unwrap();
+        Job::of(&settings)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn nothing_has_to_be_said() {
+        let job = job("").unwrap();
+        assert_eq!(
+            (job.kind, job.access, job.rows, job.point_deletes),
+            (Kind::Row, Access::Prepared, ROWS, 10_000)
+        );
+        assert_eq!(job.phases, Phases { warm_up: WARM_UP, measure: DURATION });
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let told =
+            job("rows = 0\nclients = 0\nbatch_rows = 0\nduration = \"0s\"\npoint_deletes = 9").unwrap_err();
+        assert_eq!(told.lines().count(), 5, "{told}");
+        assert!(told.contains("point_deletes cannot be 9: give 0 to 0"), "{told}");
+    }
+
+    #[test]
+    fn procedures_are_refused_where_there_are_none() {
+        let job = job("access = \"procedure\"").unwrap();
+        assert!(check(&job, Dialect::Sqlite).unwrap_err().to_string().contains("SQLite has no procedures"));
+        check(&job, Dialect::Postgres).unwrap();
+    }
+}

@@ -1,0 +1,345 @@
+//! How a kind of table is made on an engine: its DDL, what its sessions set, and what is set for all; or that the engine has none.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use database::{Dialect, Error, Session, Value};
+
+use super::kind::{Access, Kind};
+use super::statements::file;
+
+/// How a table is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    /// Script that makes it.
+    pub(super) create: &'static str,
+    /// Script that every session runs first; empty for none.
+    pub(super) session: String,
+    /// What is set for all sessions, and set back at the end.
+    pub(super) set: Option<Setting>,
+    /// Storage engine that the server has to have.
+    engine: Option<&'static str>,
+    /// What the table needs of its database.
+    needs: Option<&'static str>,
+    /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
+    pub(super) is_lost: Option<&'static str>,
+    /// Whether its rows live in memory.
+    pub(super) is_in_memory: bool,
+    /// Whether procedures on it are compiled to machine code.
+    pub(super) is_compiled: bool,
+}
+
+/// A setting that is no session's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// InnoDB's log is flushed once a second, of all databases of the server.
+    FlushLog,
+    /// Delayed durability of the database.
+    DelayedDurability,
+}
+
+/// The columns besides the key, as all files have them.
+const COLUMNS: &str =
+    "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL";
+
+/// What a row takes of a MEMORY table at most: its texts are as long as they may be. The server's own 16 MB hold some ten thousand rows;
+/// a bound that is far too large is no way out, since its blocks are a part of that.
+const HEAP_ROW_BYTES: u64 = 512;
+/// Least bound of a MEMORY table: the server's own.
+const HEAP_BYTES_LEAST: u64 = 16 << 20;
+
+/// The kinds of tables that a dialect can have; whether its server has them is known to that alone.
+#[must_use]
+pub fn kinds_of(dialect: Dialect) -> Vec<Kind> {
+    Kind::ALL.into_iter().filter(|kind| Made::of(*kind, dialect, 1).is_ok()).collect()
+}
+
+/// What a dialect has no such table for: sentences without their ends.
+pub(super) fn lacking(dialect: Dialect) -> Vec<String> {
+    let lacked = Kind::ALL.into_iter().filter(|kind| Made::of(*kind, dialect, 1).is_err());
+    let (explained, plain): (Vec<Kind>, Vec<Kind>) =
+        lacked.partition(|kind| why_not(*kind, dialect).is_some());
+    let names = plain.into_iter().map(Kind::name).collect::<Vec<&str>>().join(", ");
+    let plain = (!names.is_empty()).then(|| format!("{} no {names} tables", has(dialect)));
+    let explained = explained.into_iter().filter_map(|kind| why_not(kind, dialect)).map(str::to_owned);
+    plain.into_iter().chain(explained).collect()
+}
+
+impl Made {
+    /// How a kind is made for so many rows.
+    ///
+    /// # Errors
+    /// Why a dialect has none, a sentence without its end.
+    pub(super) fn of(kind: Kind, dialect: Dialect, rows: u64) -> Result<Self, String> {
+        let create = file(dialect).create(kind).ok_or_else(|| lacks(kind, dialect))?;
+        let made = Self {
+            create,
+            session: String::new(),
+            set: None,
+            engine: None,
+            needs: None,
+            is_lost: None,
+            is_in_memory: false,
+            is_compiled: false,
+        };
+        Ok(match dialect {
+            Dialect::Sqlite => made.of_sqlite(kind),
+            Dialect::Postgres => made.of_postgres(kind),
+            Dialect::Mysql => made.of_mysql(kind, rows),
+            Dialect::SqlServer => made.of_sql_server(kind),
+        })
+    }
+
+    fn of_sqlite(self, kind: Kind) -> Self {
+        /// A database in memory is gone with its last session, and each trial has one of its own.
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        match kind {
+            Kind::Volatile => {
+                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                let session = format!("ATTACH 'file:/prony_tables_{number}?vfs=memdb' AS memory");
+                let is_lost = Some("the table is in memory, and gone with the program");
+                Self { session, is_lost, is_in_memory: true, ..self }
+            }
+            Kind::Relaxed => Self { session: "PRAGMA synchronous = off".to_owned(), ..self },
+            Kind::Row
+            | Kind::MemoryDurable
+            | Kind::Clustered
+            | Kind::Covering
+            | Kind::Columnstore
+            | Kind::Archive
+            | Kind::Rocks
+            | Kind::Aria => self,
+        }
+    }
+
+    fn of_postgres(self, kind: Kind) -> Self {
+        match kind {
+            Kind::Volatile => {
+                Self { is_lost: Some("the table is not logged, and empty after a crash"), ..self }
+            }
+            Kind::Relaxed => Self { session: "SET synchronous_commit = off".to_owned(), ..self },
+            Kind::Row
+            | Kind::MemoryDurable
+            | Kind::Clustered
+            | Kind::Covering
+            | Kind::Columnstore
+            | Kind::Archive
+            | Kind::Rocks
+            | Kind::Aria => self,
+        }
+    }
+
+    fn of_mysql(self, kind: Kind, rows: u64) -> Self {
+        match kind {
+            Kind::Volatile => Self {
+                session: format!(
+                    "SET SESSION max_heap_table_size = {}",
+                    rows.saturating_mul(HEAP_ROW_BYTES).max(HEAP_BYTES_LEAST)
+                ),
+                engine: Some("MEMORY"),
+                is_lost: Some("the table is in memory, and empty after a restart"),
+                is_in_memory: true,
+                ..self
+            },
+            Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
+            Kind::Rocks => Self { engine: Some("ROCKSDB"), ..self },
+            Kind::Aria => Self {
+                engine: Some("Aria"),
+                is_lost: Some(
+                    "Aria has no transactions and a log of its own, and what the server tells is of InnoDB's",
+                ),
+                ..self
+            },
+            Kind::Row
+            | Kind::MemoryDurable
+            | Kind::Clustered
+            | Kind::Covering
+            | Kind::Columnstore
+            | Kind::Archive => self,
+        }
+    }
+
+    fn of_sql_server(self, kind: Kind) -> Self {
+        match kind {
+            Kind::Volatile | Kind::MemoryDurable => Self {
+                is_lost: (kind == Kind::Volatile)
+                    .then_some("the rows are in memory alone, and gone after a restart"),
+                needs: file(Dialect::SqlServer).memory_filegroup,
+                is_in_memory: true,
+                is_compiled: true,
+                ..self
+            },
+            Kind::Relaxed => Self { set: Some(Setting::DelayedDurability), ..self },
+            Kind::Row
+            | Kind::Clustered
+            | Kind::Covering
+            | Kind::Columnstore
+            | Kind::Archive
+            | Kind::Rocks
+            | Kind::Aria => self,
+        }
+    }
+
+    /// How it is made, in the words of the engine: DDL and settings.
+    pub(super) fn words(&self, access: Access) -> String {
+        let lines = self.create.lines().filter(|line| !line.starts_with("--"));
+        // All kinds have the same columns besides the key.
+        let create = lines.collect::<Vec<&str>>().join(" ").replace(COLUMNS, "…");
+        let set = self.set.map(|setting| setting.words().to_owned());
+        let session = (!self.session.is_empty()).then(|| self.session.clone());
+        let compiled = (self.is_compiled && access == Access::Procedure)
+            .then(|| "procedures WITH NATIVE_COMPILATION".to_owned());
+        let parts: Vec<String> = [Some(create.trim_end_matches(';').to_owned()), session, set, compiled]
+            .into_iter()
+            .flatten()
+            .collect();
+        parts.join("; ")
+    }
+
+    /// Why the server does not have what the table is made with, if so.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn missing(&self, kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
+        let Some(engine) = self.engine else { return Ok(None) };
+        let asked = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = ? AND SUPPORT IN ('YES', 'DEFAULT')";
+        let found = session.query(asked, &[Value::Text(engine.to_owned())]).await?;
+        let is_there = found.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
+        Ok((!is_there)
+            .then(|| format!("this server has no {kind} tables: it has no storage engine {engine}")))
+    }
+
+    /// Makes what the table needs of its database.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn prepare(&self, session: &mut Session) -> Result<(), Error> {
+        match self.needs {
+            Some(needs) => session.script(needs).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a dialect has no such table.
+fn lacks(kind: Kind, dialect: Dialect) -> String {
+    let why = why_not(kind, dialect).map(str::to_owned);
+    why.unwrap_or_else(|| format!("{} no {kind} tables", has(dialect)))
+}
+
+/// Why not, where there is more to say of it.
+const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
+    match (dialect, kind) {
+        (Dialect::Postgres, Kind::Clustered) => Some(
+            "PostgreSQL has no clustered tables: CLUSTER puts the rows in order once, and later ones lie anywhere",
+        ),
+        (Dialect::Mysql, Kind::Clustered) => {
+            Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
+        }
+        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer, _) => None,
+    }
+}
+
+/// Who has: `SQLite has`.
+const fn has(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "SQLite has",
+        Dialect::Postgres => "PostgreSQL has",
+        Dialect::Mysql => "MySQL and MariaDB have",
+        Dialect::SqlServer => "SQL Server has",
+    }
+}
+
+impl Setting {
+    /// What is set, as its server spells it.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::FlushLog => {
+                "SET GLOBAL innodb_flush_log_at_trx_commit = 2 (of the whole server; set back at the end)"
+            }
+            Self::DelayedDurability => {
+                "ALTER DATABASE … SET DELAYED_DURABILITY = FORCED (set back at the end)"
+            }
+        }
+    }
+
+    /// Sets it, and gives the script that sets it back.
+    ///
+    /// # Errors
+    /// Those of the database: the user may not set what is the whole server's.
+    pub(super) async fn set(self, session: &mut Session) -> Result<String, Error> {
+        match self {
+            Self::FlushLog => {
+                let was = session
+                    .query("SELECT CAST(@@GLOBAL.innodb_flush_log_at_trx_commit AS SIGNED)", &[])
+                    .await?;
+                let was =
+                    was.first().and_then(|row| row.first()).and_then(Value::integer).ok_or_else(|| {
+                        Error::Statement(
+                            "the server does not tell innodb_flush_log_at_trx_commit, and it is not changed"
+                                .to_owned(),
+                        )
+                    })?;
+                session.script("SET GLOBAL innodb_flush_log_at_trx_commit = 2").await?;
+                Ok(format!("SET GLOBAL innodb_flush_log_at_trx_commit = {was}"))
+            }
+            Self::DelayedDurability => {
+                let was = "SELECT delayed_durability_desc FROM sys.databases WHERE database_id = DB_ID()";
+                let was = session.query(was, &[]).await?;
+                let was = was
+                    .first()
+                    .and_then(|row| row.first())
+                    .and_then(Value::text)
+                    .unwrap_or("DISABLED")
+                    .to_owned();
+                session.script("ALTER DATABASE CURRENT SET DELAYED_DURABILITY = FORCED").await?;
+                Ok(format!("ALTER DATABASE CURRENT SET DELAYED_DURABILITY = {was}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_dialect_has_its_kinds_and_says_what_it_lacks() {
+        let names = |dialect| kinds_of(dialect).into_iter().map(Kind::name).collect::<Vec<_>>().join(" ");
+        assert_eq!(names(Dialect::Sqlite), "row volatile relaxed clustered covering");
+        assert_eq!(names(Dialect::Postgres), "row volatile relaxed covering");
+        assert_eq!(names(Dialect::Mysql), "row volatile relaxed covering rocks aria");
+        assert_eq!(
+            names(Dialect::SqlServer),
+            "row volatile relaxed memory-durable clustered covering columnstore archive"
+        );
+        let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
+        assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
+        assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
+        assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is clustered already"));
+        assert_eq!(
+            lacking(Dialect::Sqlite),
+            ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
+        );
+        assert_eq!(lacking(Dialect::Postgres).len(), 2);
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_engine() {
+        let words = |kind, dialect, access| Made::of(kind, dialect, 1).unwrap().words(access);
+        let unlogged = words(Kind::Volatile, Dialect::Postgres, Access::Prepared);
+        assert_eq!(unlogged, "CREATE UNLOGGED TABLE prony_rows (id bigint PRIMARY KEY, …)");
+        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::SqlServer] {
+            for kind in kinds_of(dialect) {
+                let words = words(kind, dialect, Access::Prepared);
+                assert!(words.contains('…') && !words.contains("note"), "{words}");
+            }
+        }
+        let late = words(Kind::Relaxed, Dialect::Postgres, Access::Prepared);
+        assert!(late.ends_with("; SET synchronous_commit = off"), "{late}");
+        let heap = words(Kind::Volatile, Dialect::Mysql, Access::Prepared);
+        assert!(heap.contains("ENGINE=MEMORY") && !heap.contains("A hash"), "{heap}");
+        assert!(words(Kind::Relaxed, Dialect::Mysql, Access::Prepared).contains("of the whole server"));
+        let native = |access| words(Kind::MemoryDurable, Dialect::SqlServer, access).contains("NATIVE");
+        assert!(native(Access::Procedure) && !native(Access::AdHoc));
+    }
+}

@@ -1,0 +1,28 @@
+//! Kinds of tables: the same rows and the same operations over a table that is made in one way or another. In memory or on disk,
+//! durable or not, compiled or not, by rows or by columns.
+//!
+//! What each operation answers is known from the rows, so that a wrong answer is found. Nothing is concluded here.
+
+mod data;
+mod job;
+mod kind;
+mod made;
+mod settings;
+mod size;
+mod statements;
+mod table;
+mod trial;
+mod updates;
+mod workload;
+
+#[cfg(test)]
+mod server_tests;
+
+/// Name of the database that is made for a run.
+pub const DATABASE: &str = "prony_tables";
+
+pub use job::{Job, check};
+pub use kind::{Access, Kind};
+pub use made::kinds_of;
+pub use settings::Settings;
+pub use trial::run;

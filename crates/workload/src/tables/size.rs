@@ -1,0 +1,76 @@
+//! What a table takes, as its server tells it.
+
+use database::{Dialect, Error, Session, Value};
+use record::TableSize;
+
+use super::made::Made;
+
+/// Asks for the table's size on disk, or in memory where it lives there.
+///
+/// # Errors
+/// Those of the database.
+pub(super) async fn of(session: &mut Session, made: &Made) -> Result<TableSize, Error> {
+    let disk_bytes = ask(session, on_disk(session.dialect(), made)).await?;
+    let memory_bytes = ask(session, in_memory(session.dialect(), made)).await?;
+    Ok(TableSize { disk_bytes, memory_bytes })
+}
+
+async fn ask(session: &mut Session, sql: Option<&str>) -> Result<Option<u64>, Error> {
+    let Some(sql) = sql else { return Ok(None) };
+    // Not all that speaks T-SQL tells it.
+    if let Some(view) = sql.split_whitespace().find(|word| word.starts_with("sys."))
+        && session
+            .query(&format!("SELECT OBJECT_ID('{view}')"), &[])
+            .await?
+            .first()
+            .is_none_or(|row| row[0] == Value::Null)
+    {
+        return Ok(None);
+    }
+    let found = session.query(sql, &[]).await?;
+    let bytes = found.first().and_then(|row| row.first()).and_then(|value| match value {
+        Value::F64(bytes) => Some(*bytes as u64),
+        Value::I64(_) | Value::I32(_) | Value::I16(_) | Value::Null | Value::Text(_) => {
+            value.integer().and_then(|bytes| u64::try_from(bytes).ok())
+        }
+    });
+    Ok(bytes)
+}
+
+const MYSQL: &str = "SELECT CAST(SUM(DATA_LENGTH + INDEX_LENGTH) AS SIGNED) FROM information_schema.TABLES \
+                     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'prony_rows'";
+
+/// None of a table that has nothing on disk.
+fn on_disk(dialect: Dialect, made: &Made) -> Option<&'static str> {
+    match dialect {
+        _ if made.is_in_memory => None,
+        // Nothing else is in its file; pages that earlier tables left are free.
+        Dialect::Sqlite => Some(
+            "SELECT (c.page_count - f.freelist_count) * s.page_size \
+             FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s",
+        ),
+        Dialect::Postgres => Some("SELECT pg_total_relation_size('prony_rows')"),
+        Dialect::Mysql => Some(MYSQL),
+        Dialect::SqlServer => Some(
+            "SELECT SUM(reserved_page_count) * 8192 FROM sys.dm_db_partition_stats WHERE object_id = OBJECT_ID('prony_rows')",
+        ),
+    }
+}
+
+/// None of a table that lives on disk: what a cache holds of it says nothing of the table.
+fn in_memory(dialect: Dialect, made: &Made) -> Option<&'static str> {
+    match dialect {
+        _ if !made.is_in_memory => None,
+        Dialect::Sqlite => Some(
+            "SELECT c.page_count * s.page_size FROM pragma_page_count c, pragma_page_size s \
+             WHERE c.schema = 'memory' AND s.schema = 'memory'",
+        ),
+        // None of its tables live in memory.
+        Dialect::Postgres => None,
+        Dialect::Mysql => Some(MYSQL),
+        Dialect::SqlServer => Some(
+            "SELECT SUM(memory_allocated_for_table_kb + memory_allocated_for_indexes_kb) * 1024 \
+             FROM sys.dm_db_xtp_table_memory_stats WHERE object_id = OBJECT_ID('prony_rows')",
+        ),
+    }
+}

@@ -1,0 +1,41 @@
+-- Kinds of tables of SQLite, and what is done to them.
+
+-- name: row
+CREATE TABLE prony_rows (id INTEGER PRIMARY KEY, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL);
+
+-- name: volatile
+-- In the database that each session attaches.
+CREATE TABLE memory.prony_rows (id INTEGER PRIMARY KEY, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL);
+
+-- name: clustered
+CREATE TABLE prony_rows (id INTEGER PRIMARY KEY, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL) WITHOUT ROWID;
+
+-- name: covering
+CREATE TABLE prony_rows (id INTEGER PRIMARY KEY, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL);
+CREATE INDEX prony_rows_by_value ON prony_rows (value, amount);
+
+-- name: settle
+ANALYZE;
+
+-- name: select
+SELECT COUNT(*), COALESCE(CAST(SUM(amount) AS INTEGER), 0) FROM prony_rows WHERE value = {1}
+
+-- name: scan
+-- No index has the note.
+SELECT COUNT(*), COALESCE(CAST(SUM(amount) AS INTEGER), 0), COALESCE(CAST(SUM(CAST(value AS INTEGER)) AS INTEGER), 0) FROM prony_rows WHERE note <> ''
+
+-- name: group
+-- All groups in one row.
+SELECT COUNT(*), CAST(SUM(n) AS INTEGER), CAST(SUM(s) AS INTEGER), CAST(SUM(n * category) AS INTEGER), CAST(SUM(s * category) AS INTEGER) FROM (SELECT category, COUNT(*) AS n, CAST(SUM(amount) AS INTEGER) AS s FROM prony_rows GROUP BY category) AS g
+
+-- name: update_all
+UPDATE prony_rows SET amount = amount + 1 WHERE id BETWEEN {1} AND {2}
+
+-- name: point_update
+UPDATE prony_rows SET amount = amount + 1 WHERE id = {1}
+
+-- name: point_delete
+DELETE FROM prony_rows WHERE id = {1}
+
+-- name: delete_all
+DELETE FROM prony_rows WHERE id BETWEEN {1} AND {2}
