@@ -87,7 +87,10 @@ pub use prices::{PriceItem, Prices, PricesError};
 pub use replica::ReplicaState;
 pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};
-pub use script::{Balances, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSetup, StatementInUse};
+pub use script::{
+    Balances, CodedErrors, LeftOut, ParametersInUse, ReplayInUse, ReplayOutcome, ScriptInUse, ScriptOutcome,
+    ScriptSetup, ShapeInUse, StatementInUse,
+};
 pub use series::{FigureOf, Second, SecondFigure, Series};
 pub use server::{Outage, Server, ServerSetting, Service};
 pub use share::{Share, ShareError};

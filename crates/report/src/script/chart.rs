@@ -28,7 +28,9 @@ fn rate(trial: &Trial) -> Option<Chart> {
     let mut lines = vec![Line::of(Ink::Series(0), "finished", trial, |sample| {
         trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
     })];
-    lines.extend(trial.offered_per_s.map(|rate| {
+    // What a log has in a second is another thing than its mean.
+    let is_replay = trial.script().is_some_and(|script| script.replay.is_some());
+    lines.extend(trial.offered_per_s.filter(|_| !is_replay).map(|rate| {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
     }));
     lines.retain(|line| line.values().count() > 1);

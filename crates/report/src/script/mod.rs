@@ -3,12 +3,13 @@
 mod chart;
 mod facts;
 mod finding;
+mod replay;
 mod table;
 
 use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
-    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup,
-    Server, Setup, State, StatementInUse, Workload, clients,
+    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, ReplayInUse, ReplayOutcome, Sample,
+    ScriptOutcome, ScriptSetup, Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -66,6 +67,9 @@ pub struct Script {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What a log was read to and what became of its statements, where one is replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// What each statement begins with, by its kind of operation.
     pub statements: Vec<ScriptStatement>,
     /// Setup, for the sentences on it.
@@ -90,6 +94,10 @@ impl ScriptStatement {
     fn of(statement: &StatementInUse) -> Self {
         Self { kind: statement.kind.clone(), begins: statement.begins.clone() }
     }
+
+    fn of_shape(shape: &ShapeInUse) -> Self {
+        Self { kind: shape.kind.clone(), begins: shape.shape.clone() }
+    }
 }
 
 impl Late {
@@ -98,6 +106,16 @@ impl Late {
         let share = (all > 0).then(|| (late + skipped) as f64 / all as f64);
         Self { limit_ms, late, skipped, share }
     }
+}
+
+/// A log that was replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replay {
+    /// What it was read to.
+    pub log: ReplayInUse,
+    /// What became of its statements; none of a trial that was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements: Option<ReplayOutcome>,
 }
 
 /// A statement of a script.
@@ -131,6 +149,7 @@ impl Script {
             first_unmet,
             first_failure,
             unanswered,
+            replay,
             balances,
             disagreement,
             stopped,
@@ -139,6 +158,7 @@ impl Script {
         } = outcome.unwrap_or_default();
         let by_client: Vec<f64> = transactions_by_client.iter().map(|&count| count as f64).collect();
         let statements = setup.scripts.iter().flat_map(|script| &script.statements);
+        let shapes = setup.replay.iter().flat_map(|log| &log.shapes);
         Some(Self {
             transactions,
             per_s: UNIT.within(transactions, seconds),
@@ -154,7 +174,11 @@ impl Script {
             client_variability: stats::variability(&by_client),
             stopped,
             outages,
-            statements: statements.map(ScriptStatement::of).collect(),
+            replay: setup.replay.clone().map(|log| Replay { log, statements: replay }),
+            statements: statements
+                .map(ScriptStatement::of)
+                .chain(shapes.map(ScriptStatement::of_shape))
+                .collect(),
             setup: setup.clone(),
         })
     }
@@ -270,7 +294,8 @@ impl Shown for OfScript {
     fn sections(&self, report: &Report) -> Vec<Section> {
         let main = table::transactions(report).map(Block::main);
         let statements = table::statements(report).map(Block::Table);
-        let blocks = main.into_iter().chain(statements).collect();
+        let replayed = replay::table(report).map(Block::Table);
+        let blocks = main.into_iter().chain(statements).chain(replayed).collect();
         vec![Section { place: Place::Figures, blocks }]
     }
 
@@ -304,8 +329,10 @@ impl Shown for OfScript {
         setup.script().map(facts::facts)
     }
 
-    fn method(&self, _: &Report) -> Vec<String> {
-        METHOD.iter().map(|&text| text.to_owned()).collect()
+    fn method(&self, report: &Report) -> Vec<String> {
+        let is_replay = |trial: &Trial| trial.script().is_some_and(|script| script.replay.is_some());
+        let has_replay = report.trials_of(Workload::Script).any(is_replay);
+        METHOD.iter().chain(has_replay.then_some(&replay::METHOD)).map(|&text| text.to_owned()).collect()
     }
 
     fn columns(&self) -> &'static [Field] {
@@ -354,7 +381,8 @@ fn answer(report: &Report, configuration: &Configuration) -> Option<String> {
         let p99 = figures.latency.p99_us.map(|us| format!(" (p99 {})", format::latency(us)));
         format!("; a transaction takes {}{}", format::latency(us), p99.unwrap_or_default())
     });
-    let clients = format::counted(setup.clients as usize, "client", "clients");
+    let (one, many) = if setup.replay.is_some() { ("session", "sessions") } else { ("client", "clients") };
+    let clients = format::counted(setup.clients as usize, one, many);
     let rate = figure(figures.per_s?);
     Some(format!(
         "{database} takes {rate} transactions a second of {clients}{how}{}",

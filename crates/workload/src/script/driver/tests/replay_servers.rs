@@ -1,0 +1,141 @@
+//! Replays of logs that real servers wrote of a load, on copies of the databases from before it: what is there in the end is the same.
+
+use std::path::{Path, PathBuf};
+
+use database::{Protocol, Wanted};
+
+use super::replay::{of, try_replay};
+use super::*;
+
+/// Runs statements in a session, each with its values and its way of being sent.
+fn load(url: &Url, statements: &[(&str, &[Value], Protocol)]) -> u64 {
+    block_on(async {
+        let mut session = Session::open_as_it_is(url).await.unwrap();
+        let mut failed = 0;
+        for (sql, values, protocol) in statements {
+            failed += u64::from(session.statement(sql, values, (*protocol, Wanted::Nothing)).await.is_err());
+        }
+        failed
+    })
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// The file in a directory whose name ends so.
+fn found(directory: &Path, end: &str) -> PathBuf {
+    let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    names.into_iter().find(|path| path.to_string_lossy().ends_with(end)).unwrap()
+}
+
+#[test]
+fn a_csvlog_of_postgres_makes_of_a_copy_what_its_load_made() {
+    let options = [
+        ("logging_collector", "on"),
+        ("log_destination", "csvlog"),
+        ("log_statement", "all"),
+        ("lc_messages", "C"),
+    ];
+    let options =
+        options.iter().fold(Options::default(), |options, (name, value)| options.setting(*name, *value));
+    let mut server = Postgres::start(&options.setting("log_filename", "log")).unwrap();
+    let at: Url = server.url().parse().unwrap();
+    script(&at, "CREATE DATABASE shop");
+    let shop = server.url().parse::<Url>().unwrap().with_database("shop");
+    script(&shop, TABLE);
+    script(&shop, "CREATE TABLE words (id int PRIMARY KEY, word text, at timestamptz, bytes bytea)");
+    script(&at, "CREATE DATABASE copy TEMPLATE shop");
+    let add = "UPDATE t SET n = n + $2::bigint WHERE id = $1";
+    let word = "INSERT INTO words VALUES ($1, $2, '2024-01-15 10:00:00+00', $3)";
+    let failed = load(
+        &shop,
+        &[
+            (add, &[Value::I64(1), Value::I64(5)], Protocol::Prepared),
+            (add, &[Value::I64(2), Value::I64(6)], Protocol::Prepared),
+            (word, &[Value::I64(1), text("it's \"so\"\n\\x, $1, é"), text("\\x00ff")], Protocol::Extended),
+            (word, &[Value::I64(2), Value::Null, Value::Null], Protocol::Extended),
+            (word, &[Value::I64(1), text("again"), Value::Null], Protocol::Extended),
+            ("SET search_path = pg_temp, public", &[], Protocol::Simple),
+            ("CREATE TEMP TABLE mine (n int); INSERT INTO mine VALUES (3), (4)", &[], Protocol::Simple),
+            ("BEGIN", &[], Protocol::Simple),
+            (
+                "UPDATE t SET n = (SELECT sum(n) FROM mine)\n-- a remark; 'with\nWHERE id = 3",
+                &[],
+                Protocol::Simple,
+            ),
+            ("COMMIT", &[], Protocol::Simple),
+            ("BEGIN", &[], Protocol::Simple),
+            ("UPDATE t SET n = 99", &[], Protocol::Simple),
+            ("ROLLBACK", &[], Protocol::Simple),
+            ("SELECT nothing", &[], Protocol::Simple),
+        ],
+    );
+    assert_eq!(failed, 2);
+    load(&shop, &[("UPDATE t SET n = 7 WHERE id = 10", &[], Protocol::Simple)]);
+    let of_all = |database: &str, sql: &str| rows(&at.clone().with_database(database), sql);
+    let [table, words] =
+        ["SELECT id, n FROM t ORDER BY id", "SELECT id, word, at::text, bytes::text FROM words ORDER BY id"];
+    let expected = (of_all("shop", table), of_all("shop", words));
+    // The collector has written everything once the server has stopped.
+    server.stop().unwrap();
+    let log = server.data_directory().join("log/log.csv");
+    let log = if log.exists() { log } else { found(&server.data_directory().join("log"), ".csv") };
+    let kept = tempfile::tempdir().unwrap();
+    let copied = kept.path().join("log.csv");
+    std::fs::copy(log, &copied).unwrap();
+    server.start_again().unwrap();
+    let copy = server.url().parse::<Url>().unwrap().with_database("copy");
+    // What made the tables of the one is in its log, and in the copy already.
+    let ran = try_replay(&copy, &copied, "speed = 2.0\nonly_database = \"shop\"").unwrap();
+    let (read, became) = of(&ran);
+    let codes: Vec<(&str, u64)> = became.errors.iter().map(|one| (one.code.as_str(), one.count)).collect();
+    // The tables are there already; the two of the load failed as they did there.
+    for expected in [("23505", 1), ("42703", 1), ("42P07", 2)] {
+        assert!(codes.contains(&expected), "{codes:?}");
+    }
+    assert_eq!((became.failed, became.unsent, became.unanswered), (4, 0, 0), "{became:?}");
+    assert!(read.sessions >= 2 && read.format == "postgres-csv" && read.is_recognised, "{read:?}");
+    let now = |sql: &str| rows(&copy, sql);
+    assert_eq!((now(table), now(words)), expected);
+    assert_ne!(expected.0, Vec::<Vec<Value>>::new());
+}
+
+#[test]
+fn a_general_log_of_mariadb_makes_of_a_copy_what_its_load_made() {
+    let kept = tempfile::tempdir().unwrap();
+    let options = Options::default().setting("general_log", "1").setting("general_log_file", "general.log");
+    let server = MariaDb::start(&options).unwrap();
+    let at: Url = server.url().parse().unwrap();
+    script(&at, "CREATE DATABASE copy");
+    script(&at, "CREATE DATABASE shop");
+    let (shop, copy) = (at.clone().with_database("shop"), at.clone().with_database("copy"));
+    script(&copy, TABLE);
+    script(&shop, TABLE);
+    let add = "UPDATE t SET n = n + ? WHERE id = ?";
+    let failed = load(
+        &shop,
+        &[
+            (add, &[Value::I64(5), Value::I64(1)], Protocol::Prepared),
+            (add, &[Value::I64(6), Value::I64(2)], Protocol::Extended),
+            ("INSERT INTO t VALUES (11, 1)", &[], Protocol::Simple),
+            ("INSERT INTO t VALUES (11, 2)", &[], Protocol::Simple),
+            ("START TRANSACTION", &[], Protocol::Simple),
+            ("UPDATE t\nSET n = 8 -- it's\n\nWHERE id = 3", &[], Protocol::Simple),
+            ("COMMIT", &[], Protocol::Simple),
+        ],
+    );
+    assert_eq!(failed, 1);
+    let table = "SELECT id, n FROM t ORDER BY id";
+    let expected = rows(&shop, table);
+    let log = kept.path().join("general.log");
+    std::fs::copy(found(&server.data_directory(), "general.log"), &log).unwrap();
+    let ran = try_replay(&copy, &log, "speed = 2.0\nonly_database = \"shop\"").unwrap();
+    let (read, became) = of(&ran);
+    assert!(read.whole_seconds && read.format == "mariadb-general", "{read:?}");
+    let codes: Vec<(&str, u64)> = became.errors.iter().map(|one| (one.code.as_str(), one.count)).collect();
+    // The key that is twice, and the table that is there.
+    assert!(codes.contains(&("23000", 1)) && codes.iter().any(|(code, _)| *code == "42S01"), "{codes:?}");
+    assert_eq!((became.unsent, became.unanswered), (0, 0), "{became:?}");
+    assert_eq!(rows(&copy, table), expected);
+}
