@@ -33,6 +33,7 @@ mod percentiles;
 mod placed;
 mod preparation;
 mod prices;
+pub mod replay;
 mod replica;
 mod rows;
 mod sample;
@@ -84,13 +85,11 @@ pub use percentiles::{Percentile, PercentileError, Percentiles};
 pub use placed::{Beneath, Placed, Volume};
 pub use preparation::{Preparation, Unit};
 pub use prices::{PriceItem, Prices, PricesError};
+pub use replay::{CodedErrors, LeftOut, ReplayInUse, ReplayOutcome, ShapeInUse};
 pub use replica::ReplicaState;
 pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};
-pub use script::{
-    Balances, CodedErrors, LeftOut, ParametersInUse, ReplayInUse, ReplayOutcome, ScriptInUse, ScriptOutcome,
-    ScriptSetup, ShapeInUse, StatementInUse,
-};
+pub use script::{Balances, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSetup, StatementInUse};
 pub use series::{FigureOf, Second, SecondFigure, Series};
 pub use server::{Outage, Server, ServerSetting, Service};
 pub use share::{Share, ShareError};

@@ -38,6 +38,7 @@ mod pauses;
 mod percentiles;
 mod profiles;
 mod refused;
+mod replay;
 mod report;
 mod running;
 mod safety;

@@ -95,6 +95,13 @@ impl ScriptStatement {
         Self { kind: statement.kind.clone(), begins: statement.begins.clone() }
     }
 
+    /// Those of scripts, or the shapes of a log.
+    fn all(setup: &ScriptSetup) -> Vec<Self> {
+        let statements = setup.scripts.iter().flat_map(|script| &script.statements);
+        let shapes = setup.replay.iter().flat_map(|log| &log.shapes);
+        statements.map(Self::of).chain(shapes.map(Self::of_shape)).collect()
+    }
+
     fn of_shape(shape: &ShapeInUse) -> Self {
         Self { kind: shape.kind.clone(), begins: shape.shape.clone() }
     }
@@ -157,8 +164,6 @@ impl Script {
             ..
         } = outcome.unwrap_or_default();
         let by_client: Vec<f64> = transactions_by_client.iter().map(|&count| count as f64).collect();
-        let statements = setup.scripts.iter().flat_map(|script| &script.statements);
-        let shapes = setup.replay.iter().flat_map(|log| &log.shapes);
         Some(Self {
             transactions,
             per_s: UNIT.within(transactions, seconds),
@@ -175,10 +180,7 @@ impl Script {
             stopped,
             outages,
             replay: setup.replay.clone().map(|log| Replay { log, statements: replay }),
-            statements: statements
-                .map(ScriptStatement::of)
-                .chain(shapes.map(ScriptStatement::of_shape))
-                .collect(),
+            statements: ScriptStatement::all(setup),
             setup: setup.clone(),
         })
     }

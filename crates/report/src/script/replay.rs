@@ -114,6 +114,7 @@ fn of_trial(trial: &Trial, script: &Script) -> Vec<Verdict> {
     let said = [
         Some((Level::Note, "log_read", read(log))),
         lost(log).map(|words| (Level::Warning, "log_incomplete", words)),
+        databases(log).map(|words| (Level::Warning, "log_databases", words)),
         backwards(log).map(|words| (Level::Warning, "log_backwards", words)),
         became.and_then(|became| errors(log, became)).map(|words| (Level::Warning, "replayed_errors", words)),
         became.and_then(|became| unsent(log, became)).map(|words| (Level::Warning, "replay_unsent", words)),
@@ -150,10 +151,23 @@ fn lost(log: &ReplayInUse) -> Option<String> {
     let each: Vec<String> = each.collect();
     (all > 0).then(|| {
         format!(
-            "{} of the log {} left out, so that the load is not all of that of the log: {}",
+            "the load is not all of that of the log, of which {} {} left out: {}",
             format::counted(all as usize, "entry", "entries"),
             if all == 1 { "is" } else { "are" },
-            each.join("; ")
+            each.join(", ")
+        )
+    })
+}
+
+/// Statements of several databases go to one.
+fn databases(log: &ReplayInUse) -> Option<String> {
+    let names: Vec<&str> = log.databases.keys().map(String::as_str).collect();
+    (names.len() > 1).then(|| {
+        format!(
+            "its statements were logged in {} databases ({}) and all go to one; replay those of one with {}",
+            names.len(),
+            names.join(", "),
+            record::Parameter::new("workload.script.only_database")
         )
     })
 }
@@ -179,7 +193,7 @@ fn errors(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
     let more = if more > 0 { format!(", and {more} more codes") } else { String::new() };
     (became.failed > 0).then(|| {
         format!(
-            "{} of {} failed: {}{more}; some may have failed when they were logged, others because the database is not as it was then",
+            "{} of {} failed: {}{more}; where they did not fail when they were logged, replay them on a copy of the database from before",
             grouped(became.failed),
             format::counted(log.statements as usize, "statement", "statements"),
             told.join(", ")

@@ -212,7 +212,7 @@ fn log() -> ReplayInUse {
             left("messages of the server that are no statements", 15, false),
             left("COPY, whose data are not in the log", 5, true),
         ],
-        databases: [("shop".to_owned(), 100)].into(),
+        databases: [("shop".to_owned(), 99), ("other".to_owned(), 1)].into(),
         backwards: 2,
         first_backwards: Some(44),
         shapes: vec![shape("a.sql:1", "SELECT ?"), shape("a.sql:2", "UPDATE t SET n = ?")],
@@ -220,11 +220,11 @@ fn log() -> ReplayInUse {
     }
 }
 
-#[test]
-fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
+/// A report of a trial that replayed it.
+fn replayed() -> Report {
     let errors =
         |code: &str, count| CodedErrors { code: code.to_owned(), count, first: format!("said {code}") };
-    let report = report(|setup, outcome| {
+    report(|setup, outcome| {
         setup.scripts.clear();
         setup.replay = Some(log());
         outcome.first_failure = Some("said 23505".to_owned());
@@ -237,7 +237,12 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
             lag_ms_max: 250.0,
             sessions_late: 3,
         });
-    });
+    })
+}
+
+#[test]
+fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
+    let report = replayed();
     let notes = said(&report, Level::Note).join("\n");
     for part in [
         "100 statements of 120 entries of the log are sent at 2 times the pace of the log: 90 transactions of 12 sessions (postgres-csv, found by its content)",
@@ -247,14 +252,20 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
     }
     let warnings = said(&report, Level::Warning).join("\n");
     for part in [
-        "5 entries of the log are left out, so that the load is not all of that of the log: 5 COPY, whose data are not in the log (line 7)",
+        "the load is not all of that of the log, of which 5 entries are left out: 5 COPY, whose data are not in the log (line 7)",
         "go backwards 2 times (first in line 44)",
         "7 of 100 statements failed: 4 with 23505 (said 23505), 3 with 42P01 (said 42P01)",
         "2 of 100 statements were never sent",
+        "logged in 2 databases (other, shop) and all go to one; replay those of one with ",
     ] {
         assert!(warnings.contains(part), "{part} in {warnings}");
     }
     assert!(!warnings.contains("given up") && !warnings.contains("messages of the server"), "{warnings}");
+}
+
+#[test]
+fn tables_of_a_replay_account_for_all_entries_and_name_shapes() {
+    let report = replayed();
     let rows = replay::table(&report).unwrap().rows;
     let of: Vec<(&str, &str)> =
         rows.iter().map(|row| (row.cells[1].as_str(), row.cells[2].as_str())).collect();
@@ -279,6 +290,6 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
     assert_eq!(of("loop"), "open loop, at 2 times the pace of the log");
     assert_eq!(
         (of("format of the log"), of("databases of its statements")),
-        ("postgres-csv, found by its content", "shop (100)")
+        ("postgres-csv, found by its content", "other (1), shop (99)")
     );
 }

@@ -56,6 +56,9 @@ pub(crate) trait Client: Sized + 'static {
         Ok(())
     }
 
+    /// Gives back what it holds, behind the last turn of its own course.
+    fn finish(&mut self) {}
+
     /// What it does next, and of which kind that is. It is drawn before the time of the turn begins.
     fn next(&mut self) -> (usize, Self::Turn);
 

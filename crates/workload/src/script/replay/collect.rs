@@ -1,13 +1,14 @@
 //! Gathers the entries of a log: statements by session, what was left out by reason, each text once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::BufRead;
 
 use database::Protocol;
+use record::LeftOut;
 
 use super::entry::{Entry, Found, Left};
 use super::lines::Lines;
-use super::log::{LeftOut, Log, Logged, Session};
+use super::log::{Log, Logged, Session};
 use super::shape::shape;
 use super::sql::{Piece, Pieces};
 use super::{LogFormat, general, postgres, sqlserver, transaction};
@@ -28,6 +29,8 @@ pub(super) struct Collected {
     kept_bytes: usize,
     left: BTreeMap<Left, LeftOut>,
     databases: BTreeMap<String, u64>,
+    /// Those whose statements are left out.
+    other_databases: BTreeSet<String>,
     backwards: u64,
     first_backwards: Option<u64>,
     /// Session and statement in the order of the log, where its times are of whole seconds.
@@ -79,6 +82,9 @@ impl Collected {
             }
             Entry::Statement(found) => {
                 let is_other = only_database.is_some_and(|only| found.database.as_deref() != Some(only));
+                if let (true, Some(other)) = (is_other, &found.database) {
+                    self.other_databases.insert(other.clone());
+                }
                 match if is_other { Some(Left::OtherDatabase) } else { unsendable(&found.sql, format) } {
                     Some(left) => self.leave(left, line),
                     None => self.keep(found, line, (format, is_of_seconds)),
@@ -218,7 +224,10 @@ impl Collected {
             .values()
             .map(|out| format!("{} {} (the first in line {})", out.count, out.why, out.first_line))
             .collect();
+        let others: Vec<&str> = self.other_databases.iter().map(String::as_str).collect();
+        let of_others = format!("give a database that its statements are of: {}", others.join(", "));
         let remedy = match format {
+            _ if !others.is_empty() => of_others.as_str(),
             LogFormat::PostgresCsv => {
                 "the server has to log statements (log_statement = all, or log_min_duration_statement = 0) in English (lc_messages = C)"
             }

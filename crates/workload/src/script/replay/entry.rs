@@ -99,9 +99,9 @@ impl Left {
             | Self::Parts
             | Self::DurationAlone
             | Self::FurtherRows
+            | Self::ChangesDatabase
             | Self::OtherDatabase => false,
             Self::Copy
-            | Self::ChangesDatabase
             | Self::NoValues
             | Self::CutValues
             | Self::Handle

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use database::Protocol;
+use record::LeftOut;
 use serde::{Deserialize, Serialize};
 
 use super::collect::collected;
@@ -61,16 +62,6 @@ pub(in crate::script) struct Logged {
     pub(in crate::script) sent: Protocol,
     /// Whether it begins a transaction, be it of itself alone.
     pub(in crate::script) begins: bool,
-}
-
-/// Entries that are left out for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::script) struct LeftOut {
-    pub(in crate::script) why: String,
-    pub(in crate::script) count: u64,
-    pub(in crate::script) first_line: u64,
-    /// Whether the log is replayed less than whole for it.
-    pub(in crate::script) is_loss: bool,
 }
 
 /// Lines and bytes in which a format is looked for.

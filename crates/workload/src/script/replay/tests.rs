@@ -16,8 +16,10 @@ fn read(text: &str) -> Log {
     read_as(text, None, None).unwrap()
 }
 
-/// Statements of each session: time since the first of all in milliseconds, text, values.
-fn sent(log: &Log) -> Vec<Vec<(i64, &str, Vec<Option<&str>>)>> {
+/// Statements of sessions: time since the first of all in milliseconds, text, values.
+type Sessions<'a> = Vec<Vec<(i64, &'a str, Vec<Option<&'a str>>)>>;
+
+fn sent(log: &Log) -> Sessions<'_> {
     let of = |logged: &Logged| {
         let values = logged.values.map_or(&[][..], |number| &log.values[number as usize]);
         let text = log.texts[logged.text as usize].as_str();
@@ -379,10 +381,7 @@ fn stamp(ms: u64) -> String {
     format!("2024-01-15 10:{:02}:{:02}.{:03} CET", ms / 60_000, ms / 1_000 % 60, ms % 1_000)
 }
 
-/// Text, values and time of each statement of each session, in the order of their first statements.
-type Expected<'a> = Vec<Vec<(i64, &'a str, Vec<Option<&'a str>>)>>;
-
-fn expected(made: &[Made]) -> Expected<'_> {
+fn expected(made: &[Made]) -> Sessions<'_> {
     let mut sessions: Vec<(u8, Vec<_>)> = Vec::new();
     let mut ms = -i64::from(made[0].gap_ms);
     for one in made {
@@ -438,7 +437,7 @@ proptest! {
         }
         let log = read(&text);
         let expected = expected(&made);
-        let texts = |of: &Expected<'_>| -> Vec<Vec<(i64, String)>> {
+        let texts = |of: &Sessions<'_>| -> Vec<Vec<(i64, String)>> {
             of.iter().map(|session| session.iter().map(|(ms, sql, _)| (*ms, (*sql).to_owned())).collect()).collect()
         };
         prop_assert_eq!(texts(&sent(&log)), texts(&expected));
@@ -457,7 +456,7 @@ proptest! {
             text.push_str(&line.replacen("2024-01-15T10:00:00.000Z", &stamp, 1));
         }
         let log = read(&text);
-        let texts = |of: &Expected<'_>| -> Vec<Vec<(i64, String)>> {
+        let texts = |of: &Sessions<'_>| -> Vec<Vec<(i64, String)>> {
             of.iter().map(|session| session.iter().map(|(ms, sql, _)| (*ms, (*sql).to_owned())).collect()).collect()
         };
         prop_assert_eq!(texts(&sent(&log)), texts(&expected(&made)));

@@ -39,7 +39,7 @@ pub(super) async fn run(
     let (playing, counted) = Playing::of(job, replay, log, lease);
     let described = unless_stopped(stop, describe(job, lease, Vec::new())).await;
     let mut setup = described.ok_or(TrialError::Interrupted)??;
-    setup.replay = Some(in_use(job, replay, log, &playing));
+    setup.replay = Some(in_use(job, replay, log));
     setup.protocol = replay.protocol.map_or_else(|| "as logged".to_owned(), |_| setup.protocol);
     let playing = Arc::new(playing);
     let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, of_replay(names(job))));
@@ -60,17 +60,8 @@ fn of_replay(names: Names) -> Names {
 }
 
 /// What the log was read to, and what of it this load comes to.
-fn in_use(job: &Job, replay: &Replay, log: &Log, playing: &Playing) -> ReplayInUse {
-    let mut left_out: Vec<LeftOut> = log
-        .left
-        .iter()
-        .map(|left| LeftOut {
-            why: left.why.clone(),
-            count: left.count,
-            first_line: left.first_line,
-            is_loss: left.is_loss,
-        })
-        .collect();
+fn in_use(job: &Job, replay: &Replay, log: &Log) -> ReplayInUse {
+    let mut left_out: Vec<LeftOut> = log.left.clone();
     let [mut statements, mut transactions, mut sessions] = [0; 3];
     for session in &log.sessions {
         let is_due = |at_us: i64| log.due_ns(at_us, replay.speed) < job.phases.end_ns();
@@ -85,15 +76,7 @@ fn in_use(job: &Job, replay: &Replay, log: &Log, playing: &Playing) -> ReplayInU
         let count = log.statements - statements;
         left_out.push(LeftOut { why: AFTER_END.to_owned(), count, first_line: 0, is_loss: false });
     }
-    let timed = log.shapes_by_count().into_iter().take(replay.shapes as usize);
-    let shapes: Vec<ShapeInUse> = timed
-        .enumerate()
-        .map(|(number, shape)| ShapeInUse {
-            kind: record::script::replayed_statement(number + 1),
-            shape: log.shapes[shape as usize].0.clone(),
-            statements: log.shapes[shape as usize].1,
-        })
-        .collect();
+    let shapes = timed_shapes(log, replay.shapes as usize);
     let of_shapes: u64 = shapes.iter().map(|shape| shape.statements).sum();
     let other_shapes = [(log.shapes.len() - shapes.len()) as u64, log.statements - of_shapes];
     ReplayInUse {
@@ -115,8 +98,19 @@ fn in_use(job: &Job, replay: &Replay, log: &Log, playing: &Playing) -> ReplayInU
         backwards: log.backwards,
         first_backwards: log.first_backwards,
         shapes,
-        other_shapes: playing.has_others().then_some(other_shapes).unwrap_or_default(),
+        other_shapes,
     }
+}
+
+/// The shapes that are timed by themselves.
+fn timed_shapes(log: &Log, most: usize) -> Vec<ShapeInUse> {
+    let timed = log.shapes_by_count().into_iter().take(most);
+    let in_use = |(number, shape): (usize, u32)| ShapeInUse {
+        kind: record::replay::replayed_statement(number + 1),
+        shape: log.shapes[shape as usize].0.clone(),
+        statements: log.shapes[shape as usize].1,
+    };
+    timed.enumerate().map(in_use).collect()
 }
 
 fn outcome(playing: &Playing, all: &Clients, conducted: &Conducted) -> ScriptOutcome {

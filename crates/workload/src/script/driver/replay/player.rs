@@ -72,6 +72,10 @@ impl Client for Player {
         self.connect_again().await
     }
 
+    fn finish(&mut self) {
+        self.session = None;
+    }
+
     fn next(&mut self) -> (usize, Self::Turn) {
         let from = self.next;
         let rest = self.statements().get(from + 1..).unwrap_or_default();

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use database::{Dialect, Lease, Protocol};
 use load::{Counted, Kind, lock};
-use record::script::{self, OTHER_STATEMENTS, TRANSACTION, replayed_statement};
+use record::replay::{OTHER_STATEMENTS, replayed_statement};
+use record::script::{self, TRANSACTION};
 use record::{CodedErrors, ReplayOutcome, clients};
 
 use super::CONNECTS_AHEAD_NS;
@@ -31,7 +32,6 @@ pub(super) struct Playing {
     pub(super) on_error: OnError,
     /// Of each shape of the log: its kind of operation.
     kinds: Vec<usize>,
-    has_others: bool,
     answered: AtomicU64,
     failed: AtomicU64,
     unanswered: AtomicU64,
@@ -49,8 +49,7 @@ impl Playing {
         let shapes = log.shapes_by_count();
         let own = shapes.len().min(replay.shapes as usize);
         names.extend((1..=own).map(replayed_statement));
-        let has_others = own < shapes.len();
-        names.extend(has_others.then(|| OTHER_STATEMENTS.to_owned()));
+        names.extend((own < shapes.len()).then(|| OTHER_STATEMENTS.to_owned()));
         let mut kinds = vec![0; shapes.len()];
         for (number, shape) in shapes.into_iter().enumerate() {
             kinds[shape as usize] = 1 + number.min(own);
@@ -70,7 +69,6 @@ impl Playing {
             protocol: replay.protocol,
             on_error: replay.on_error,
             kinds,
-            has_others,
             answered: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             unanswered: AtomicU64::new(0),
@@ -81,10 +79,6 @@ impl Playing {
             errors: Mutex::default(),
         };
         (playing, counted)
-    }
-
-    pub(super) fn has_others(&self) -> bool {
-        self.has_others
     }
 
     pub(super) fn warm_up_ns(&self) -> u64 {

@@ -94,9 +94,9 @@ fn sessions_send_their_statements_in_their_order_and_errors_are_counted_by_code(
         read.shapes.iter().map(|one| (one.shape.as_str(), one.statements)).collect();
     assert_eq!(shapes, [("INSERT INTO t VALUES (?, …)", 3), ("BEGIN", 1)]);
     assert_eq!(read.other_shapes, [4, 4]);
-    assert_eq!((ran.count("statement 1"), ran.errors("statement 1")), (2, 1));
+    assert_eq!((ran.count("statement:1"), ran.errors("statement:1")), (2, 1));
     assert_eq!(
-        (ran.count("statement 2"), ran.count("other statements"), ran.errors("other statements")),
+        (ran.count("statement:2"), ran.count("statement:others"), ran.errors("statement:others")),
         (1, 3, 1)
     );
     assert_eq!((ran.count(record::script::TRANSACTION), ran.errors(record::script::TRANSACTION)), (4, 2));
@@ -138,9 +138,9 @@ fn a_session_that_is_late_stays_in_order_and_its_latency_counts_from_when_it_was
         });
         least.fold(f64::MAX, f64::min)
     };
-    let (long_us, update_us) = (least_us("statement 1", true), least_us("statement 2", false));
+    let (long_us, update_us) = (least_us("statement:1", true), least_us("statement:2", false));
     assert!(
-        update_us > least_us("statement 2", true) && update_us > long_us - 2_000.0,
+        update_us > least_us("statement:2", true) && update_us > long_us - 2_000.0,
         "{update_us} of {long_us}"
     );
 }
