@@ -250,12 +250,39 @@ fn unsendable(sql: &str, format: LogFormat) -> Option<Left> {
         return Some(Left::Unsupported);
     };
     match (first.as_str(), format) {
-        ("copy", LogFormat::PostgresCsv) => Some(Left::Copy),
-        ("load", LogFormat::MariadbGeneral) => Some(Left::Copy),
-        ("use", LogFormat::MariadbGeneral | LogFormat::SqlserverEvents) => Some(Left::ChangesDatabase),
-        ("bulk", LogFormat::SqlserverEvents) => Some(Left::Copy),
-        _ => None,
+        ("copy", LogFormat::PostgresCsv)
+        | ("load", LogFormat::MariadbGeneral)
+        | ("bulk", LogFormat::SqlserverEvents) => Some(Left::Copy),
+        // A number of the logged server's means somebody else at the target's.
+        ("kill" | "shutdown", LogFormat::MariadbGeneral | LogFormat::SqlserverEvents) => {
+            Some(Left::Unsupported)
+        }
+        _ => leaves_database(sql, format).then_some(Left::ChangesDatabase),
     }
+}
+
+/// Whether a text goes to another database, in any of its statements.
+fn leaves_database(sql: &str, format: LogFormat) -> bool {
+    let pieces = Pieces::of(sql, format).map(|(_, piece)| piece);
+    let mut pieces = pieces.filter(|piece| !matches!(piece, Piece::Space | Piece::Remark)).peekable();
+    let is_word =
+        |piece: &Piece<'_>, word: &str| matches!(piece, Piece::Word(own) if own.eq_ignore_ascii_case(word));
+    let mut is_begin = true;
+    while let Some(piece) = pieces.next() {
+        let is_hint = |next: &Piece<'_>| is_word(next, "hint") || is_word(next, "plan");
+        let leaves = match format {
+            LogFormat::PostgresCsv => false,
+            // Elsewhere it names an index.
+            LogFormat::MariadbGeneral => is_begin,
+            // Statements of T-SQL need nothing between them.
+            LogFormat::SqlserverEvents => !pieces.peek().is_some_and(is_hint),
+        };
+        if leaves && is_word(&piece, "use") {
+            return true;
+        }
+        is_begin = piece == Piece::Other(";");
+    }
+    false
 }
 
 /// How a statement of a log is sent where a job asks for it.

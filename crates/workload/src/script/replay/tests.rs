@@ -312,6 +312,34 @@ fn events_of_sql_server_are_read_whatever_stands_between_them() {
     adds_up(&log);
 }
 
+/// A replay of a copy that went on in the database itself would be the worst that it could do.
+#[test]
+fn no_statement_leaves_the_target_or_ends_sessions_of_its_server() {
+    let of_mysql = |sql: &str| {
+        let text =
+            format!("2024-01-15T10:00:00.0Z\t 8 Query\tSELECT 1\n2024-01-15T10:00:00.0Z\t 8 Query\t{sql}\n");
+        read(&text).statements == 1
+    };
+    for left in [
+        "USE shop",
+        "/* x */ use `shop`",
+        "SELECT 1; USE shop",
+        "KILL 12",
+        "LOAD DATA INFILE 'x' INTO TABLE t",
+    ] {
+        assert!(of_mysql(left), "{left}");
+    }
+    assert!(!of_mysql("SELECT a FROM t USE INDEX (i)") && !of_mysql("SELECT 'use'"));
+    let of_events = |sql: &str| {
+        let batch = |sql: &str| event("sql_batch_completed", "00.500", "53", "batch_text", sql, 0);
+        read(&(batch("SELECT 1") + &batch(sql))).statements == 1
+    };
+    for left in ["USE shop", "SET NOCOUNT ON USE [shop] SELECT 1", "kill 53", "BULK INSERT t FROM 'x'"] {
+        assert!(of_events(left), "{left}");
+    }
+    assert!(!of_events("SELECT 1 OPTION (USE HINT('x'))") && !of_events("SELECT [use] FROM t"));
+}
+
 #[test]
 fn only_statements_of_one_database_are_kept_where_it_is_named() {
     let other = csv("00.000", "a.1", "statement: SELECT 1", "").replace("\"shop\"", "\"other\"");
