@@ -2,6 +2,7 @@
 //! for the run would stay.
 
 use anyhow::anyhow;
+use load::Workload as _;
 use rustix::process::{Resource, getrlimit};
 use study::Plan;
 use workload::{historian, orders, script};
@@ -25,7 +26,10 @@ pub(crate) fn check_plan(plan: &Plan) -> Result<(), Failure> {
         // A client of a server is no thread.
         let files = trial.databases().iter().filter(|database| database.url.file().is_some()).count() as u64;
         let orders = trial.work.job::<orders::Settings>().map_or(0, |job| u64::from(job.n_threads) * files);
-        let scripts = trial.work.job::<script::Settings>().map_or(0, |job| u64::from(job.clients) * files);
+        let scripts = trial
+            .work
+            .job::<script::Settings>()
+            .map_or(0, |job| u64::from(script::Settings::sessions(job)) * files);
         disk + historian + orders + scripts
     };
     check(plan.trials.iter().map(of_trial).max().unwrap_or(0))

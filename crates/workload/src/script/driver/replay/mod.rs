@@ -42,7 +42,8 @@ pub(super) async fn run(
     setup.replay = Some(in_use(job, replay, log));
     setup.protocol = replay.protocol.map_or_else(|| "as logged".to_owned(), |_| setup.protocol);
     let playing = Arc::new(playing);
-    let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, of_replay(names(job))));
+    let clients = Clients::new(job.schedule(), 1, &counted, of_replay(names(job)));
+    let clients = Arc::new(clients.with_connections(playing.sessions_at_once()));
     let drive =
         Drive { clients: &clients, server_cpu: None, simulated: false, stop, on_progress: &mut *on_progress };
     let setup: Box<ScriptSetup> = Box::new(setup);

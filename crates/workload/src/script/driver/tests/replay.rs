@@ -104,6 +104,20 @@ fn sessions_send_their_statements_in_their_order_and_errors_are_counted_by_code(
     assert_eq!(ran.setup.protocol, "as logged");
 }
 
+/// A trial may be run by another process, which gets its job as text.
+#[test]
+fn a_job_with_a_log_is_the_same_when_it_was_written_and_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("busy.log");
+    std::fs::write(&path, log(&[(0, 1, "SELECT 1"), (2_000, 2, "SELECT 'x'")])).unwrap();
+    let settings = Settings { replay: Some(path), speed: Some(0.5), ..Settings::default() };
+    let job = check(&Job::of(&settings).unwrap(), Dialect::Sqlite, &mut Logs::default()).unwrap();
+    // Four seconds, half a one, up to a whole one.
+    assert_eq!((job.phases.measure, job.clients), (Span::seconds(5), 2));
+    let written = serde_json::to_string(&job).unwrap();
+    assert_eq!(serde_json::from_str::<Job>(&written).unwrap(), job);
+}
+
 #[test]
 fn an_error_stops_its_session_where_that_is_asked_for_and_no_other() {
     let (_directory, url) = file();

@@ -105,6 +105,71 @@ fn a_csvlog_of_postgres_makes_of_a_copy_what_its_load_made() {
     assert_ne!(expected.0, Vec::<Vec<Value>>::new());
 }
 
+/// Sums of balances and rows of the history, which are the same in whatever order sessions come.
+fn balances(url: &Url) -> Vec<Vec<Value>> {
+    let sums = ["accounts", "tellers", "branches"].map(|table| {
+        let column = format!("{}balance", &table[..1]);
+        format!("(SELECT sum({column})::bigint FROM pgbench_{table})")
+    });
+    let history = "(SELECT sum(delta)::bigint FROM pgbench_history), (SELECT count(*) FROM pgbench_history)";
+    rows(url, &format!("SELECT {}, {history}", sums.join(", ")))
+}
+
+#[test]
+fn what_four_clients_did_at_once_is_done_again_from_a_log_that_tells_it_when_it_is_over() {
+    let options = [
+        ("logging_collector", "on"),
+        ("log_destination", "csvlog"),
+        ("log_min_duration_statement", "0"),
+        ("lc_messages", "C"),
+        ("log_connections", "on"),
+    ];
+    let options =
+        options.iter().fold(Options::default(), |options, (name, value)| options.setting(*name, *value));
+    let mut server = Postgres::start(&options).unwrap();
+    let at: Url = server.url().parse().unwrap();
+    script(&at, "CREATE DATABASE shop");
+    let shop = at.clone().with_database("shop");
+    let tables = "CREATE TABLE pgbench_accounts (aid int PRIMARY KEY, bid int, abalance int, filler char(84)); \
+        CREATE TABLE pgbench_tellers (tid int PRIMARY KEY, bid int, tbalance int, filler char(84)); \
+        CREATE TABLE pgbench_branches (bid int PRIMARY KEY, bbalance int, filler char(88)); \
+        CREATE TABLE pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22)); \
+        INSERT INTO pgbench_accounts SELECT id, 1, 0, '' FROM generate_series(1, 100000) AS id; \
+        INSERT INTO pgbench_tellers SELECT id, 1, 0, '' FROM generate_series(1, 10) AS id; \
+        INSERT INTO pgbench_branches VALUES (1, 0, '')";
+    script(&shop, tables);
+    script(&at, "CREATE DATABASE copy TEMPLATE shop");
+    let loaded = ran(&shop, &[], "builtin = [\"tpcb-like\"]\nclients = 4\nrate = 100.0");
+    let done = loaded.count(record::script::TRANSACTION);
+    let expected = balances(&shop);
+    assert!(done > 20 && loaded.outcome.stopped.is_empty(), "{:?}", loaded.outcome);
+    server.stop().unwrap();
+    let kept = tempfile::tempdir().unwrap();
+    let log = kept.path().join("log.csv");
+    std::fs::copy(found(&server.data_directory().join("log"), ".csv"), &log).unwrap();
+    server.start_again().unwrap();
+    let copy = server.url().parse::<Url>().unwrap().with_database("copy");
+    let made = log_without_tables(&log);
+    let ran = try_replay(&copy, &made, "only_database = \"shop\"").unwrap();
+    let (read, became) = of(&ran);
+    assert_eq!((became.failed, became.unsent, became.unanswered), (0, 0, 0), "{became:?}");
+    assert_eq!(balances(&copy), expected);
+    let shape =
+        |begin: &str| read.shapes.iter().find(|one| one.shape.starts_with(begin)).map(|one| one.statements);
+    assert_eq!(shape("UPDATE pgbench_accounts SET"), Some(done));
+    assert_eq!(shape("INSERT INTO pgbench_history"), Some(done));
+}
+
+/// The log without what made the tables, which the copy has.
+fn log_without_tables(log: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(log).unwrap();
+    let is_making = |line: &&str| line.contains("CREATE TABLE pgbench") || line.contains("CREATE DATABASE");
+    let left: Vec<&str> = text.lines().filter(|line| !is_making(line)).collect();
+    let without = log.with_file_name("load.csv");
+    std::fs::write(&without, left.join("\n") + "\n").unwrap();
+    without
+}
+
 #[test]
 fn a_general_log_of_mariadb_makes_of_a_copy_what_its_load_made() {
     let kept = tempfile::tempdir().unwrap();
