@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use database::{Protocol, Wanted};
 
+use instance::TdsServer;
+
 use super::replay::{of, try_replay};
 use super::*;
 
@@ -207,4 +209,41 @@ fn a_general_log_of_mariadb_makes_of_a_copy_what_its_load_made() {
     assert!(codes.contains(&("23000", 1)) && codes.iter().any(|(code, _)| *code == "42S01"), "{codes:?}");
     assert_eq!((became.unsent, became.unanswered), (0, 0), "{became:?}");
     assert_eq!(rows(&copy, table), expected);
+}
+
+/// Events as SQL Server writes them, by hand: what speaks T-SQL here writes none.
+#[test]
+fn events_of_sql_server_are_sent_as_batches() {
+    let Some(server) = TdsServer::start(&[]).unwrap() else { return };
+    script(&server.url().parse().unwrap(), "CREATE DATABASE copied");
+    let copy = server.url().parse::<Url>().unwrap().with_database("copied");
+    script(&copy, TABLE);
+    let event = |ms: u32, session: u32, name: &str, of: &str, text: &str| {
+        format!(
+            "<event name=\"{name}\" package=\"sqlserver\" timestamp=\"2024-01-15T10:00:00.{ms:03}Z\"><data name=\"duration\"><value>1000</value></data>\
+             <data name=\"{of}\"><value>{text}</value></data><action name=\"session_id\" package=\"sqlserver\"><value>{session}</value></action></event>\n"
+        )
+    };
+    let batch = |ms, session, text: &str| event(ms, session, "sql_batch_completed", "batch_text", text);
+    let call = "exec sp_executesql N'UPDATE t SET n = n + @d WHERE id = @id',N'@d int,@id int',@d=5,@id=1";
+    let text = [
+        event(1, 51, "rpc_completed", "statement", call),
+        batch(5, 52, "BEGIN TRANSACTION"),
+        batch(6, 52, "UPDATE t SET n = 7\nWHERE id = 2 AND 1 &lt; 2"),
+        batch(7, 52, "COMMIT"),
+        batch(8, 51, "INSERT INTO t VALUES (1, 1)"),
+        event(9, 51, "rpc_completed", "statement", "exec sp_reset_connection"),
+        batch(10, 51, "SELECT n FROM t"),
+    ]
+    .concat();
+    let kept = tempfile::tempdir().unwrap();
+    let log = kept.path().join("events.xml");
+    std::fs::write(&log, text).unwrap();
+    let ran = try_replay(&copy, &log, "").unwrap();
+    let (read, became) = of(&ran);
+    assert_eq!((read.sessions, read.transactions, became.answered), (3, 4, 5), "{became:?}");
+    // A primary key that is there.
+    assert_eq!((became.errors.len(), became.errors[0].code.as_str()), (1, "2627"), "{became:?}");
+    let n = rows(&copy, "SELECT n FROM t WHERE id < 3 ORDER BY id");
+    assert_eq!(n, [[Value::I64(5)], [Value::I64(7)]]);
 }
