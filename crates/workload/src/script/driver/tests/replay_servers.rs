@@ -211,6 +211,66 @@ fn a_general_log_of_mariadb_makes_of_a_copy_what_its_load_made() {
     assert_eq!(rows(&copy, table), expected);
 }
 
+/// What was under way has no answer, the rest of its transaction is not sent, and the session goes on behind it.
+#[test]
+fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(&url, TABLE);
+    let line = |ms: u32, session: u32, sql: &str| {
+        let (minute, second) = (ms / 60_000, ms / 1_000 % 60);
+        format!("2024-01-15T10:{minute:02}:{second:02}.{:03}000Z\t{session:5} Query\t{sql}\n", ms % 1_000)
+    };
+    let mut text: String =
+        (0..600).map(|at| line(20 * at, 1, "UPDATE t SET n = n + 1 WHERE id = 1")).collect();
+    text.push_str(&line(0, 2, "BEGIN"));
+    text.push_str(&line(500, 2, "UPDATE t SET n = 99 WHERE id = 2"));
+    text.push_str(&line(9_000, 2, "UPDATE t SET n = 99 WHERE id = 3"));
+    text.push_str(&line(9_001, 2, "COMMIT"));
+    let kept = tempfile::tempdir().unwrap();
+    let log = kept.path().join("busy.log");
+    std::fs::write(&log, text).unwrap();
+    let settings = Settings { replay: Some(log), ..Settings::default() };
+    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default()).unwrap();
+    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+    let (mut setup, mut intervals) = (None, Vec::new());
+    let mut killed = false;
+    let outcome = crate::script::run(
+        &job,
+        &own.lease(),
+        &own.clone().into(),
+        &AtomicBool::new(false),
+        &mut |progress| {
+            match progress {
+                Progress::SetUp(Setup::Script(script)) => setup = Some(*script),
+                Progress::Interval(interval) => {
+                    if interval.end_s > 1.5 && !std::mem::replace(&mut killed, true) {
+                        server.kill().unwrap();
+                        server.start_again().unwrap();
+                    }
+                    intervals.push(interval);
+                }
+                _ => {}
+            }
+            Go::On
+        },
+    )
+    .unwrap();
+    let ran = Ran { setup: setup.unwrap(), intervals, outcome };
+    let (_, became) = of(&ran);
+    assert!(!ran.outcome.outages.is_empty() && ran.outcome.stopped.is_empty(), "{:?}", ran.outcome);
+    assert!(became.sessions_late >= 1 && became.lag_ms_max > 100.0, "{became:?}");
+    // The session that was within a transaction learns of it at its next statement, and leaves out the last.
+    assert!(became.unanswered >= 1 && became.unsent >= 1 && became.failed == 0, "{became:?}");
+    let n: Vec<i64> = rows(&url, "SELECT n FROM t WHERE id < 4 ORDER BY id")
+        .iter()
+        .filter_map(|row| row[0].integer())
+        .collect();
+    let updates = (became.answered - 2) as i64;
+    assert!((updates..=updates + 1).contains(&n[0]), "{n:?} and {became:?}");
+    assert_eq!(n[1..], [0, 0], "no part of a transaction that was lost is there");
+}
+
 /// Events as SQL Server writes them, by hand: what speaks T-SQL here writes none.
 #[test]
 fn events_of_sql_server_are_sent_as_batches() {
