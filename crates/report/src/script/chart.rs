@@ -3,6 +3,7 @@
 use record::Phase;
 use record::script::TRANSACTION;
 
+use super::is_replay;
 use crate::chart::canvas::Ink;
 use crate::chart::frame::from_zero;
 use crate::chart::over_time::{Band, Course, Line, Span};
@@ -29,8 +30,7 @@ fn rate(trial: &Trial) -> Option<Chart> {
         trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
     })];
     // What a log has in a second is another thing than its mean.
-    let is_replay = trial.script().is_some_and(|script| script.replay.is_some());
-    lines.extend(trial.offered_per_s.filter(|_| !is_replay).map(|rate| {
+    lines.extend(trial.offered_per_s.filter(|_| !is_replay(trial)).map(|rate| {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
     }));
     lines.retain(|line| line.values().count() > 1);

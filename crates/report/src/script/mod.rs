@@ -261,6 +261,11 @@ impl Shown for OfScript {
         setup.script().map(|setup| &setup.server).into_iter().collect()
     }
 
+    /// Of a replay they come when the log has them: that seconds differ says nothing of the database.
+    fn answers_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.main().filter(|_| !is_replay(trial))?.per_s
+    }
+
     fn by_chance(&self, trial: &Trial) -> Option<Chance> {
         Chance::of(self.answers_per_s(trial)?, trial.measured_s)
     }
@@ -332,7 +337,6 @@ impl Shown for OfScript {
     }
 
     fn method(&self, report: &Report) -> Vec<String> {
-        let is_replay = |trial: &Trial| trial.script().is_some_and(|script| script.replay.is_some());
         let has_replay = report.trials_of(Workload::Script).any(is_replay);
         METHOD.iter().chain(has_replay.then_some(&replay::METHOD)).map(|&text| text.to_owned()).collect()
     }
@@ -390,6 +394,11 @@ fn answer(report: &Report, configuration: &Configuration) -> Option<String> {
         "{database} takes {rate} transactions a second of {clients}{how}{}",
         takes.unwrap_or_default()
     ))
+}
+
+/// Whether a log was replayed.
+fn is_replay(trial: &Trial) -> bool {
+    trial.script().is_some_and(|script| script.replay.is_some())
 }
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

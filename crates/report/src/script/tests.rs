@@ -293,3 +293,11 @@ fn tables_of_a_replay_account_for_all_entries_and_name_shapes() {
         ("postgres-csv, found by its content", "other (1), shop (99)")
     );
 }
+
+/// A log with quiet seconds was called noisy and stalled.
+#[test]
+fn seconds_of_a_log_that_differ_are_no_noise() {
+    assert!(OfScript.by_chance(&report(|_, _| {}).trials[0]).is_some());
+    let replayed = &replayed().trials[0];
+    assert_eq!((OfScript.answers_per_s(replayed), OfScript.by_chance(replayed).is_none()), (None, true));
+}
