@@ -8,8 +8,8 @@ mod table;
 
 use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
-    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, ReplayInUse, ReplayOutcome, Sample,
-    ScriptOutcome, ScriptSetup, Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
+    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup,
+    Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -27,6 +27,7 @@ use crate::unit::Unit;
 use crate::verdict::Verdict;
 use crate::verdict::rate::{Held, held};
 use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+use replay::Replay;
 
 /// Scripts as a report shows them.
 pub(crate) struct OfScript;
@@ -113,16 +114,6 @@ impl Late {
         let share = (all > 0).then(|| (late + skipped) as f64 / all as f64);
         Self { limit_ms, late, skipped, share }
     }
-}
-
-/// A log that was replayed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Replay {
-    /// What it was read to.
-    pub log: ReplayInUse,
-    /// What became of its statements; none of a trial that was killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub statements: Option<ReplayOutcome>,
 }
 
 /// A statement of a script.

@@ -1,13 +1,24 @@
 //! What is said of a log that was replayed: what it was read to, and what became of its statements.
 
 use record::{ReplayInUse, ReplayOutcome, Workload};
+use serde::Serialize;
 
-use super::{Replay, Script};
+use super::Script;
 use crate::format::{self, grouped};
 use crate::report::Report;
 use crate::table::{Row, Table, column, words};
 use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
+
+/// A log that was replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replay {
+    /// What it was read to.
+    pub log: ReplayInUse,
+    /// What became of its statements; none of a trial that was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statements: Option<ReplayOutcome>,
+}
 
 pub(super) const METHOD: &str = "Of a log each session is a session of its own, which sends its statements in their order, each when it is due \
      by its time in the log, or as soon as the one before it is answered. A statement's response time counts from when it was due. A transaction is \

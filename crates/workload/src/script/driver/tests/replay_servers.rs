@@ -211,12 +211,8 @@ fn a_general_log_of_mariadb_makes_of_a_copy_what_its_load_made() {
     assert_eq!(rows(&copy, table), expected);
 }
 
-/// What was under way has no answer, the rest of its transaction is not sent, and the session goes on behind it.
-#[test]
-fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
-    let mut server = Postgres::start(&Options::default()).unwrap();
-    let url: Url = server.url().parse().unwrap();
-    script(&url, TABLE);
+/// A general log of one session that is busy, and of one that is long within a transaction.
+fn twelve_seconds() -> String {
     let line = |ms: u32, session: u32, sql: &str| {
         let (minute, second) = (ms / 60_000, ms / 1_000 % 60);
         format!("2024-01-15T10:{minute:02}:{second:02}.{:03}000Z\t{session:5} Query\t{sql}\n", ms % 1_000)
@@ -227,9 +223,18 @@ fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
     text.push_str(&line(500, 2, "UPDATE t SET n = 99 WHERE id = 2"));
     text.push_str(&line(9_000, 2, "UPDATE t SET n = 99 WHERE id = 3"));
     text.push_str(&line(9_001, 2, "COMMIT"));
+    text
+}
+
+/// What was under way has no answer, the rest of its transaction is not sent, and the session goes on behind it.
+#[test]
+fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
+    let mut server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(&url, TABLE);
     let kept = tempfile::tempdir().unwrap();
     let log = kept.path().join("busy.log");
-    std::fs::write(&log, text).unwrap();
+    std::fs::write(&log, twelve_seconds()).unwrap();
     let settings = Settings { replay: Some(log), ..Settings::default() };
     let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default()).unwrap();
     let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
