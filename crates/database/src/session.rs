@@ -243,6 +243,19 @@ impl Session {
         }
     }
 
+    /// What the server called the last error of a [`Session::statement`]: its SQLSTATE; of SQL Server the number, of SQLite the extended
+    /// result code (<https://sqlite.org/rescode.html>). None where the error was not the server's.
+    #[must_use]
+    pub fn last_code(&self) -> Option<String> {
+        match &self.opened {
+            Opened::Sqlite(session) => session.last_code(),
+            Opened::Postgres(session) => session.last_code(),
+            Opened::Mysql(session) => session.last_code(),
+            Opened::SqlServer(session) => session.last_code(),
+            Opened::Fake(_) => None,
+        }
+    }
+
     /// Undoes what was begun by statements of others and did not end, if anything was.
     ///
     /// # Errors

@@ -104,6 +104,8 @@ const SCRIPT: Words = &[
     ("-N", "--builtin simple-update"),
     ("-S", "--builtin select-only"),
     ("--random-seed", "--seed"),
+    ("--pace", "--speed"),
+    ("--factor", "--speed"),
     ("-h", "--target"),
     ("-p", "--target"),
     ("-U", "--target"),

@@ -1,8 +1,10 @@
-//! SQL of the user's own: how it was set up, and what became of its transactions.
+//! SQL of the user's own, or of a log: how it was set up, and what became of its transactions.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{
+    Loop, Mark, MarkKind, Offered, Outage, Outcome, ReplayInUse, ReplayOutcome, Server, SetUpDatabase,
+};
 
 /// Kind of operation: a script from its first command to its last, whatever it begins and commits. Time to think is not part of it.
 pub const TRANSACTION: &str = "transaction";
@@ -60,6 +62,9 @@ pub struct ScriptSetup {
     pub parameters: Option<ParametersInUse>,
     /// The scripts.
     pub scripts: Vec<ScriptInUse>,
+    /// The log that is replayed in place of scripts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayInUse>,
     /// Size of pgbench's tables, where its scripts are run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
@@ -154,6 +159,9 @@ pub struct ScriptOutcome {
     /// What an open loop offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
+    /// What became of a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayOutcome>,
     /// What came to the balances of pgbench's tables, where nothing but its scripts was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balances: Option<Balances>,

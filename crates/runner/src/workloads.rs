@@ -19,6 +19,8 @@ use crate::{disk_trial, historian, orders, register, reporting, script, tables};
 /// # Errors
 /// The first that is wrong: it names the parameter, its value and the remedy.
 pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
+    // Trials that replay one log share it.
+    let mut logs = Default::default();
     for trial in &mut plan.trials {
         let databases = trial.databases();
         let urls: Vec<database::Url> = databases.iter().map(|database| database.url.clone()).collect();
@@ -36,7 +38,7 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
             Work::Orders(asked) => workload::orders::check(&asked.job, &urls, &is_started)?,
             Work::Script(asked) => {
                 for url in &urls {
-                    asked.job = workload::script::check(&asked.job, url.engine().dialect())?;
+                    asked.job = workload::script::check(&asked.job, url.engine().dialect(), &mut logs)?;
                 }
             }
             Work::Reporting(asked) => {

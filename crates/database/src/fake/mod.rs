@@ -207,7 +207,8 @@ impl FakeSession {
         sent: (Protocol, Wanted),
     ) -> Result<Answer, Error> {
         let work = |database: &_, attempt: Attempt<'_>| {
-            statements::statement(database, sql, parameters, sent, attempt)
+            statements::statement(database, sql, parameters, sent)
+                .map_err(|error| statements::fault(&error, attempt))
         };
         self.run(Doing::Run(sql), work).await
     }

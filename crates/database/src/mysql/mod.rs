@@ -56,6 +56,8 @@ pub(crate) struct MysqlSession {
     inserts: HashMap<(&'static Table, usize), Statement>,
     /// Statements that the server does not prepare.
     unprepared: HashSet<String>,
+    /// SQLSTATE of the last error, if it was the server's.
+    last_code: Option<String>,
     /// Whether something is under way; stays if a caller gives up waiting.
     is_busy: bool,
     /// Whether a transaction is open that failed.
@@ -74,6 +76,7 @@ impl MysqlSession {
             prepared: HashMap::new(),
             inserts: HashMap::new(),
             unprepared: HashSet::new(),
+            last_code: None,
             is_busy: false,
             is_unfinished: false,
         };
@@ -338,10 +341,19 @@ impl MysqlSession {
         Ok(())
     }
 
+    /// SQLSTATE of the last error.
+    pub(crate) fn last_code(&self) -> Option<String> {
+        self.last_code.clone()
+    }
+
     /// To be called with what has come.
     fn done<T>(&mut self, result: mysql_async::Result<T>, doing: Doing<'_>) -> Result<T, Error> {
         self.is_busy = false;
+        self.last_code = None;
         result.map_err(|error| {
+            if let mysql_async::Error::Server(answer) = &error {
+                self.last_code = Some(answer.state.clone());
+            }
             let error = fault::of(&error, Attempt { doing, target: &self.target });
             if let (Doing::Run(sql), false) = (doing, matches!(error, Error::Conflict(_))) {
                 self.prepared.remove(sql);

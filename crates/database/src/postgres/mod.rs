@@ -68,6 +68,8 @@ pub(crate) struct PostgresSession {
     is_to_begin: bool,
     /// Whether the sizes of the WAL's files can be read.
     sees_wal: bool,
+    /// SQLSTATE of the last statement of others, if it failed.
+    last_code: Option<String>,
 }
 
 impl PostgresSession {
@@ -87,6 +89,7 @@ impl PostgresSession {
             is_unfinished: false,
             is_to_begin: false,
             sees_wal: true,
+            last_code: None,
         };
         let connection = session.identify().await?;
         Ok((session, connection))

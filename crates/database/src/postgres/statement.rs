@@ -158,6 +158,11 @@ impl PostgresSession {
         self.statement("ROLLBACK", &[], (Protocol::Simple, Wanted::Nothing)).await.map(|_| ())
     }
 
+    /// SQLSTATE of the last error.
+    pub(crate) fn last_code(&self) -> Option<String> {
+        self.last_code.clone()
+    }
+
     /// Whether the last of these statements left a transaction open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.exchange.is_in_transaction()
@@ -170,10 +175,12 @@ impl PostgresSession {
         result: Result<Answer, Wrong>,
     ) -> Result<Answer, Error> {
         let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
+        self.last_code = None;
         if let Err(error) = talked {
             return Err(fault::of_line(&error, result.err().as_ref(), attempt));
         }
         result.map_err(|wrong| {
+            self.last_code = Some(wrong.code.clone());
             // It is parsed anew the next time: its tables may be others now, or it never came to that.
             self.exchange.forget(sql);
             fault::of_wrong(&wrong, attempt)

@@ -10,7 +10,8 @@ mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub(crate) struct SqliteSession {
     patience: Patience,
     /// Whether the thread has something to do; stays if a caller gives up waiting.
     is_busy: bool,
+    /// Extended result code of the last statement of others; 0 if it did not fail.
+    last_code: Arc<AtomicI32>,
 }
 
 /// How a file is opened.
@@ -99,7 +102,16 @@ impl SqliteSession {
         };
         let file = file.to_owned();
         let (commands, thread) = (Some(commands), Some(thread));
-        Ok(Self { file, target, commands, thread, interrupt, patience, is_busy: false })
+        Ok(Self {
+            file,
+            target,
+            commands,
+            thread,
+            interrupt,
+            patience,
+            is_busy: false,
+            last_code: Arc::default(),
+        })
     }
 
     /// What rows are appended with.
@@ -142,11 +154,20 @@ impl SqliteSession {
         sent: (Protocol, Wanted),
     ) -> Result<Answer, Error> {
         let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        let code = Arc::clone(&self.last_code);
         self.run(move |database, target| {
             let attempt = Attempt { doing: Doing::Run(&sql), target };
-            statements::statement(database, &sql, &parameters, sent, attempt)
+            let answer = statements::statement(database, &sql, &parameters, sent);
+            code.store(answer.as_ref().err().and_then(statements::code).unwrap_or(0), Ordering::Relaxed);
+            answer.map_err(|error| statements::fault(&error, attempt))
         })
         .await
+    }
+
+    /// Extended result code of the last statement of others, if it failed.
+    pub(crate) fn last_code(&self) -> Option<String> {
+        let code = self.last_code.load(Ordering::Relaxed);
+        (code != 0).then(|| format!("SQLite {code}"))
     }
 
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {

@@ -120,9 +120,8 @@ pub(crate) fn statement(
     sql: &str,
     parameters: &[Value],
     (protocol, wanted): (Protocol, Wanted),
-    attempt: Attempt<'_>,
-) -> Result<Answer, Error> {
-    let run = || match protocol {
+) -> rusqlite::Result<Answer> {
+    match protocol {
         Protocol::Prepared => {
             let mut statement = bound(database, sql, parameters)?;
             answer(database, &mut statement, wanted)
@@ -140,8 +139,7 @@ pub(crate) fn statement(
             }
             Ok(found)
         }
-    };
-    run().map_err(|error| fault(&error, attempt))
+    }
 }
 
 fn answer(database: &Database, statement: &mut Statement<'_>, wanted: Wanted) -> rusqlite::Result<Answer> {
@@ -313,6 +311,20 @@ fn value(value: ValueRef<'_>) -> Value {
         ValueRef::Text(text) | ValueRef::Blob(text) => {
             Value::Text(String::from_utf8_lossy(text).into_owned())
         }
+    }
+}
+
+/// The extended result code of an error of SQLite's own.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "kinds of errors of others, of which the rest are not SQLite's"
+)]
+pub(crate) fn code(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. } => {
+            Some(error.extended_code)
+        }
+        _ => None,
     }
 }
 

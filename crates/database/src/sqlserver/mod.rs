@@ -55,6 +55,8 @@ pub(crate) struct SqlServerSession {
     is_busy: bool,
     /// Whether a transaction is open that failed.
     is_unfinished: bool,
+    /// Number of the last error, if it was the server's.
+    last_code: Option<String>,
 }
 
 /// What was selected besides rows.
@@ -78,7 +80,8 @@ impl SqlServerSession {
         let letting_in = address.letting_in();
         let (client, link) = letting_in.let_in_or(attempt, connect::unanswered(address), connecting).await?;
         let is_local = address.is_local();
-        let mut session = Self { client, link, target, is_local, is_busy: false, is_unfinished: false };
+        let mut session =
+            Self { client, link, target, is_local, is_busy: false, is_unfinished: false, last_code: None };
         let connection = session.identify().await?;
         Ok((session, connection))
     }
@@ -204,9 +207,18 @@ impl SqlServerSession {
         Ok(())
     }
 
+    /// Number of the last error.
+    pub(crate) fn last_code(&self) -> Option<String> {
+        self.last_code.clone()
+    }
+
     /// To be called with what has come.
     fn done<T>(&mut self, result: Result<T, Driver>, doing: Doing<'_>) -> Result<T, Error> {
         self.is_busy = result.as_ref().is_err_and(|error| !fault::keeps_session(error));
+        self.last_code = match &result {
+            Err(Driver::Server(answer)) => Some(answer.code().to_string()),
+            Err(_) | Ok(_) => None,
+        };
         result.map_err(|error| fault::of(&error, Attempt { doing, target: &self.target }))
     }
 }

@@ -91,6 +91,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "On a server that is started for it, with what one processor gives",
                 "prony script transfer.sql --init tables.sql --define scale=10 --managed postgres --data /data --cpus 1",
             ),
+            (
+                "What a server logged, at twice its pace, on a copy of its database",
+                "prony script --replay postgresql.csv --speed 2 --only-database shop --target postgres://me@localhost/copy",
+            ),
         ],
     ),
     (

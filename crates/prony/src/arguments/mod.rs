@@ -169,7 +169,8 @@ pub(crate) enum Measuring {
     ///
     /// A file is a transaction: statements that end with a semicolon, with :variables, and pgbench's commands \set (with all functions and
     /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
-    /// has to give or change. Every transaction, and every statement of it, is timed. docs/script.md has all of it.
+    /// has to give or change. Every transaction, and every statement of it, is timed. --replay takes a log of statements with times instead.
+    /// docs/script.md has all of it.
     Script(Box<Measured<Script>>),
     /// How long does a report over millions of messages take, at first and again, and how much memory, CPU and IOPS does it need?
     ///

@@ -1,4 +1,4 @@
-//! `prony script`: a load of the user's own SQL.
+//! `prony script`: a load of the user's own SQL, or of a log that is replayed.
 
 use anyhow::anyhow;
 use database::{Existing, Url};
@@ -47,6 +47,11 @@ const BYTES_OF_SCALE: u64 = 15 << 20;
 /// What scripts write to a database.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let place = database.place();
+    let changed = if job.replay.is_some() {
+        "what the statements of the log change"
+    } else {
+        "what the scripts change"
+    };
     let made = || format!("pgbench's tables of scale {}", job.scale.unwrap_or(1));
     let words = match (database.existing, &job.init) {
         (Existing::AsItIs, _) if job.initialise => {
@@ -59,15 +64,14 @@ pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
             format!("{} and what the scripts change, in {place}, {}", made(), measuring::fate(database))
         }
         (Existing::AsItIs, _) => {
-            format!(
-                "what the scripts change, in {place}, which is used as it is: prony itself changes nothing there"
-            )
+            format!("{changed}, in {place}, which is used as it is: prony itself changes nothing there")
         }
         (_, Some(init)) => format!(
-            "what {} makes to {place}, {}, and what the scripts change there",
+            "what {} makes to {place}, {}, and {changed} there",
             init.display(),
             measuring::fate(database)
         ),
+        (_, None) if job.replay.is_some() => format!("{changed}, in {place}, {}", measuring::fate(database)),
         (_, None) => format!("what the scripts make to {place}, {}", measuring::fate(database)),
     };
     let is_made = !job.builtin.is_empty() && (job.initialise || database.existing != Existing::AsItIs);

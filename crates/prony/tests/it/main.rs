@@ -39,6 +39,7 @@ mod percentiles;
 mod profiles;
 mod refused;
 mod register;
+mod replay;
 mod report;
 mod reporting;
 mod running;

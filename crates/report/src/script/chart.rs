@@ -3,6 +3,7 @@
 use record::Phase;
 use record::script::TRANSACTION;
 
+use super::is_replay;
 use crate::chart::canvas::Ink;
 use crate::chart::frame::from_zero;
 use crate::chart::over_time::{Band, Course, Line, Span};
@@ -28,7 +29,8 @@ fn rate(trial: &Trial) -> Option<Chart> {
     let mut lines = vec![Line::of(Ink::Series(0), "finished", trial, |sample| {
         trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
     })];
-    lines.extend(trial.offered_per_s.map(|rate| {
+    // What a log has in a second is another thing than its mean.
+    lines.extend(trial.offered_per_s.filter(|_| !is_replay(trial)).map(|rate| {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
     }));
     lines.retain(|line| line.values().count() > 1);

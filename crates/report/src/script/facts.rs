@@ -2,6 +2,7 @@
 
 use record::ScriptSetup;
 
+use super::replay;
 use crate::format::{self, grouped, yes};
 use crate::verdict::server::served_by;
 use crate::workloads::Facts;
@@ -33,7 +34,7 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
     let defined = if setup.defined.is_empty() { "none".to_owned() } else { setup.defined.join(", ") };
     let scale = setup.scale.map(|scale| ("pgbench's tables", format!("scale {}", grouped(scale.into()))));
     let load = [
-        ("loop", format::pacing(setup.pacing)),
+        ("loop", setup.replay.as_ref().map_or_else(|| format::pacing(setup.pacing), replay::pacing)),
         ("clients", grouped(setup.clients.into())),
         (
             "latency limit",
@@ -46,7 +47,8 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
     ];
     let parameters = setup.parameters.as_ref();
     let parameters = parameters.map(|of| ("parameters", format!("{}, {} rows", of.file, grouped(of.rows))));
-    load.into_iter().chain(parameters).chain(scale).collect()
+    let log = setup.replay.iter().flat_map(replay::facts);
+    load.into_iter().chain(parameters).chain(scale).chain(log).collect()
 }
 
 /// Each script with its text: what was measured.

@@ -1,7 +1,7 @@
 //! What was measured of scripts, and what speaks against it: transactions a second; expectations that were not met, transactions that were
 //! given up, clients that stopped, times without a database.
 
-use super::{Script, UNIT};
+use super::{Script, UNIT, replay};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, grouped};
 use crate::report::Report;
@@ -82,6 +82,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
     of(disagreement)
         .chain(of(agreement))
         .chain(of(unmet))
+        .chain(replay::doubts(report))
         .chain(of(failed))
         .chain(of(stopped))
         .chain(of(outages))
@@ -120,7 +121,8 @@ fn unmet(script: &Script) -> Said {
 }
 
 fn failed(script: &Script) -> Said {
-    let first = script.first_failure.as_ref()?;
+    // Of a replay they are told by their codes.
+    let first = script.first_failure.as_ref().filter(|_| script.replay.is_none())?;
     let tries = match script.setup.tries {
         1 => format!(
             "are not tried again unless {} says so",
@@ -137,9 +139,10 @@ fn failed(script: &Script) -> Said {
 
 fn stopped(script: &Script) -> Said {
     let first = script.stopped.first()?;
+    let many = if script.replay.is_some() { "sessions" } else { "clients" };
     let who = match (script.stopped.len(), script.setup.clients) {
         (1, 1) => "the only client".to_owned(),
-        (stopped, of) => format!("{stopped} of {of} clients"),
+        (stopped, of) => format!("{stopped} of {of} {many}"),
     };
     let sentence = format!(
         "{who} stopped before the end ({}); the figures are those of a smaller load",

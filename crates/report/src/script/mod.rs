@@ -3,12 +3,13 @@
 mod chart;
 mod facts;
 mod finding;
+mod replay;
 mod table;
 
 use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
     Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup,
-    Server, Setup, State, StatementInUse, Workload, clients,
+    Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -26,6 +27,7 @@ use crate::unit::Unit;
 use crate::verdict::Verdict;
 use crate::verdict::rate::{Held, held};
 use crate::workloads::{Common, Facts, Limits, Second, Shown, Words, Worked};
+use replay::Replay;
 
 /// Scripts as a report shows them.
 pub(crate) struct OfScript;
@@ -66,6 +68,9 @@ pub struct Script {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What a log was read to and what became of its statements, where one is replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// What each statement begins with, by its kind of operation.
     pub statements: Vec<ScriptStatement>,
     /// Setup, for the sentences on it.
@@ -89,6 +94,17 @@ pub struct Late {
 impl ScriptStatement {
     fn of(statement: &StatementInUse) -> Self {
         Self { kind: statement.kind.clone(), begins: statement.begins.clone() }
+    }
+
+    /// Those of scripts, or the shapes of a log.
+    fn all(setup: &ScriptSetup) -> Vec<Self> {
+        let statements = setup.scripts.iter().flat_map(|script| &script.statements);
+        let shapes = setup.replay.iter().flat_map(|log| &log.shapes);
+        statements.map(Self::of).chain(shapes.map(Self::of_shape)).collect()
+    }
+
+    fn of_shape(shape: &ShapeInUse) -> Self {
+        Self { kind: shape.kind.clone(), begins: shape.shape.clone() }
     }
 }
 
@@ -131,6 +147,7 @@ impl Script {
             first_unmet,
             first_failure,
             unanswered,
+            replay,
             balances,
             disagreement,
             stopped,
@@ -138,7 +155,6 @@ impl Script {
             ..
         } = outcome.unwrap_or_default();
         let by_client: Vec<f64> = transactions_by_client.iter().map(|&count| count as f64).collect();
-        let statements = setup.scripts.iter().flat_map(|script| &script.statements);
         Some(Self {
             transactions,
             per_s: UNIT.within(transactions, seconds),
@@ -154,7 +170,8 @@ impl Script {
             client_variability: stats::variability(&by_client),
             stopped,
             outages,
-            statements: statements.map(ScriptStatement::of).collect(),
+            replay: setup.replay.clone().map(|log| Replay { log, statements: replay }),
+            statements: ScriptStatement::all(setup),
             setup: setup.clone(),
         })
     }
@@ -235,6 +252,11 @@ impl Shown for OfScript {
         setup.script().map(|setup| &setup.server).into_iter().collect()
     }
 
+    /// Of a replay they come when the log has them: that seconds differ says nothing of the database.
+    fn answers_per_s(&self, trial: &Trial) -> Option<f64> {
+        trial.main().filter(|_| !is_replay(trial))?.per_s
+    }
+
     fn by_chance(&self, trial: &Trial) -> Option<Chance> {
         Chance::of(self.answers_per_s(trial)?, trial.measured_s)
     }
@@ -270,7 +292,8 @@ impl Shown for OfScript {
     fn sections(&self, report: &Report) -> Vec<Section> {
         let main = table::transactions(report).map(Block::main);
         let statements = table::statements(report).map(Block::Table);
-        let blocks = main.into_iter().chain(statements).collect();
+        let replayed = replay::table(report).map(Block::Table);
+        let blocks = main.into_iter().chain(statements).chain(replayed).collect();
         vec![Section { place: Place::Figures, blocks }]
     }
 
@@ -304,8 +327,9 @@ impl Shown for OfScript {
         setup.script().map(facts::facts)
     }
 
-    fn method(&self, _: &Report) -> Vec<String> {
-        METHOD.iter().map(|&text| text.to_owned()).collect()
+    fn method(&self, report: &Report) -> Vec<String> {
+        let has_replay = report.trials_of(Workload::Script).any(is_replay);
+        METHOD.iter().chain(has_replay.then_some(&replay::METHOD)).map(|&text| text.to_owned()).collect()
     }
 
     fn columns(&self) -> &'static [Field] {
@@ -354,12 +378,18 @@ fn answer(report: &Report, configuration: &Configuration) -> Option<String> {
         let p99 = figures.latency.p99_us.map(|us| format!(" (p99 {})", format::latency(us)));
         format!("; a transaction takes {}{}", format::latency(us), p99.unwrap_or_default())
     });
-    let clients = format::counted(setup.clients as usize, "client", "clients");
+    let (one, many) = if setup.replay.is_some() { ("session", "sessions") } else { ("client", "clients") };
+    let clients = format::counted(setup.clients as usize, one, many);
     let rate = figure(figures.per_s?);
     Some(format!(
         "{database} takes {rate} transactions a second of {clients}{how}{}",
         takes.unwrap_or_default()
     ))
+}
+
+/// Whether a log was replayed.
+fn is_replay(trial: &Trial) -> bool {
+    trial.script().is_some_and(|script| script.replay.is_some())
 }
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

@@ -2,8 +2,8 @@
 
 use record::script::TRANSACTION;
 use record::{
-    Loop, MeasuredTrial, Outage, ScriptInUse, ScriptOutcome, ScriptSetup, Server, Setup, StatementInUse,
-    Workload,
+    CodedErrors, LeftOut, Loop, MeasuredTrial, Outage, ReplayInUse, ReplayOutcome, ScriptInUse,
+    ScriptOutcome, ScriptSetup, Server, Setup, ShapeInUse, StatementInUse, Workload,
 };
 
 use super::*;
@@ -36,6 +36,7 @@ fn setup(trial: &MeasuredTrial) -> ScriptSetup {
             kind: None,
             statements: vec![statement(1, "SELECT 1"), statement(2, "UPDATE t SET n = :scale")],
         }],
+        replay: None,
         scale: None,
         seed: 42,
     }
@@ -184,4 +185,119 @@ fn many_retries_are_locks() {
     let report = report(|_, outcome| outcome.retries = 3_000);
     let limit = OfScript.waits(&report.trials[0]).unwrap();
     assert!(format!("{limit:?}").contains("\"locks\""), "{limit:?}");
+}
+
+fn log() -> ReplayInUse {
+    let left = |why: &str, count, is_loss| LeftOut { why: why.to_owned(), count, first_line: 7, is_loss };
+    let shape = |kind: &str, shape: &str| ShapeInUse {
+        kind: kind.to_owned(),
+        shape: shape.to_owned(),
+        statements: 50,
+    };
+    ReplayInUse {
+        file: "busy.csv".to_owned(),
+        format: "postgres-csv".to_owned(),
+        is_recognised: true,
+        speed: 2.0,
+        only_database: None,
+        on_error: "count".to_owned(),
+        whole_seconds: true,
+        lines: 130,
+        entries: 120,
+        statements: 100,
+        transactions: 90,
+        sessions: 12,
+        log_s: 20.0,
+        left_out: vec![
+            left("messages of the server that are no statements", 15, false),
+            left("COPY, whose data are not in the log", 5, true),
+        ],
+        databases: [("shop".to_owned(), 99), ("other".to_owned(), 1)].into(),
+        backwards: 2,
+        first_backwards: Some(44),
+        shapes: vec![shape("a.sql:1", "SELECT ?"), shape("a.sql:2", "UPDATE t SET n = ?")],
+        other_shapes: [0, 0],
+    }
+}
+
+/// A report of a trial that replayed it.
+fn replayed() -> Report {
+    let errors =
+        |code: &str, count| CodedErrors { code: code.to_owned(), count, first: format!("said {code}") };
+    report(|setup, outcome| {
+        setup.scripts.clear();
+        setup.replay = Some(log());
+        outcome.first_failure = Some("said 23505".to_owned());
+        outcome.replay = Some(ReplayOutcome {
+            answered: 90,
+            failed: 7,
+            unanswered: 1,
+            unsent: 2,
+            errors: vec![errors("23505", 4), errors("42P01", 3)],
+            lag_ms_max: 250.0,
+            sessions_late: 3,
+        });
+    })
+}
+
+#[test]
+fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
+    let report = replayed();
+    let notes = said(&report, Level::Note).join("\n");
+    for part in [
+        "100 statements of 120 entries of the log are sent at 2 times the pace of the log: 90 transactions of 12 sessions (postgres-csv, found by its content)",
+        "3 of 12 sessions sent a statement more than 100 ms after it was due, at most 250",
+    ] {
+        assert!(notes.contains(part), "{part} in {notes}");
+    }
+    let warnings = said(&report, Level::Warning).join("\n");
+    for part in [
+        "the load is not all of that of the log, of which 5 entries are left out: 5 COPY, whose data are not in the log (line 7)",
+        "go backwards 2 times (first in line 44)",
+        "7 of 100 statements failed: 4 with 23505 (said 23505), 3 with 42P01 (said 42P01)",
+        "2 of 100 statements were never sent",
+        "logged in 2 databases (other, shop) and all go to one; replay those of one with ",
+    ] {
+        assert!(warnings.contains(part), "{part} in {warnings}");
+    }
+    assert!(!warnings.contains("given up") && !warnings.contains("messages of the server"), "{warnings}");
+}
+
+#[test]
+fn tables_of_a_replay_account_for_all_entries_and_name_shapes() {
+    let report = replayed();
+    let rows = replay::table(&report).unwrap().rows;
+    let of: Vec<(&str, &str)> =
+        rows.iter().map(|row| (row.cells[1].as_str(), row.cells[2].as_str())).collect();
+    assert_eq!(of[0], ("entries in 130 lines", "120"));
+    assert!(of.contains(&("failed with 42P01", "3")) && of.contains(&("never sent", "2")), "{of:?}");
+    // Entries are what is left out and what is to be sent, and that is what became of it.
+    let number = |begin: &str| -> u64 {
+        of.iter()
+            .filter(|(what, _)| what.starts_with(begin))
+            .map(|(_, count)| count.parse::<u64>().unwrap())
+            .sum()
+    };
+    assert_eq!(number("entries"), number("left out") + number("statements to be sent"));
+    assert_eq!(
+        number("statements to be sent"),
+        number("answered") + number("failed") + number("without") + number("never")
+    );
+    let statements = table::statements(&report).unwrap();
+    assert_eq!(statements.rows[1].cells[2], "SELECT ?");
+    let facts = facts::facts(&report.trials[0].script().unwrap().setup);
+    let of = |name: &str| facts.iter().find(|(other, _)| other == name).unwrap().1.as_str();
+    assert_eq!(of("loop"), "open loop, at 2 times the pace of the log");
+    assert_eq!(
+        (of("format of the log"), of("databases of its statements")),
+        ("postgres-csv, found by its content", "other (1), shop (99)")
+    );
+}
+
+/// A log with quiet seconds was called noisy and stalled.
+#[test]
+fn seconds_of_a_log_that_differ_are_no_noise() {
+    assert!(OfScript.by_chance(&report(|_, _| {}).trials[0]).is_some());
+    let replayed = &replayed().trials[0];
+    assert_eq!((OfScript.answers_per_s(replayed), OfScript.by_chance(replayed).is_none()), (None, true));
 }

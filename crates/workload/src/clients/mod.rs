@@ -25,6 +25,7 @@ use record::Setup;
 
 use crate::TrialError;
 use crate::clock::Clock;
+use crate::signal::Signal;
 use crate::waiting::unless_stopped;
 use controller::Controller;
 
@@ -50,6 +51,19 @@ pub(crate) trait Client: Sized + 'static {
     /// Connects one.
     async fn connect(load: &Arc<Self::Load>, place: Place) -> Result<Self, Error>;
 
+    /// When its turns are due.
+    fn course(&self) -> Course {
+        Course::Shared
+    }
+
+    /// Makes ready what it begins with, when it begins.
+    async fn begin(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Gives back what it holds, behind the last turn of its own course.
+    fn finish(&mut self) {}
+
     /// What it does next, and of which kind that is. It is drawn before the time of the turn begins.
     fn next(&mut self) -> (usize, Self::Turn);
 
@@ -64,6 +78,20 @@ pub(crate) trait Client: Sized + 'static {
     async fn connect_again(&mut self) -> Result<(), Error>;
 }
 
+/// When turns of a client are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// As the schedule has it, whichever client takes the next one.
+    Shared,
+    /// It has a course of its own.
+    Own {
+        /// When it begins.
+        begins_ns: u64,
+        /// When its next turn is due; none behind its last one.
+        due_ns: Option<u64>,
+    },
+}
+
 /// What came of a turn, besides that it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
@@ -71,8 +99,12 @@ pub(crate) struct Done {
     pub(crate) counter: Option<usize>,
     /// Time of it that its net time leaves out.
     pub(crate) aside_ns: u64,
+    /// Time in which a part of it was not due yet: neither its response time nor its net time has that.
+    pub(crate) not_due_ns: u64,
     /// Whether it failed, although the client goes on.
     pub(crate) is_failed: bool,
+    /// Whether the end of the load cut it off: it counts as nothing.
+    pub(crate) is_cut_off: bool,
 }
 
 /// Which client it is: of which part, counted from 0.
@@ -89,6 +121,8 @@ pub(crate) struct Place {
 pub(crate) struct Counting<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) clock: Clock,
+    /// What is not due before this is not sent.
+    pub(crate) load_over: &'a Signal,
 }
 
 /// Reads what servers used of their CPUs since the last reading, or what others than the load used of this machine's, given what

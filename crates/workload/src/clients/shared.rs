@@ -23,6 +23,8 @@ pub(crate) struct Clients {
     /// Each has as many clients as the schedule says.
     pub(super) parts: Vec<Part>,
     pub(super) names: Names,
+    /// Connections at once, where not each client has one all the time.
+    pub(super) connections: Option<u32>,
     /// Clients of each part that may begin a turn.
     pub(super) active: watch::Sender<u32>,
     /// No new turn begins.
@@ -82,10 +84,17 @@ impl Clients {
             parts: (0..parts).map(|number| Part::new(&schedule, (number, parts), counted, lanes)).collect(),
             schedule,
             names,
+            connections: None,
             active: watch::Sender::new(active),
             load_over: Signal::new(),
             over: Signal::new(),
         }
+    }
+
+    /// Of which so many have a connection at once.
+    #[must_use]
+    pub(crate) fn with_connections(self, connections: u32) -> Self {
+        Self { connections: Some(connections), ..self }
     }
 
     /// Outages of all parts that began, go on or ended since this was asked last.

@@ -65,7 +65,7 @@ impl Client for Tiny {
             () if server.lost_at.is_some_and(|(at, _)| at == turn) => Err(Error::Lost("reset".to_owned())),
             () if server.refused_at == Some(turn) => Err(Error::Statement("no such table".to_owned())),
             // Every fourth is told apart.
-            () => Ok(Done { counter: turn.is_multiple_of(4).then_some(0), aside_ns: MS, is_failed: false }),
+            () => Ok(Done { counter: turn.is_multiple_of(4).then_some(0), aside_ns: MS, ..Done::default() }),
         }
     }
 

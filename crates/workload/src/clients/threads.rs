@@ -44,7 +44,8 @@ pub(super) fn start<C: Client>(
     let places = places(clients);
     let count = if simulated { 1 } else { load_threads(places.len()) };
     if !simulated {
-        allow_files(places.len() as u64, &clients.names.clients)?;
+        let connections = clients.connections.map_or(places.len() as u64, u64::from);
+        allow_files(connections, &clients.names.clients)?;
     }
     let ending = Arc::clone(clients);
     let mut threads = Threads::new(simulated, move || {

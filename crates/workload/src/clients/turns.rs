@@ -15,7 +15,7 @@ use record::Phase;
 use tokio::sync::watch;
 
 use super::shared::{Clients, Part};
-use super::{Client, Counting, Done, Place};
+use super::{Client, Counting, Course, Done, Place};
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 
@@ -94,9 +94,21 @@ impl<C: Client> Turns<C> {
     }
 
     async fn until_over(&mut self, part: &Part) -> Result<(), String> {
+        let begins_ns = match self.client.course() {
+            Course::Shared => self.clients.schedule.begins_ns(self.place.client),
+            Course::Own { begins_ns, .. } => begins_ns,
+        };
         tokio::select! {
-            () = self.clock.until(self.clients.schedule.begins_ns(self.place.client)) => {}
+            () = self.clock.until(begins_ns) => {}
             () = self.clients.load_over.wait() => return Ok(()),
+        }
+        match self.client.begin().await {
+            Ok(()) => {}
+            Err(error) if error.is_lost() => {
+                self.connected_ns = self.clock.now_ns();
+                self.connect_again(part, &error).await?;
+            }
+            Err(error) => return Err(error.to_string()),
         }
         while let Some(due_ns) = self.may_begin(part).await {
             match self.once(part, due_ns).await {
@@ -134,10 +146,19 @@ impl<C: Client> Turns<C> {
             if clients.load_over.is_set() || now_ns >= end_ns {
                 return None;
             }
-            let Some(due) = &part.due else { return Some(None) };
-            let due_ns = {
-                let mut due = lock(due);
-                (due.next_ns() < end_ns).then(|| due.take())?
+            let due_ns = match (self.client.course(), &part.due) {
+                (Course::Own { due_ns: Some(due_ns), .. }, _) if due_ns < end_ns => due_ns,
+                (Course::Own { .. }, _) => {
+                    self.client.finish();
+                    // The window does not end before its time because all have done theirs.
+                    clients.load_over.wait().await;
+                    return None;
+                }
+                (Course::Shared, None) => return Some(None),
+                (Course::Shared, Some(due)) => {
+                    let mut due = lock(due);
+                    (due.next_ns() < end_ns).then(|| due.take())?
+                }
             };
             tokio::select! {
                 biased;
@@ -168,13 +189,19 @@ impl<C: Client> Turns<C> {
         let (kind, turn) = self.client.next();
         let sent_ns = self.clock.now_ns();
         self.turn = Some(kind);
-        let done =
-            self.client.once(turn, Counting { recorder: self.recorder(part), clock: self.clock }).await;
+        let load_over = &self.clients.load_over;
+        let counting = Counting { recorder: self.recorder(part), clock: self.clock, load_over };
+        let done = self.client.once(turn, counting).await;
         self.turn = None;
         let now_ns = self.clock.now_ns();
         self.ended_ns = Some(now_ns);
         let mut recording = self.recorder(part).at(now_ns);
-        let Done { counter, aside_ns, is_failed } = done.inspect_err(|_| recording.fail(kind, 1))?;
+        let Done { counter, aside_ns, not_due_ns, is_failed, is_cut_off } =
+            done.inspect_err(|_| recording.fail(kind, 1))?;
+        if is_cut_off {
+            return Ok(());
+        }
+        let (sent_ns, due_ns) = (sent_ns + not_due_ns, due_ns.map(|due_ns| due_ns + not_due_ns));
         let net_ns = now_ns.saturating_sub(sent_ns + aside_ns);
         recording.add(self.clients.names.net_us, net_ns / 1_000);
         match is_failed {

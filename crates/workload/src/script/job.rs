@@ -1,21 +1,29 @@
 //! A load of scripts that can be run: settings with every default filled in and every contradiction refused.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use load::{JobError, Pacing, Phases, Problems, Span};
+use record::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::builtin::BuiltinScript;
 use super::program::Program;
-use super::settings::{Definition, ParameterFile, ScriptFile, Settings};
+use super::replay::{Log, LogFormat};
+use super::settings::{Definition, OnError, ParameterFile, ScriptFile, Settings};
 use crate::clients::Schedule;
 
 /// Most clients.
-const CLIENTS_MAX: u32 = 100_000;
+pub(super) const CLIENTS_MAX: u32 = 100_000;
 /// Largest scale: numbers of accounts are of 32 bits.
 const SCALE_MAX: u32 = 21_000;
 /// Most tries of one transaction.
 const TRIES_MAX: u32 = 1_000_000;
+/// Shapes that are timed by themselves where nothing else is said, and most of them: each is a histogram a second.
+const SHAPES: u32 = 20;
+const SHAPES_MAX: u32 = 1_000;
+/// Fastest and slowest replay.
+const SPEEDS: [f64; 2] = [0.001, 10_000.0];
 /// Warm-up where nothing else is said.
 const WARM_UP: Span = Span::seconds(5);
 /// Length of the window where nothing else is said.
@@ -34,6 +42,8 @@ pub struct Job {
     pub scale: Option<u32>,
     /// Whether they are made in a database that is used as it is otherwise.
     pub initialise: bool,
+    /// A log in their place.
+    pub replay: Option<Replay>,
     /// What they hold; none until they are read.
     pub program: Option<Program>,
     /// Clients.
@@ -58,6 +68,66 @@ pub struct Job {
     pub phases: Phases,
     /// Seed of the load's own choices.
     pub seed: u64,
+}
+
+/// A log that is replayed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replay {
+    /// The file.
+    pub file: PathBuf,
+    /// Its format, if it is not to be found by the content.
+    pub format: Option<LogFormat>,
+    /// Factor of its pace.
+    pub speed: f64,
+    /// The database whose statements are replayed alone.
+    pub only_database: Option<String>,
+    /// What an error does.
+    pub on_error: OnError,
+    /// Shapes of statements that are timed by themselves.
+    pub shapes: u32,
+    /// How statements are sent that have values beside them; as they were where nothing is said.
+    pub protocol: Option<database::Protocol>,
+    /// Length of the window where one was asked for; else the log's.
+    pub duration: Option<Span>,
+    /// What it holds; none until it is read.
+    #[serde(with = "shared")]
+    pub log: Option<Arc<Log>>,
+}
+
+/// A value that several hold, written out as if it were held by one.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Option<Arc<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<T>>, D::Error> {
+        Option::<T>::deserialize(deserializer).map(|value| value.map(Arc::new))
+    }
+}
+
+impl Replay {
+    fn of(settings: &Settings) -> Option<Self> {
+        Some(Self {
+            file: settings.replay.clone()?,
+            format: settings.format,
+            speed: settings.speed.unwrap_or(1.0),
+            only_database: settings.only_database.clone(),
+            on_error: settings.on_error.unwrap_or_default(),
+            shapes: settings.shapes.unwrap_or(SHAPES),
+            protocol: settings.protocol.map(|protocol| protocol.0),
+            duration: settings.duration,
+            log: None,
+        })
+    }
 }
 
 impl Job {
@@ -106,10 +176,13 @@ impl Job {
             builtin: settings.builtin.clone(),
             scale: settings.scale,
             initialise: settings.initialise.unwrap_or(false),
+            replay: Replay::of(settings),
             program: None,
             clients: settings.clients.unwrap_or(1),
             ramp_rate: settings.ramp_rate.unwrap_or(RAMP_RATE),
             pacing: match (settings.rate, settings.poisson) {
+                // The log's, which is not read yet.
+                (None, _) if settings.replay.is_some() => Pacing::Fixed { rate_per_s: 1.0 },
                 (None, _) => Pacing::Closed { think_time },
                 (Some(rate_per_s), Some(true)) => Pacing::Poisson { rate_per_s },
                 (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
@@ -123,20 +196,24 @@ impl Job {
             phases: Phases { warm_up: WARM_UP, measure: settings.duration.unwrap_or(DURATION) },
             seed: settings.seed.unwrap_or(42),
         };
-        job.phases.warm_up = settings.warm_up.unwrap_or(WARM_UP.max(job.schedule().ramp()));
+        let warm_up = if job.replay.is_some() { Span::ZERO } else { WARM_UP.max(job.schedule().ramp()) };
+        job.phases.warm_up = settings.warm_up.unwrap_or(warm_up);
         job
     }
 }
 
 fn check(problems: &mut Problems, settings: &Settings) {
     let weights = settings.files.iter().map(|file| file.weight);
-    if weights.chain(settings.builtin.iter().map(|script| script.weight)).all(|weight| weight == 0) {
+    if settings.replay.is_some() {
+        check_replay(problems, settings);
+    } else if weights.chain(settings.builtin.iter().map(|script| script.weight)).all(|weight| weight == 0) {
         let problem = match settings.files.is_empty() && settings.builtin.is_empty() {
-            true => "are missing: give a file with SQL, or a built-in script",
+            true => "are missing: give a file with SQL, a built-in script, or a log to replay",
             false => "are all left out by a weight of 0: give one a weight",
         };
         problems.add("files", problem);
     }
+    without_replay(problems, settings);
     problems.within("scale", settings.scale, 1, SCALE_MAX);
     for (parameter, is_given) in
         [("scale", settings.scale.is_some()), ("initialise", settings.initialise.is_some())]
@@ -172,6 +249,45 @@ fn check(problems: &mut Problems, settings: &Settings) {
     for (number, definition) in settings.define.iter().enumerate() {
         if settings.define[..number].iter().any(|other| other.name == definition.name) {
             problems.add("define", format!("gives `{}` twice: leave one out", definition.name));
+        }
+    }
+}
+
+/// What a replay has no use for, since its log says it.
+fn check_replay(problems: &mut Problems, settings: &Settings) {
+    let theirs = "has no effect with a replay, whose log says what is sent and when: leave it out";
+    for (parameter, is_given) in [
+        ("files", !settings.files.is_empty()),
+        ("builtin", !settings.builtin.is_empty()),
+        ("clients", settings.clients.is_some()),
+        ("ramp_rate", settings.ramp_rate.is_some()),
+        ("think_time", settings.think_time.is_some()),
+        ("rate", settings.rate.is_some()),
+        ("latency_limit", settings.latency_limit.is_some()),
+        ("max_tries", settings.max_tries.is_some()),
+        ("define", !settings.define.is_empty()),
+        ("parameters", settings.parameters.is_some()),
+    ] {
+        if is_given {
+            problems.add(parameter, theirs);
+        }
+    }
+    problems.within("speed", settings.speed, SPEEDS[0], SPEEDS[1]);
+    problems.within("shapes", settings.shapes, 1, SHAPES_MAX);
+}
+
+/// What only a replay heeds.
+fn without_replay(problems: &mut Problems, settings: &Settings) {
+    let replay = Parameter::new("workload.script.replay");
+    for (parameter, is_given) in [
+        ("format", settings.format.is_some()),
+        ("speed", settings.speed.is_some()),
+        ("only_database", settings.only_database.is_some()),
+        ("on_error", settings.on_error.is_some()),
+        ("shapes", settings.shapes.is_some()),
+    ] {
+        if is_given && settings.replay.is_none() {
+            problems.add(parameter, format!("is for a log that is replayed: give {replay}, or leave it out"));
         }
     }
 }
@@ -213,5 +329,18 @@ mod tests {
         }
         assert!(job("files = [\"a@0\"]").unwrap_err().contains("weight of 0"));
         assert!(job("files = [\"a\"]\nrate = 5.0\nthink_time = \"1s\"").unwrap_err().contains("think_time"));
+    }
+    #[test]
+    fn a_replay_takes_from_its_log_what_else_would_be_said() {
+        let replay = job("replay = \"a.csv\"\nspeed = 2.0").unwrap();
+        assert_eq!(replay.replay.as_ref().map(|replay| (replay.speed, replay.shapes)), Some((2.0, 20)));
+        assert!(replay.pacing.is_open() && replay.phases.warm_up == Span::ZERO);
+        let told = job("replay = \"a.csv\"\nfiles = [\"a.sql\"]\nclients = 2\nrate = 3.0\nlatency_limit = \"1s\"\nspeed = 0.0").unwrap_err();
+        for part in ["files has", "clients has", "rate has", "latency_limit has", "speed cannot be 0"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        let told = job("files = [\"a.sql\"]\nspeed = 2.0\nshapes = 3").unwrap_err();
+        assert_eq!(told.lines().count(), 2, "{told}");
+        assert!(told.contains("workload.script.replay"), "{told}");
     }
 }

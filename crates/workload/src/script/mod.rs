@@ -1,4 +1,5 @@
-//! SQL of the user's own: scripts in pgbench's language as a load, on a database that is used as it is, or on one that is made for the run.
+//! SQL of the user's own: scripts in pgbench's language as a load, or a log that is replayed, on a database that is used as it is, or on one
+//! that is made for the run.
 
 pub mod builtin;
 mod driver;
@@ -7,6 +8,7 @@ mod job;
 mod language;
 mod parameters;
 mod program;
+mod replay;
 mod settings;
 mod workload;
 
@@ -15,6 +17,7 @@ pub const DATABASE: &str = "prony_script";
 
 pub use builtin::{Builtin, BuiltinScript};
 pub use driver::{make_tables, run};
-pub use job::Job;
+pub use job::{Job, Replay};
 pub use program::{Program, check};
-pub use settings::{Definition, ParameterFile, Protocol, ScriptFile, Settings};
+pub use replay::{Log, LogFormat, Logs};
+pub use settings::{Definition, OnError, ParameterFile, Protocol, ScriptFile, Settings};

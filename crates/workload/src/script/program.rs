@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use database::Dialect;
-use load::Size;
+use load::{Pacing, Size, Span};
 use record::Parameter;
 use serde::{Deserialize, Serialize};
 
+use super::job::CLIENTS_MAX;
 use super::language::{Kind, Names, Script, Step};
 use super::parameters::Parameters;
-use super::settings::ScriptFile;
+use super::replay::Logs;
+use super::settings::{Protocol, ScriptFile};
 use super::workload::name;
-use super::{Job, init};
+use super::{Job, Replay, init};
 use crate::{TrialError, given_file};
 
 /// Largest script that is read.
@@ -50,11 +52,15 @@ impl Program {
     }
 }
 
-/// Reads the files of a job, for a database that speaks this dialect.
+/// Reads the files of a job, for a database that speaks this dialect; a log only unless it is among those that were read already.
 ///
 /// # Errors
 /// All mistakes of all files, each with its file and line; and what cannot be had with this engine.
-pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
+pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialError> {
+    let job = &match &job.replay {
+        Some(replay) => with_log(job, replay, dialect, logs)?,
+        None => job.clone(),
+    };
     let mut names = Names::default();
     let mut scripts = Vec::new();
     let mut mistakes = Vec::new();
@@ -95,6 +101,59 @@ pub fn check(job: &Job, dialect: Dialect) -> Result<Job, TrialError> {
     }
     let program = Program { names, scripts, parameters, init };
     Ok(Job { program: Some(program), ..job.clone() })
+}
+
+/// Behind the last statement of a log a window goes on for so long, up to a whole second, so that what comes late is still in it.
+const BEHIND_NS: u64 = 500_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A job with the log that it replays, and the times and the sessions of that.
+fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialError> {
+    let refused = |parameter: &str, value: &dyn std::fmt::Display, words: String| {
+        let parameter = Parameter::new(parameter).of(value);
+        Err(TrialError::Load(format!(
+            "{parameter} cannot be had with the log {}: {words}",
+            replay.file.display()
+        )))
+    };
+    let log =
+        logs.log(&replay.file, replay.format, replay.only_database.as_deref()).map_err(TrialError::Load)?;
+    if let (Some(protocol), false) = (replay.protocol, log.has_values() && dialect == Dialect::Postgres) {
+        let words = match log.has_values() {
+            false => {
+                "none of its statements has values beside it, and all are sent as one text; leave it out"
+            }
+            true => {
+                "only PostgreSQL takes its values beside a statement; leave it out, and they are put into the text"
+            }
+        };
+        return refused("workload.script.protocol", &Protocol(protocol), words.to_owned());
+    }
+    let last_ns = log.due_ns(log.last_us, replay.speed);
+    let whole_ns = (last_ns + BEHIND_NS).div_ceil(SECOND_NS) * SECOND_NS;
+    let length = Span { ns: whole_ns };
+    let mut phases = job.phases;
+    if phases.warm_up >= length {
+        return refused("workload.script.warm_up", &phases.warm_up, format!("it is over after {length}"));
+    }
+    phases.measure = replay.duration.unwrap_or(Span { ns: whole_ns - phases.warm_up.ns });
+    if phases.end_ns() > whole_ns {
+        let words = format!("with the warm-up it is over after {length}; give less, or leave it out");
+        return refused("workload.script.duration", &phases.measure, words);
+    }
+    let transactions =
+        log.sessions.iter().flat_map(|session| &session.statements).filter(|logged| logged.begins);
+    let rate_per_s = transactions.count() as f64 / (whole_ns as f64 / 1e9);
+    let clients = u32::try_from(log.sessions.len()).unwrap_or(u32::MAX);
+    if clients > CLIENTS_MAX {
+        return refused(
+            "workload.script.replay",
+            &replay.file.display(),
+            format!("it has {clients} sessions, and {CLIENTS_MAX} are the most; give a part of it"),
+        );
+    }
+    let replay = Replay { log: Some(log), ..replay.clone() };
+    Ok(Job { phases, clients, pacing: Pacing::Fixed { rate_per_s }, replay: Some(replay), ..job.clone() })
 }
 
 fn read(file: &ScriptFile) -> Result<String, TrialError> {
@@ -230,7 +289,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             settings.files.push(ScriptFile { path, weight: 1 });
         }
-        check(&Job::of(&settings).unwrap(), dialect).map_err(|error| error.to_string())
+        check(&Job::of(&settings).unwrap(), dialect, &mut Logs::default()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -272,7 +331,9 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_named() {
         let settings: Settings = toml::from_str("files = [\"/nowhere/a.sql\"]").unwrap();
-        let error = check(&Job::of(&settings).unwrap(), Dialect::Sqlite).unwrap_err().to_string();
+        let error = check(&Job::of(&settings).unwrap(), Dialect::Sqlite, &mut Logs::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("cannot read the script /nowhere/a.sql: "), "{error}");
     }
 }

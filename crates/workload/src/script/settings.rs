@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::builtin::BuiltinScript;
 use super::language;
+use super::replay::LogFormat;
 
 /// Parameters of a load of scripts. What is not given comes from the defaults named here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -112,7 +113,78 @@ pub struct Settings {
     #[arg(long, value_name = "FILE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<PathBuf>,
+
+    /// Replay a log of statements in place of scripts: PostgreSQL's csvlog, the general log of MariaDB or MySQL, or extended events of SQL
+    /// Server as XML. Each logged session becomes a client that sends its statements in their order, each when it was due
+    #[arg(long, value_name = "FILE", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<PathBuf>,
+
+    /// Format of the log: postgres-csv, mariadb-general (MySQL's too) or sqlserver-events [default: as its content shows]
+    #[arg(long, value_name = "FORMAT", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<LogFormat>,
+
+    /// Factor of the log's own pace: 2 replays it in half of its time [default: 1]
+    #[arg(long, value_name = "FACTOR", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
+
+    /// Replay the statements of this database alone, where the log tells of several. All of them go to the one database of the target
+    #[arg(long, value_name = "NAME", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_database: Option<String>,
+
+    /// What the error of a replayed statement does: count (it is counted, and its session goes on) or stop (its session stops, and the
+    /// trial is invalid) [default: count]
+    #[arg(long, value_name = "WHAT", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<OnError>,
+
+    /// Statements that differ in their literals alone are timed together; so many of the most frequent have times of their own, and the
+    /// others one together [default: 20]
+    #[arg(long, value_name = "NUMBER", help_heading = "Replay")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<u32>,
 }
+
+/// What the error of a replayed statement does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It is counted, and its session goes on.
+    #[default]
+    Count,
+    /// Its session stops.
+    Stop,
+}
+
+/// A text that says nothing that an error can do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is nothing that an error can do: give count or stop")]
+pub struct OnErrorError(String);
+
+impl FromStr for OnError {
+    type Err = OnErrorError;
+
+    fn from_str(text: &str) -> Result<Self, OnErrorError> {
+        match text.trim() {
+            "count" => Ok(Self::Count),
+            "stop" => Ok(Self::Stop),
+            _ => Err(OnErrorError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for OnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Count => "count",
+            Self::Stop => "stop",
+        })
+    }
+}
+
+load::serde_as_text!(OnError);
 
 /// How statements are sent, in the words of the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

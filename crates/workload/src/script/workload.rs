@@ -1,7 +1,10 @@
 //! What a study knows of a load of scripts before it runs.
 
+use std::path::Path;
+
 use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
+use super::driver::CONNECTS_AHEAD_NS;
 use super::{DATABASE, Job, Settings};
 
 impl Workload for Settings {
@@ -15,7 +18,10 @@ impl Workload for Settings {
 
     fn settle(&mut self, job: &Job) {
         self.warm_up = Some(job.phases.warm_up);
-        self.duration = Some(job.phases.measure);
+        // The window of a replay is as long as its log.
+        if job.replay.is_none() {
+            self.duration = Some(job.phases.measure);
+        }
     }
 
     fn seed(&mut self) -> &mut Option<u64> {
@@ -61,11 +67,18 @@ impl Workload for Settings {
     }
 
     fn sessions(job: &Job) -> u32 {
-        job.clients
+        let at_once = job.replay.as_ref().and_then(|replay| {
+            let log = replay.log.as_ref()?;
+            Some(log.sessions_at_once(replay.speed, CONNECTS_AHEAD_NS))
+        });
+        at_once.unwrap_or(job.clients)
     }
 
     /// `select.sql, 8 clients`, `a.sql and 2 more, 500 transactions/s due`.
     fn describe(job: &Job, _: usize) -> String {
+        if let Some(replay) = &job.replay {
+            return format!("{}, {}", file_name(&replay.file), at_speed(replay.speed));
+        }
         let files = job.files.iter().filter(|file| file.weight > 0).map(name);
         let builtin = job.builtin.iter().filter(|script| script.weight > 0);
         let drawn: Vec<String> =
@@ -79,20 +92,44 @@ impl Workload for Settings {
     }
 
     fn line(job: &Job) -> String {
+        if let Some(replay) = &job.replay {
+            let log = replay.log.as_ref().map(|log| {
+                let sessions = if log.sessions.len() == 1 { "session" } else { "sessions" };
+                format!(", {} statements of {} {sessions}", log.statements, log.sessions.len())
+            });
+            return format!(
+                "{}  {}{}",
+                replay.file.display(),
+                at_speed(replay.speed),
+                log.unwrap_or_default()
+            );
+        }
         let files = job.files.iter().map(ToString::to_string);
         let scripts: Vec<String> = files.chain(job.builtin.iter().map(ToString::to_string)).collect();
         format!("{}  {}", scripts.join(" "), pace(job))
     }
 
-    fn quick_look(_: &Self, _: &[&Self]) -> Self {
+    fn quick_look(shared: &Self, asked: &[&Self]) -> Self {
+        // The times of a replay are those of its log, which may be shorter.
+        if std::iter::once(&shared).chain(asked).any(|settings| settings.replay.is_some()) {
+            return Self::default();
+        }
         Self { warm_up: Some(Span::seconds(2)), duration: Some(Span::seconds(8)), ..Self::default() }
     }
 }
 
 /// The name of a file without its directories.
 pub(super) fn name(file: &super::ScriptFile) -> String {
-    let name = file.path.file_name().unwrap_or(file.path.as_os_str());
-    name.to_string_lossy().into_owned()
+    file_name(&file.path)
+}
+
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The pace of a replay.
+fn at_speed(speed: f64) -> String {
+    if speed == 1.0 { "at its own pace".to_owned() } else { format!("at {speed} times its pace") }
 }
 
 fn pace(job: &Job) -> String {

@@ -54,7 +54,7 @@ impl TakesTurns for User {
         Ok(Done {
             counter: (purchased == Purchased::SoldOut).then_some(ROLLBACK),
             aside_ns,
-            is_failed: false,
+            ..Done::default()
         })
     }
 
@@ -153,7 +153,7 @@ impl User {
         kind: usize,
         mut operation: impl AsyncFnMut(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Counting { recorder, clock } = counting;
+        let Counting { recorder, clock, .. } = counting;
         let sent_ns = clock.now_ns();
         let mut limits_ns = retry_limits_ns(self.running.job.deadlock_pause);
         loop {

@@ -1,6 +1,7 @@
 //! Drives scripts: clients on load threads, each on a connection of its own.
 
 mod balances;
+mod replay;
 mod running;
 mod user;
 
@@ -20,6 +21,8 @@ use crate::TrialError;
 use crate::clients::{Clients, Conducted, Drive, Names};
 use crate::waiting::unless_stopped;
 use balances::Before;
+
+pub(super) use replay::CONNECTS_AHEAD_NS;
 use running::{LATE, NET_US, Running, Told, sent};
 use user::User;
 
@@ -50,14 +53,13 @@ pub fn run(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<ScriptOutcome, TrialError> {
+    if let Some(replay) = &job.replay {
+        return runtime()?.block_on(replay::run(job, replay, (lease, holder), stop, on_progress));
+    }
     let Some(program) = &job.program else {
         return Err(TrialError::Load("the scripts of the job were not read".to_owned()));
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let dialect = lease.url().engine().dialect();
         let (scripts, counted, recorded) =
             sent(program, (job.protocol, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
@@ -93,6 +95,12 @@ pub fn run(
         }
         Ok(outcome)
     })
+}
+
+/// What waits for the clients.
+fn runtime() -> Result<tokio::runtime::Runtime, TrialError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| TrialError::Load(format!("cannot wait for clients: {error}")))
 }
 
 /// What is told under which names.
@@ -145,6 +153,7 @@ async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result
         }),
         defined: job.defined.iter().map(ToString::to_string).collect(),
         scripts,
+        replay: None,
         scale: None,
         seed: job.seed,
     })

@@ -198,7 +198,7 @@ impl User {
             let error = match self.run(sent, &mut slept_ns, counting).await {
                 Ok(is_unmet) => {
                     let counter = is_unmet.then_some(FAILED);
-                    return Ok(Done { counter, aside_ns: slept_ns, is_failed: is_unmet });
+                    return Ok(Done { counter, aside_ns: slept_ns, is_failed: is_unmet, ..Done::default() });
                 }
                 Err(error @ Error::Conflict(_)) => error,
                 Err(error) => return Err(error),
@@ -206,7 +206,12 @@ impl User {
             self.session.undo().await?;
             if tried == tries {
                 lock(&self.running.told).first_failure.get_or_insert_with(|| error.to_string());
-                return Ok(Done { counter: Some(FAILED), aside_ns: slept_ns, is_failed: true });
+                return Ok(Done {
+                    counter: Some(FAILED),
+                    aside_ns: slept_ns,
+                    is_failed: true,
+                    ..Done::default()
+                });
             }
             tried += 1;
             counting.recorder.at(counting.clock.now_ns()).count(RETRY);

@@ -8,10 +8,12 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::claims::claim;
-use crate::script::{ScriptFile, Settings, check};
+use crate::script::{Logs, ScriptFile, Settings, check};
 
 mod builtin;
 mod pgbench;
+mod replay;
+mod replay_servers;
 
 /// What a trial told and left.
 struct Ran {
@@ -64,7 +66,7 @@ fn try_run(url: &Url, scripts: &[&str], settings: &str) -> Result<Ran, TrialErro
         std::fs::write(&path, text).unwrap();
         settings.files.push(ScriptFile { path, weight: number as u32 * 2 + 1 });
     }
-    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect())?;
+    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default())?;
     let own = block_on(Own::make(url, "", &claim(Existing::AsItIs))).unwrap();
     let (mut setup, mut intervals) = (None, Vec::new());
     let outcome =
@@ -284,7 +286,7 @@ fn what_makes_tables_is_sent_statement_by_statement_with_its_line() {
             init: Some(init),
             ..Settings::default()
         };
-        let job = check(&Job::of(&settings).unwrap(), Dialect::Postgres).unwrap();
+        let job = check(&Job::of(&settings).unwrap(), Dialect::Postgres, &mut Logs::default()).unwrap();
         let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
         block_on(make_tables(&own.lease(), job.program.as_ref().unwrap()))
     };
@@ -355,7 +357,7 @@ fn a_server_that_is_killed_is_an_outage_and_its_clients_come_back() {
     let mut settings: Settings =
         toml::from_str("clients = 2\nwarm_up = \"100ms\"\nduration = \"2m\"").unwrap();
     settings.files.push(ScriptFile { path, weight: 1 });
-    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect()).unwrap();
+    let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default()).unwrap();
     let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
     let (mut back_s, mut done) = (None, 0);
     let outcome =
