@@ -148,6 +148,17 @@ fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
     );
 }
 
+#[test]
+fn a_file_may_have_a_space_in_its_name_and_stand_twice() {
+    let bench = bench();
+    bench.write("my add.sql", ADD);
+    let asked = ["script", "my add.sql", "my add.sql@2", "--target", "sqlite:theirs.db", "-D", "scale=2"];
+    let json = bench.run(&[&asked[..], &SHORT, &["--json"]].concat()).ended_with(0).json();
+    let kinds = json["trials"][0]["figures"].as_array().unwrap().iter();
+    let kinds: Vec<&str> = kinds.map(|row| row["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"my_add.sql#1") && kinds.contains(&"my_add.sql#2:2"), "{kinds:?}");
+}
+
 /// The server is started, its tables are made, and nothing of it is left; the plan says the same beforehand.
 #[test]
 fn a_managed_server_gets_its_tables_from_a_file() {

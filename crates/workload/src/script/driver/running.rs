@@ -126,13 +126,21 @@ pub(super) fn sent(
     (all, Counted { kinds, counters: counters.map(|&name| name.to_owned()).collect() }, recorded)
 }
 
-/// A script's name; of several of one name with its number.
+/// A script's name as one of a kind of operations; of several of one name with its number.
 fn unique_name(scripts: &[Drawn], number: usize) -> String {
-    let name = &scripts[number].script.name;
+    let name = kind_name(&scripts[number].script.name);
     // That of all transactions together is taken.
-    let is_alone = *name != script::TRANSACTION
-        && scripts.iter().filter(|other| other.script.name == *name).count() == 1;
-    if is_alone { name.clone() } else { format!("{name} ({})", number + 1) }
+    let is_alone = name != script::TRANSACTION
+        && scripts.iter().filter(|other| kind_name(&other.script.name) == name).count() == 1;
+    if is_alone { name } else { format!("{name}#{}", number + 1) }
+}
+
+/// A file's name with `_` for what a kind of operations cannot have in histogram logs: spaces, commas, letters that are not ASCII, and the
+/// ends that stand for other histograms there.
+fn kind_name(file: &str) -> String {
+    let plain = |sign: char| if sign.is_ascii_graphic() && sign != ',' { sign } else { '_' };
+    let name: String = file.chars().map(plain).collect();
+    if name.ends_with(".service") || name.ends_with(".lag") { format!("{name}_") } else { name }
 }
 
 /// A kind of its own, or the one of this name that there is already: two statements may stand in one line.
@@ -162,5 +170,24 @@ fn sent_statement(
         sql: Some(statement.with_placeholders(counting, place)),
         parameters: statement.parameters(counting).collect(),
         wanted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A space in a file's name ended the program once its first second was stored.
+    #[test]
+    fn a_kind_has_a_name_that_a_histogram_log_takes() {
+        for (file, kind) in [
+            ("select.sql", "select.sql"),
+            ("my script, again.sql", "my_script__again.sql"),
+            ("schön.sql", "sch_n.sql"),
+            ("x.lag", "x.lag_"),
+            ("x.service", "x.service_"),
+        ] {
+            assert_eq!(kind_name(file), kind);
+        }
     }
 }
