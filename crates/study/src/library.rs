@@ -43,7 +43,7 @@ pub const DISK_PROFILES: [ReadyStudy; 7] =
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
 
 /// Studies that others published.
-pub const PUBLISHED_STUDIES: [ReadyStudy; 15] = published![
+pub const PUBLISHED_STUDIES: [ReadyStudy; 18] = published![
     "hds-flush-rows",
     "hds-placement",
     "hds-real-project",
@@ -51,6 +51,9 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 15] = published![
     "primequest-blocks",
     "primequest-throughput",
     "primequest-cpu-scaling",
+    "primequest-memory",
+    "primequest-tables",
+    "primequest-columnstore",
     "r630-think-time",
     "r630-hdd-ssd",
     "r630-cycle",

@@ -490,11 +490,17 @@ fn published_studies_are_listed_and_shown() {
         "primequest-blocks",
         "primequest-throughput",
         "primequest-cpu-scaling",
+        "primequest-memory",
+        "primequest-tables",
+        "primequest-columnstore",
         "r630-think-time",
         "r630-hdd-ssd",
         "r630-cycle",
         "sqlio-sweep",
         "sqlio-expectation",
+        "classifier-ram",
+        "classifier-vcpu",
+        "classifier-iops",
     ] {
         assert!(list.contains(name), "{name} is not in:\n{list}");
         let file = bench.run(&["study", "show", name]).ended_with(0).stdout;

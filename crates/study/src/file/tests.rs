@@ -206,11 +206,22 @@ fn the_examples_of_the_pages_are_studies() {
 fn published_studies_are_studies_at_full_size_and_quick() {
     for published in crate::PUBLISHED_STUDIES {
         for quick in [false, true] {
-            let places = ["data", "device", "striped", "second", "blocks_4k", "blocks_64k", "hdd", "ssd"]
-                .into_iter()
-                .chain(["disk_a", "disk_b", "array", "cached_array", "fast_disk", "fast_array"])
-                .chain(["s512_b4k", "s512_b8k", "s512_b64k", "s4k_b4k", "s4k_b8k", "s4k_b64k"])
-                .map(|name| (name, format!("/{name}")));
+            let places = [
+                "data",
+                "device",
+                "striped",
+                "second",
+                "blocks_4k",
+                "blocks_64k",
+                "hdd",
+                "ssd",
+                "disk",
+                "flash",
+            ]
+            .into_iter()
+            .chain(["disk_a", "disk_b", "array", "cached_array", "fast_disk", "fast_array"])
+            .chain(["s512_b4k", "s512_b8k", "s512_b64k", "s4k_b4k", "s4k_b8k", "s4k_b64k"])
+            .map(|name| (name, format!("/{name}")));
             let server = ("server", "postgres://me@localhost/postgres".to_owned());
             let all: Vec<(&str, String)> = places.into_iter().chain([server]).collect();
             // A place with a default is left to it.
@@ -278,7 +289,8 @@ fn published_studies_of_databases_run_on_sql_server_by_naming_it() {
     names.sort_unstable();
     let hds = ["hds-flush-rows", "hds-placement", "hds-real-project"];
     assert_eq!(names[..3], hds);
-    assert_eq!(names[3..], ["r630-cycle", "r630-hdd-ssd", "r630-think-time"]);
+    assert_eq!(names[3..5], ["primequest-columnstore", "primequest-tables"]);
+    assert_eq!(names[5..], ["r630-cycle", "r630-hdd-ssd", "r630-think-time"]);
 }
 
 #[test]
