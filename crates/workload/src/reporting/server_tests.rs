@@ -1,7 +1,7 @@
 //! The same reports on SQLite, PostgreSQL and MariaDB: each answers what the generator says, however it is asked.
 
 use database::{Existing, Own, Session, Url};
-use instance::{MariaDb, Options, Postgres};
+use instance::{MariaDb, Options, Postgres, TdsServer};
 
 use super::*;
 use crate::claims::claim;
@@ -89,5 +89,11 @@ async fn postgres_answers_what_was_generated() {
 #[tokio::test]
 async fn mariadb_answers_what_was_generated() {
     let server = MariaDb::start(&Options::default()).unwrap();
+    answers_what_was_generated(&server.url()).await;
+}
+
+#[tokio::test]
+async fn what_speaks_t_sql_answers_what_was_generated() {
+    let Some(server) = TdsServer::start(&[]).unwrap() else { return };
     answers_what_was_generated(&server.url()).await;
 }

@@ -29,6 +29,9 @@ const FILLED: &[(&str, &str)] = &[
     ("{size_mb}", "600"),
     ("{from_us}", "0"),
     ("{until_us}", "1000000"),
+    ("{to_us}", "1000000"),
+    ("{department}", "'%'"),
+    ("{classification}", "'sec%'"),
     ("{after}", "10"),
     ("{last}", "20"),
     ("{most}", "5"),
@@ -103,7 +106,10 @@ fn every_text_of_the_workloads_is_t_sql_about_our_own_tables() {
     let historian = include_str!("../historian/sql/sqlserver.sql");
     let orders = include_str!("../orders/store/sql/sqlserver.sql");
     let register = include_str!("../register/sql/sqlserver.sql");
-    for (workload, file) in [("historian", historian), ("orders", orders), ("register", register)] {
+    let reporting = include_str!("../reporting/sql/sqlserver.sql");
+    let all =
+        [("historian", historian), ("orders", orders), ("register", register), ("reporting", reporting)];
+    for (workload, file) in all {
         let mistakes = mistakes(file);
         assert!(mistakes.is_empty(), "{workload}:\n{}", mistakes.join("\n"));
     }

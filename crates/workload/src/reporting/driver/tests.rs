@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use database::{Existing, Own, Session, Url};
-use instance::{MariaDb, Options, Postgres};
+use instance::{MariaDb, Options, Postgres, TdsServer};
 use load::Workload as _;
 use record::{Interval, Phase, ReportingOutcome, ReportingSetup, Setup, reporting};
 
@@ -148,6 +148,18 @@ fn mariadb_reports_and_takes_events() {
         let server = MariaDb::start(&Options::default()).unwrap();
         test(&server.url());
     }
+}
+
+/// What speaks T-SQL beside SQL Server keeps no plans.
+#[test]
+fn t_sql_reports_and_takes_events() {
+    let Some(server) = TdsServer::start(&[]).unwrap() else { return };
+    let job = job(&format!("{SMALL}\narrivals = 100\naccess = \"procedure\""));
+    let told = Loaded::new(&server.url(), &job).ran(&job);
+    assert_eq!((told.outcome.failure.as_deref(), told.outcome.arrivals_stopped.as_deref()), (None, None));
+    assert!(told.outcome.runs.iter().all(|run| run.answer == told.setup.expected));
+    assert_eq!(told.outcome.events_found, Some(told.outcome.events_committed));
+    assert!(told.outcome.notes[0].contains("is not known"), "{:?}", told.outcome.notes);
 }
 
 #[test]

@@ -2,31 +2,31 @@
 
 -- name: create
 CREATE TABLE domains (
-    domain_id integer NOT NULL PRIMARY KEY,
+    domain_id int NOT NULL PRIMARY KEY,
     name varchar(50) NOT NULL
 );
 CREATE TABLE departments (
-    department_id integer NOT NULL PRIMARY KEY,
+    department_id int NOT NULL PRIMARY KEY,
     name varchar(50) NOT NULL
 );
 CREATE TABLE classifications (
-    classification_id integer NOT NULL PRIMARY KEY,
+    classification_id int NOT NULL PRIMARY KEY,
     name varchar(50) NOT NULL
 );
 CREATE TABLE messages (
     message_id bigint NOT NULL PRIMARY KEY,
     sent_us bigint NOT NULL,
-    sender_id integer NOT NULL,
-    domain_id integer NOT NULL,
-    department_id integer NOT NULL,
-    classification_id integer NOT NULL,
-    size_bytes integer NOT NULL,
+    sender_id int NOT NULL,
+    domain_id int NOT NULL,
+    department_id int NOT NULL,
+    classification_id int NOT NULL,
+    size_bytes int NOT NULL,
     subject varchar(2000) NOT NULL
 );
 CREATE TABLE message_data (
     events bigint NOT NULL,
-    days integer NOT NULL,
-    subject_bytes integer NOT NULL,
+    days int NOT NULL,
+    subject_bytes int NOT NULL,
     seed bigint NOT NULL
 );
 
@@ -34,7 +34,8 @@ CREATE TABLE message_data (
 CREATE INDEX messages_sent ON messages (sent_us)
 
 -- name: statistics
-UPDATE STATISTICS messages
+-- Servers that speak T-SQL and are none of Microsoft's keep no such.
+IF OBJECT_ID('sys.dm_db_stats_properties') IS NOT NULL EXEC (N'UPDATE STATISTICS messages')
 
 -- name: report_rows
 SELECT domain.name, message.message_id, message.sent_us, message.sender_id, department.name, classification.name,
