@@ -56,6 +56,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         0
     }
 
+    /// Whether each trial begins with what its database is loaded with, whatever the trial before wrote, also in one that was taken up.
+    fn leaves_as_found() -> bool {
+        false
+    }
+
     /// Whether it writes to its target.
     fn writes(_job: &Self::Job) -> bool {
         true

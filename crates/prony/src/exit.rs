@@ -44,6 +44,12 @@ impl Exit {
         match report.state {
             State::Aborted => Self::Interrupted,
             _ if report.state == State::Failed || has(State::Failed) => Self::Runtime,
+            // What was asked for was left out, all of it: no answer, and none that held.
+            _ if !report.trials.is_empty()
+                && report.trials.iter().all(|trial| trial.state == State::Skipped) =>
+            {
+                Self::Inconclusive
+            }
             _ if report.trials.iter().any(|trial| trial.unaccounted().is_some()) => Self::Runtime,
             _ if report.outcome() == Some(Outcome::Failed) => Self::NotHeld,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,

@@ -246,6 +246,12 @@ fn trust(report: &Report) -> (Trust, Vec<String>) {
     let grave = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
     let doubts: Vec<&Verdict> = report.verdicts.iter().filter(grave).collect();
     let measured = report.trials.iter().filter(|trial| trial.state != State::Skipped).count();
+    if measured == 0 && !report.trials.is_empty() {
+        return (
+            Trust::Poor,
+            vec!["nothing was measured, and each trial says why it was left out".to_owned()],
+        );
+    }
     let wide = |doubt: &&Verdict| doubt.trials.len() * 2 >= measured.max(1);
     let broken = report.state != State::Complete
         || report.quick

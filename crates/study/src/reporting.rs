@@ -67,6 +67,17 @@ mod tests {
         assert_eq!(plan.trials[1].planned.name, "95828 messages as rows, arrivals 82.5");
     }
 
+    /// Trials of reports leave the messages as they were.
+    #[test]
+    fn messages_that_are_there_serve_every_trial() {
+        let mut study = study();
+        study.blocks = 3;
+        for database in &mut study.target.database {
+            database.existing = Some(Existing::Reuse);
+        }
+        assert_eq!(Plan::of(&study).unwrap().trials.len(), 6);
+    }
+
     #[test]
     fn one_database_cannot_hold_two_numbers_of_messages() {
         let mut study = study();

@@ -276,7 +276,8 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
             .iter()
             .any(|database| database.existing == Existing::Reuse)
     };
-    let trials = points.iter().filter(is_reused).count() * study.blocks.max(1) as usize;
+    let empties = |point: &&Point| !point.work.any().leaves_as_found();
+    let trials = points.iter().filter(empties).filter(is_reused).count() * study.blocks.max(1) as usize;
     let reuse = record::Parameter::new("target.database.existing").of("reuse");
     let problem = format!(
         "is taken up again by one trial only, since every further one begins with empty tables: leave out {reuse}, or \

@@ -158,6 +158,9 @@ pub trait AnyWork {
     /// What a database is loaded with for it before the first trial.
     fn content(&self) -> String;
 
+    /// Whether a trial leaves its database as it found it.
+    fn leaves_as_found(&self) -> bool;
+
     /// Whether it writes to its target.
     fn writes(&self) -> bool;
 
@@ -222,6 +225,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn content(&self) -> String {
         W::content(&self.job)
+    }
+
+    fn leaves_as_found(&self) -> bool {
+        W::leaves_as_found()
     }
 
     fn writes(&self) -> bool {

@@ -195,7 +195,7 @@ impl PostgresSession {
         self.settle().await?;
         // Whatever the driver sent without waiting is answered before this.
         let rested = self.client.check_connection().await;
-        rested.map_err(|error| self.failed(&error, Doing::Run("")))?;
+        rested.map_err(|error| self.failed(&error, Doing::Run("what was sent before")))?;
         self.exchange.take();
         Ok(())
     }

@@ -19,6 +19,10 @@ pub(crate) struct Tables {
     #[arg(long, value_name = "NAME", help_heading = "Target")]
     pub(crate) database: Option<String>,
 
+    /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
+    #[arg(long, help_heading = "Target")]
+    pub(crate) replace: bool,
+
     #[command(flatten)]
     pub(crate) files: DatabaseFiles,
 

@@ -25,6 +25,9 @@ impl Asks for Tables {
         study.noise_floor = study.blocks > 1;
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.narrow(&self.settings).map_err(Failure::usage)?;
+        if let Some(lacks) = self.settings.kind.and_then(|kind| workload::tables::lacks(kind, dialect)) {
+            return Err(Failure::usage(anyhow!("--kind: {lacks}")));
+        }
         self.must.of(&mut study)?;
         Ok(study)
     }
@@ -34,10 +37,10 @@ impl Asks for Tables {
 fn target(tables: &Tables) -> Result<(Target, Dialect), Failure> {
     if tables.target.is_none() && tables.managed.managed.is_none() && tables.managed.given().is_empty() {
         let mut database = at(tables, EMBEDDED)?;
-        database.existing = Some(Existing::Leftover);
+        database.existing.get_or_insert(Existing::Leftover);
         return Ok((Target::of_databases(vec![database]), Dialect::Sqlite));
     }
-    match managed::given(tables.target.as_deref(), &tables.managed, &[])? {
+    match managed::given(tables.target.as_deref(), &tables.managed, &[("--replace", tables.replace)])? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             Err(Failure::usage(anyhow!(
                 "--instances has no meaning for tables, which are in one database: leave it out"
@@ -77,6 +80,7 @@ fn at(tables: &Tables, address: &str) -> Result<Database, Failure> {
         )));
     }
     let mut database = Database::at(url).named(tables.database.as_deref());
+    database.existing = tables.replace.then_some(Existing::Replace);
     laid(tables, &mut database);
     Ok(database)
 }

@@ -96,12 +96,19 @@ fn answer(register: &Register) -> Option<String> {
 fn kept_and_checked(register: &Register) -> String {
     let writes = &register.writes;
     let lost = match (writes.lost, register.is_audited) {
+        // What a crash took and a write covered before anybody read it leaves no trace.
+        (0, true) if !register.away.times.is_empty() => {
+            format!(
+                "lost none of {} acknowledged writes that a read could tell",
+                grouped(writes.acknowledged)
+            )
+        }
         (0, true) => format!("lost none of {} acknowledged writes", grouped(writes.acknowledged)),
         (0, false) => {
             format!("lost none of {} acknowledged writes that is known", grouped(writes.acknowledged))
         }
         (lost, _) => {
-            format!("lost {} of {} acknowledged writes", grouped(lost), grouped(writes.acknowledged))
+            format!("lost at least {} of {} acknowledged writes", grouped(lost), grouped(writes.acknowledged))
         }
     };
     let checked = match register.is_register() {

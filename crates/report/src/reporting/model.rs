@@ -1,10 +1,8 @@
 //! Figures of a trial of reports.
 
-use record::{MeasuredTrial, Outcome, Phase, QueryPlan, ReportRun, ReportingSetup, Resources, Sample, Setup};
+use record::{MeasuredTrial, Outcome, QueryPlan, ReportRun, ReportingSetup, Resources, Setup};
 use serde::Serialize;
 use stats::Estimate;
-
-use crate::machine::during;
 
 /// Figures of a trial of reports: of the first one, and of those after it.
 #[derive(Clone, Debug, Serialize)]
@@ -76,7 +74,8 @@ impl Reporting {
         let took: Vec<f64> = others.iter().map(|run| run.took_s).collect();
         let to_first_row: Vec<f64> = others.iter().filter_map(|run| run.first_row_s).collect();
         let mean_s = stats::mean(&took);
-        let used = |phase: Phase, reports: usize| used(measured, phase, reports);
+        let during_first = used(measured, first.as_slice());
+        let during_others = used(measured, &others.iter().collect::<Vec<_>>());
         Some(Self {
             first_s: first.map(|run| run.took_s),
             mean_s,
@@ -89,8 +88,8 @@ impl Reporting {
                 .filter(|mean_s| *mean_s > 0.0)
                 .map(|mean_s| setup.expected.rows as f64 / mean_s),
             cold: cold(measured, setup),
-            during_first: used(Phase::WarmUp, first.iter().count()),
-            during_others: used(Phase::Measure, others.len()),
+            during_first,
+            during_others,
             events_committed: outcome.events_committed,
             events_pending: outcome.events_pending,
             plans: outcome.plans,
@@ -124,9 +123,15 @@ fn cold(measured: &MeasuredTrial, setup: &ReportingSetup) -> Option<String> {
     }
 }
 
-fn used(measured: &MeasuredTrial, phase: Phase, reports: usize) -> Used {
-    let window: Vec<&Sample> = measured.samples.iter().filter(|sample| sample.phase == phase).collect();
-    let read: Vec<&Resources> = during(&measured.resources, &window);
+/// What was read of the machine while some reports ran, from the first one's begin to the last one's end.
+fn used(measured: &MeasuredTrial, runs: &[&ReportRun]) -> Used {
+    let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return Used::default() };
+    let (begin_s, end_s, reports) = (first.begin_s, last.begin_s + last.took_s, runs.len());
+    let is_within = |resources: &&Resources| {
+        let middle_s = resources.end_s - resources.length_s / 2.0;
+        middle_s > begin_s && middle_s < end_s
+    };
+    let read: Vec<&Resources> = measured.resources.iter().filter(is_within).collect();
     let cpu_cores = stats::weighted_mean(read.iter().filter_map(|resources| {
         let cores: f64 = resources.servers.values().map(|server| server.cpu_cores).sum();
         (!resources.servers.is_empty()).then_some((cores, resources.length_s))

@@ -23,7 +23,7 @@ pub(crate) fn reports(report: &Report) -> Option<Table> {
         column("first row", "mean time until the first row of the reports after the first", 3),
         column("rows", "rows of each answer", 2),
         column("rows/s", "rows a second of the reports after the first", 1),
-        column("events/s", "events that arrived a second meanwhile", 2),
+        column("events/s", "events that were due a second meanwhile", 2),
         column("plan", "hash of the plan; several where the server changed it", 5),
         words("state", "how it ended, unless complete", 0),
     ]);

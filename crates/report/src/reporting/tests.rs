@@ -143,7 +143,7 @@ fn events_that_could_not_be_committed_are_told() {
     );
     let on_its_way = self::report(|setup, outcome| {
         setup.arrivals_per_s = Some(82.5);
-        outcome.events_pending = 82;
+        (outcome.events_committed, outcome.events_pending) = (10_000, 82);
     });
     assert!(!said(&on_its_way, Level::Warning).contains("were due in the end"));
 }
@@ -192,6 +192,10 @@ fn what_the_server_used_is_told_for_a_report() {
             ..record::Resources::default()
         })
         .collect();
+    // The reports after the first took all of that time.
+    let Some(record::Outcome::Reporting(outcome)) = &mut trial.trial.outcome else { unreachable!() };
+    outcome.runs[1].begin_s = ends[0] - 1.0;
+    outcome.runs[3].begin_s = ends[ends.len() - 1] - outcome.runs[3].took_s;
     let report = Report::of(&fixture::study("reporting", vec![trial]));
     let value = |name: &str| {
         let (_, value) = OfReporting.metrics().iter().find(|(metric, _)| *metric == name).unwrap();

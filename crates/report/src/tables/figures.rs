@@ -1,5 +1,7 @@
 //! What a configuration came to over its repeats, and against rows on disk.
 
+use std::collections::BTreeMap;
+
 use record::{Setup, TablesSetup, Workload};
 
 use super::Tables;
@@ -25,8 +27,9 @@ pub(super) fn all(report: &Report) -> Vec<Against<'_>> {
         .filter_map(|configuration| {
             let own = configuration.setup.as_ref().and_then(Setup::tables)?;
             let is_reference = |other: &&Configuration| {
-                let other = other.setup.as_ref().and_then(Setup::tables);
-                other.is_some_and(|other| other.kind == REFERENCE && is_alike(other, own))
+                let setup = other.setup.as_ref().and_then(Setup::tables);
+                let is_same = same_levels(&other.levels, &configuration.levels);
+                is_same && setup.is_some_and(|setup| setup.kind == REFERENCE && is_alike(setup, own))
             };
             let reference = report.configurations_of(Workload::Tables).find(is_reference);
             Some(Against {
@@ -38,7 +41,13 @@ pub(super) fn all(report: &Report) -> Vec<Against<'_>> {
         .collect()
 }
 
-/// Whether two trials differ in nothing but the kind of their table.
+/// Whether two configurations are at the same levels of every axis but that of kinds.
+fn same_levels(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> bool {
+    let is_other = |(name, _): &(&String, &String)| name.as_str() != "kind" && !name.ends_with(".kind");
+    one.iter().filter(is_other).eq(other.iter().filter(is_other))
+}
+
+/// Whether the setups of two trials differ in nothing but the kind of their table.
 fn is_alike(a: &TablesSetup, b: &TablesSetup) -> bool {
     let of = |setup: &TablesSetup| {
         let TablesSetup { target, access, rows, batch_rows, point_deletes, clients, .. } = setup;

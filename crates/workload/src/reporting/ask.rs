@@ -122,6 +122,8 @@ impl AllCalls {
 pub struct Question {
     pub(super) sql: String,
     parameters: Vec<Value>,
+    /// What stands in its text of the report's values.
+    literals: Vec<String>,
     pub(super) access: Access,
 }
 
@@ -145,7 +147,10 @@ impl Question {
                     ReportResult::Rows => texts.rows,
                     ReportResult::Aggregate => texts.aggregate,
                 };
-                Some(Self { sql: filled(text, report, data), parameters: Vec::new(), access })
+                {
+                    let literals = literals(report, data).to_vec();
+                    Some(Self { sql: filled(text, &literals), parameters: Vec::new(), literals, access })
+                }
             }
             Access::Procedure => {
                 let calls = CALLS.of(dialect)?;
@@ -153,9 +158,19 @@ impl Question {
                     ReportResult::Rows => calls.rows,
                     ReportResult::Aggregate => calls.aggregate,
                 };
-                Some(Self { sql: sql.to_owned(), parameters: report.parameters(data).to_vec(), access })
+                Some(Self {
+                    sql: sql.to_owned(),
+                    parameters: report.parameters(data).to_vec(),
+                    literals: Vec::new(),
+                    access,
+                })
             }
         }
+    }
+
+    /// What stands in its text of the report's values, so that plans of others can be told alike.
+    pub(super) fn literals(&self) -> &[String] {
+        &self.literals
     }
 
     /// What is sent.
@@ -179,12 +194,20 @@ impl Question {
     }
 }
 
-/// A text with its values in it. Patterns have no character that would end a literal, see [`super::Pattern`].
-fn filled(text: &str, report: &Report, data: &MessageData) -> String {
-    text.replace("{from_us}", &data.time_us(report.messages.start).to_string())
-        .replace("{to_us}", &data.time_us(report.messages.end).to_string())
-        .replace("{department}", &format!("'{}'", report.department))
-        .replace("{classification}", &format!("'{}'", report.classification))
+/// A report's values as they stand in a text. Patterns have no character that would end a literal, see [`super::Pattern`].
+fn literals(report: &Report, data: &MessageData) -> [String; 4] {
+    [
+        data.time_us(report.messages.start).to_string(),
+        data.time_us(report.messages.end).to_string(),
+        format!("'{}'", report.department),
+        format!("'{}'", report.classification),
+    ]
+}
+
+/// A text with its values in it.
+fn filled(text: &str, literals: &[String]) -> String {
+    let names = ["{from_us}", "{to_us}", "{department}", "{classification}"];
+    names.iter().zip(literals).fold(text.to_owned(), |text, (name, literal)| text.replace(name, literal))
 }
 
 #[cfg(test)]

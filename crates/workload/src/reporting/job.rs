@@ -11,6 +11,7 @@ use super::pattern::Pattern;
 use super::query::{PUBLISHED_SHARE, Report, ReportResult};
 use super::settings::Settings;
 use super::store::Standing;
+use super::tables::{CLASSES, DEPARTMENT_NAMES};
 use crate::TrialError;
 
 /// Messages where nothing else is said.
@@ -166,6 +167,17 @@ fn check_numbers(problems: &mut Problems, settings: &Settings) {
         );
     }
     problems.within("share", settings.share, 0.0001, 100.0);
+    let matching = [
+        ("department", &settings.department, DEPARTMENT_NAMES.to_vec()),
+        ("classification", &settings.classification, CLASSES.map(|(name, _)| name).to_vec()),
+    ];
+    for (parameter, pattern, names) in matching {
+        if let Some(pattern) = pattern
+            && !names.iter().any(|name| pattern.matches(name))
+        {
+            problems.add(parameter, format!("`{pattern}` matches none of {}", names.join(", ")));
+        }
+    }
     problems.within("subject_bytes", settings.subject_bytes, 0, SUBJECT_BYTES_MAX);
     problems.within("runs", settings.runs, 1, RUNS_MAX);
     problems.within("arrivals", settings.arrivals, 0.0, ARRIVALS_MAX);
@@ -213,6 +225,14 @@ mod tests {
         assert_eq!(job("arrivals = 82.5").unwrap().arrivals, Pacing::Fixed { rate_per_s: 82.5 });
         let random = job("arrivals = 82.5\npoisson = true").unwrap();
         assert_eq!(random.arrivals, Pacing::Poisson { rate_per_s: 82.5 });
+    }
+
+    #[test]
+    fn a_pattern_matches_a_name() {
+        let told = job("department = \"sale\"\nclassification = \"\"").unwrap_err();
+        assert!(told.contains("`sale` matches none of operations-field"), "{told}");
+        assert!(told.contains("`` matches none of internal"), "{told}");
+        assert!(job("department = \"sales%\"").is_ok());
     }
 
     #[test]

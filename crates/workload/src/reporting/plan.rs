@@ -29,7 +29,7 @@ pub(super) async fn plan(session: &mut Session, question: &Question) -> Result<O
     };
     let rows = session.query(&format!("{explain}{}", question.sql), &[]).await?;
     let lines: Vec<String> = rows.iter().map(|row| line(row)).collect();
-    Ok(Some(shown(&lines.join("\n"))))
+    Ok(Some(shown(&lines.join("\n"), question.literals())))
 }
 
 async fn of_sql_server(session: &mut Session) -> Result<Option<QueryPlan>, Error> {
@@ -40,10 +40,11 @@ async fn of_sql_server(session: &mut Session) -> Result<Option<QueryPlan>, Error
     Ok(Some(QueryPlan { hash, text: cut(&text) }))
 }
 
-/// A plan that is known by its text.
-fn shown(text: &str) -> QueryPlan {
+/// A plan that is known by its text, whatever the values in it.
+fn shown(text: &str, literals: &[String]) -> QueryPlan {
     let mut mix = RowMix::default();
-    mix.text(text);
+    let without = literals.iter().fold(text.to_owned(), |text, literal| text.replace(literal.as_str(), "?"));
+    mix.text(&without);
     QueryPlan { hash: format!("{:016x}", mix.sum()), text: cut(text) }
 }
 
@@ -127,9 +128,16 @@ mod tests {
 
     #[test]
     fn plans_are_told_apart_by_their_texts() {
-        let (seek, scan) = (shown("Index Scan using messages_sent"), shown("Seq Scan on messages"));
+        let shown = |text: &str| shown(text, &["1592".to_owned()]);
+        let (seek, scan) =
+            (shown("Index Scan using messages_sent, from 1592"), shown("Seq Scan on messages"));
         assert_ne!(seek.hash, scan.hash);
-        assert_eq!(seek, shown("Index Scan using messages_sent"));
+        assert_eq!(seek, shown("Index Scan using messages_sent, from 1592"));
+        assert_eq!(
+            seek.hash,
+            shown("Index Scan using messages_sent, from ?").hash,
+            "another value is no other plan"
+        );
         let long = shown(&"é".repeat(TEXT_MAX + 1));
         assert!(
             long.text.ends_with("é …") && long.text.chars().count() == TEXT_MAX + 2,

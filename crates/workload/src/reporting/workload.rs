@@ -64,6 +64,11 @@ impl Workload for Settings {
         2
     }
 
+    /// What arrives is taken away.
+    fn leaves_as_found() -> bool {
+        true
+    }
+
     fn writes(job: &Job) -> bool {
         job.arrivals.is_open()
     }

@@ -70,7 +70,7 @@ impl Made {
     /// # Errors
     /// Why a dialect has none, a sentence without its end.
     pub(super) fn of(kind: Kind, dialect: Dialect, rows: u64) -> Result<Self, String> {
-        let create = file(dialect).create(kind).ok_or_else(|| lacks(kind, dialect))?;
+        let create = file(dialect).create(kind).ok_or_else(|| lacking_kind(kind, dialect))?;
         let made = Self {
             create,
             session: String::new(),
@@ -220,8 +220,13 @@ impl Made {
     }
 }
 
-/// Why a dialect has no such table.
-fn lacks(kind: Kind, dialect: Dialect) -> String {
+/// Why a dialect has no such table, a sentence without its end; none of one that it has.
+#[must_use]
+pub fn lacks(kind: Kind, dialect: Dialect) -> Option<String> {
+    file(dialect).create(kind).is_none().then(|| lacking_kind(kind, dialect))
+}
+
+fn lacking_kind(kind: Kind, dialect: Dialect) -> String {
     let why = why_not(kind, dialect).map(str::to_owned);
     why.unwrap_or_else(|| format!("{} no {kind} tables", has(dialect)))
 }

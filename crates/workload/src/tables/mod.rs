@@ -23,6 +23,6 @@ pub const DATABASE: &str = "prony_tables";
 
 pub use job::{Job, check};
 pub use kind::{Access, Kind};
-pub use made::kinds_of;
+pub use made::{kinds_of, lacks};
 pub use settings::Settings;
 pub use trial::run;

@@ -120,6 +120,18 @@ impl Reading {
 
     fn entry(&mut self, open: Open) -> Entry {
         let Open { at_us, session, command, argument, .. } = open;
+        if command == "Query" {
+            let is_end = |sign: char| sign.is_whitespace() || sign == '`' || sign == ';';
+            let mut words = argument.split(is_end).filter(|word| !word.is_empty());
+            match (words.next(), words.next()) {
+                // What it runs stands in the entry behind it.
+                (Some(first), _) if first.eq_ignore_ascii_case("EXECUTE") => return Entry::Left(Left::Parts),
+                (Some(first), Some(database)) if first.eq_ignore_ascii_case("USE") => {
+                    self.databases.insert(session.clone(), database.to_owned());
+                }
+                _ => {}
+            }
+        }
         let left = match command.as_str() {
             "Query" | "Execute" => {
                 let Some(at_us) = at_us else { return Entry::Left(Left::NoTime) };

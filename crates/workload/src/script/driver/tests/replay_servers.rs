@@ -264,7 +264,7 @@ fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
     let ran = Ran { setup: setup.unwrap(), intervals, outcome };
     let (_, became) = of(&ran);
     assert!(!ran.outcome.outages.is_empty() && ran.outcome.stopped.is_empty(), "{:?}", ran.outcome);
-    assert!(became.sessions_late >= 1 && became.lag_ms_max > 100.0, "{became:?}");
+    assert!(became.lag_ms_max > 0.0, "{became:?}");
     // The session that was within a transaction learns of it at its next statement, and leaves out the last.
     assert!(became.unanswered >= 1 && became.unsent >= 1 && became.failed == 0, "{became:?}");
     let n: Vec<i64> = rows(&url, "SELECT n FROM t WHERE id < 4 ORDER BY id")

@@ -231,6 +231,33 @@ fn a_general_log_of_mariadb_is_read_and_its_seconds_are_filled_evenly() {
     adds_up(&log);
 }
 
+/// A server logs both the EXECUTE and what it runs.
+#[test]
+fn what_an_execute_of_sql_runs_is_sent_once() {
+    let text = "240115 10:00:00\t     3 Connect\troot@localhost on shop using Socket\n\
+        \t\t     3 Query\tPREPARE s FROM 'INSERT INTO t VALUES (?)'\n\
+        \t\t     3 Prepare\tINSERT INTO t VALUES (?)\n\
+        \t\t     3 Query\tEXECUTE s USING @a\n\
+        \t\t     3 Execute\tINSERT INTO t VALUES (7)\n";
+    let log = read_as(text, Some(LogFormat::MariadbGeneral), None).unwrap();
+    let told: Vec<&str> = sent(&log)[0].iter().map(|(_, text, _)| *text).collect();
+    assert_eq!(told, ["PREPARE s FROM 'INSERT INTO t VALUES (?)'", "INSERT INTO t VALUES (7)"]);
+    adds_up(&log);
+}
+
+#[test]
+fn a_use_changes_the_database_of_its_session() {
+    let text = "240115 10:00:00\t     3 Connect\troot@localhost on shop using Socket\n\
+        \t\t     3 Query\tinsert into u values ('shop')\n\
+        \t\t     3 Query\tUSE `billing`\n\
+        \t\t     3 Query\tdelete from u\n";
+    for (only, statement) in [("shop", "insert into u values ('shop')"), ("billing", "delete from u")] {
+        let log = read_as(text, Some(LogFormat::MariadbGeneral), Some(only)).unwrap();
+        let told: Vec<&str> = sent(&log)[0].iter().map(|(_, text, _)| *text).collect();
+        assert_eq!(told, [statement], "{only}");
+    }
+}
+
 #[test]
 fn a_general_log_of_mysql_has_its_time_in_each_line() {
     let text = "2024-01-15T10:00:00.000000Z\t    8 Connect\troot@localhost on shop using Socket\n\
