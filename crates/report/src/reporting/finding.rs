@@ -103,8 +103,8 @@ fn not_cold(reporting: &Reporting) -> Said {
     if reporting.cold.is_some() || reporting.first_s.is_none() {
         return None;
     }
-    let sentence = "the first report found memory as the server had it: nothing was made cold. A server that is started for the study is \
-                    (--managed, or [target.server.NAME] with between_trials = \"restart\" and cold = true)";
+    let sentence = "the first report found memory as the server had it: nothing was made cold. A server that is started for the study \
+                    can be, by between_trials = \"restart\" and cold = true of its [target.server.NAME]";
     Some((Level::Note, "first_report_not_cold", sentence.to_owned()))
 }
 

@@ -118,19 +118,24 @@ impl Reading {
         each(number, entry);
     }
 
+    /// Whether what a text runs stands in the entry behind it. One that changes the session's database is taken note of.
+    fn is_told_again(&mut self, session: &str, text: &str) -> bool {
+        let is_end = |sign: char| sign.is_whitespace() || sign == '`' || sign == ';';
+        let mut words = text.split(is_end).filter(|word| !word.is_empty());
+        match (words.next(), words.next()) {
+            (Some(first), Some(database)) if first.eq_ignore_ascii_case("USE") => {
+                self.databases.insert(session.to_owned(), database.to_owned());
+                false
+            }
+            (Some(first), _) => first.eq_ignore_ascii_case("EXECUTE"),
+            (None, _) => false,
+        }
+    }
+
     fn entry(&mut self, open: Open) -> Entry {
         let Open { at_us, session, command, argument, .. } = open;
-        if command == "Query" {
-            let is_end = |sign: char| sign.is_whitespace() || sign == '`' || sign == ';';
-            let mut words = argument.split(is_end).filter(|word| !word.is_empty());
-            match (words.next(), words.next()) {
-                // What it runs stands in the entry behind it.
-                (Some(first), _) if first.eq_ignore_ascii_case("EXECUTE") => return Entry::Left(Left::Parts),
-                (Some(first), Some(database)) if first.eq_ignore_ascii_case("USE") => {
-                    self.databases.insert(session.clone(), database.to_owned());
-                }
-                _ => {}
-            }
+        if command == "Query" && self.is_told_again(&session, &argument) {
+            return Entry::Left(Left::Parts);
         }
         let left = match command.as_str() {
             "Query" | "Execute" => {
