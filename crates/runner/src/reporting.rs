@@ -15,8 +15,11 @@ use crate::targets::{Asked, Held};
 /// Makes a database and loads its messages, or takes up one that holds the same.
 pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<Own, RunError> {
     let own = asked.make(tell)?;
-    let made = if own.was_there() { taken_up(job, &own, asked) } else { load(job, &own, asked, tell) };
-    if let Err(error) = made {
+    // What was there stays, whatever is wrong with it.
+    if own.was_there() {
+        return taken_up(job, &own, asked).map(|()| own);
+    }
+    if let Err(error) = load(job, &own, asked, tell) {
         // What was begun is of no use; that it could not be removed is less than why.
         let _ = asked.runtime.block_on(waiting::remove(own, asked.stop));
         return Err(error);

@@ -1,5 +1,6 @@
 //! `prony reporting`: reports over messages, as a user runs them.
 
+use instance::{Options, Postgres};
 use serde_json::Value;
 
 use crate::mounts::{private_mounts, shell};
@@ -62,6 +63,25 @@ fn messages_that_were_kept_are_taken_up_again_if_they_are_the_same() {
     assert!(told.contains("report 1 answered 1917 rows, as many as it has to, and other ones"), "{told}");
     run(&["--replace"]).ended_with(0);
     assert!(!bench.path("reports.db").exists());
+}
+
+/// It was asked for with other messages: what an earlier run left on a server is refused, and is still there.
+#[test]
+fn a_database_of_other_messages_on_a_server_is_refused_and_stays() {
+    let (bench, server) = (Workbench::new(), Postgres::start(&Options::default()).unwrap());
+    let url = server.url();
+    let run = |more: &[&str]| {
+        let asked = ["--target", &url, "--arrivals", "0", "--runs", "1"];
+        bench.run(&[&SMALL[..], &asked, more].concat())
+    };
+    run(&["--keep"]).ended_with(0);
+    for more in [&["--reuse", "--data-seed", "7"][..], &["--reuse", "--keep", "--data-seed", "7"]] {
+        let told = run(more).ended_with(2).stderr;
+        assert!(told.contains("holds 20000 messages over 30 days with the seed 42"), "{told}");
+    }
+    run(&["--reuse"]).ended_with(0);
+    let again = run(&["--reuse"]).ended_with(0);
+    assert!(!again.stderr.contains("loading"), "it was there before the run, and stays: {}", again.stderr);
 }
 
 #[test]

@@ -56,6 +56,21 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
     assert!(!text.contains("make commits durable"), "{text}");
 }
 
+/// A threshold that nothing decided passed, and nothing that was measured was trusted.
+#[test]
+fn what_an_engine_has_not_is_no_pass() {
+    let bench = Workbench::new();
+    let told = bench.run(&[&["tables", "--kind", "columnstore"], &SMALL[..]].concat()).ended_with(2).stderr;
+    assert!(told.contains("SQLite has no columnstore tables"), "{told}");
+    bench.write(
+        "none.toml",
+        "title = \"None\"\nblocks = 1\nthresholds = [\"scan_s < 1\"]\naccept_single = true\n[workload.tables]\nrows = 1000\n\
+         kind = \"archive\"\n[target]\ndatabase = \"sqlite:none.db\"\n",
+    );
+    let ran = bench.run(&["study", "run", "none.toml"]).ended_with(4);
+    assert!(ran.stdout.contains("was left out: SQLite has no archive tables"), "{}", ran.stdout);
+}
+
 #[test]
 fn kinds_of_a_managed_postgres_are_measured_by_procedures() {
     let bench = Workbench::new();

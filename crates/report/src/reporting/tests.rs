@@ -103,6 +103,22 @@ fn the_first_report_is_told_apart_from_the_mean_of_the_others() {
     );
 }
 
+/// The answer was that of the first repeat alone.
+#[test]
+fn an_answer_is_of_all_repeats() {
+    let twice = |_: &mut ReportingSetup, outcome: &mut ReportingOutcome| {
+        outcome.runs.iter_mut().for_each(|run| run.took_s *= 2.0);
+    };
+    let report = Report::of(&fixture::study("reporting", vec![trial(1, |_, _| {}), trial(2, twice)]));
+    let answers = answers(&report);
+    assert!(
+        answers[0].contains("750 ms for a report of 95,828 rows, and 3.00 s for the first one"),
+        "{answers:?}"
+    );
+    // As many rows as the mean has, and no mean of rates.
+    assert!(said(&report, Level::Finding).contains("127,800 rows/s"), "{}", said(&report, Level::Finding));
+}
+
 #[test]
 fn a_plan_that_changed_is_told_with_both_and_where() {
     let report = report(|_, outcome| {

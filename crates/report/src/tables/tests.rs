@@ -108,6 +108,24 @@ fn that_commits_may_be_lost_is_a_finding_of_the_kinds_that_are_so() {
     assert!(said(&lost("volatile"), Level::Finding).contains("not durable: gone with the program"));
 }
 
+/// Rows of another level are beside the point, also where only a server's setting differs.
+#[test]
+fn each_level_of_another_axis_has_a_reference_of_its_own() {
+    let at = |number, kind: &str, seconds, sync: &str| {
+        let mut trial = trial(number, kind, seconds, |_| {});
+        trial.trial.name = format!("{kind} {sync}");
+        trial.trial.levels =
+            [("kind".to_owned(), kind.to_owned()), ("sync".to_owned(), sync.to_owned())].into();
+        trial
+    };
+    let trials = vec![at(1, "row", 2.0, "on"), at(2, "row", 0.25, "off"), at(3, "volatile", 0.5, "off")];
+    let table = table::operations(&Report::of(&fixture::study("tables", trials))).unwrap();
+    let load = table.columns.iter().position(|column| column.head == "load").unwrap();
+    let loads: Vec<&str> = table.rows.iter().map(|row| row.cells[load].as_str()).collect();
+    assert_eq!(loads.iter().filter(|load| load.contains('×')).count(), 1, "{loads:?}");
+    assert!(loads.contains(&"500 ms (×0.500)"), "{loads:?}");
+}
+
 #[test]
 fn other_rows_are_no_reference() {
     let mut other = trial(2, "volatile", 0.5, |_| {});
