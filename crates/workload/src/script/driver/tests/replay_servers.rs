@@ -226,10 +226,33 @@ fn twelve_seconds() -> String {
     text
 }
 
+/// A server that is killed in the midst of a load, and away from the one second to the next, so that whatever was due within is late.
+struct Killed {
+    server: Postgres,
+    at_s: Option<f64>,
+    is_back: bool,
+}
+
+impl Killed {
+    fn by(&mut self, now_s: f64) {
+        match self.at_s {
+            None if now_s > 1.5 => {
+                self.server.kill().unwrap();
+                self.at_s = Some(now_s);
+            }
+            Some(at_s) if !self.is_back && now_s > at_s + 0.5 => {
+                self.server.start_again().unwrap();
+                self.is_back = true;
+            }
+            _ => {}
+        }
+    }
+}
+
 /// What was under way has no answer, the rest of its transaction is not sent, and the session goes on behind it.
 #[test]
 fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
-    let mut server = Postgres::start(&Options::default()).unwrap();
+    let server = Postgres::start(&Options::default()).unwrap();
     let url: Url = server.url().parse().unwrap();
     script(&url, TABLE);
     let kept = tempfile::tempdir().unwrap();
@@ -239,7 +262,7 @@ fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
     let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default()).unwrap();
     let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
     let (mut setup, mut intervals) = (None, Vec::new());
-    let (mut killed, mut is_back) = (None, false);
+    let mut killed = Killed { server, at_s: None, is_back: false };
     let outcome = crate::script::run(
         &job,
         &own.lease(),
@@ -249,18 +272,7 @@ fn a_server_that_is_killed_is_an_outage_and_its_sessions_go_on_with_the_log() {
             match progress {
                 Progress::SetUp(Setup::Script(script)) => setup = Some(*script),
                 Progress::Interval(interval) => {
-                    // It is away from the one second to the next, so that whatever was due within is late.
-                    match (interval.end_s > 1.5, killed) {
-                        (true, None) => {
-                            server.kill().unwrap();
-                            killed = Some(interval.end_s);
-                        }
-                        (true, Some(at_s)) if !is_back && interval.end_s > at_s + 0.5 => {
-                            server.start_again().unwrap();
-                            is_back = true;
-                        }
-                        _ => {}
-                    }
+                    killed.by(interval.end_s);
                     intervals.push(interval);
                 }
                 _ => {}
