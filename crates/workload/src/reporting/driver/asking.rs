@@ -36,6 +36,7 @@ pub(super) async fn run(running: &Running, clock: Clock, mut session: Session) {
     }
     running.recorder.end_load(clock.now_ns());
     running.load_over.set();
+    running.told.wait().await;
 }
 
 /// Asks once. Gives why there was no answer, if so.

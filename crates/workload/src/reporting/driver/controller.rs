@@ -67,8 +67,12 @@ impl<'a> Controller<'a> {
             if !threads.runs(&Role::Asking) && now_ns >= *given_up_ns.get_or_insert(now_ns + DRAIN_NS) {
                 self.running.over.set();
             }
+            let is_last = self.running.load_over.is_set();
             for interval in self.running.recorder.take_closed(now_ns) {
                 self.tell(interval, now_ns);
+            }
+            if is_last {
+                self.running.told.set();
             }
         }
         let now_ns = self.clock.now_ns();

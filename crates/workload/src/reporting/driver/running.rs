@@ -32,6 +32,8 @@ pub(super) struct Running {
     outcome: Mutex<ReportingOutcome>,
     /// No report and no event begins any more.
     pub(super) load_over: Signal,
+    /// The last report's intervals are told: what a thread used can be read until it ends.
+    pub(super) told: Signal,
     /// Whatever goes on is left.
     pub(super) over: Signal,
 }
@@ -51,6 +53,7 @@ impl Running {
             recorder: Recorder::new(Counted { kinds, counters: Vec::new() }, phases),
             outcome: Mutex::new(ReportingOutcome::default()),
             load_over: Signal::new(),
+            told: Signal::new(),
             over: Signal::new(),
         }
     }
