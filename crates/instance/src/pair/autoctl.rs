@@ -235,9 +235,16 @@ impl Cluster for Autoctl {
         ground.nodes[number].start("pg_autoctl", command)
     }
 
-    fn start_witness(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
+    fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
         let command = self.command(ground, self.monitor_seat(ground)?, &["run"])?;
-        ground.witness.as_mut().map_or(Ok(()), |seat| seat.start("pg_autoctl", command))
+        ground.witness.as_mut().map_or(Ok(()), |seat| seat.start("pg_autoctl", command))?;
+        (0..ground.nodes.len()).try_for_each(|number| self.start_node(ground, number))
+    }
+
+    /// The last first: the first node is the primary as a rule, and goes when nobody is left to take over.
+    fn stop_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
+        let order = ground.nodes.iter_mut().rev().chain(&mut ground.witness);
+        order.into_iter().try_for_each(|seat| self.stop_seat(seat))
     }
 
     fn stop_seat(&mut self, seat: &mut Seat) -> Result<(), InstanceError> {
@@ -277,6 +284,11 @@ impl Cluster for Autoctl {
         let monitor = self.monitor_seat(ground)?;
         let switch = self.command(ground, monitor, &["perform", "switchover"])?;
         answer("pg_autoctl perform switchover", monitor.name, switch, SWITCHES_WITHIN).map(drop)
+    }
+
+    fn promote(&mut self, _: &mut Ground, _: usize) -> Result<(), InstanceError> {
+        let why = "the monitor decides who leads: use a switchover".to_owned();
+        Err(PairError::NoSwitchover { action: "promote a node", why }.into())
     }
 
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError> {

@@ -16,8 +16,11 @@ pub(crate) trait Cluster: Debug + Send {
     /// Starts a node that was started before, as whatever it is to be now.
     fn start_node(&mut self, ground: &mut Ground, number: usize) -> Result<(), InstanceError>;
 
-    /// Starts the witness again; nothing if there is none.
-    fn start_witness(&mut self, ground: &mut Ground) -> Result<(), InstanceError>;
+    /// Starts all that was stopped or killed, in the order in which it must be.
+    fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError>;
+
+    /// Ends all in order.
+    fn stop_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError>;
 
     /// Ends a node or the witness in order.
     fn stop_seat(&mut self, seat: &mut Seat) -> Result<(), InstanceError>;
@@ -33,6 +36,9 @@ pub(crate) trait Cluster: Debug + Send {
 
     /// Has another node take over, in order.
     fn switchover(&mut self, ground: &mut Ground) -> Result<(), InstanceError>;
+
+    /// Has a node take writes, whatever the others do.
+    fn promote(&mut self, ground: &mut Ground, number: usize) -> Result<(), InstanceError>;
 
     /// What decides how it behaves, and its versions, as they are read from it.
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError>;

@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use ownership::MadeDirectory;
+use rustix::fs::Mode;
 use rustix::process::Signal;
 
 use super::error::PairError;
@@ -45,6 +47,7 @@ pub(crate) struct Seat {
     /// Its directory in the pair's.
     pub(crate) place: PathBuf,
     directory: ownership::Directory,
+    data: Option<MadeDirectory>,
     log: File,
     log_path: PathBuf,
     pub(crate) process: Option<Child>,
@@ -65,9 +68,19 @@ impl Ground {
         let log_path = self.home.path().join(format!("{name}.log"));
         let log = self.home.make_growing(&format!("{name}.log"))?;
         let port = self.free_port()?;
-        let seat = Seat { name, port, place, directory: made, log, log_path, process: None, group: None };
+        let mut seat = Seat {
+            name,
+            port,
+            place,
+            directory: made,
+            data: None,
+            log,
+            log_path,
+            process: None,
+            group: None,
+        };
         if has_data {
-            seat.make(DATA, user)?;
+            seat.data = Some(seat.make(DATA, user)?);
         }
         Ok(seat)
     }
@@ -165,6 +178,19 @@ impl Ground {
         ended.map_or(Ok(()), |(name, status)| Err(self.ended(program, name, status)))
     }
 
+    /// The same of one node.
+    pub(crate) fn refuse_if_ended_at(
+        &mut self,
+        number: usize,
+        program: &'static str,
+    ) -> Result<(), InstanceError> {
+        let seat = &mut self.nodes[number];
+        let Some(status) = seat.has_ended() else { return Ok(()) };
+        seat.process = None;
+        let name = seat.name;
+        Err(self.ended(program, name, status))
+    }
+
     /// What it did not become in time.
     pub(crate) fn not_reached(&self, what: &'static str, limit: Duration, state: String) -> InstanceError {
         PairError::NotReached { what, limit_s: limit.as_secs(), state, logs: self.log_tails() }.into()
@@ -197,10 +223,25 @@ impl Seat {
     }
 
     /// Makes a directory in its place.
-    pub(crate) fn make(&self, name: &str, user: Option<User>) -> Result<(), InstanceError> {
+    pub(crate) fn make(&self, name: &str, user: Option<User>) -> Result<MadeDirectory, InstanceError> {
         let path = self.place.join(name);
         let made = self.directory.make(OsStr::new(name)).map_err(InstanceError::file("make", &path))?;
-        give_to(user, made.directory(), &path)
+        // Servers refuse to keep data where others could read them.
+        rustix::fs::fchmod(made.directory(), Mode::RWXU)
+            .map_err(|error| InstanceError::file("close to others", &path)(error.into()))?;
+        give_to(user, made.directory(), &path)?;
+        Ok(made)
+    }
+
+    /// Removes all of its data. It does not run.
+    pub(crate) fn empty(&self) -> Result<(), InstanceError> {
+        let Some(data) = &self.data else { return Ok(()) };
+        data.clear().map_err(InstanceError::file("empty", self.data()))
+    }
+
+    /// Waits until nothing stands among its data: the children of a killed server end by themselves.
+    pub(crate) fn await_rest(&self) -> Result<(), InstanceError> {
+        processes::await_none(&self.data(), DIES_WITHIN)
     }
 
     pub(crate) fn address(&self) -> String {

@@ -3,7 +3,7 @@
 //! What breaks is a node, by its name. Who takes over is the business of the pair's own tool (pg_auto_failover, Galera) or of whoever
 //! calls [`Pair::switchover`]; nothing here decides it. All nodes are on loopback of one machine: neither its power nor its network fail.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,9 @@ mod guard;
 mod options;
 mod postgres;
 mod processes;
+mod streaming;
+#[cfg(test)]
+mod tests;
 
 pub use error::PairError;
 pub use options::{Failover, PairKind, PairOptions, Timeout, TimeoutUnit};
@@ -31,6 +34,7 @@ use autoctl::Autoctl;
 use cluster::Cluster;
 use ground::{Ground, Seat};
 use guard::Guard;
+use streaming::Streaming;
 
 pub(crate) use ground::end_all;
 
@@ -82,7 +86,7 @@ pub enum Part {
 }
 
 /// Whether anything stands in the directory of a pair.
-pub(crate) fn has_members(home: &std::path::Path) -> bool {
+pub(crate) fn has_members(home: &Path) -> bool {
     processes::below(home).is_ok_and(|members| !members.is_empty())
 }
 
@@ -345,6 +349,15 @@ impl Pair {
         self.cluster.switchover(&mut self.ground)
     }
 
+    /// Has a node take writes, whatever the others do: a primary that still runs is a second one then.
+    ///
+    /// # Errors
+    /// There is no such node, it does not run, it is the primary, or the pair's own tool decides.
+    pub fn promote(&mut self, node: &str) -> Result<(), InstanceError> {
+        let number = self.number(node)?;
+        self.cluster.promote(&mut self.ground, number)
+    }
+
     /// Kills all processes of all nodes and of the witness.
     ///
     /// # Errors
@@ -359,11 +372,7 @@ impl Pair {
     /// # Errors
     /// One is not down after 10 minutes.
     pub fn stop(&mut self) -> Result<(), InstanceError> {
-        // The last first: the first node is the primary as a rule, and goes when nobody is left to take over.
-        for seat in self.ground.nodes.iter_mut().rev().chain(&mut self.ground.witness) {
-            self.cluster.stop_seat(seat)?;
-        }
-        Ok(())
+        self.cluster.stop_all(&mut self.ground)
     }
 
     /// Starts everything after [`Self::stop`] or [`Self::kill_everything`]. It may not yet be redundant when this returns.
@@ -371,8 +380,7 @@ impl Pair {
     /// # Errors
     /// Something runs, or does not start.
     pub fn start_again(&mut self) -> Result<(), InstanceError> {
-        self.cluster.start_witness(&mut self.ground)?;
-        (0..self.ground.nodes.len()).try_for_each(|number| self.cluster.start_node(&mut self.ground, number))
+        self.cluster.start_all(&mut self.ground)
     }
 
     /// Stops everything in order and starts it again.
@@ -491,14 +499,15 @@ fn user_of(engine: Engine) -> Result<Option<User>, InstanceError> {
 /// What there is no pair of, or what a pair cannot have, or what is not installed.
 fn refuse(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<(), InstanceError> {
     refuse_places(options.node())?;
+    let timeouts: &'static [Timeout] = match (engine, kind) {
+        (Engine::Postgres, PairKind::Sync) => &autoctl::TIMEOUTS,
+        (Engine::Postgres | Engine::MariaDb | Engine::MySql, _) => &[],
+    };
+    options.timeouts(timeouts)?;
     match (engine, kind) {
-        (Engine::Postgres, PairKind::Sync) => {
-            options.timeouts(&autoctl::TIMEOUTS)?;
-            Autoctl::look()
-        }
-        (Engine::MySql, _)
-        | (Engine::MariaDb, _)
-        | (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Err(no_such_pair(engine, kind)),
+        (Engine::Postgres, PairKind::Sync) => Autoctl::look(),
+        (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Streaming::look().map(drop),
+        (Engine::MariaDb | Engine::MySql, _) => Err(no_such_pair(engine, kind)),
     }
 }
 
@@ -520,8 +529,7 @@ fn no_such_pair(engine: Engine, kind: PairKind) -> InstanceError {
 fn cluster_of(engine: Engine, kind: PairKind, ground: &Ground) -> Result<Box<dyn Cluster>, InstanceError> {
     match (engine, kind) {
         (Engine::Postgres, PairKind::Sync) => Ok(Box::new(Autoctl::new(ground)?)),
-        (Engine::MySql, _)
-        | (Engine::MariaDb, _)
-        | (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Err(no_such_pair(engine, kind)),
+        (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Ok(Box::new(Streaming::new(kind, ground)?)),
+        (Engine::MariaDb | Engine::MySql, _) => Err(no_such_pair(engine, kind)),
     }
 }

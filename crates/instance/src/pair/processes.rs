@@ -79,20 +79,36 @@ pub(crate) fn signal_all(directory: &Path, sent: Signal) -> Result<(), InstanceE
     }
 }
 
+/// Waits until nothing stands in a directory or below it.
+///
+/// # Errors
+/// Something is still there when the limit is over: it is named.
+pub(crate) fn await_none(directory: &Path, limit: Duration) -> Result<(), InstanceError> {
+    end(directory, limit, |_| Ok(()))
+}
+
 /// Kills all that stands in a directory or below it, and waits until nothing does.
 ///
 /// # Errors
 /// Something is still there when the limit is over: it is named.
 pub(crate) fn kill_all(directory: &Path, limit: Duration) -> Result<(), InstanceError> {
+    end(directory, limit, |left| signal(left, Signal::KILL))
+}
+
+fn end(
+    directory: &Path,
+    limit: Duration,
+    urge: impl Fn(&[Member]) -> Result<(), InstanceError>,
+) -> Result<(), InstanceError> {
     let deadline = Instant::now() + limit;
     loop {
         let left = below(directory)?;
         let Some(first) = left.first() else { return Ok(()) };
         if Instant::now() > deadline {
             let source = std::io::Error::other("it does not end");
-            return Err(InstanceError::Process { action: "kill", pid: first.pid, source });
+            return Err(InstanceError::Process { action: "end", pid: first.pid, source });
         }
-        signal(&left, Signal::KILL)?;
+        urge(&left)?;
         std::thread::sleep(LOOK_AGAIN);
     }
 }
