@@ -92,6 +92,44 @@ pub(crate) fn setpriv() -> Result<PathBuf, InstanceError> {
     })
 }
 
+/// MariaDB's client.
+pub(crate) fn mariadb() -> Result<PathBuf, InstanceError> {
+    in_path("mariadb").ok_or(InstanceError::NotInstalled {
+        program: "mariadb",
+        searched: "/usr/bin",
+        package: "mariadb-client",
+    })
+}
+
+/// What keeps the nodes of a pair of MariaDB servers together.
+pub(crate) fn galera() -> Result<PathBuf, InstanceError> {
+    let places =
+        ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"].map(PathBuf::from);
+    places.into_iter().find(|path| path.is_file()).ok_or(InstanceError::NotInstalled {
+        program: "libgalera_smm.so",
+        searched: "/usr/lib/galera",
+        package: "galera-4",
+    })
+}
+
+/// The arbitrator of such a pair.
+pub(crate) fn garbd() -> Result<PathBuf, InstanceError> {
+    in_path("garbd").ok_or(InstanceError::NotInstalled {
+        program: "garbd",
+        searched: "/usr/bin",
+        package: "galera-arbitrator-4",
+    })
+}
+
+/// What brings a node of such a pair its data.
+pub(crate) fn rsync() -> Result<PathBuf, InstanceError> {
+    in_path("rsync").ok_or(InstanceError::NotInstalled {
+        program: "rsync",
+        searched: "/usr/bin",
+        package: "rsync",
+    })
+}
+
 /// The program that starts another in a session of its own.
 pub(crate) fn setsid() -> Result<PathBuf, InstanceError> {
     in_path("setsid").ok_or(InstanceError::NotInstalled {

@@ -30,10 +30,24 @@ fn told(pair: &Pair, statement: &str) -> Result<String, String> {
 }
 
 fn psql(pair: &Pair, statement: &str) -> Command {
+    if pair.what().0 == Engine::MariaDb {
+        return mariadb(pair, statement);
+    }
     let mut psql = Command::new("psql");
     psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command", statement]);
     psql.env("PGCONNECT_TIMEOUT", "3").arg(pair.url());
     psql
+}
+
+/// Its client knows no address of several nodes.
+fn mariadb(pair: &Pair, statement: &str) -> Command {
+    let node = pair.primary().unwrap().unwrap();
+    let url = pair.url_of(&node).unwrap();
+    let port = url.trim_end_matches("/mysql").rsplit(':').next().unwrap();
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "--batch", "--skip-column-names", "-h127.0.0.1", "-uprony", "-P", port]);
+    client.args(["-e", statement]).env("MYSQL_PWD", "secret");
+    client
 }
 
 /// The processes that stand below a directory.
@@ -140,4 +154,54 @@ fn a_quorum_of_two_standbys_acknowledges_with_one_of_them_and_not_with_none() {
     assert_ne!(pair.primary().unwrap().unwrap(), "node1");
     told(&pair, "INSERT INTO kept VALUES (3)").unwrap();
     assert!(pair.nodes().iter().all(|node| node.keeper_pid.is_none()));
+}
+
+#[test]
+fn a_pair_of_galera_goes_on_with_one_node_and_restores_itself_after_an_end_of_everything() {
+    let options = PairOptions::default().failover(Failover::Tuned).timeout("evs.suspect_timeout", "PT1.5S");
+    let mut pair = Pair::start(Engine::MariaDb, PairKind::Sync, &options).unwrap();
+    let settings = pair.settings().unwrap();
+    let value = |name: &str| settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    assert_eq!((value("evs.suspect_timeout"), value("evs.install_timeout")), (Some("PT1.5S"), Some("PT2S")));
+    told(
+        &pair,
+        "CREATE DATABASE test; CREATE TABLE test.kept (n int PRIMARY KEY); INSERT INTO test.kept VALUES (1)",
+    )
+    .unwrap();
+    assert_eq!(pair.primary().unwrap().as_deref(), Some("node1"));
+    pair.kill_node("node1").unwrap();
+    assert_eq!(other_primary(&mut pair, "node1"), "node2");
+    told(&pair, "INSERT INTO test.kept VALUES (2)").unwrap();
+    assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
+    pair.restart_node("node1").unwrap();
+    redundant(&mut pair);
+    pair.restart_everything().unwrap();
+    redundant(&mut pair);
+    pair.kill_everything().unwrap();
+    pair.start_again().unwrap();
+    redundant(&mut pair);
+    assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
+}
+
+#[test]
+fn a_replica_of_mariadb_is_promoted_on_demand_and_the_lost_node_follows_from_the_beginning() {
+    let mut pair = Pair::start(Engine::MariaDb, PairKind::Async, &PairOptions::default()).unwrap();
+    told(
+        &pair,
+        "CREATE DATABASE test; CREATE TABLE test.kept (n int PRIMARY KEY); INSERT INTO test.kept VALUES (1)",
+    )
+    .unwrap();
+    pair.switchover().unwrap();
+    assert_eq!(pair.primary().unwrap().as_deref(), Some("node2"));
+    assert_eq!(told(&pair, "SELECT n FROM test.kept").unwrap(), "1");
+    redundant(&mut pair);
+    pair.kill_server("node2").unwrap();
+    assert_eq!(pair.primary().unwrap(), None);
+    pair.switchover().unwrap();
+    assert_eq!(pair.primary().unwrap().as_deref(), Some("node1"));
+    told(&pair, "INSERT INTO test.kept VALUES (2)").unwrap();
+    pair.restart_node("node2").unwrap();
+    redundant(&mut pair);
+    pair.switchover().unwrap();
+    assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
 }

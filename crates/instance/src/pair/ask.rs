@@ -1,7 +1,7 @@
 //! Questions to the nodes, by the engines' own client programs. A node that hangs answers nobody: each question has a limit.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -78,5 +78,48 @@ impl Psql {
         psql.arg("--host").arg(&self.sockets).args(["--port", &port.to_string(), "--username", USER]);
         psql.args(["--dbname", database, "--command", statement]);
         answer("psql", node, psql, limit)
+    }
+}
+
+/// A MariaDB, by its socket.
+#[derive(Clone, Debug)]
+pub(crate) struct MariaDbClient {
+    pub(crate) program: PathBuf,
+}
+
+impl MariaDbClient {
+    /// What it says to a statement: rows in lines, columns apart by tabs.
+    pub(crate) fn ask(
+        &self,
+        at: (&str, &Path),
+        statement: &str,
+        limit: Duration,
+    ) -> Result<String, InstanceError> {
+        self.ask_in(at, &["--skip-column-names"], statement, limit)
+    }
+
+    /// The same of one long row: each column in a line, after its name.
+    pub(crate) fn ask_of_row(
+        &self,
+        at: (&str, &Path),
+        statement: &str,
+        limit: Duration,
+    ) -> Result<String, InstanceError> {
+        self.ask_in(at, &["--vertical"], statement, limit)
+    }
+
+    fn ask_in(
+        &self,
+        (node, socket): (&str, &Path),
+        form: &[&str],
+        statement: &str,
+        limit: Duration,
+    ) -> Result<String, InstanceError> {
+        let mut client = command_of(&self.program, None, None, true)?;
+        client.env("MYSQL_PWD", crate::server::PASSWORD);
+        client.args(["--no-defaults", "--batch", "--connect-timeout=2"]).args(form);
+        client.arg(crate::mysqld::argument("socket", socket));
+        client.args([&format!("--user={USER}"), &format!("--execute={statement}")]);
+        answer("mariadb", node, client, limit)
     }
 }

@@ -126,7 +126,12 @@ impl Autoctl {
         Ok(())
     }
 
-    fn make_place(&self, ground: &Ground, name: &'static str, has_data: bool) -> Result<Seat, InstanceError> {
+    fn make_place(
+        &self,
+        ground: &mut Ground,
+        name: &'static str,
+        has_data: bool,
+    ) -> Result<Seat, InstanceError> {
         let seat = ground.seat(name, has_data)?;
         for of_keeper in ["config", "state", RUNTIME] {
             seat.make(of_keeper, ground.home.user())?;

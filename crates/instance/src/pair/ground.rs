@@ -33,6 +33,8 @@ pub(crate) struct Ground {
     pub(crate) nodes: Vec<Seat>,
     /// Monitor or arbitrator; none of a pair that is promoted by hand.
     pub(crate) witness: Option<Seat>,
+    /// All that were given.
+    ports: Vec<u16>,
     /// Whether it does not end with this program.
     pub(crate) lives_on: bool,
     /// Whether it is somebody else's by now.
@@ -57,11 +59,19 @@ pub(crate) struct Seat {
 impl Ground {
     pub(crate) fn new(home: Directory, options: &PairOptions) -> Self {
         let lives_on = options.node().register().is_some_and(|registered| registered.lives_on);
-        Self { home, options: options.clone(), nodes: Vec::new(), witness: None, lives_on, is_left: false }
+        Self {
+            home,
+            options: options.clone(),
+            nodes: Vec::new(),
+            witness: None,
+            ports: Vec::new(),
+            lives_on,
+            is_left: false,
+        }
     }
 
     /// Makes the place of a node, with a directory for its data if that is to be there, and finds a port for it.
-    pub(crate) fn seat(&self, name: &'static str, has_data: bool) -> Result<Seat, InstanceError> {
+    pub(crate) fn seat(&mut self, name: &'static str, has_data: bool) -> Result<Seat, InstanceError> {
         let user = self.home.user();
         let made = self.home.make_in(name)?;
         let place = made.path().to_owned();
@@ -86,10 +96,11 @@ impl Ground {
     }
 
     /// A port that is free and that no other node was given.
-    pub(crate) fn free_port(&self) -> Result<u16, InstanceError> {
+    pub(crate) fn free_port(&mut self) -> Result<u16, InstanceError> {
         loop {
             let port = port::free()?;
-            if self.seats().all(|seat| seat.port != port) {
+            if !self.ports.contains(&port) {
+                self.ports.push(port);
                 return Ok(port);
             }
         }
@@ -309,6 +320,16 @@ impl Seat {
         self.reap()
     }
 
+    /// Waits until what we have started there has ended by itself.
+    pub(crate) fn await_end(&mut self, program: &'static str, limit: Duration) -> Result<(), InstanceError> {
+        let handle = self.pid().map(Handle::open).transpose()?.flatten();
+        if handle.is_some_and(|handle| !handle.wait(limit).unwrap_or(false)) {
+            let (log, limit_s) = (self.log_text(), limit.as_secs());
+            return Err(InstanceError::TooSlow { program, action: "stop", limit_s, log });
+        }
+        self.reap()
+    }
+
     /// Collects what has ended. What runs is ended.
     pub(crate) fn reap(&mut self) -> Result<(), InstanceError> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
@@ -329,7 +350,7 @@ impl Seat {
     }
 
     /// All that it and its programs have said.
-    fn log_text(&self) -> String {
+    pub(crate) fn log_text(&self) -> String {
         let opened = ownership::open_plain(&self.log_path);
         let read = opened.and_then(|mut file| {
             let mut bytes = Vec::new();

@@ -13,11 +13,14 @@ mod ask;
 mod autoctl;
 mod cluster;
 mod error;
+mod galera;
 mod ground;
 mod guard;
+mod mariadb;
 mod options;
 mod postgres;
 mod processes;
+mod replicas;
 mod streaming;
 #[cfg(test)]
 mod tests;
@@ -27,13 +30,15 @@ pub use options::{Failover, PairKind, PairOptions, Timeout, TimeoutUnit};
 
 use crate::directory::Directory;
 use crate::process::Handle;
-use crate::server::DIES_WITHIN;
+use crate::server::{DIES_WITHIN, url};
 use crate::user::User;
 use crate::{Engine, Entry, Group, InstanceError, KnownNode, Options, limits, program};
 use autoctl::Autoctl;
 use cluster::Cluster;
+use galera::Galera;
 use ground::{Ground, Seat};
 use guard::Guard;
+use replicas::Replicas;
 use streaming::Streaming;
 
 pub(crate) use ground::end_all;
@@ -139,6 +144,25 @@ impl Pair {
     #[must_use]
     pub fn url(&self) -> String {
         self.cluster.url(&self.ground)
+    }
+
+    /// The timeouts of failover that such a pair has; none where nothing fails over by itself.
+    #[must_use]
+    pub fn timeouts(engine: Engine, kind: PairKind) -> &'static [Timeout] {
+        timeouts(engine, kind)
+    }
+
+    /// The address of one node alone, whatever it is now.
+    ///
+    /// # Errors
+    /// There is no such node.
+    pub fn url_of(&self, node: &str) -> Result<String, InstanceError> {
+        let port = self.ground.nodes[self.number(node)?].port;
+        let (scheme, database) = match self.engine {
+            Engine::Postgres => ("postgres", "postgres"),
+            Engine::MariaDb | Engine::MySql => ("mysql", "mysql"),
+        };
+        Ok(url(scheme, port, database))
     }
 
     /// What each node is now, the witness last. Nodes that do not answer are no primaries; that takes up to 3 s each.
@@ -499,15 +523,21 @@ fn user_of(engine: Engine) -> Result<Option<User>, InstanceError> {
 /// What there is no pair of, or what a pair cannot have, or what is not installed.
 fn refuse(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<(), InstanceError> {
     refuse_places(options.node())?;
-    let timeouts: &'static [Timeout] = match (engine, kind) {
-        (Engine::Postgres, PairKind::Sync) => &autoctl::TIMEOUTS,
-        (Engine::Postgres | Engine::MariaDb | Engine::MySql, _) => &[],
-    };
-    options.timeouts(timeouts)?;
+    options.timeouts(timeouts(engine, kind))?;
     match (engine, kind) {
         (Engine::Postgres, PairKind::Sync) => Autoctl::look(),
         (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Streaming::look().map(drop),
-        (Engine::MariaDb | Engine::MySql, _) => Err(no_such_pair(engine, kind)),
+        (Engine::MariaDb, PairKind::Sync) => Galera::look(),
+        (Engine::MariaDb, PairKind::Async) => Replicas::look(),
+        (Engine::MariaDb, PairKind::Quorum) | (Engine::MySql, _) => Err(no_such_pair(engine, kind)),
+    }
+}
+
+fn timeouts(engine: Engine, kind: PairKind) -> &'static [Timeout] {
+    match (engine, kind) {
+        (Engine::Postgres, PairKind::Sync) => &autoctl::TIMEOUTS,
+        (Engine::MariaDb, PairKind::Sync) => &galera::TIMEOUTS,
+        (Engine::Postgres | Engine::MariaDb | Engine::MySql, _) => &[],
     }
 }
 
@@ -522,7 +552,10 @@ fn refuse_places(node: &Options) -> Result<(), PairError> {
 }
 
 fn no_such_pair(engine: Engine, kind: PairKind) -> InstanceError {
-    let instead = "PostgreSQL";
+    let instead = match engine {
+        Engine::MariaDb => "PostgreSQL, or `sync` or `async`",
+        Engine::Postgres | Engine::MySql => "PostgreSQL or MariaDB",
+    };
     PairError::NoSuchPair { engine: engine.name(), kind: kind.name(), instead }.into()
 }
 
@@ -530,6 +563,8 @@ fn cluster_of(engine: Engine, kind: PairKind, ground: &Ground) -> Result<Box<dyn
     match (engine, kind) {
         (Engine::Postgres, PairKind::Sync) => Ok(Box::new(Autoctl::new(ground)?)),
         (Engine::Postgres, PairKind::Async | PairKind::Quorum) => Ok(Box::new(Streaming::new(kind, ground)?)),
-        (Engine::MariaDb | Engine::MySql, _) => Err(no_such_pair(engine, kind)),
+        (Engine::MariaDb, PairKind::Sync) => Ok(Box::new(Galera::new(ground)?)),
+        (Engine::MariaDb, PairKind::Async) => Ok(Box::new(Replicas::new()?)),
+        (Engine::MariaDb, PairKind::Quorum) | (Engine::MySql, _) => Err(no_such_pair(engine, kind)),
     }
 }

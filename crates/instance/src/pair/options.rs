@@ -132,6 +132,8 @@ pub(crate) enum TimeoutOf {
     Monitor,
     /// In each keeper.
     Keeper,
+    /// In each member of Galera.
+    Provider,
 }
 
 impl TimeoutUnit {
