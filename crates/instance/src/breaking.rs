@@ -6,7 +6,7 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::process::Signal;
 
 use crate::process::Handle;
-use crate::{Instance, InstanceError};
+use crate::{Instance, InstanceError, PairError};
 
 /// A volume of more than this is nobody's to fill: what else lies on it would have no room either.
 const FILLED_BYTES_MAX: u64 = 4 << 30;
@@ -31,6 +31,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.freeze(),
             Self::MariaDb(_) | Self::MySql(_) => self.signal(Signal::STOP),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing of all at once" }.into()),
         }
     }
 
@@ -42,6 +43,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.thaw(),
             Self::MariaDb(_) | Self::MySql(_) => self.signal(Signal::CONT),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing of all at once" }.into()),
         }
     }
 
@@ -68,7 +70,7 @@ impl Instance {
     /// # Errors
     /// The volume is so large that it is not this server's alone, or its file system cannot give room to a file at once.
     pub fn fill(&mut self) -> Result<Filling, InstanceError> {
-        let home = self.server().directory.home();
+        let home = self.server()?.directory.home();
         let fault = |action: &'static str| InstanceError::file(action, home.path());
         let space = statvfs(home.path()).map_err(|error| fault("look at")(error.into()))?;
         let total = space.f_blocks.saturating_mul(space.f_frsize);

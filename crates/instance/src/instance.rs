@@ -7,7 +7,9 @@ use crate::directory::Directory;
 use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
-use crate::{Group, InstanceError, MariaDb, MySql, Options, Postgres, limits, mysql, program};
+use crate::{
+    Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres, limits, mysql, program,
+};
 
 /// What can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub enum Instance {
     MariaDb(MariaDb),
     /// MySQL.
     MySql(MySql),
+    /// Several that stand for each other.
+    Pair(Box<Pair>),
 }
 
 impl Instance {
@@ -84,11 +88,21 @@ impl Instance {
         Server::new("", Directory::make(options, user)?, options).limit()
     }
 
-    pub(crate) fn server(&mut self) -> &mut Server {
-        match self {
+    /// The one server that it is.
+    pub(crate) fn server(&mut self) -> Result<&mut Server, InstanceError> {
+        Ok(match self {
             Self::Postgres(server) => server.server(),
             Self::MariaDb(server) => server.server(),
             Self::MySql(server) => server.server(),
+            Self::Pair(_) => return Err(PairError::NotOfPairs { what: "state to come back to" }.into()),
+        })
+    }
+
+    /// The pair that it is.
+    pub fn pair(&mut self) -> Option<&mut Pair> {
+        match self {
+            Self::Pair(pair) => Some(pair),
+            Self::Postgres(_) | Self::MariaDb(_) | Self::MySql(_) => None,
         }
     }
 
@@ -99,12 +113,16 @@ impl Instance {
             Self::Postgres(server) => server.url(),
             Self::MariaDb(server) => server.url(),
             Self::MySql(server) => server.url(),
+            Self::Pair(pair) => pair.url(),
         }
     }
 
     /// The server's first process, or `None` while it does not run.
     pub fn pid(&mut self) -> Option<u32> {
-        self.server().pid()
+        match self {
+            Self::Pair(pair) => pair.nodes().into_iter().find_map(|node| node.server_pid),
+            one => one.server().ok()?.pid(),
+        }
     }
 
     /// The group in which it is limited, if it is.
@@ -114,6 +132,7 @@ impl Instance {
             Self::Postgres(server) => server.group(),
             Self::MariaDb(server) => server.group(),
             Self::MySql(server) => server.group(),
+            Self::Pair(_) => None,
         }
     }
 
@@ -145,6 +164,7 @@ impl Instance {
             Self::Postgres(server) => server.stop(),
             Self::MariaDb(server) => server.stop(),
             Self::MySql(server) => server.stop(),
+            Self::Pair(pair) => pair.stop(),
         }
     }
 
@@ -158,6 +178,7 @@ impl Instance {
             Self::Postgres(server) => server.kill(),
             Self::MariaDb(server) => server.kill(),
             Self::MySql(server) => server.server().end_process(),
+            Self::Pair(pair) => pair.kill_everything(),
         }
     }
 
@@ -170,6 +191,7 @@ impl Instance {
             Self::Postgres(server) => server.start_again(),
             Self::MariaDb(server) => server.start_again(),
             Self::MySql(server) => server.start_again(),
+            Self::Pair(pair) => pair.start_again(),
         }
     }
 
@@ -182,6 +204,7 @@ impl Instance {
             Self::Postgres(server) => server.server().configure(options),
             Self::MariaDb(server) => server.server().configure(options),
             Self::MySql(server) => server.configure(options),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "other settings once it is made" }.into()),
         }
     }
 
@@ -190,7 +213,7 @@ impl Instance {
     /// # Errors
     /// It runs, or its files cannot be copied, above all because the volume is full.
     pub fn save(&mut self) -> Result<(), InstanceError> {
-        let server = self.server();
+        let server = self.server()?;
         server.refuse_if_running()?;
         server.directory.placement.save()
     }
@@ -198,7 +221,7 @@ impl Instance {
     /// Whether its data were kept.
     #[must_use]
     pub fn is_saved(&mut self) -> bool {
-        self.server().directory.placement.is_saved()
+        self.server().is_ok_and(|server| server.directory.placement.is_saved())
     }
 
     /// Makes its data what they were. It does not run.
@@ -206,7 +229,7 @@ impl Instance {
     /// # Errors
     /// As [`Self::save`].
     pub fn restore(&mut self) -> Result<(), InstanceError> {
-        let server = self.server();
+        let server = self.server()?;
         server.refuse_if_running()?;
         server.directory.placement.restore()
     }
@@ -216,19 +239,31 @@ impl Instance {
     /// # Errors
     /// It runs, or a file cannot be read.
     pub fn drop_caches(&mut self) -> Result<(), InstanceError> {
-        let server = self.server();
+        let server = self.server()?;
         server.refuse_if_running()?;
         server.directory.placement.drop_caches()
     }
 
     /// What it keeps where: `data`, `log` where that is apart, tablespaces by their names.
     pub fn places(&mut self) -> Vec<(String, PathBuf)> {
-        let all = self.server().directory.placement.all();
-        all.map(|(what, path)| (what.to_owned(), Path::to_owned(path))).collect()
+        match self {
+            Self::Pair(pair) => pair.nodes().into_iter().map(|node| (node.name, node.data)).collect(),
+            one => one.server().map(|server| placed(server)).unwrap_or_default(),
+        }
     }
 
     /// Leaves it running with all that it has, for [`crate::Known`] to find: it was to live on.
-    pub fn leave(mut self) {
-        self.server().leave();
+    pub fn leave(self) {
+        match self {
+            Self::Postgres(mut server) => server.server().leave(),
+            Self::MariaDb(mut server) => server.server().leave(),
+            Self::MySql(mut server) => server.server().leave(),
+            Self::Pair(pair) => pair.leave(),
+        }
     }
+}
+
+fn placed(server: &Server) -> Vec<(String, PathBuf)> {
+    let all = server.directory.placement.all();
+    all.map(|(what, path)| (what.to_owned(), Path::to_owned(path))).collect()
 }

@@ -37,7 +37,9 @@ pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, Lifter, Limi
 pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;
-pub use pair::{Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Timeout, TimeoutUnit};
+pub use pair::{
+    Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Seen, Timeout, TimeoutUnit, Watch,
+};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub(crate) use register::Entry;

@@ -17,6 +17,9 @@ pub struct FaultDone {
     pub broken_s: Option<f64>,
     /// When what was done was undone: it was started again, let go on, or was done with.
     pub mended_s: Option<f64>,
+    /// Whether it was of the node that took the writes then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub took_writes: bool,
     /// When another node took the writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promoted_s: Option<f64>,

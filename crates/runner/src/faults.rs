@@ -11,8 +11,10 @@ use study::Fault;
 
 use crate::command::{self, When};
 
-/// How soon a stop is seen, and how often it is looked whether another node took over.
+/// How soon a stop is seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How often it is looked at nodes: a look is a program of their own for each.
+const WATCH_EVERY: Duration = Duration::from_millis(200);
 
 /// What is done to a server, by whoever can.
 pub(crate) trait Breaks: Send {
@@ -27,16 +29,26 @@ pub(crate) trait Breaks: Send {
     /// # Errors
     /// Why it cannot be undone.
     fn mend(&mut self, fault: &Fault) -> Result<(), String>;
+}
 
-    /// How its nodes stand; none where there are no others.
-    fn stands(&mut self) -> Option<Stands>;
+/// Looks how the nodes of a server stand, whatever is done to them meanwhile.
+pub(crate) trait Watches: Send + Sync {
+    /// How they stand now.
+    fn stands(&self) -> Stands;
+}
+
+/// Who breaks a server, and who looks at its nodes, if there are several.
+#[derive(Clone)]
+pub(crate) struct Broken {
+    pub(crate) by: Arc<Mutex<dyn Breaks>>,
+    pub(crate) watch: Option<Arc<dyn Watches>>,
 }
 
 /// How the nodes of a server stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stands {
-    /// Who takes writes, if anybody does.
-    pub(crate) primary: Option<String>,
+    /// Those that take writes: one, or none while nobody does.
+    pub(crate) primaries: Vec<String>,
     /// Whether another one stands by that has all that is acknowledged.
     pub(crate) is_redundant: bool,
 }
@@ -68,10 +80,6 @@ impl Breaks for Commands {
     fn mend(&mut self, _: &Fault) -> Result<(), String> {
         Ok(())
     }
-
-    fn stands(&mut self) -> Option<Stands> {
-        None
-    }
 }
 
 /// A fault of a trial, and who does it.
@@ -80,15 +88,15 @@ pub(crate) struct Scheduled {
     /// The server, by its name.
     of: String,
     due: Duration,
-    by: Arc<Mutex<dyn Breaks>>,
+    broken: Broken,
 }
 
 impl Scheduled {
     /// One that is due at a moment between the two that it names, by a draw (0–1).
-    pub(crate) fn new(fault: &Fault, of: &str, drawn: f64, by: Arc<Mutex<dyn Breaks>>) -> Self {
+    pub(crate) fn new(fault: &Fault, of: &str, drawn: f64, broken: Broken) -> Self {
         let [first, last] = fault.at.map(|at| at.ns);
         let due = Duration::from_nanos(first + ((last - first) as f64 * drawn) as u64);
-        Self { fault: fault.clone(), of: of.to_owned(), due, by }
+        Self { fault: fault.clone(), of: of.to_owned(), due, broken }
     }
 }
 
@@ -147,6 +155,11 @@ impl Faults {
                     format!("there is no thread for it: {error}; raise the limit of threads (`ulimit -u`)");
                 self.state().done.iter_mut().for_each(|done| done.failed = Some(why.clone()));
             }
+            if self.scheduled.iter().any(|scheduled| scheduled.broken.watch.is_some()) {
+                // Without a thread nobody sees who takes over: that stays unknown.
+                let watch = std::thread::Builder::new().name("nodes".to_owned());
+                let _ = watch.spawn_scoped(scope, || self.watch(stop));
+            }
             let _over = Over(self);
             run()
         })
@@ -188,7 +201,7 @@ impl Faults {
             self.scheduled.iter().enumerate().map(|(at, one)| (one.due, Step::Break(at))).collect();
         while let Some(next) = (0..steps.len()).min_by_key(|&at| steps[at].0) {
             let (moment, step) = steps.swap_remove(next);
-            let is_due = self.wait_watching(moment, stop);
+            let is_due = self.wait_until(moment, stop);
             match step {
                 Step::Break(at) if is_due => {
                     if self.break_one(at) {
@@ -210,22 +223,11 @@ impl Faults {
                 Step::Mend(at) => self.mend_one(at),
             }
         }
-        while self.wait_until(self.now() + LOOK_AGAIN, stop) {
-            self.look();
-        }
     }
 
-    /// The same as [`Self::wait_until`], with a look at the nodes now and then.
-    fn wait_watching(&self, moment: Duration, stop: &AtomicBool) -> bool {
-        loop {
-            let now = self.now();
-            let next = if now < moment { moment.min(now + LOOK_AGAIN) } else { moment };
-            if !self.wait_until(next, stop) {
-                return false;
-            }
-            if next == moment {
-                return true;
-            }
+    /// Looks at the nodes again and again until the load is over.
+    fn watch(&self, stop: &AtomicBool) {
+        while self.wait_until(self.now() + WATCH_EVERY, stop) {
             self.look();
         }
     }
@@ -236,17 +238,18 @@ impl Faults {
     }
 
     fn break_one(&self, at: usize) -> bool {
-        let Scheduled { fault, by, .. } = &self.scheduled[at];
+        let Scheduled { fault, broken: Broken { by, .. }, .. } = &self.scheduled[at];
         let begun_s = self.now().as_secs_f64();
         self.mark(at, begun_s, None);
-        let broken = locked(by).break_it(fault);
+        let done_to = locked(by).break_it(fault);
         let broken_s = self.now().as_secs_f64();
         let mut state = self.state();
         let done = &mut state.done[at];
         done.begun_s = Some(begun_s);
-        match broken {
+        match done_to {
             Ok(node) => {
                 done.broken_s = Some(broken_s);
+                done.took_writes = node.is_some() && fault.is_of_primary();
                 done.of = node.unwrap_or_else(|| done.of.clone());
                 true
             }
@@ -258,7 +261,7 @@ impl Faults {
     }
 
     fn mend_one(&self, at: usize) {
-        let Scheduled { fault, by, .. } = &self.scheduled[at];
+        let Scheduled { fault, broken: Broken { by, .. }, .. } = &self.scheduled[at];
         let mended = locked(by).mend(fault);
         let now_s = self.now().as_secs_f64();
         let begun_s = {
@@ -281,21 +284,35 @@ impl Faults {
     /// Looks whether another node took over since something was broken, and whether one stands by again.
     fn look(&self) {
         for (at, scheduled) in self.scheduled.iter().enumerate() {
-            let done = self.state().done[at].clone();
-            let is_awaited = done.broken_s.is_some() && done.redundant_s.is_none();
-            let Some(stands) = is_awaited.then(|| locked(&scheduled.by).stands()).flatten() else { continue };
+            let is_awaited = |done: &FaultDone| done.broken_s.is_some() && done.redundant_s.is_none();
+            let Some(watch) = scheduled.broken.watch.as_ref().filter(|_| is_awaited(&self.state().done[at]))
+            else {
+                continue;
+            };
+            let stands = watch.stands();
             let now_s = self.now().as_secs_f64();
-            let is_another = stands.primary.as_ref().is_some_and(|primary| *primary != done.of);
-            let is_promoted = is_another && done.promoted_s.is_none();
-            let mut state = self.state();
-            if is_promoted {
-                state.done[at].promoted_s = Some(now_s);
-                let what = format!("{} takes writes", stands.primary.unwrap_or_default());
-                state.marks.push(Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what));
-            }
-            if stands.is_redundant && done.mended_s.is_some() {
-                state.done[at].redundant_s = Some(now_s);
-            }
+            self.seen(at, &stands, now_s);
+        }
+    }
+
+    fn seen(&self, at: usize, stands: &Stands, now_s: f64) {
+        let mut state = self.state();
+        let done = &mut state.done[at];
+        // Who stands by was none of those that took writes before.
+        let others: Vec<&String> = stands.primaries.iter().filter(|primary| **primary != done.of).collect();
+        let mut what = None;
+        if let Some(other) = others.first().filter(|_| done.promoted_s.is_none() && done.took_writes) {
+            done.promoted_s = Some(now_s);
+            what = Some(format!("{other} takes writes"));
+        }
+        if stands.primaries.len() > 1 && done.failed.is_none() {
+            done.failed = Some(format!("{} took writes at once", stands.primaries.join(" and ")));
+        }
+        if stands.is_redundant && done.mended_s.is_some() {
+            done.redundant_s = Some(now_s);
+        }
+        if let Some(what) = what {
+            state.marks.push(Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what));
         }
     }
 }
@@ -343,11 +360,14 @@ mod tests {
             self.told.push(format!("mend {}", fault.what.name()));
             Ok(())
         }
+    }
 
-        fn stands(&mut self) -> Option<Stands> {
-            let is_broken = self.told.len() == 1;
-            let primary = Some(if is_broken { "node1" } else { "node2" }.to_owned());
-            Some(Stands { primary, is_redundant: !is_broken })
+    /// Its second node takes the writes.
+    struct Second;
+
+    impl Watches for Second {
+        fn stands(&self) -> Stands {
+            Stands { primaries: vec!["node2".to_owned()], is_redundant: true }
         }
     }
 
@@ -358,8 +378,10 @@ mod tests {
         is_over: impl Fn(&[FaultDone]) -> bool,
     ) -> (Vec<String>, Vec<FaultDone>, Vec<Mark>) {
         let by = Arc::new(Mutex::new(Remembers { refuses, ..Remembers::default() }));
-        let scheduled =
-            faults.iter().map(|text| Scheduled::new(&text.parse().unwrap(), "pg", 0.5, Arc::clone(&by) as _));
+        let scheduled = faults.iter().map(|text| {
+            let broken = Broken { by: Arc::clone(&by) as _, watch: Some(Arc::new(Second)) };
+            Scheduled::new(&text.parse().unwrap(), "pg", 0.5, broken)
+        });
         let faults = Faults::new(scheduled.collect());
         let mut marks = Vec::new();
         faults.while_running(&AtomicBool::new(false), || {

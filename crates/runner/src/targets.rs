@@ -19,7 +19,7 @@ use workload::waiting::{self, Making};
 use crate::activity::Looked;
 use crate::environment::Lying;
 use crate::error::{Listener, RunError};
-use crate::faults::{Breaks, Commands, Faults, Scheduled};
+use crate::faults::{Breaks, Broken, Commands, Faults, Scheduled};
 use crate::inspect;
 use crate::preparing::Preparing;
 use crate::resume::Resume;
@@ -365,14 +365,15 @@ impl Targets {
         let mut scheduled = Vec::new();
         let mut chance =
             Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(trial.planned.number).rotate_left(32));
-        let mut schedule = |name: &str, server: &Server, by: Arc<Mutex<dyn Breaks>>| {
+        let mut schedule = |name: &str, server: &Server, broken: Broken| {
             let commands: Arc<Mutex<dyn Breaks>> =
                 Arc::new(Mutex::new(Commands::new(server.fault.clone(), trial.planned.clone())));
             for fault in server.all_faults() {
                 let is_command = matches!(fault.what, FaultKind::Command(_));
-                let by = if is_command { &commands } else { &by };
+                let by = if is_command { &commands } else { &broken.by };
+                let broken = Broken { by: Arc::clone(by), ..broken.clone() };
                 let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-                scheduled.push(Scheduled::new(fault, name, drawn, Arc::clone(by)));
+                scheduled.push(Scheduled::new(fault, name, drawn, broken));
             }
         };
         let mut known: Vec<StartedServer> = Vec::new();
@@ -380,13 +381,13 @@ impl Targets {
             if known.iter().any(|known| known.has_same_data(&server)) {
                 continue;
             }
-            if let Some(by) = self.servers.breaks(&server) {
-                schedule(&server.called(), &server.server, by);
+            if let Some(broken) = self.servers.breaks(&server) {
+                schedule(&server.called(), &server.server, broken);
             }
             known.push(server);
         }
         for (name, server) in trial.target.server.iter().filter(|(_, server)| server.runs()) {
-            schedule(name, server, Arc::new(Mutex::new(Commands::default())));
+            schedule(name, server, Broken { by: Arc::new(Mutex::new(Commands::default())), watch: None });
         }
         Faults::new(scheduled)
     }

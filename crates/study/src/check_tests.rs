@@ -248,8 +248,29 @@ fn any_key_of_a_target_is_an_axis() {
     assert_eq!(memory.iter().map(|it| it.memory.unwrap().0 >> 30).collect::<Vec<_>>(), [8, 32]);
     let settings = started("server.pg.settings.work_mem", "\"4MB\", \"64MB\"");
     assert_eq!(settings[1].settings_as_text().unwrap(), [("work_mem".to_owned(), "64MB".to_owned())]);
-    let told = refused("server.pg.pair", "\"sync\"", server);
-    assert!(told.starts_with("target.server.pg.pair: ") && told.contains("cannot be run yet"), "{told}");
+    let pairs = started("server.pg.pair", "\"none\", \"sync\", \"async\", \"quorum\"");
+    assert_eq!(
+        pairs.iter().map(|it| it.pair()).collect::<Vec<_>>(),
+        [None, Some(Pair::Sync), Some(Pair::Async), Some(Pair::Quorum)]
+    );
+    let limited = format!("{server}\nmemory = \"1GiB\"");
+    let told = refused("server.pg.pair", "\"sync\"", &limited);
+    assert!(told.starts_with("target.server.pg.pair: is not limited so far"), "{told}");
+    let told = refused("server.pg.failover", "\"tuned\"", server);
+    assert!(told.contains("give pair = \"sync\" too"), "{told}");
+    let told = refused(
+        "server.pg.faults",
+        "\"freeze at 1s\", \"switchover at 1s\", \"kill at 90m\", \"pull at 1s\"",
+        server,
+    );
+    for part in [
+        "`freeze` needs to be told for how long",
+        "`switchover` needs another node",
+        "would not be over",
+        "`pull` is no fault",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
     let unfit = refused("server.pg.memory", "\"8GiB\", \"a lot\"", server);
     assert!(unfit.contains("target.server.pg.memory: its level a lot"), "{unfit}");
     let places = |key: &str, levels: &str, target: &str| -> Vec<String> {

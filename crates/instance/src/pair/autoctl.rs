@@ -314,6 +314,10 @@ impl Cluster for Autoctl {
         Ok(all)
     }
 
+    fn psql(&self) -> Option<super::ask::Psql> {
+        Some(self.programs.psql.clone())
+    }
+
     fn url(&self, ground: &Ground) -> String {
         super::postgres::url_of(ground)
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::ask::Psql;
 use super::ground::{Ground, Seat};
 use crate::InstanceError;
 
@@ -42,6 +43,11 @@ pub(crate) trait Cluster: Debug + Send {
 
     /// What decides how it behaves, and its versions, as they are read from it.
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError>;
+
+    /// What asks a PostgreSQL among its nodes.
+    fn psql(&self) -> Option<Psql> {
+        None
+    }
 
     /// Where clients connect to.
     fn url(&self, ground: &Ground) -> String;

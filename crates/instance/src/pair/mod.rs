@@ -24,9 +24,11 @@ mod replicas;
 mod streaming;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use error::PairError;
 pub use options::{Failover, PairKind, PairOptions, Timeout, TimeoutUnit};
+pub use watch::{Seen, Watch};
 
 use crate::directory::Directory;
 use crate::process::Handle;
@@ -256,6 +258,14 @@ impl Pair {
             }
             std::thread::sleep(LOOK_AGAIN);
         }
+    }
+
+    /// What looks at its nodes from any thread, whatever is done to them meanwhile; of PostgreSQL's alone.
+    #[must_use]
+    pub fn watch(&self) -> Option<Watch> {
+        let psql = self.cluster.psql()?;
+        let nodes = self.ground.nodes.iter().map(|seat| (seat.name, seat.port)).collect();
+        Some(Watch::new(psql, nodes, self.kind))
     }
 
     /// What each node is, in one line, by whoever knows it best.

@@ -279,6 +279,10 @@ impl Cluster for Streaming {
         self.programs.settings(&ground.nodes[self.leader], "postgres", condition)
     }
 
+    fn psql(&self) -> Option<super::ask::Psql> {
+        Some(self.programs.psql.clone())
+    }
+
     fn url(&self, ground: &Ground) -> String {
         url_of(ground)
     }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use ::study::{Engine, Fault, Pristine, Quiet};
+use ::study::{Engine, Failover, Fault, Pair, Pristine, Quiet};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use load::{Size, Span};
@@ -30,8 +30,17 @@ pub(crate) struct Managed {
     #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) instances: Option<u32>,
 
-    /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s" or "fill for
-    /// 5s at 30s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
+    /// Others that stand by, of PostgreSQL: sync (one that takes over by itself, by pg_auto_failover), async (one that follows) or quorum (two,
+    /// of which one must have a commit)
+    #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
+    pub(crate) pair: Option<Pair>,
+
+    /// How fast the others believe that it failed: default (as the tool has it) or tuned (within seconds)
+    #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = failovers())]
+    pub(crate) failover: Option<Failover>,
+
+    /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
+    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s" or "switchover at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
     #[arg(long, value_name = "FAULT", help_heading = HEADING)]
     pub(crate) fault: Vec<Fault>,
 
@@ -128,6 +137,8 @@ impl Managed {
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let all = [
             ("--instances", self.instances.is_some()),
+            ("--pair", self.pair.is_some()),
+            ("--failover", self.failover.is_some()),
             ("--fault", !self.fault.is_empty()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
@@ -166,6 +177,21 @@ pub(crate) fn engines() -> impl TypedValueParser<Value = Engine> {
         "postgres" => Engine::Postgres,
         "mysql" => Engine::Mysql,
         _ => Engine::Mariadb,
+    })
+}
+
+fn pairs() -> impl TypedValueParser<Value = Pair> {
+    PossibleValuesParser::new(["sync", "async", "quorum"]).map(|name| match name.as_str() {
+        "async" => Pair::Async,
+        "quorum" => Pair::Quorum,
+        _ => Pair::Sync,
+    })
+}
+
+fn failovers() -> impl TypedValueParser<Value = Failover> {
+    PossibleValuesParser::new(["default", "tuned"]).map(|name| match name.as_str() {
+        "tuned" => Failover::Tuned,
+        _ => Failover::Default,
     })
 }
 

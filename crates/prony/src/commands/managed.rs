@@ -81,6 +81,8 @@ pub(super) fn checked(asked: &CheckedServer, directory: &Path) -> Result<Option<
 fn server(managed: &Managed) -> Server {
     Server {
         instances: managed.instances,
+        pair: managed.pair,
+        failover: managed.failover,
         faults: (!managed.fault.is_empty()).then(|| Faults(managed.fault.clone())),
         between_trials: managed.between_trials,
         cold: managed.cold.then_some(true),

@@ -49,7 +49,8 @@ pub(crate) fn of(measured: &MeasuredTrial) -> Vec<Fault> {
     let fault = |(number, done): (usize, &FaultDone)| {
         let next_s = faults.get(number + 1).map_or(load_end_s, begins);
         let silence = silence(&measured.trial.marks, (begins(done), next_s), load_end_s);
-        let over_s = silence.and_then(|silence| silence.end_s).into_iter().chain(done.mended_s).reduce(f64::max);
+        let over_s =
+            silence.and_then(|silence| silence.end_s).into_iter().chain(done.mended_s).reduce(f64::max);
         let over_s = over_s.unwrap_or(next_s);
         let within = |from_s: f64, to_s: f64| {
             let is_within =

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use instance::{Filling, Instance, InstanceError};
+use instance::{Filling, Instance, InstanceError, Pair, Part, Seen, Watch};
 use study::{Fault, FaultKind};
 
 use super::locked;
-use crate::faults::{Breaks, Stands};
+use crate::faults::{Breaks, Stands, Watches};
 
 /// What is left of a disk that hardly answers.
 const THROTTLED_IOPS: u64 = 1;
@@ -72,8 +72,84 @@ impl Breaks for OneServer {
     fn mend(&mut self, fault: &Fault) -> Result<(), String> {
         self.undo(&fault.what).map_err(|error| error.to_string())
     }
+}
 
-    fn stands(&mut self) -> Option<Stands> {
-        None
+/// The nodes of a pair.
+pub(super) struct Nodes {
+    instance: Arc<Mutex<Instance>>,
+    /// What was done to which node, until it is undone.
+    broken: Vec<(Fault, String)>,
+}
+
+impl Nodes {
+    pub(super) fn new(instance: Arc<Mutex<Instance>>) -> Self {
+        Self { instance, broken: Vec::new() }
+    }
+}
+
+/// The node that a fault is of.
+fn node_of(pair: &mut Pair, fault: &Fault) -> Result<String, String> {
+    let is_primary = fault.is_of_primary();
+    let nodes = pair.nodes();
+    let primaries = nodes.iter().filter(|node| node.is_primary).count();
+    if primaries > 1 {
+        let names: Vec<&str> =
+            nodes.iter().filter(|node| node.is_primary).map(|node| node.name.as_str()).collect();
+        return Err(format!("{} take writes at once", names.join(" and ")));
+    }
+    let found = nodes.into_iter().find(|node| !node.is_witness && node.is_primary == is_primary);
+    let missing = if is_primary { "no node takes writes" } else { "no node stands by" };
+    found.map(|node| node.name).ok_or_else(|| missing.to_owned())
+}
+
+impl Breaks for Nodes {
+    fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
+        let mut instance = locked(&self.instance);
+        let Some(pair) = instance.pair() else { unreachable!("only pairs have nodes") };
+        let node = node_of(pair, fault)?;
+        let done = match &fault.what {
+            FaultKind::Kill => pair.kill_server(&node),
+            FaultKind::KillNode => pair.kill_node(&node),
+            FaultKind::Freeze => pair.freeze(&node, Part::Server),
+            FaultKind::FreezeReceiver => pair.freeze(&node, Part::WalReceiver),
+            FaultKind::Restart => pair.stop(),
+            FaultKind::Switchover => pair.switchover(),
+            FaultKind::Throttle | FaultKind::Fill | FaultKind::Command(_) => {
+                unreachable!("a study asks none of this of a pair")
+            }
+        };
+        done.map_err(|error| error.to_string())?;
+        self.broken.push((fault.clone(), node.clone()));
+        Ok(Some(node))
+    }
+
+    fn mend(&mut self, fault: &Fault) -> Result<(), String> {
+        let Some(at) = self.broken.iter().position(|(broken, _)| broken == fault) else { return Ok(()) };
+        let (_, node) = self.broken.remove(at);
+        let mut instance = locked(&self.instance);
+        let Some(pair) = instance.pair() else { unreachable!("only pairs have nodes") };
+        let runs = |pair: &mut Pair| {
+            pair.nodes().iter().any(|one| one.name == node && (one.server_pid.or(one.keeper_pid)).is_some())
+        };
+        let mended = match &fault.what {
+            // A keeper starts it again by itself.
+            FaultKind::Kill | FaultKind::KillNode if runs(pair) => Ok(()),
+            FaultKind::Kill | FaultKind::KillNode => pair.restart_node(&node),
+            FaultKind::Freeze => pair.thaw(&node, Part::Server),
+            FaultKind::FreezeReceiver => pair.thaw(&node, Part::WalReceiver),
+            FaultKind::Restart => pair.start_again(),
+            FaultKind::Switchover | FaultKind::Throttle | FaultKind::Fill | FaultKind::Command(_) => Ok(()),
+        };
+        mended.map_err(|error| error.to_string())
+    }
+}
+
+/// Looks at the nodes of a pair.
+pub(super) struct Watched(pub(super) Watch);
+
+impl Watches for Watched {
+    fn stands(&self) -> Stands {
+        let Seen { primaries, is_redundant } = self.0.look();
+        Stands { primaries, is_redundant }
     }
 }

@@ -17,26 +17,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use database::{RunId, Url};
-use instance::{Device, Instance, InstanceError, Known, Limits, Standing, Usage};
+use instance::{Device, Instance, InstanceError, Known, Limits, Pair, Standing, Usage};
 use load::Tell;
 use record::{LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
 use study::{Plan, Pristine, Server, StartedServer, Trial};
 
 use crate::error::RunError;
-use crate::faults::Breaks;
+use crate::faults::{Breaks, Broken, Watches};
 use crate::placed::volume;
 use crate::server_cpu::{MayUse, Metered, MeteredBy};
-use breaking::OneServer;
+use breaking::{Nodes, OneServer, Watched};
 pub use disk_proof::WithinLimits;
 pub(crate) use disk_proof::{DeviceRate, DeviceWork};
 pub(crate) use lifting::Lifting;
 pub(crate) use sampler::Groups;
-use settings::{Configuration, Whole, engine};
+use settings::{Configuration, Whole, engine, pair_of};
 pub use time::preparation_s;
 
 /// The first argument of this program when it is to prove limits, by what the second says.
 pub const PROVES: &str = "prove-limits";
 
+/// A node that came back has what it missed by then.
+const REDUNDANT_WITHIN: std::time::Duration = std::time::Duration::from_secs(600);
 /// So many signs of a run's identity tell its servers from those of others.
 const RUN_SIGNS: usize = 8;
 
@@ -134,7 +136,12 @@ impl StartedServers {
         for Wanted { server, sessions } in wanted(trial) {
             let configuration = self.configuration(&server, sessions)?;
             let Some(engine) = engine(&server.server) else { continue };
-            Instance::look(engine, &configuration.options(&server, true)).map_err(failed(&server))?;
+            let options = configuration.options(&server, true);
+            let looked = match pair_of(&server.server, &options) {
+                Some((kind, options)) => Pair::look(engine, kind, &options),
+                None => Instance::look(engine, &options),
+            };
+            looked.map_err(failed(&server))?;
         }
         Ok(())
     }
@@ -197,7 +204,13 @@ impl StartedServers {
         };
         tell(Preparation::waiting(format!("making the server {}", server.called())));
         let options = configuration.options(server, false).registered(self.registered_name(server), false);
-        let instance = Instance::start(engine, &options).map_err(failed(server))?;
+        let instance = match pair_of(&server.server, &options) {
+            Some((kind, options)) => {
+                Pair::start(engine, kind, &options).map(|pair| Instance::Pair(Box::new(pair)))
+            }
+            None => Instance::start(engine, &options),
+        };
+        let instance = instance.map_err(failed(server))?;
         let is_limited = configuration.limits.is_empty();
         self.servers.push(Running {
             of: server.clone(),
@@ -333,9 +346,16 @@ impl StartedServers {
     }
 
     /// What breaks a server.
-    pub(crate) fn breaks(&self, server: &StartedServer) -> Option<Arc<Mutex<dyn Breaks>>> {
+    pub(crate) fn breaks(&self, server: &StartedServer) -> Option<Broken> {
         let running = &self.servers[self.position(server)?];
-        Some(Arc::new(Mutex::new(OneServer::new(Arc::clone(&running.instance)))))
+        let shared = Arc::clone(&running.instance);
+        let watch = locked(&shared).pair().and_then(|pair| pair.watch());
+        let by: Arc<Mutex<dyn Breaks>> = match watch {
+            Some(_) => Arc::new(Mutex::new(Nodes::new(shared))),
+            None => Arc::new(Mutex::new(OneServer::new(shared))),
+        };
+        let watch = watch.map(|watch| Arc::new(Watched(watch)) as Arc<dyn Watches>);
+        Some(Broken { by, watch })
     }
 
     /// What reads each second what these servers use; none where none of them has a group.
@@ -453,6 +473,12 @@ impl Running {
         let is_cold = self.of.server.cold == Some(true);
         let changes = !self.is_limited || configuration != self.configuration;
         let runs = self.instance().pid().is_some();
+        if let Some(pair) = self.instance().pair().filter(|_| runs) {
+            // What was broken in the trial before may still be catching up.
+            return step(tell, "waiting for all nodes of", "redundant", &mut || {
+                pair.wait_until_redundant(REDUNDANT_WITHIN, &AtomicBool::new(false))
+            });
+        }
         if runs && !(restores || restarts || is_cold || changes) {
             return Ok(());
         }

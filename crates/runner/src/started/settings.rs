@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use instance::{Device, DeviceLimit, Engine, InstanceError, Limits, Options};
+use instance::{
+    Device, DeviceLimit, Engine, Failover, InstanceError, Limits, Options, PairKind, PairOptions,
+};
 use load::Size;
 use record::{DeviceLimits, LimitProof, Parameter, ServerLimits, ServerSetting};
 use study::{FaultKind, Server, StartedServer};
@@ -58,6 +60,23 @@ pub(super) fn engine(server: &Server) -> Option<Engine> {
         study::Engine::Mysql => Some(Engine::MySql),
         study::Engine::Sqlserver => None,
     }
+}
+
+/// How a server is started with others that stand by, if it is.
+pub(super) fn pair_of(server: &Server, options: &Options) -> Option<(PairKind, PairOptions)> {
+    let kind = match server.pair()? {
+        study::Pair::None => return None,
+        study::Pair::Sync => PairKind::Sync,
+        study::Pair::Async => PairKind::Async,
+        study::Pair::Quorum => PairKind::Quorum,
+    };
+    let failover = match server.failover {
+        Some(study::Failover::Tuned) => Failover::Tuned,
+        Some(study::Failover::Default) | None => Failover::Default,
+    };
+    let options = PairOptions::of(options.clone()).failover(failover);
+    let timeouts = server.timeouts_as_text().into_iter();
+    Some((kind, timeouts.fold(options, |options, (name, value)| options.timeout(name, value))))
 }
 
 impl Configuration {

@@ -100,6 +100,14 @@ impl FaultKind {
 }
 
 impl Fault {
+    /// Whether it is of the node that takes writes, where there are several: what receives a log is on another one.
+    #[must_use]
+    pub fn is_of_primary(&self) -> bool {
+        let usual =
+            if self.what == FaultKind::FreezeReceiver { FaultNode::Standby } else { FaultNode::Primary };
+        self.node.unwrap_or(usual) == FaultNode::Primary
+    }
+
     /// The latest moment at which it may still be broken, in nanoseconds since the load began.
     #[must_use]
     pub fn ends_ns(&self) -> u64 {

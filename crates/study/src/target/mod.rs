@@ -21,7 +21,7 @@ use toml::Value;
 pub use database::{At, Cycle, Database, Restore, WantedDatabase};
 pub use fault::{Fault, FaultError, FaultKind, FaultNode, Faults};
 pub use quiet::Quiet;
-pub use server::{Cluster, Engine, Pair, Pristine, Server, StartedServer};
+pub use server::{Cluster, Engine, Failover, Pair, Pristine, Server, StartedServer};
 
 /// What is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -62,9 +62,15 @@ pub struct Server {
     /// How many of it are started, each with its part of the databases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
-    /// Whether a second one stands by.
+    /// Whether others stand by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
+    /// How fast they believe that it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failover: Option<Failover>,
+    /// Timeouts of that, by the names and in the units of the tool that decides.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub timeouts: BTreeMap<String, Value>,
     /// What is broken of it while a trial runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
@@ -121,7 +127,8 @@ impl StartedServer {
     pub fn has_same_data(&self, other: &Self) -> bool {
         let place = |one: &Self| {
             let Server { engine, data, log, tablespaces, .. } = &one.server;
-            (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone())
+            let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text());
+            (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone(), pair)
         };
         place(self) == place(other)
     }
@@ -179,12 +186,28 @@ impl Engine {
     }
 }
 
-/// A server that stands by.
+/// Servers that stand by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pair {
-    /// A commit is answered when both have it.
+    /// None.
+    None,
+    /// One, which takes over by itself; a commit is answered when both have it.
     Sync,
+    /// One, which follows and takes over when it is told to.
+    Async,
+    /// Two, of which one must have a commit before it is answered.
+    Quorum,
+}
+
+/// How fast a failure is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failover {
+    /// As the tool has it.
+    Default,
+    /// Within seconds.
+    Tuned,
 }
 
 /// What happens to a server between trials.
@@ -269,6 +292,7 @@ const QUIET_WITHIN: Span = Span::seconds(600);
 /// More processors than a machine has.
 const CPUS_MAX: u32 = 65_536;
 
+const NO_FAILOVER: &str = "is of a pair that fails over by itself: give pair = \"sync\" too, or leave it out";
 const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
 
 impl Server {
@@ -277,7 +301,8 @@ impl Server {
         let (mut settings, mut tablespaces) = (lower.settings.clone(), lower.tablespaces.clone());
         settings.extend(self.settings.clone());
         tablespaces.extend(self.tablespaces.clone());
-        let mut fault = lower.fault.clone();
+        let (mut fault, mut timeouts) = (lower.fault.clone(), lower.timeouts.clone());
+        timeouts.extend(self.timeouts.clone());
         fault.extend(self.fault.clone());
         Self {
             engine: self.engine.or(lower.engine),
@@ -296,6 +321,8 @@ impl Server {
             settings,
             instances: self.instances.or(lower.instances),
             pair: self.pair.or(lower.pair),
+            failover: self.failover.or(lower.failover),
+            timeouts,
             faults: self.faults.clone().or_else(|| lower.faults.clone()),
             fault,
             between_trials: self.between_trials.or(lower.between_trials),
@@ -411,6 +438,25 @@ impl Server {
         wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
     }
 
+    /// The others that stand by, if there are any.
+    #[must_use]
+    pub fn pair(&self) -> Option<Pair> {
+        self.pair.filter(|pair| *pair != Pair::None)
+    }
+
+    /// Its timeouts as texts, as the tool takes them.
+    #[must_use]
+    pub fn timeouts_as_text(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.timeouts.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    }
+
+    fn is_limited(&self) -> bool {
+        let rates =
+            self.read_rate.or(self.write_rate).is_some() || self.read_iops.or(self.write_iops).is_some();
+        rates || self.memory.is_some() || self.cpus.is_some() || self.cpu_set.is_some()
+    }
+
     /// Its faults.
     #[must_use]
     pub fn all_faults(&self) -> &[Fault] {
@@ -442,10 +488,15 @@ impl Server {
                     "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
                 )
             }
-            built_in if built_in.needs_pair() && self.pair.is_none() => {
+            built_in if built_in.needs_pair() && self.pair().is_none() => {
                 format!("`{what}` needs another node: give pair, such as \"sync\"")
             }
-            _ if fault.node.is_some() && self.pair.is_none() => {
+            FaultKind::Throttle | FaultKind::Fill if self.pair().is_some() => {
+                format!(
+                    "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
+                )
+            }
+            _ if fault.node.is_some() && self.pair().is_none() => {
                 format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
             }
             built_in if built_in.needs_length() && fault.lasts.is_none() => {
@@ -523,9 +574,33 @@ impl Server {
             ),
             (
                 "pair",
-                self.pair.is_some() && self.instances.is_some_and(|number| number > 1),
-                "is of one server with one that stands by: leave out instances",
+                self.pair().is_some() && self.instances.is_some_and(|number| number > 1),
+                "is of one server with others that stand by: leave out instances",
             ),
+            (
+                "pair",
+                self.pair().is_some() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
+                "can be measured of PostgreSQL alone so far: leave it out, or take engine = \"postgres\"",
+            ),
+            (
+                "pair",
+                self.pair().is_some() && self.is_limited(),
+                "is not limited so far: leave out memory, cpus, cpu_set, IOPS and rates, or measure a single server",
+            ),
+            (
+                "pair",
+                self.pair().is_some() && (self.log.is_some() || !self.tablespaces.is_empty()),
+                "has all of a node in one directory: leave out log and tablespaces",
+            ),
+            (
+                "pair",
+                self.pair().is_some()
+                    && (self.cold == Some(true)
+                        || matches!(self.between_trials, Some(Pristine::Restart | Pristine::Restore))),
+                "is kept as it is or made anew between trials: give between_trials = \"recreate\", and leave out cold",
+            ),
+            ("failover", self.failover.is_some() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
+            ("timeouts", !self.timeouts.is_empty() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
         ]
     }
 
@@ -557,7 +632,7 @@ impl Server {
             ("write_rate", self.write_rate.is_some(), others),
             ("settings", !self.settings.is_empty(), others),
             ("tablespaces", !self.tablespaces.is_empty(), others),
-            ("pair", self.pair.is_some(), others),
+            ("pair", self.pair().is_some(), others),
             ("data", self.data.is_some() && !takes_layout, elsewhere),
             ("log", self.log.is_some() && !takes_layout, elsewhere),
             ("cold", self.cold == Some(true) && !takes_layout, elsewhere),
