@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use instance::{Engine, Failover, Options, Pair, PairKind, PairOptions, Part};
+use instance::{Engine, Failover, Known, Limits, Options, Pair, PairKind, PairOptions, Part, Standing};
 
 /// However slow the machine is, it is there by then.
 const LONG: Duration = Duration::from_secs(300);
@@ -94,6 +94,8 @@ fn a_synchronous_pair_fails_over_keeps_what_it_acknowledged_and_becomes_redundan
     assert_eq!(pair.primary().unwrap(), Some(second.clone()));
     pair.switchover().unwrap();
     assert_eq!(other_primary(&mut pair, &second), first);
+    pair.kill_server(&first).unwrap();
+    redundant(&mut pair);
     assert!(pair.kill_server("node3").unwrap_err().to_string().contains("node1, node2"));
     drop(pair);
     assert_eq!((processes_below(place.path()), std::fs::read_dir(place.path()).unwrap().count()), (0, 0));
@@ -101,7 +103,15 @@ fn a_synchronous_pair_fails_over_keeps_what_it_acknowledged_and_becomes_redundan
 
 #[test]
 fn an_asynchronous_pair_is_promoted_on_demand_and_two_primaries_are_noticed() {
-    let mut pair = Pair::start(Engine::Postgres, PairKind::Async, &PairOptions::default()).unwrap();
+    let limits = Limits { memory_bytes: Some(512 << 20), ..Limits::default() };
+    // A user who may make no groups gets nodes without limits.
+    let may_limit = rustix::process::geteuid().is_root();
+    let options = if may_limit { Options::default().limits(limits) } else { Options::default() };
+    let mut pair = Pair::start(Engine::Postgres, PairKind::Async, &PairOptions::of(options)).unwrap();
+    for node in pair.nodes().iter().filter(|_| may_limit) {
+        let inside = pair.group(&node.name).unwrap().unwrap().processes().unwrap();
+        assert!(inside.contains(&node.server_pid.unwrap()), "{node:?} is not among {inside:?}");
+    }
     assert_eq!(told(&pair, "SHOW synchronous_commit").unwrap(), "local");
     told(&pair, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)").unwrap();
     pair.switchover().unwrap();
@@ -204,4 +214,20 @@ fn a_replica_of_mariadb_is_promoted_on_demand_and_the_lost_node_follows_from_the
     redundant(&mut pair);
     pair.switchover().unwrap();
     assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
+}
+
+#[test]
+fn a_pair_that_lives_on_is_found_by_its_name_and_removed_with_all_its_nodes() {
+    let place = place();
+    let name = format!("pair-{}", std::process::id());
+    let options = Options::default().parent_directory(place.path()).registered(&name, true);
+    let pair = Pair::start(Engine::MariaDb, PairKind::Async, &PairOptions::of(options)).unwrap();
+    pair.leave();
+    let known = Known::all().unwrap().into_iter().find(|known| known.name == name).unwrap();
+    assert_eq!((known.standing(), known.pair.as_deref()), (Standing::Running, Some("async")));
+    assert_eq!(known.nodes.iter().filter(|node| known.url.contains(&node.address)).count(), 2, "{known:?}");
+    assert!(processes_below(place.path()) >= 2);
+    known.remove().unwrap();
+    assert_eq!(known.standing(), Standing::Stopped);
+    assert_eq!((processes_below(place.path()), std::fs::read_dir(place.path()).unwrap().count()), (0, 0));
 }
