@@ -23,4 +23,4 @@ pub use format::LogFormat;
 pub use log::{Log, Logs};
 
 pub(super) use log::Logged;
-pub(super) use sql::{literal, with_values};
+pub(super) use sql::{Piece, Pieces, literal, with_values};
