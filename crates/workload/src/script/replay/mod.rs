@@ -15,6 +15,7 @@ mod sql;
 mod sqlserver;
 mod time;
 mod transaction;
+mod unsendable;
 
 #[cfg(test)]
 mod tests;
