@@ -6,6 +6,7 @@
 //! we are root, dies with this process, and its directory is removed with its handle. Nothing here speaks a database's
 //! protocol beyond knowing that the server answers.
 
+mod breaking;
 mod directory;
 mod error;
 mod instance;
@@ -15,6 +16,7 @@ mod mariadb;
 mod mysql;
 mod mysqld;
 mod options;
+mod pair;
 mod placement;
 mod port;
 mod postgres;
@@ -27,6 +29,7 @@ mod tds_messages;
 mod tds_server;
 mod user;
 
+pub use breaking::Filling;
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
 pub use lab::{FileSystem, KnownLab, Lab, LabError, LabPlace, LabShape, Raid, Throttle, lab_mount_point};
@@ -34,7 +37,9 @@ pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, Lifter, Limi
 pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;
+pub use pair::{Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Timeout, TimeoutUnit};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
-pub use register::{Known, Standing};
+pub(crate) use register::Entry;
+pub use register::{Known, KnownNode, Standing};
 pub use tds_server::TdsServer;
