@@ -249,7 +249,7 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
     for part in [
         "100 statements of 120 entries of the log are sent at 2 times the pace of the log: 90 transactions of 12 sessions (postgres-csv, found by its content)",
         "3 of 12 sessions sent a statement more than 100 ms after it was due, at most 250",
-        "1 transaction was open when the load was over, the rest of which was not due yet: undone with its connection",
+        "one transaction was open when the load was over, the rest of which was not due yet: undone with its connection",
     ] {
         assert!(notes.contains(part), "{part} in {notes}");
     }
