@@ -28,6 +28,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     /// Writes defaults out that a record must tell.
     fn settle(&mut self, _job: &Self::Job) {}
 
+    /// Whether anything of it is drawn; else a seed would say nothing.
+    fn draws(&self) -> bool {
+        true
+    }
+
     /// The seed as given.
     fn seed(&mut self) -> &mut Option<u64>;
 

@@ -24,6 +24,11 @@ impl Workload for Settings {
         }
     }
 
+    /// What a replay sends stands in its log.
+    fn draws(&self) -> bool {
+        self.replay.is_none()
+    }
+
     fn seed(&mut self) -> &mut Option<u64> {
         &mut self.seed
     }
