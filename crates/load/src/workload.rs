@@ -61,6 +61,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         false
     }
 
+    /// What takes time besides the phases of a trial, and how much nobody knows beforehand: `to load 1000 messages`.
+    fn besides(_job: &Self::Job) -> Option<String> {
+        None
+    }
+
     /// Whether it writes to its target.
     fn writes(_job: &Self::Job) -> bool {
         true
