@@ -64,7 +64,12 @@ impl Directory {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.made.directory().path()
+        self.home().path()
+    }
+
+    /// Held.
+    pub(crate) fn home(&self) -> &ownership::Directory {
+        self.made.directory()
     }
 
     pub(crate) fn data(&self) -> PathBuf {

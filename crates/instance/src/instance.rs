@@ -73,7 +73,7 @@ impl Instance {
         Server::new("", Directory::make(options, user)?, options).limit()
     }
 
-    fn server(&mut self) -> &mut Server {
+    pub(crate) fn server(&mut self) -> &mut Server {
         match self {
             Self::Postgres(server) => server.server(),
             Self::MariaDb(server) => server.server(),

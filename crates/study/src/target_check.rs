@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use database::{Existing, Saving, Url, is_name};
-use load::TargetNeeds;
+use load::{Span, TargetNeeds};
 
 use crate::expand::Point;
 use crate::mistake::{StudyError, mistake};
@@ -33,6 +33,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
 fn of_point(point: &Point) -> Vec<StudyError> {
     let target = &point.target;
     let mut errors = check_servers(target);
+    errors.extend(check_faults(point));
     let has_none = errors.is_empty();
     match point.work.any().needs() {
         TargetNeeds::Nothing => {}
@@ -47,6 +48,24 @@ fn of_point(point: &Point) -> Vec<StudyError> {
         needs @ TargetNeeds::Databases { .. } => errors.extend(check_databases(target, needs)),
     }
     errors
+}
+
+/// What is broken on purpose: it can be done, is over before the load is, and the workload goes on meanwhile.
+fn check_faults(point: &Point) -> Vec<StudyError> {
+    let work = point.work.any();
+    let load_end = Span { ns: work.phases().end_ns() };
+    let of_server = |(name, server): (&String, &Server)| {
+        let key = format!("target.server.{name}.faults");
+        let mut problems = server.impossible_faults(load_end);
+        if !server.all_faults().is_empty() && !work.endures_faults() {
+            problems.push(format!(
+                "cannot be under `{}`, which ends when its database is away: leave them out",
+                work.workload().name()
+            ));
+        }
+        problems.into_iter().map(move |problem| mistake(key.clone(), problem)).collect::<Vec<_>>()
+    };
+    point.target.server.iter().flat_map(of_server).collect()
 }
 
 /// Servers that are to be started, and clusters: all that is understood of them is checked, and what cannot be run is refused.

@@ -164,6 +164,9 @@ pub trait AnyWork {
     /// What takes time besides its phases.
     fn besides(&self) -> Option<String>;
 
+    /// Whether it goes on while its database is broken on purpose.
+    fn endures_faults(&self) -> bool;
+
     /// Whether it writes to its target.
     fn writes(&self) -> bool;
 
@@ -236,6 +239,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn besides(&self) -> Option<String> {
         W::besides(&self.job)
+    }
+
+    fn endures_faults(&self) -> bool {
+        W::endures_faults()
     }
 
     fn writes(&self) -> bool {

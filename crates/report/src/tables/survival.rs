@@ -38,7 +38,7 @@ pub(super) fn table(report: &Report) -> Option<Table> {
         column("acknowledged", "changes that were acknowledged before the kill", 0),
         column("survived", "of these, changes that were there once it was back", 0),
         column("lost", "of these, changes that were not", 0),
-        column("of the last", "how long before the kill the oldest lost change was acknowledged", 1),
+        column("of the last", "how long before all was dead the oldest lost change was acknowledged", 1),
         column("unanswered, there", "changes without an answer that were there", 2),
         column("unanswered, gone", "changes without an answer that were not there", 2),
         column("back after", "time from the kill until the table could be asked", 1),
@@ -126,8 +126,10 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     let unanswered = sum(|crash| crash.unanswered_there + crash.unanswered_gone);
     let there = sum(|crash| crash.unanswered_there);
     let is_broken = crashes.iter().any(|crash| crash.broken().is_some());
+    let wrong = crashes.iter().find_map(|crash| crash.wrong.as_ref());
+    let wrong = wrong.map(|wrong| format!("; {wrong}")).unwrap_or_default();
     let sentence = format!(
-        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer {} were there{}",
+        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer {} were there{}{wrong}",
         oldest.unwrap_or_default(),
         format::counted(unanswered as usize, "change", "changes"),
         grouped(there),

@@ -172,7 +172,12 @@ fn none_survived(crash: &Crash) {
 
 #[test]
 fn what_postgres_promises_survives_a_kill_and_what_it_does_not_is_lost() {
-    let late = [("wal_writer_delay", "10s"), ("wal_writer_flush_after", "1GB"), ("wal_buffers", "64MB")];
+    let late = [
+        ("wal_writer_delay", "10s"),
+        ("wal_writer_flush_after", "1GB"),
+        ("wal_buffers", "64MB"),
+        ("autovacuum", "off"),
+    ];
     let options =
         late.into_iter().fold(Options::default(), |options, (name, value)| options.setting(name, value));
     let mut server = Instance::start(Engine::Postgres, &options).unwrap();
@@ -180,9 +185,11 @@ fn what_postgres_promises_survives_a_kill_and_what_it_does_not_is_lost() {
     assert!(row.is_durable);
     all_survived(&row);
     none_survived(&killed(&mut server, "volatile"));
-    // Its log is written once in ten seconds: what was acknowledged last was not.
-    let relaxed = killed(&mut server, "relaxed");
-    assert!(!relaxed.is_durable && relaxed.lost > 0 && relaxed.lost_oldest_s.is_some(), "{relaxed:?}");
+    // Its log is written once in ten seconds, and whenever else it has to be: what was acknowledged last was not, unless one came right before
+    // the kill.
+    let mut kills = (0..20).map(|_| killed(&mut server, "relaxed"));
+    let relaxed = kills.find(|crash| crash.lost > 0).unwrap();
+    assert!(!relaxed.is_durable && relaxed.lost_oldest_s.is_some(), "{relaxed:?}");
 }
 
 /// What InnoDB gave to the kernel survives, since only the process was killed.

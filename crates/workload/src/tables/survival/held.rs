@@ -35,11 +35,11 @@ impl Held<'_> {
         }
     }
 
-    /// Kills what holds the table, and brings it back. Nothing is acknowledged any more then.
+    /// Kills what holds the table, and brings it back. Nothing is acknowledged any more then. Gives when it was dead.
     ///
     /// # Errors
     /// What could not be killed, or did not come back.
-    pub(super) async fn kill(self) -> Result<(), TrialError> {
+    pub(super) async fn kill(self) -> Result<Instant, TrialError> {
         match self {
             Self::Server(server) => server.kill().await,
             Self::Process(process) => process.kill(),
@@ -86,16 +86,17 @@ impl<'a> Server<'a> {
         Ok(Self { ask, changing })
     }
 
-    async fn kill(self) -> Result<(), TrialError> {
+    async fn kill(self) -> Result<Instant, TrialError> {
         (self.ask)(Break::Kill)
             .map_err(|why| TrialError::Load(format!("the server could not be killed: {why}")))?;
+        let dead = Instant::now();
         // It comes back whatever became of the clients: the next trial wants it.
         let ended = ended(self.changing).await;
         (self.ask)(Break::StartAgain).map_err(|why| {
             TrialError::Load(format!("the server did not come back after it was killed with -9: {why}"))
         })?;
         // How they ended is what the kill did.
-        ended.map(drop)
+        ended.map(|_| dead)
     }
 }
 
@@ -160,12 +161,13 @@ impl Process {
     }
 
     /// What it said before it was killed is read to its end: it had been acknowledged.
-    fn kill(mut self) -> Result<(), TrialError> {
+    fn kill(mut self) -> Result<Instant, TrialError> {
         let killed = self.child.kill().and_then(|()| self.child.wait());
         killed.map_err(|error| {
             TrialError::Load(format!("the process with the table could not be killed: {error}"))
         })?;
-        self.read_to_end()
+        let dead = Instant::now();
+        self.read_to_end().map(|()| dead)
     }
 
     fn read_to_end(&mut self) -> Result<(), TrialError> {
@@ -180,7 +182,7 @@ impl Process {
             match self.child.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) if begin.elapsed() < ENDS_WITHIN => sleep(LOOK).await,
-                Ok(None) => return self.kill(),
+                Ok(None) => return self.kill().map(drop),
                 Err(error) => {
                     return Err(TrialError::Load(format!("a process could not be waited for: {error}")));
                 }

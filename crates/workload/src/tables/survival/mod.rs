@@ -106,9 +106,9 @@ pub(super) async fn tried(
     }
     tell(format!("a {kind} table is killed, and comes back"));
     let at = std::time::Instant::now();
-    let killed_it = held.kill().await;
+    let dead = held.kill().await;
     tally.is_over.store(true, Ordering::Relaxed);
-    killed_it?;
+    let dead = dead?;
     if let Ok(database::Held::Lost(found)) = holder.is_held().await {
         return Err(TrialError::Load(found));
     }
@@ -124,7 +124,7 @@ pub(super) async fn tried(
         rows_after: found.rows_after,
         acknowledged: found.acknowledged,
         lost: found.lost.len() as u64,
-        lost_oldest_s: oldest.map(|then| at.saturating_duration_since(then).as_secs_f64()),
+        lost_oldest_s: oldest.map(|then| dead.saturating_duration_since(then).as_secs_f64()),
         unanswered_there: found.unanswered_there,
         unanswered_gone: found.unanswered_gone,
         back_s,
