@@ -90,6 +90,21 @@ impl Directory {
         Ok(path)
     }
 
+    /// Makes a directory in it that the server may change.
+    pub(crate) fn make_in(&self, name: &str) -> Result<ownership::Directory, InstanceError> {
+        let path = self.path().join(name);
+        let made =
+            self.made.directory().make(OsStr::new(name)).map_err(InstanceError::file("make", &path))?;
+        self.give_away(made.directory(), &path)?;
+        Ok(made.directory().clone())
+    }
+
+    /// Makes a file of our own in it that only grows.
+    pub(crate) fn make_growing(&self, name: &str) -> Result<File, InstanceError> {
+        let made = self.made.directory().create_growing(OsStr::new(name));
+        made.map(|(file, _)| file).map_err(InstanceError::file("make", self.path().join(name)))
+    }
+
     /// The log, to write to its end.
     pub(crate) fn open_log(&self) -> Result<File, InstanceError> {
         self.log.try_clone().map_err(InstanceError::file("open", self.log()))

@@ -174,6 +174,9 @@ pub enum InstanceError {
     /// It cannot be limited as asked.
     #[error(transparent)]
     Limit(#[from] crate::LimitError),
+    /// It cannot be done with a pair.
+    #[error(transparent)]
+    Pair(#[from] crate::PairError),
     /// A process cannot be signalled or waited for.
     #[error("cannot {action} process {pid}: {source}")]
     Process {

@@ -20,6 +20,17 @@ pub enum Engine {
     MySql,
 }
 
+impl Engine {
+    /// As it is stored.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::MariaDb => "mariadb",
+            Self::MySql => "mysql",
+        }
+    }
+}
+
 /// A server of our own. It is ended and its directories are removed when this is dropped, unless it is kept.
 #[derive(Debug)]
 pub enum Instance {

@@ -16,6 +16,7 @@ mod mariadb;
 mod mysql;
 mod mysqld;
 mod options;
+mod pair;
 mod placement;
 mod port;
 mod postgres;
@@ -36,7 +37,9 @@ pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, Lifter, Limi
 pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;
+pub use pair::{Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Timeout, TimeoutUnit};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
-pub use register::{Known, Standing};
+pub(crate) use register::Entry;
+pub use register::{Known, KnownNode, Standing};
 pub use tds_server::TdsServer;

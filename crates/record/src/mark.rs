@@ -34,6 +34,8 @@ pub enum MarkKind {
     Shrink,
     /// A copy of the database on another server is behind.
     ReplicaBehind,
+    /// Nobody was answered, whatever the reason.
+    Silence,
     /// The database cannot be used.
     Outage,
     /// The source of events cannot be read.
@@ -53,6 +55,7 @@ impl MarkKind {
             Self::Purge => "purge",
             Self::Shrink => "shrink",
             Self::ReplicaBehind => "copy behind",
+            Self::Silence => "no answer",
             Self::Outage => "outage",
             Self::SourceOutage => "source away",
             Self::Fault => "fault",
@@ -73,6 +76,20 @@ impl Mark {
     pub fn outage(kind: MarkKind, outage: &Outage) -> Self {
         let Outage { start_s, end_s, ref error, .. } = *outage;
         Self { begin_s: start_s, end_s, kind, what: error.clone(), planned: false }
+    }
+
+    /// A time in which nobody was answered, in nanoseconds since the load began; none as the end of one that ended with the load.
+    #[must_use]
+    pub fn silence(begin_ns: u64, end_ns: Option<u64>) -> Self {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let (begin_s, end_s) = (seconds(begin_ns), end_ns.map(seconds));
+        Self {
+            begin_s,
+            end_s,
+            kind: MarkKind::Silence,
+            what: "nobody was answered".to_owned(),
+            planned: false,
+        }
     }
 
     /// Adds it to others. One that was told before, while it went on, is told again with its end. Gives whether anything is
