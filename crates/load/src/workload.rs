@@ -66,6 +66,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         false
     }
 
+    /// What takes time besides the phases of a trial, and how much nobody knows beforehand: `to load 1000 messages`.
+    fn besides(_job: &Self::Job) -> Option<String> {
+        None
+    }
+
     /// Whether it goes on while its database is broken on purpose, and tells of it.
     fn endures_faults() -> bool {
         false

@@ -69,6 +69,10 @@ impl Workload for Settings {
         true
     }
 
+    fn besides(job: &Job) -> Option<String> {
+        Some(format!("to load {} messages where they are not there yet", job.standing.events))
+    }
+
     fn writes(job: &Job) -> bool {
         job.arrivals.is_open()
     }

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use database::{Dialect, Error, Session, Value};
+use database::{Claim, Dialect, Error, Existing, RunId, Session, Url, Value};
+
+use record::{Parameter, Server};
 
 use super::kind::{Access, Kind};
 use super::statements::file;
@@ -204,8 +206,36 @@ impl Made {
         let asked = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = ? AND SUPPORT IN ('YES', 'DEFAULT')";
         let found = session.query(asked, &[Value::Text(engine.to_owned())]).await?;
         let is_there = found.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
+        // It is a plugin that the server's own package does not bring.
+        let remedy = if kind == Kind::Rocks {
+            format!(
+                " (install its plugin, mariadb-plugin-rocksdb of Debian, and have the server load it: INSTALL SONAME 'ha_rocksdb', or {})",
+                Parameter::new("target.server.managed.settings").of("plugin_load_add=ha_rocksdb")
+            )
+        } else {
+            String::new()
+        };
         Ok((!is_there)
-            .then(|| format!("this server has no {kind} tables: it has no storage engine {engine}")))
+            .then(|| format!("this server has no {kind} tables: it has no storage engine {engine}{remedy}")))
+    }
+
+    /// The server as it tells of itself, with what a commit promises of such a table.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn server(&self, kind: Kind, session: &mut Session) -> Result<Server, Error> {
+        let mut server = session.server().await?;
+        if let Some(is_lost) = self.is_lost {
+            (server.is_durable, server.durability) = (false, is_lost.to_owned());
+        }
+        if kind == Kind::Rocks {
+            // What the server tells is of InnoDB's log.
+            let asked = "SELECT CAST(@@GLOBAL.rocksdb_flush_log_at_trx_commit AS SIGNED)";
+            let flush = session.query(asked, &[]).await?;
+            let flush = flush.first().and_then(|row| row.first()).and_then(Value::integer);
+            (server.is_durable, server.durability) = of_rocks(flush);
+        }
+        Ok(server)
     }
 
     /// Makes what the table needs of its database.
@@ -216,6 +246,22 @@ impl Made {
         match self.needs {
             Some(needs) => session.script(needs).await,
             None => Ok(()),
+        }
+    }
+}
+
+/// What a commit of MyRocks promises, by its `rocksdb_flush_log_at_trx_commit`.
+fn of_rocks(flush: Option<i64>) -> (bool, String) {
+    match flush {
+        Some(1) => {
+            (true, "RocksDB's log is flushed at each commit (rocksdb_flush_log_at_trx_commit=1)".to_owned())
+        }
+        Some(other) => (
+            false,
+            format!("RocksDB's log is not flushed at each commit (rocksdb_flush_log_at_trx_commit={other})"),
+        ),
+        None => {
+            (false, "the server does not tell whether RocksDB's log is flushed at each commit".to_owned())
         }
     }
 }
@@ -284,6 +330,13 @@ impl Setting {
                                 .to_owned(),
                         )
                     })?;
+                // Found by the next run, should this one be killed.
+                session
+                    .script(&format!(
+                        "CREATE TABLE IF NOT EXISTS {SET_BACK} (flush_log bigint NOT NULL); DELETE FROM {SET_BACK}; \
+                         INSERT INTO {SET_BACK} (flush_log) VALUES ({was})"
+                    ))
+                    .await?;
                 session.script("SET GLOBAL innodb_flush_log_at_trx_commit = 2").await?;
                 Ok(format!("SET GLOBAL innodb_flush_log_at_trx_commit = {was}"))
             }
@@ -300,6 +353,82 @@ impl Setting {
                 Ok(format!("ALTER DATABASE CURRENT SET DELAYED_DURABILITY = {was}"))
             }
         }
+    }
+}
+
+/// Table of what is to be set back, in the database of the run that set it.
+const SET_BACK: &str = "prony_set_back";
+
+impl Setting {
+    /// Sets back what was set, by the script that [`Self::set`] gave.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn set_back(session: &mut Session, script: &str) -> Result<(), Error> {
+        session.script(script).await?;
+        session.script(&format!("DROP TABLE IF EXISTS {SET_BACK}")).await
+    }
+
+    /// What is set on a server that is the server's own as little as a run's, a sentence without its end: somebody set it while the server
+    /// ran, as a run does that is killed before it sets it back.
+    ///
+    /// # Errors
+    /// Those of the database, but for a server that does not tell.
+    pub(super) async fn found(session: &mut Session) -> Result<Option<String>, Error> {
+        if session.dialect() != Dialect::Mysql {
+            return Ok(None);
+        }
+        // The first is MariaDB's way to tell, the second MySQL's.
+        for asked in [
+            "SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES \
+             WHERE VARIABLE_NAME = 'INNODB_FLUSH_LOG_AT_TRX_COMMIT' AND GLOBAL_VALUE = '2' AND GLOBAL_VALUE_ORIGIN = 'SQL'",
+            "SELECT COUNT(*) FROM performance_schema.variables_info \
+             WHERE VARIABLE_NAME = 'innodb_flush_log_at_trx_commit' AND VARIABLE_SOURCE = 'DYNAMIC' \
+             AND @@GLOBAL.innodb_flush_log_at_trx_commit = 2",
+        ] {
+            match session.query(asked, &[]).await {
+                Ok(rows) => {
+                    let is_set = rows.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
+                    return Ok(is_set.then(|| FOUND.to_owned()));
+                }
+                Err(Error::Statement(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
+
+const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server was started: if that was a \
+                     prony that was killed in a trial of a relaxed table, SET GLOBAL innodb_flush_log_at_trx_commit = 1 brings it back";
+
+/// What a run that was killed had set, to be set back once its database is this run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftSet {
+    flush_log: i64,
+}
+
+impl LeftSet {
+    /// Looks into a database of prony's own for what the run that made it had set and not set back. None where there is nothing, or
+    /// nobody can look now.
+    pub async fn look(url: &Url, name: &str, run: &RunId) -> Option<Self> {
+        if url.engine().dialect() != Dialect::Mysql {
+            return None;
+        }
+        let claim = Claim::new(run.clone(), Existing::Use);
+        let mut session = database::look_inside(url, name, &claim).await.ok()??;
+        let rows = session.query(&format!("SELECT flush_log FROM {SET_BACK}"), &[]).await.ok()?;
+        Some(Self { flush_log: rows.first()?.first()?.integer()? })
+    }
+
+    /// Sets it back, and tells what.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn set_back(self, session: &mut Session) -> Result<String, Error> {
+        let script = format!("SET GLOBAL innodb_flush_log_at_trx_commit = {}", self.flush_log);
+        Setting::set_back(session, &script).await?;
+        Ok(script)
     }
 }
 
@@ -326,6 +455,12 @@ mod tests {
             ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
         );
         assert_eq!(lacking(Dialect::Postgres).len(), 2);
+    }
+
+    #[test]
+    fn what_rocks_promises_is_said_by_its_own_log() {
+        assert!(of_rocks(Some(1)).0 && !of_rocks(Some(2)).0 && !of_rocks(None).0);
+        assert!(of_rocks(Some(0)).1.ends_with("(rocksdb_flush_log_at_trx_commit=0)"));
     }
 
     #[test]

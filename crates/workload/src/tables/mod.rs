@@ -10,6 +10,7 @@ mod made;
 mod settings;
 mod size;
 mod statements;
+mod survival;
 mod table;
 mod trial;
 mod updates;
@@ -23,6 +24,7 @@ pub const DATABASE: &str = "prony_tables";
 
 pub use job::{Job, check};
 pub use kind::{Access, Kind};
-pub use made::{kinds_of, lacks};
+pub use made::{LeftSet, kinds_of, lacks};
 pub use settings::Settings;
+pub use survival::{Break, CHANGES, Kill, change_until_killed};
 pub use trial::run;

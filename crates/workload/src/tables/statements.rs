@@ -214,7 +214,7 @@ impl Asked {
 }
 
 /// Where a value stands.
-fn place(dialect: Dialect, number: usize) -> String {
+pub(super) fn place(dialect: Dialect, number: usize) -> String {
     match dialect {
         Dialect::Sqlite => format!("?{number}"),
         Dialect::Postgres => format!("${number}"),

@@ -59,6 +59,15 @@ impl Workload for Settings {
         "a table at a time".to_owned()
     }
 
+    /// Only updates by key take as long as they are asked to.
+    fn besides(job: &Job) -> Option<String> {
+        let killed = if job.crash == Some(false) { "" } else { ", and to kill what can be killed" };
+        Some(format!(
+            "to load {} rows and for the operations on all of them, each trial anew{killed}",
+            job.rows
+        ))
+    }
+
     /// One besides the clients.
     fn sessions(job: &Job) -> u32 {
         job.clients + 1
