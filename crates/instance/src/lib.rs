@@ -6,6 +6,7 @@
 //! we are root, dies with this process, and its directory is removed with its handle. Nothing here speaks a database's
 //! protocol beyond knowing that the server answers.
 
+mod clickhouse;
 mod directory;
 mod error;
 mod instance;
@@ -27,6 +28,7 @@ mod tds_messages;
 mod tds_server;
 mod user;
 
+pub use clickhouse::ClickHouse;
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
 pub use lab::{FileSystem, KnownLab, Lab, LabError, LabPlace, LabShape, Raid, Throttle, lab_mount_point};

@@ -3,7 +3,7 @@
 use database::Dialect;
 use load::Workload;
 use toml::Value;
-use workload::tables::{Settings, kinds_of};
+use workload::tables::{Access, Settings, kinds_of};
 
 use crate::axis::Axis;
 use crate::study::{Order, Study};
@@ -17,7 +17,9 @@ impl Study {
         study.title = "Kinds of tables".to_owned();
         study.slug = "tables".to_owned();
         study.target = target.into();
-        study.workload.tables = Some(Settings::default());
+        let access = Access::usual(dialect);
+        study.workload.tables =
+            Some(Settings { access: (access != Access::default()).then_some(access), ..Settings::default() });
         (study.compare, study.order) = (true, Order::Blocks);
         study.axis = vec![Axis {
             key: "workload.tables.kind".to_owned(),

@@ -186,7 +186,7 @@ fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
                 parameter("extended")
             )),
             Dialect::Postgres => None,
-            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => Some(format!(
+            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse => Some(format!(
                 "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
                 dialect.name()
             )),

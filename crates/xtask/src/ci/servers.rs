@@ -7,7 +7,7 @@ use super::Outcome;
 use super::packages::Need::Program;
 use super::packages::{Package, require};
 
-const PACKAGES: [Package; 8] = [
+const PACKAGES: [Package; 9] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -17,6 +17,11 @@ const PACKAGES: [Package; 8] = [
         name: "mariadb-server",
         needs: &[Program("mariadbd")],
         why: "tests start MariaDB servers of their own",
+    },
+    Package {
+        name: "clickhouse-server",
+        needs: &[Program("clickhouse-server")],
+        why: "tests start ClickHouse servers of their own",
     },
     Package { name: "pgbouncer", needs: &[Program("pgbouncer")], why: "tests connect through it" },
     Package {
