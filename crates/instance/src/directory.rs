@@ -64,7 +64,12 @@ impl Directory {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.made.directory().path()
+        self.home().path()
+    }
+
+    /// Held.
+    pub(crate) fn home(&self) -> &ownership::Directory {
+        self.made.directory()
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -83,6 +88,21 @@ impl Directory {
         file.write_all(text.as_bytes()).map_err(InstanceError::file("write", &path))?;
         self.give_away(&file, &path)?;
         Ok(path)
+    }
+
+    /// Makes a directory in it that the server may change.
+    pub(crate) fn make_in(&self, name: &str) -> Result<ownership::Directory, InstanceError> {
+        let path = self.path().join(name);
+        let made =
+            self.made.directory().make(OsStr::new(name)).map_err(InstanceError::file("make", &path))?;
+        self.give_away(made.directory(), &path)?;
+        Ok(made.directory().clone())
+    }
+
+    /// Makes a file of our own in it that only grows.
+    pub(crate) fn make_growing(&self, name: &str) -> Result<File, InstanceError> {
+        let made = self.made.directory().create_growing(OsStr::new(name));
+        made.map(|(file, _)| file).map_err(InstanceError::file("make", self.path().join(name)))
     }
 
     /// The log, to write to its end.

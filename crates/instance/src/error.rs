@@ -59,6 +59,18 @@ pub enum InstanceError {
         /// The directory.
         path: PathBuf,
     },
+    /// Its devices were to be slowed down, and it has no group for that.
+    #[error("its disks cannot be slowed down: it was started without a control group for them")]
+    NotThrottled,
+    /// A volume was to be filled that others use.
+    #[error("{path} is on a volume of {total_mib} MiB, and only one of at most 4096 MiB is filled: give its data a small volume of its own, \
+             such as `prony lab create` makes", path = path.display())]
+    TooLargeToFill {
+        /// A directory of the server.
+        path: PathBuf,
+        /// Size of the volume.
+        total_mib: u64,
+    },
     /// More is asked for than the machine has.
     #[error("{0}")]
     BeyondMachine(String),
@@ -162,6 +174,9 @@ pub enum InstanceError {
     /// It cannot be limited as asked.
     #[error(transparent)]
     Limit(#[from] crate::LimitError),
+    /// It cannot be done with a pair.
+    #[error(transparent)]
+    Pair(#[from] crate::PairError),
     /// A process cannot be signalled or waited for.
     #[error("cannot {action} process {pid}: {source}")]
     Process {

@@ -6,6 +6,7 @@
 //! we are root, dies with this process, and its directory is removed with its handle. Nothing here speaks a database's
 //! protocol beyond knowing that the server answers.
 
+mod breaking;
 mod clickhouse;
 mod directory;
 mod error;
@@ -16,6 +17,7 @@ mod mariadb;
 mod mysql;
 mod mysqld;
 mod options;
+mod pair;
 mod placement;
 mod port;
 mod postgres;
@@ -28,6 +30,7 @@ mod tds_messages;
 mod tds_server;
 mod user;
 
+pub use breaking::Filling;
 pub use clickhouse::ClickHouse;
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
@@ -36,7 +39,9 @@ pub use limits::{Device, DeviceLimit, DeviceUsage, Group, GroupUse, Lifter, Limi
 pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;
+pub use pair::{Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Timeout, TimeoutUnit};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
-pub use register::{Known, Standing};
+pub(crate) use register::Entry;
+pub use register::{Known, KnownNode, Standing};
 pub use tds_server::TdsServer;

@@ -1,6 +1,7 @@
 //! A MariaDB of our own.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rustix::process::Signal;
 
@@ -112,28 +113,39 @@ impl MariaDb {
     /// schema, which take most of its time. Durability is off meanwhile: the files are synced when the server ends.
     fn make_system_tables(&self) -> Result<(), InstanceError> {
         let directory = &self.server.directory;
-        let mut statements = String::from("CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n");
-        for names in SYSTEM_TABLES {
-            let file = system_tables(names)?;
-            statements += &std::fs::read_to_string(&file).map_err(InstanceError::file("read", file))?;
-            statements.push('\n');
-        }
-        // One statement a line: the reader of a bootstrap knows no other end of one. Grants are off until the flush.
-        statements += &format!(
-            "FLUSH PRIVILEGES;\nCREATE USER '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';\n\
-             GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'%' WITH GRANT OPTION;\n"
-        );
+        let statements = statements_of_empty()?;
         let file = directory.write("bootstrap.sql", &statements)?;
         let input = std::fs::File::open(&file).map_err(InstanceError::file("open", file))?;
         let mut bootstrap = command(&self.program, directory.user(), None)?;
-        bootstrap.args(["--no-defaults", "--bootstrap", "--skip-innodb-doublewrite"]);
-        bootstrap.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]);
-        // A starting server removes what is left of temporary tables in its `tmpdir`, also those of another that runs.
-        bootstrap.arg(argument("tmpdir", directory.path()));
-        bootstrap.arg(argument("datadir", &directory.data())).stdin(input);
+        bootstrap_args(&mut bootstrap, directory.path(), &directory.data());
+        bootstrap.stdin(input);
         bootstrap.args(redo_log(directory.placement.log()));
         self.server.prepare("mariadbd --bootstrap", bootstrap)
     }
+}
+
+/// What makes an empty database of an empty directory, with our user.
+pub(crate) fn statements_of_empty() -> Result<String, InstanceError> {
+    let mut statements = String::from("CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\n");
+    for names in SYSTEM_TABLES {
+        let file = system_tables(names)?;
+        statements += &std::fs::read_to_string(&file).map_err(InstanceError::file("read", file))?;
+        statements.push('\n');
+    }
+    // One statement a line: the reader of a bootstrap knows no other end of one. Grants are off until the flush.
+    statements += &format!(
+        "FLUSH PRIVILEGES;\nCREATE USER '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';\n\
+         GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'%' WITH GRANT OPTION;\n"
+    );
+    Ok(statements)
+}
+
+/// How a server without network is told that. Durability is off: the files are synced when it ends.
+pub(crate) fn bootstrap_args(bootstrap: &mut Command, temporary: &Path, data: &Path) {
+    bootstrap.args(["--no-defaults", "--bootstrap", "--skip-innodb-doublewrite"]);
+    bootstrap.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync"]);
+    // A starting server removes what is left of temporary tables in its `tmpdir`, also those of another that runs.
+    bootstrap.arg(argument("tmpdir", temporary)).arg(argument("datadir", data));
 }
 
 fn system_tables(names: [&'static str; 2]) -> Result<PathBuf, InstanceError> {

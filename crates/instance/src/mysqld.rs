@@ -42,7 +42,7 @@ pub(crate) fn run(server: &mut Server, program: &Path, own: &[OsString]) -> Resu
 
 /// Whether the server greets whoever connects. It listens before it recovers and greets afterwards, so that one
 /// connection waits for both. The socket is asked and not the port, which another server may have taken.
-fn is_greeted(socket: &Path, connection: &mut Option<UnixStream>) -> bool {
+pub(crate) fn is_greeted(socket: &Path, connection: &mut Option<UnixStream>) -> bool {
     if connection.is_none() {
         let connected = UnixStream::connect(socket)
             .and_then(|stream| stream.set_read_timeout(Some(GREETING_WAIT)).map(|()| stream));

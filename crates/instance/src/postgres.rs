@@ -193,16 +193,32 @@ impl Postgres {
     /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed
     /// has no next start. What cannot be removed is a few kilobytes.
     fn remove_shared_memory(&self, segments: &[Segment]) {
-        for segment in segments {
-            let _ = segment.directory.remove(&segment.name, &segment.identity);
-        }
-        let file = std::fs::read_to_string(self.data_directory().join("postmaster.pid")).unwrap_or_default();
-        if let Some(id) = PidFile::of(&file).and_then(|file| file.shared_memory) {
-            let mut ipcrm = Command::new("ipcrm");
-            ipcrm.args(["-m", id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            let _ = ipcrm.status();
-        }
+        remove_shared_memory(&self.data_directory(), segments);
     }
+}
+
+/// What the kernel keeps of a killed server with its data in a directory.
+pub(crate) fn remove_shared_memory(data: &Path, segments: &[Segment]) {
+    for segment in segments {
+        let _ = segment.directory.remove(&segment.name, &segment.identity);
+    }
+    let file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    if let Some(id) = PidFile::of(&file).and_then(|file| file.shared_memory) {
+        remove_of_system_v("-m", id);
+    }
+}
+
+/// Removes shared memory (`-m`) or semaphores (`-s`) by their number.
+pub(crate) fn remove_of_system_v(what: &str, id: &str) {
+    let mut ipcrm = Command::new("ipcrm");
+    ipcrm.args([what, id]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = ipcrm.status();
+}
+
+/// The first process of the server with its data in a directory, by what it says there, and whether it is ready.
+pub(crate) fn postmaster_of(data: &Path) -> Option<(u32, bool)> {
+    let text = std::fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    PidFile::of(&text).map(|file| (file.pid, file.is_ready))
 }
 
 impl Drop for Postgres {
@@ -263,14 +279,14 @@ fn await_stop(pid: u32) -> Result<(), InstanceError> {
 }
 
 /// A file of POSIX shared memory that our server has open, whatever gets its name later.
-struct Segment {
+pub(crate) struct Segment {
     directory: ownership::Directory,
     name: OsString,
     identity: Identity,
 }
 
 /// Those of a process of PostgreSQL that is stopped.
-fn segments_of(pid: u32) -> Vec<Segment> {
+pub(crate) fn segments_of(pid: u32) -> Vec<Segment> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let mut files: Vec<(PathBuf, u64)> = maps.lines().filter_map(mapped_segment).collect();
     files.dedup();

@@ -33,29 +33,52 @@ pub(crate) fn command_of(
     group: Option<&Group>,
     dies_with_us: bool,
 ) -> Result<Command, InstanceError> {
-    let setpriv = program::setpriv()?;
-    let mut command = match group {
-        Some(group) => {
-            let (entrance, arguments) = group.entrance();
-            let mut command = Command::new(entrance);
-            command.args(arguments).arg(setpriv);
-            command
-        }
-        None => Command::new(setpriv),
-    };
+    let mut command = entering(group)?;
     if dies_with_us {
         command.args(["--pdeathsig", "KILL"]);
     } else {
         // What ends the terminal or its job is none of its business.
         command.process_group(0);
     }
+    run_as(&mut command, user);
+    command.arg(program);
+    Ok(command)
+}
+
+/// A command of a node of a pair: it has a session of its own, so that neither a terminal nor its end reach it.
+pub(crate) fn command_in_session(
+    program: &Path,
+    user: Option<User>,
+    group: Option<&Group>,
+    dies_with_us: bool,
+) -> Result<Command, InstanceError> {
+    let mut command = entering(group)?;
+    if dies_with_us {
+        command.args(["--pdeathsig", "KILL"]);
+    }
+    run_as(&mut command, user);
+    command.arg(program::setsid()?).arg(program);
+    Ok(command)
+}
+
+/// The way into a group, and through `setpriv`.
+fn entering(group: Option<&Group>) -> Result<Command, InstanceError> {
+    let setpriv = program::setpriv()?;
+    let Some(group) = group else { return Ok(Command::new(setpriv)) };
+    let (entrance, arguments) = group.entrance();
+    let mut command = Command::new(entrance);
+    command.args(arguments).arg(setpriv);
+    Ok(command)
+}
+
+/// Ends what `setpriv` is told; the program comes next. Nothing of our own environment is passed on.
+fn run_as(command: &mut Command, user: Option<User>) {
     if let Some(user) = user {
         command.args([&format!("--reuid={}", user.uid), &format!("--regid={}", user.gid)]);
         command.arg("--clear-groups");
     }
-    command.arg("--").arg(program);
+    command.arg("--");
     command.env_clear().env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").env("LC_ALL", "C").current_dir("/");
-    Ok(command)
 }
 
 /// Whether a server's user gets to a directory: who makes it is perhaps root.

@@ -104,6 +104,79 @@ pub(crate) fn setpriv() -> Result<PathBuf, InstanceError> {
     })
 }
 
+/// MariaDB's client.
+pub(crate) fn mariadb() -> Result<PathBuf, InstanceError> {
+    in_path("mariadb").ok_or(InstanceError::NotInstalled {
+        program: "mariadb",
+        searched: "/usr/bin",
+        package: "mariadb-client",
+    })
+}
+
+/// What keeps the nodes of a pair of MariaDB servers together.
+pub(crate) fn galera() -> Result<PathBuf, InstanceError> {
+    let places =
+        ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"].map(PathBuf::from);
+    places.into_iter().find(|path| path.is_file()).ok_or(InstanceError::NotInstalled {
+        program: "libgalera_smm.so",
+        searched: "/usr/lib/galera",
+        package: "galera-4",
+    })
+}
+
+/// The arbitrator of such a pair.
+pub(crate) fn garbd() -> Result<PathBuf, InstanceError> {
+    in_path("garbd").ok_or(InstanceError::NotInstalled {
+        program: "garbd",
+        searched: "/usr/bin",
+        package: "galera-arbitrator-4",
+    })
+}
+
+/// What brings a node of such a pair its data.
+pub(crate) fn rsync() -> Result<PathBuf, InstanceError> {
+    in_path("rsync").ok_or(InstanceError::NotInstalled {
+        program: "rsync",
+        searched: "/usr/bin",
+        package: "rsync",
+    })
+}
+
+/// The program that starts another in a session of its own.
+pub(crate) fn setsid() -> Result<PathBuf, InstanceError> {
+    in_path("setsid").ok_or(InstanceError::NotInstalled {
+        program: "setsid",
+        searched: "/usr/bin",
+        package: "util-linux",
+    })
+}
+
+/// The program that keeps the nodes of a pair of PostgreSQL servers.
+pub(crate) fn pg_autoctl() -> Result<PathBuf, InstanceError> {
+    in_path("pg_autoctl").ok_or(InstanceError::NotInstalled {
+        program: "pg_autoctl",
+        searched: "/usr/bin",
+        package: "pg-auto-failover-cli",
+    })
+}
+
+/// The directory of the newest PostgreSQL that has the extension of pg_auto_failover's monitor: the extension is of one version.
+pub(crate) fn postgres_of_monitor() -> Result<PathBuf, InstanceError> {
+    let versions = std::fs::read_dir(POSTGRES_VERSIONS).into_iter().flatten().flatten();
+    let names = versions.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let place = |version: &String| Path::new(POSTGRES_VERSIONS).join(version);
+    let has_all = |version: &String| {
+        place(version).join("lib/pgautofailover.so").is_file()
+            && place(version).join("bin/postgres").is_file()
+    };
+    let found = newest_first(names).into_iter().find(has_all);
+    found.map(|version| place(&version).join("bin")).ok_or(InstanceError::NotInstalled {
+        program: "pgautofailover.so",
+        searched: "/usr/lib/postgresql/*/lib",
+        package: "postgresql-15-auto-failover (of your version of PostgreSQL)",
+    })
+}
+
 /// The program that copies directories with everything that a file system knows of them.
 pub(crate) fn cp() -> Result<PathBuf, InstanceError> {
     in_path("cp").ok_or(InstanceError::NotInstalled {

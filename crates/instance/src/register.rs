@@ -12,10 +12,12 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::process::Handle;
-use crate::{InstanceError, limits};
+use crate::{InstanceError, limits, pair};
 
 /// Version of what is stored.
 const FORMAT: u32 = 1;
+/// The same of what has several nodes, which a program of the first version would leave running.
+const FORMAT_OF_PAIRS: u32 = 2;
 const STOPS_WITHIN: Duration = Duration::from_secs(60);
 const DIES_WITHIN: Duration = Duration::from_secs(10);
 const LOG_BYTES_MAX: u64 = 1 << 20;
@@ -42,6 +44,23 @@ pub struct Known {
     directories: Vec<Place>,
     /// The directories of its control group.
     group: Vec<PathBuf>,
+    /// How its nodes stand to each other, if it has several: `sync`, `async`, `quorum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<String>,
+    /// Its nodes, if it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<KnownNode>,
+}
+
+/// A node of a pair as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownNode {
+    /// What it is called in its pair.
+    pub name: String,
+    /// Where it listens: host and port.
+    pub address: String,
+    /// What it says.
+    pub log: PathBuf,
 }
 
 /// A directory that we made, by more than its name.
@@ -130,8 +149,8 @@ impl Known {
         let text = directory.read(name).map_err(InstanceError::file("read", &path))?;
         let known: Self = serde_json::from_slice(&text)
             .map_err(|error| InstanceError::file("read", &path)(std::io::Error::other(error)))?;
-        if known.format != FORMAT {
-            let newer = format!("its format is {}, and this prony reads {FORMAT}", known.format);
+        if ![FORMAT, FORMAT_OF_PAIRS].contains(&known.format) {
+            let newer = format!("its format is {}, and this prony reads {FORMAT_OF_PAIRS}", known.format);
             return Err(InstanceError::file("read", path)(std::io::Error::other(newer)));
         }
         Ok(known)
@@ -140,7 +159,7 @@ impl Known {
     /// How it stands now.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        let runs = self.process.is_some_and(Process::lives);
+        let runs = self.process.is_some_and(Process::lives) || self.has_members();
         match self.owner {
             Some(owner) if owner.lives() => Standing::Held(owner.pid),
             // Its process may be about to end, too.
@@ -148,6 +167,12 @@ impl Known {
             None if runs => Standing::Running,
             None => Standing::Stopped,
         }
+    }
+
+    /// Whether anything of a pair runs: the node that was started first may be the one that is gone.
+    fn has_members(&self) -> bool {
+        let home = self.home().filter(|_| self.pair.is_some());
+        home.is_some_and(pair::has_members)
     }
 
     /// Its first process, if it runs.
@@ -167,9 +192,20 @@ impl Known {
     /// # Errors
     /// The log cannot be read.
     pub fn log_text(&self) -> Result<String, InstanceError> {
+        if self.pair.is_none() || self.nodes.is_empty() {
+            return Self::end_of(&self.log);
+        }
+        let of_node = |node: &KnownNode| {
+            let text = Self::end_of(&node.log)?;
+            Ok(text.lines().map(|line| format!("{}: {line}\n", node.name)).collect::<String>())
+        };
+        self.nodes.iter().map(of_node).collect()
+    }
+
+    fn end_of(log: &Path) -> Result<String, InstanceError> {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let fault = |error| InstanceError::file("read", &self.log)(error);
-        let mut file = ownership::open_plain(&self.log).map_err(fault)?;
+        let fault = |error| InstanceError::file("read", log)(error);
+        let mut file = ownership::open_plain(log).map_err(fault)?;
         let length = file.metadata().map_err(fault)?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES_MAX))).map_err(fault)?;
         let mut text = Vec::new();
@@ -195,6 +231,11 @@ impl Known {
     }
 
     fn end(&self) -> Result<(), InstanceError> {
+        if self.pair.is_some() {
+            // By where they stand, frozen or not: what a keeper started is known by nothing else.
+            let ours = self.directories.first().filter(|place| place.is_ours());
+            return ours.map_or(Ok(()), |place| pair::end_all(&place.path));
+        }
         let Some(process) = self.process.filter(|process| process.lives()) else { return Ok(()) };
         let Some(handle) = Handle::open(process.pid)? else { return Ok(()) };
         // What has its number now may have taken it between the look and the handle.
@@ -216,6 +257,13 @@ impl Place {
         let stat = rustix::fs::fstat(made.directory())?;
         let path = made.directory().path().to_owned();
         Ok(Self { path, device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    /// Whether what has its name is the directory that we made.
+    fn is_ours(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let seen = std::fs::symlink_metadata(&self.path);
+        seen.is_ok_and(|seen| (seen.dev(), seen.ino()) == (self.device, self.inode))
     }
 
     /// Removes it if it still is the directory that we made.
@@ -289,6 +337,8 @@ impl Entry {
             log,
             directories: places.map_err(InstanceError::file("look at", directory.path()))?,
             group: Vec::new(),
+            pair: None,
+            nodes: Vec::new(),
         };
         let text = serde_json::to_vec_pretty(&known).unwrap_or_default();
         match directory.create_whole(&file_of(name), &text) {
@@ -300,6 +350,17 @@ impl Entry {
         }
     }
 
+    /// Says that it is a pair.
+    pub(crate) fn is_pair(&mut self, kind: &str) -> Result<(), InstanceError> {
+        (self.known.format, self.known.pair) = (FORMAT_OF_PAIRS, Some(kind.to_owned()));
+        self.write()
+    }
+
+    /// Says what nodes it has. It is stored with the next [`Self::update`].
+    pub(crate) fn set_nodes(&mut self, nodes: Vec<KnownNode>) {
+        self.known.nodes = nodes;
+    }
+
     /// Says what process it has, where it listens, and in what group it is.
     pub(crate) fn update(
         &mut self,
@@ -309,6 +370,10 @@ impl Entry {
     ) -> Result<(), InstanceError> {
         self.known.process = pid.and_then(Process::of);
         (self.known.url, self.known.group) = (url, group);
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), InstanceError> {
         let file = file_of(&self.known.name);
         let text = serde_json::to_vec_pretty(&self.known).unwrap_or_default();
         replace(&self.directory, &file, &text)

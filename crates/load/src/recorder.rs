@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use record::{Interval, Latency, OperationInterval, Phase};
 
 use crate::lock;
+use crate::silence::Silences;
 use crate::{Completed, Phases};
 
 /// Most intervals that wait to be taken, about a megabyte each. If nobody takes them, the last one grows instead.
@@ -56,6 +57,7 @@ struct Shared {
     cut: Cut,
     open: Counts,
     closed: VecDeque<(Cut, Counts)>,
+    silences: Silences,
     /// Counts of nothing, so that whoever closes an interval need not allocate.
     spare: Option<Counts>,
 }
@@ -134,6 +136,7 @@ impl Recorder {
             cut: Cut::new(phases),
             open: counted.nothing(),
             closed: VecDeque::with_capacity(CLOSED_MAX),
+            silences: Silences::default(),
             spare: Some(counted.nothing()),
         };
         Self { counted, shared: Mutex::new(shared) }
@@ -180,6 +183,12 @@ impl Recorder {
         closed.into_iter().map(|(cut, counts)| self.counted.interval(cut, counts)).collect()
     }
 
+    /// When nobody was answered that was to be told of.
+    #[must_use]
+    pub fn silences(&self) -> Silences {
+        lock(&self.shared).silences.clone()
+    }
+
     /// Closes the open interval at `now_ns`, if it is longer than nothing, and gives what was not taken yet.
     #[must_use]
     pub fn finish(&self, now_ns: u64) -> Vec<Interval> {
@@ -211,6 +220,12 @@ impl Recording<'_> {
                 lag.record_ns(completed.sent_ns.saturating_sub(due_ns));
             }
         }
+    }
+
+    /// Somebody was answered whose silence would be an outage.
+    #[inline]
+    pub fn answered(&mut self, now_ns: u64) {
+        self.0.silences.answered(now_ns);
     }
 
     /// Counts rows that operations of a kind read.

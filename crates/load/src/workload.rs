@@ -61,6 +61,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         false
     }
 
+    /// Whether it goes on while its database is broken on purpose, and tells of it.
+    fn endures_faults() -> bool {
+        false
+    }
+
     /// Whether it writes to its target.
     fn writes(_job: &Self::Job) -> bool {
         true

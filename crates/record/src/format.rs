@@ -153,6 +153,7 @@ impl TryFrom<Format1> for TrialRecord {
             servers: Vec::new(),
             setup: record.setup,
             marks,
+            faults: Vec::new(),
             outcome,
             search: record.search,
         })

@@ -11,6 +11,7 @@ mod design;
 pub mod disk;
 mod environment;
 mod event;
+mod fault;
 mod format;
 mod histogram;
 pub mod historian;
@@ -64,6 +65,7 @@ pub use environment::{
     Cpu, Device, Environment, Memory, MountPoint, Reading, ServerProcesses, Storage, TARGET_VOLUME,
 };
 pub use event::Event;
+pub use fault::FaultDone;
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
 pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};

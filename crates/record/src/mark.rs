@@ -19,6 +19,9 @@ pub struct Mark {
     pub planned: bool,
 }
 
+/// How long after a fault was mended somebody may find that his connection did not outlive it.
+const FAULT_SEEN_WITHIN_S: f64 = 10.0;
+
 /// What goes on in a marked time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +34,8 @@ pub enum MarkKind {
     Shrink,
     /// A copy of the database on another server is behind.
     ReplicaBehind,
+    /// Nobody was answered, whatever the reason.
+    Silence,
     /// The database cannot be used.
     Outage,
     /// The source of events cannot be read.
@@ -50,6 +55,7 @@ impl MarkKind {
             Self::Purge => "purge",
             Self::Shrink => "shrink",
             Self::ReplicaBehind => "copy behind",
+            Self::Silence => "no answer",
             Self::Outage => "outage",
             Self::SourceOutage => "source away",
             Self::Fault => "fault",
@@ -72,6 +78,20 @@ impl Mark {
         Self { begin_s: start_s, end_s, kind, what: error.clone(), planned: false }
     }
 
+    /// A time in which nobody was answered, in nanoseconds since the load began; none as the end of one that ended with the load.
+    #[must_use]
+    pub fn silence(begin_ns: u64, end_ns: Option<u64>) -> Self {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let (begin_s, end_s) = (seconds(begin_ns), end_ns.map(seconds));
+        Self {
+            begin_s,
+            end_s,
+            kind: MarkKind::Silence,
+            what: "nobody was answered".to_owned(),
+            planned: false,
+        }
+    }
+
     /// Adds it to others. One that was told before, while it went on, is told again with its end. Gives whether anything is
     /// new.
     pub fn add_to(self, marks: &mut Vec<Self>) -> bool {
@@ -85,11 +105,14 @@ impl Mark {
         true
     }
 
-    /// Whether it is why something was away from a time on: the study asked for it, and it went on then.
+    /// Whether it is why something was away from a time on: the study asked for it, and it went on then. Whoever was idle
+    /// meanwhile sees only at its next turn that a server was killed.
     #[must_use]
     fn explains(&self, from_s: f64) -> bool {
         let explains = matches!(self.kind, MarkKind::Outage | MarkKind::Fault | MarkKind::Promotion);
-        let goes_on = self.begin_s <= from_s && self.end_s.is_none_or(|end_s| from_s <= end_s);
+        let seen_within_s = if self.kind == MarkKind::Fault { FAULT_SEEN_WITHIN_S } else { 0.0 };
+        let goes_on =
+            self.begin_s <= from_s && self.end_s.is_none_or(|end_s| from_s <= end_s + seen_within_s);
         self.planned && explains && goes_on
     }
 }
@@ -125,7 +148,7 @@ mod tests {
     fn only_what_was_asked_for_while_it_went_on_explains_an_outage() {
         let fault = Mark::planned(MarkKind::Fault, 2.0, Some(5.0), "server killed");
         let away = |start_s| outage(start_s, Some(start_s + 1.0)).is_planned(std::slice::from_ref(&fault));
-        assert_eq!([1.9, 2.0, 4.9, 5.1].map(away), [false, true, true, false]);
+        assert_eq!([1.9, 2.0, 4.9, 15.0, 15.1].map(away), [false, true, true, true, false]);
         let accident = Mark { planned: false, ..fault.clone() };
         assert!(!outage(3.0, None).is_planned(&[accident]));
         let purge = Mark { kind: MarkKind::Purge, ..fault };

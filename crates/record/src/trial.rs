@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FORMAT_VERSION, Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
+use crate::{FORMAT_VERSION, FaultDone, Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,9 @@ pub struct TrialRecord {
     /// What else went on meanwhile, by its begin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// What was broken on purpose meanwhile, in the order in which it was due.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultDone>,
     /// What became of its operations; none if it did not come to its end.
     pub outcome: Option<Outcome>,
     /// Its part in the search for the highest sustainable rate, if it is a step of one.
@@ -113,6 +116,7 @@ impl TrialRecord {
             servers: Vec::new(),
             setup: None,
             marks: Vec::new(),
+            faults: Vec::new(),
             outcome: None,
             search: None,
         }

@@ -13,6 +13,7 @@ mod comparison;
 mod configuration;
 mod csv;
 mod disk;
+mod faults;
 mod findable;
 #[cfg(test)]
 mod fixture;
@@ -66,6 +67,7 @@ pub use configuration::Configuration;
 pub use disk::{
     Comparison, Expectation, ExpectedFigure, MatrixCell, PublishedRow, SteadyState, Sweep, SweepPoint,
 };
+pub use faults::{Availability, Fault, Silence};
 pub use findable::Findable;
 pub use format::wrapped;
 pub use historian::{

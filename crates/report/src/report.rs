@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
+use crate::faults::{self, Availability};
 use crate::historian;
 use crate::inspect::Inspection;
 use crate::limit::{self, Confirmation};
@@ -89,6 +90,9 @@ pub struct Report {
     /// What order stores came to together.
     #[serde(flatten)]
     pub orders: orders::Series,
+    /// What was broken on purpose, and what its repeats came to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub availability: Vec<Availability>,
     /// Trials of the plan that were never begun.
     pub not_begun: Vec<u32>,
     /// The machine.
@@ -161,6 +165,7 @@ impl Report {
             disk: disk::Series::of(manifest, &configurations, &trials, steady_state),
             historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
             orders: orders::Series::of(manifest, &configurations, &trials),
+            availability: faults::availability(&trials),
             comparison,
             limits,
             thresholds,

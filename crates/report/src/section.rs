@@ -1,6 +1,7 @@
 //! Tables with what stands around them, as a list that the text report and the page both print.
 
 use crate::budget;
+use crate::faults;
 use crate::lab;
 use crate::percentile;
 use crate::replicas;
@@ -100,6 +101,7 @@ pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
     let of = |(workload, shown): (Workload, &'static dyn Shown)| {
         let mut sections = shown.sections(report);
         if let Some(figures) = sections.iter_mut().find(|section| section.place == Place::Figures) {
+            figures.blocks.extend(faults::blocks(report, workload));
             figures.blocks.extend(budget::blocks(report, workload));
             figures.blocks.extend(replicas::blocks(report, workload));
             figures.blocks.extend(percentile::blocks(report, workload));

@@ -200,6 +200,7 @@ fn letter(kind: MarkKind) -> char {
         MarkKind::Purge => 'p',
         MarkKind::Shrink => 's',
         MarkKind::ReplicaBehind => 'b',
+        MarkKind::Silence => 'w',
         MarkKind::Outage => 'o',
         MarkKind::SourceOutage => 'a',
         MarkKind::Fault => 'f',

@@ -12,6 +12,7 @@ use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
 use crate::budget::Budget;
+use crate::faults::{self, Fault};
 use crate::limit::LimitedBy;
 use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::{OwnPercentile, PercentileIntervals};
@@ -142,6 +143,9 @@ pub struct Trial {
     /// Servers that were started for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_servers: Vec<StartedServer>,
+    /// What was broken on purpose while it ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// What was really set up.
     pub setup: Option<Setup>,
     /// What only trials of its workload have, by the workload's name.
@@ -222,6 +226,7 @@ impl Trial {
             target: record.target.clone(),
             placed: record.placed.clone(),
             started_servers: record.servers.clone(),
+            faults: faults::of(measured),
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),

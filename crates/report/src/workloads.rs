@@ -92,6 +92,11 @@ pub(crate) trait Shown: Sync {
         None
     }
 
+    /// How much of what was acknowledged is gone; none where nobody counted.
+    fn lost(&self, _: &Trial) -> Option<u64> {
+        None
+    }
+
     /// Times without a database.
     fn outages<'a>(&self, _: &'a Trial) -> Vec<&'a Outage> {
         Vec::new()

@@ -30,6 +30,8 @@ const ENDS_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) enum When {
     Before,
     After,
+    /// For a fault of it.
+    Fault,
 }
 
 /// A command that did not do what it was to do. It ends the study: a trial after it would measure something else.
@@ -65,7 +67,11 @@ pub(crate) fn run(
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> Result<(), CommandError> {
-    let words = if when == When::Before { "before" } else { "after" };
+    let words = match when {
+        When::Before => "before",
+        When::After => "after",
+        When::Fault => "for a fault of",
+    };
     let error =
         |how: String| CommandError { when: words, number: trial.number, command: command.to_owned(), how };
     let mut child = Command::new("sh")

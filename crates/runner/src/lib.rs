@@ -7,6 +7,7 @@ mod command;
 mod disk_trial;
 mod environment;
 mod error;
+mod faults;
 mod historian;
 mod in_process;
 mod inspect;

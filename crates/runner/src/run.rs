@@ -79,7 +79,11 @@ pub fn run(
     let begun_by = resume.and_then(|resume| resume.manifest.search);
     // Of searches that were begun when every confirmation had to be held and no cycle was heeded all steps are judged alike.
     let is_as_before = begun_by.is_some_and(|begun| begun.confirmations_of == 0);
-    let mut run = Run { trials: Trials { stop, listen, targets, is_as_before, run }, number, begun_by };
+    let mut run = Run {
+        trials: Trials { stop, listen, targets, is_as_before, run, seed: study.seed },
+        number,
+        begun_by,
+    };
     let search = run.first_search(study, plan)?;
     let mut manifest = match resume {
         Some(resume) => resume.manifest(plan, &Timestamp::now().to_string(), &environment),

@@ -3,11 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use database::{Claim, Error, Existing, Own, RunId, Url};
 use load::Tell;
-use record::{InspectedServer, Preparation, StartedServer, Unit};
-use study::{Plan, Trial, WantedDatabase};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use record::{InspectedServer, Preparation, Unit};
+use study::{FaultKind, Plan, Server, StartedServer, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::ServerMeter;
 use workload::orders::store::Loaded;
@@ -16,6 +19,7 @@ use workload::waiting::{self, Making};
 use crate::activity::Looked;
 use crate::environment::Lying;
 use crate::error::{Listener, RunError};
+use crate::faults::{Breaks, Commands, Faults, Scheduled};
 use crate::inspect;
 use crate::preparing::Preparing;
 use crate::resume::Resume;
@@ -56,7 +60,7 @@ pub(crate) struct Held {
 /// How all that a trial is run against stands.
 pub(crate) struct Ready {
     /// Servers that were started for it.
-    pub(crate) servers: Vec<StartedServer>,
+    pub(crate) servers: Vec<record::StartedServer>,
     /// What was done before it with databases of servers that somebody else runs.
     pub(crate) done: Vec<String>,
 }
@@ -146,9 +150,9 @@ fn claim(wanted: &WantedDatabase, run: &RunId, trial: Option<&Trial>) -> Claim {
 ///
 /// # Errors
 /// Where limits of devices are asked for, and something lies on none that the kernel counts.
-pub fn planned_servers(plan: &Plan) -> Result<Vec<StartedServer>, RunError> {
+pub fn planned_servers(plan: &Plan) -> Result<Vec<record::StartedServer>, RunError> {
     let servers = StartedServers::new(PathBuf::new());
-    let mut all: Vec<StartedServer> = Vec::new();
+    let mut all: Vec<record::StartedServer> = Vec::new();
     for trial in &plan.trials {
         for server in servers.planned(trial)? {
             if !all.contains(&server) {
@@ -356,18 +360,49 @@ impl Targets {
         Ok(done)
     }
 
+    /// What breaks the servers of a trial while it runs, as it asks for. What is drawn of each is drawn by the seed and its number.
+    pub(crate) fn faults(&self, trial: &Trial, seed: u64) -> Faults {
+        let mut scheduled = Vec::new();
+        let mut chance =
+            Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(trial.planned.number).rotate_left(32));
+        let mut schedule = |name: &str, server: &Server, by: Arc<Mutex<dyn Breaks>>| {
+            let commands: Arc<Mutex<dyn Breaks>> =
+                Arc::new(Mutex::new(Commands::new(server.fault.clone(), trial.planned.clone())));
+            for fault in server.all_faults() {
+                let is_command = matches!(fault.what, FaultKind::Command(_));
+                let by = if is_command { &commands } else { &by };
+                let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                scheduled.push(Scheduled::new(fault, name, drawn, Arc::clone(by)));
+            }
+        };
+        let mut known: Vec<StartedServer> = Vec::new();
+        for server in trial.databases().into_iter().filter_map(|wanted| wanted.server) {
+            if known.iter().any(|known| known.has_same_data(&server)) {
+                continue;
+            }
+            if let Some(by) = self.servers.breaks(&server) {
+                schedule(&server.called(), &server.server, by);
+            }
+            known.push(server);
+        }
+        for (name, server) in trial.target.server.iter().filter(|(_, server)| server.runs()) {
+            schedule(name, server, Arc::new(Mutex::new(Commands::default())));
+        }
+        Faults::new(scheduled)
+    }
+
     /// What lifts the limits of started servers where a run is to end; none where there are none.
     pub(crate) fn lifting(&self) -> Option<Lifting> {
         self.databases.iter().any(|held| held.wanted.server.is_some()).then(|| self.servers.lifting())
     }
 
     /// What reads each second what started servers use; none where none of them has a group.
-    pub(crate) fn sampler(&self, servers: &[StartedServer]) -> Option<Groups> {
+    pub(crate) fn sampler(&self, servers: &[record::StartedServer]) -> Option<Groups> {
         self.servers.sampler(servers)
     }
 
     /// Completes what is recorded of started servers once their trial has ended. Tells of one that ran out of memory.
-    pub(crate) fn add_use(&mut self, servers: &mut [StartedServer]) -> Option<String> {
+    pub(crate) fn add_use(&mut self, servers: &mut [record::StartedServer]) -> Option<String> {
         self.servers.add_use(servers)
     }
 

@@ -13,6 +13,7 @@ use study::{Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
 use crate::error::{Listener, RunError};
+use crate::faults;
 use crate::in_process::InProcess;
 use crate::own::Own;
 use crate::placed::placed;
@@ -34,6 +35,8 @@ pub(crate) struct Trials<'a, 'b> {
     pub(crate) is_as_before: bool,
     /// What databases are marked with.
     pub(crate) run: &'a RunId,
+    /// The seed of what is drawn of faults.
+    pub(crate) seed: u64,
 }
 
 /// Runs something that a stop ends, for which limits are lifted then.
@@ -107,8 +110,13 @@ impl Trials<'_, '_> {
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
         let (listen, targets) = (&mut *self.listen, &mut self.targets);
+        let faults = targets.faults(trial, self.seed);
         let mut on_progress = |progress| {
-            for event in course.events(progress) {
+            if matches!(progress, Progress::SetUp(_)) {
+                faults.begin();
+            }
+            let marks = faults.take_marks().into_iter().map(Progress::Mark);
+            for event in marks.chain([progress]).flat_map(|progress| course.events(progress)) {
                 if told.is_ok() {
                     told = listen(&event);
                 }
@@ -117,7 +125,11 @@ impl Trials<'_, '_> {
         };
         let lifting = targets.lifting();
         let run = || workloads::run(trial, work, targets, self.stop, &mut on_progress);
-        let result = while_lifted(lifting, self.stop, run);
+        let result = while_lifted(lifting, self.stop, || faults.while_running(self.stop, run));
+        // Those of the end too: they say whether an outage was planned.
+        for mark in faults.take_marks() {
+            on_progress(Progress::Mark(mark));
+        }
         told.map_err(RunError::Listener)?;
         let last = course.end_sampling();
         let Course { mut record, measured, samples, .. } = course;
@@ -125,7 +137,11 @@ impl Trials<'_, '_> {
             self.tell(&event)?;
         }
         let out_of_memory = self.targets.add_use(&mut record.servers);
+        record.faults = faults.done();
         conclude(&mut record, result, &measured, self.stopped());
+        if let Some(why) = faults::failed(&record.faults).filter(|_| record.state == State::Complete) {
+            (record.state, record.reason) = (State::Failed, Some(why));
+        }
         if let Some(reason) = out_of_memory {
             // Also of one that failed for it: that the server was killed is the reason.
             let state = if record.state == State::Complete { State::Invalid } else { record.state };

@@ -41,7 +41,7 @@ pub use plan::{LOOKS, Plan, Stop, Trial};
 pub use search::{Search, StepLengths};
 pub use study::{Configuration, Needs, Order, Place, Steady, Study};
 pub use target::{
-    At, Cluster, Cycle, Database, Engine, Pair, Pristine, Quiet, Restore, Server, StartedServer, Target,
-    WantedDatabase,
+    At, Cluster, Cycle, Database, Engine, Fault, FaultError, FaultKind, FaultNode, Faults, Pair, Pristine,
+    Quiet, Restore, Server, StartedServer, Target, WantedDatabase,
 };
 pub use work::{AnyWork, Asked, Given, Known, Work};

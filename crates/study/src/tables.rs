@@ -92,4 +92,17 @@ mod tests {
         study.axis.push(axis);
         assert_eq!(Plan::of(&study).unwrap().trials.len(), 10);
     }
+
+    /// What a page tells its readers to write.
+    #[test]
+    fn rows_of_one_engine_are_set_against_columns_of_another() {
+        let page = include_str!("../../../studies/primequest-columnstore.md");
+        let lines = page.lines().skip_while(|line| !line.starts_with("    title"));
+        let text: Vec<&str> = lines.take_while(|line| line.starts_with("    ")).map(str::trim).collect();
+        let plan = Plan::of(&Study::from_toml(&text.join("\n")).unwrap()).unwrap();
+        let databases: std::collections::BTreeSet<String> =
+            plan.databases().iter().map(|(database, ..)| database.url.to_string()).collect();
+        let expected = ["clickhouse://me@localhost/default", "postgres://me@localhost/postgres"];
+        assert_eq!(databases.into_iter().collect::<Vec<String>>(), expected);
+    }
 }

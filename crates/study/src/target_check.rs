@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use database::{Existing, Saving, Url, is_name};
-use load::TargetNeeds;
+use load::{Span, TargetNeeds};
 
 use crate::expand::Point;
 use crate::mistake::{StudyError, mistake};
@@ -33,6 +33,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
 fn of_point(point: &Point) -> Vec<StudyError> {
     let target = &point.target;
     let mut errors = check_servers(target);
+    errors.extend(check_faults(point));
     let has_none = errors.is_empty();
     match point.work.any().needs() {
         TargetNeeds::Nothing => {}
@@ -47,6 +48,24 @@ fn of_point(point: &Point) -> Vec<StudyError> {
         needs @ TargetNeeds::Databases { .. } => errors.extend(check_databases(target, needs)),
     }
     errors
+}
+
+/// What is broken on purpose: it can be done, is over before the load is, and the workload goes on meanwhile.
+fn check_faults(point: &Point) -> Vec<StudyError> {
+    let work = point.work.any();
+    let load_end = Span { ns: work.phases().end_ns() };
+    let of_server = |(name, server): (&String, &Server)| {
+        let key = format!("target.server.{name}.faults");
+        let mut problems = server.impossible_faults(load_end);
+        if !server.all_faults().is_empty() && !work.endures_faults() {
+            problems.push(format!(
+                "cannot be under `{}`, which ends when its database is away: leave them out",
+                work.workload().name()
+            ));
+        }
+        problems.into_iter().map(move |problem| mistake(key.clone(), problem)).collect::<Vec<_>>()
+    };
+    point.target.server.iter().flat_map(of_server).collect()
 }
 
 /// Servers that are to be started, and clusters: all that is understood of them is checked, and what cannot be run is refused.
@@ -100,7 +119,7 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
 }
 
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
-    let TargetNeeds::Databases { who, most, loaded, as_it_is, columns, fake, such_as, .. } = needs else {
+    let TargetNeeds::Databases { who, most, loaded, as_it_is, .. } = needs else {
         return Vec::new();
     };
     let wanted = target.wanted(needs);
@@ -118,19 +137,7 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
             errors.extend(check_laid(database, &own));
         }
     }
-    if let Some(database) = wanted.iter().find(|database| !fake && database.url.fake().is_some()) {
-        let problem =
-            format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", database.url);
-        errors.push(mistake(DATABASE, problem));
-    }
-    if let Some(database) = wanted.iter().find(|database| !columns && database.url.engine().is_by_columns()) {
-        let name = database.url.engine().dialect().name();
-        let problem = format!(
-            "{} is no database for {who}, and {name} one for kinds of tables alone: give another, such as \"{such_as}\"",
-            database.url
-        );
-        errors.push(mistake(DATABASE, problem));
-    }
+    errors.extend(of_no_use(&wanted, needs));
     if let Some(most) = most.filter(|&most| wanted.len() > most) {
         let takes = if most == 1 { "one".to_owned() } else { most.to_string() };
         errors.push(mistake(DATABASE, format!("are {} databases, and {who} takes {takes}", wanted.len())));
@@ -154,6 +161,24 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         ));
     }
     errors
+}
+
+/// Databases of engines that a workload does nothing with: the fake, and one that keeps tables by columns.
+fn of_no_use(wanted: &[WantedDatabase], needs: TargetNeeds) -> Vec<StudyError> {
+    let TargetNeeds::Databases { who, columns, fake, such_as, .. } = needs else { return Vec::new() };
+    let is_fake = wanted.iter().find(|database| !fake && database.url.fake().is_some());
+    let is_fake = is_fake.map(|found| {
+        format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", found.url)
+    });
+    let by_columns = wanted.iter().find(|database| !columns && database.url.engine().is_by_columns());
+    let by_columns = by_columns.map(|found| {
+        let name = found.url.engine().dialect().name();
+        format!(
+            "{} is no database for {who}, and {name} one for kinds of tables alone: give another, such as \"{such_as}\"",
+            found.url
+        )
+    });
+    is_fake.into_iter().chain(by_columns).map(|problem| mistake(DATABASE, problem)).collect()
 }
 
 /// Servers that no database is on, while they have their share of the limits.

@@ -161,6 +161,9 @@ pub trait AnyWork {
     /// Whether a trial leaves its database as it found it.
     fn leaves_as_found(&self) -> bool;
 
+    /// Whether it goes on while its database is broken on purpose.
+    fn endures_faults(&self) -> bool;
+
     /// Whether it writes to its target.
     fn writes(&self) -> bool;
 
@@ -229,6 +232,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn leaves_as_found(&self) -> bool {
         W::leaves_as_found()
+    }
+
+    fn endures_faults(&self) -> bool {
+        W::endures_faults()
     }
 
     fn writes(&self) -> bool {

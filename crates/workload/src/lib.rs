@@ -28,6 +28,7 @@ pub mod register;
 pub mod reporting;
 pub mod script;
 mod signal;
+mod silences;
 pub mod tables;
 mod threads;
 #[cfg(test)]

@@ -41,6 +41,8 @@ pub struct Limits {
     pub cpu_set: Vec<u32>,
     /// Of each block device.
     pub devices: Vec<DeviceLimit>,
+    /// Whether its devices may be slowed down while it runs.
+    pub throttles: bool,
 }
 
 /// Limits of one block device.
@@ -81,10 +83,9 @@ impl Limits {
     }
 
     fn resources(&self) -> Vec<Resource> {
-        let io = self
-            .devices
-            .iter()
-            .any(|device| *device != DeviceLimit { device: device.device, ..DeviceLimit::default() });
+        let is_limited =
+            |device: &DeviceLimit| *device != DeviceLimit { device: device.device, ..DeviceLimit::default() };
+        let io = self.throttles || self.devices.iter().any(is_limited);
         let wanted = [
             (Resource::Memory, self.memory_bytes.is_some()),
             (Resource::Cpu, self.cpus.is_some()),
@@ -176,9 +177,26 @@ impl Group {
 
     /// Sets its limits, again if they were lifted.
     pub(crate) fn impose(&self) -> Result<(), LimitError> {
+        self.set(&self.limits)
+    }
+
+    /// Has its devices answer so many reads and writes a second, or what their limits are again.
+    pub(crate) fn throttle(&self, iops: Option<u64>) -> Result<(), LimitError> {
+        let slow = |device: &DeviceLimit| DeviceLimit { read_iops: iops, write_iops: iops, ..*device };
+        let devices: Vec<DeviceLimit> = self.limits.devices.iter().map(slow).collect();
+        // The first version sets a group's processors anew with all else.
+        let only = |devices| Limits { devices, cpu_set: self.limits.cpu_set.clone(), ..Limits::default() };
+        if iops.is_none() {
+            self.lifter_of(only(devices)).lift();
+            return self.set(&only(self.limits.devices.clone()));
+        }
+        self.set(&only(devices))
+    }
+
+    fn set(&self, limits: &Limits) -> Result<(), LimitError> {
         match self.place.version {
-            Version::One => v1::set_limits(&self.place, &self.limits),
-            Version::Two => v2::set_limits(&self.place, &self.limits),
+            Version::One => v1::set_limits(&self.place, limits),
+            Version::Two => v2::set_limits(&self.place, limits),
         }
     }
 
@@ -191,7 +209,11 @@ impl Group {
     /// What lifts them from any thread, as long as the group is there.
     #[must_use]
     pub fn lifter(&self) -> Lifter {
-        Lifter { place: self.place.clone(), limits: self.limits.clone() }
+        self.lifter_of(self.limits.clone())
+    }
+
+    fn lifter_of(&self, limits: Limits) -> Lifter {
+        Lifter { place: self.place.clone(), limits }
     }
 
     /// What is limited.

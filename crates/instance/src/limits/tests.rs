@@ -119,6 +119,7 @@ const FULL: &str = "cpuset cpu io memory pids";
 fn everything() -> Limits {
     let device = Device { major: 254, minor: 0 };
     Limits {
+        throttles: false,
         memory_bytes: Some(2048 * MIB),
         cpus: Some(1.5),
         cpu_set: vec![0, 1],

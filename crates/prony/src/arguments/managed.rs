@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use ::study::{Engine, Pristine, Quiet};
+use ::study::{Engine, Fault, Pristine, Quiet};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use load::{Size, Span};
@@ -29,6 +29,11 @@ pub(crate) struct Managed {
     /// Servers that are started, which share the limits; each has a database of its own [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) instances: Option<u32>,
+
+    /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s" or "fill for
+    /// 5s at 30s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
+    #[arg(long, value_name = "FAULT", help_heading = HEADING)]
+    pub(crate) fault: Vec<Fault>,
 
     /// What becomes of it between two trials [default: keep]
     #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
@@ -123,6 +128,7 @@ impl Managed {
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let all = [
             ("--instances", self.instances.is_some()),
+            ("--fault", !self.fault.is_empty()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
             ("--rest", self.rest.is_some()),

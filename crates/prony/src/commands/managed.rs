@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use study::{At, Database, Engine, Server, Target};
+use study::{At, Database, Engine, Faults, Server, Target};
 use toml::Value;
 
 use crate::arguments::{CheckedServer, Managed, ServerArguments};
@@ -81,6 +81,7 @@ pub(super) fn checked(asked: &CheckedServer, directory: &Path) -> Result<Option<
 fn server(managed: &Managed) -> Server {
     Server {
         instances: managed.instances,
+        faults: (!managed.fault.is_empty()).then(|| Faults(managed.fault.clone())),
         between_trials: managed.between_trials,
         cold: managed.cold.then_some(true),
         rest: managed.rest,

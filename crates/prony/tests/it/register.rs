@@ -50,10 +50,10 @@ fn what_no_register_does_fails_the_run_and_is_told_with_what_proves_it() {
         running.join().unwrap()
     });
     let ran = ran.ended_with(1);
-    for part in ["that nobody wrote", "read 7"] {
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains(part), "{part} in {said}");
-    }
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains("that nobody wrote"), "{said}");
+    // A client may have replaced it before anybody read it.
+    assert!(said.contains(" read 7") || said.contains("which replaced 7 "), "{said}");
 }
 
 /// Whether there were registers to be overwritten.

@@ -63,7 +63,7 @@ impl Span {
         let span = |mark: &Mark| Self {
             ink: Ink::Series(match mark.kind {
                 MarkKind::Audit | MarkKind::Purge | MarkKind::Shrink => 4,
-                MarkKind::Outage | MarkKind::SourceOutage => 1,
+                MarkKind::Silence | MarkKind::Outage | MarkKind::SourceOutage => 1,
                 MarkKind::ReplicaBehind => 3,
                 MarkKind::Fault | MarkKind::Promotion => 2,
             }),

@@ -167,6 +167,10 @@ impl Shown for OfHistorian {
         trial.historian()?.unaccounted()
     }
 
+    fn lost(&self, trial: &Trial) -> Option<u64> {
+        trial.historian()?.rows_lost
+    }
+
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
         trial.historian().iter().flat_map(|historian| &historian.outages).collect()
     }

@@ -134,6 +134,10 @@ impl Shown for OfOrders {
         Some(ORDERS_UNSENT_SHARE_MAX)
     }
 
+    fn lost(&self, trial: &Trial) -> Option<u64> {
+        trial.orders()?.reconciled.as_ref()?.acknowledged_lost
+    }
+
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
         let targets = trial.orders().into_iter().flat_map(|orders| &orders.targets);
         targets.flat_map(|target| &target.outages).collect()

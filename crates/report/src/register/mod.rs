@@ -195,6 +195,11 @@ impl Shown for OfRegister {
         (!register.is_audited).then(|| "the registers were not read once more in the end".to_owned())
     }
 
+    fn lost(&self, trial: &Trial) -> Option<u64> {
+        let register = trial.register().filter(|register| register.is_audited)?;
+        Some(register.writes.lost)
+    }
+
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {
         trial.register().into_iter().flat_map(|register| &register.without_answer).collect()
     }

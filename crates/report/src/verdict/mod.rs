@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
+use crate::faults;
 use crate::report::Report;
 use crate::started;
 use crate::workloads;
@@ -87,6 +88,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(server::not_durable(&report.trials));
     verdicts.extend(server::exposed(&report.trials));
     verdicts.extend(started::doubts(report));
+    verdicts.extend(faults::all(report));
     verdicts.extend(interruption::all(report));
     verdicts.extend(outcome::all(report));
     verdicts.extend(generator::all(report));

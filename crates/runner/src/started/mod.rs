@@ -2,6 +2,7 @@
 //!
 //! What is loaded before the first trial is loaded without limits. A server that a trial does not use does not run during it.
 
+mod breaking;
 mod disk_proof;
 mod idle;
 mod lifting;
@@ -12,6 +13,7 @@ mod time;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use database::{RunId, Url};
@@ -21,8 +23,10 @@ use record::{LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
 use study::{Plan, Pristine, Server, StartedServer, Trial};
 
 use crate::error::RunError;
+use crate::faults::Breaks;
 use crate::placed::volume;
 use crate::server_cpu::{MayUse, Metered, MeteredBy};
+use breaking::OneServer;
 pub use disk_proof::WithinLimits;
 pub(crate) use disk_proof::{DeviceRate, DeviceWork};
 pub(crate) use lifting::Lifting;
@@ -52,7 +56,8 @@ pub(crate) struct StartedServers {
 struct Running {
     /// As the last trial asked for it.
     of: StartedServer,
-    instance: Instance,
+    /// Also of who breaks it while a trial runs.
+    instance: Arc<Mutex<Instance>>,
     configuration: Configuration,
     /// Whether its limits hold: not while it is loaded.
     is_limited: bool,
@@ -168,11 +173,12 @@ impl StartedServers {
             Some(at) => at,
             None => self.start(server, trial, tell)?,
         };
-        let running = &mut self.servers[at];
-        if running.instance.pid().is_none() {
-            running.instance.start_again().map_err(failed(server))?;
+        let running = &self.servers[at];
+        let mut instance = running.instance();
+        if instance.pid().is_none() {
+            instance.start_again().map_err(failed(server))?;
         }
-        address(&running.instance)
+        address(&instance)
     }
 
     fn start(
@@ -195,7 +201,7 @@ impl StartedServers {
         let is_limited = configuration.limits.is_empty();
         self.servers.push(Running {
             of: server.clone(),
-            instance,
+            instance: Arc::new(Mutex::new(instance)),
             configuration,
             is_limited,
             proofs: Vec::new(),
@@ -226,11 +232,11 @@ impl StartedServers {
 
     /// Keeps what was loaded of the servers that have it again before each trial.
     pub(crate) fn save(&mut self, tell: &mut Tell<'_>) -> Result<(), RunError> {
-        for running in &mut self.servers {
+        for running in &self.servers {
             let is_restored = self.restored.iter().any(|server| server.has_same_data(&running.of));
-            if is_restored && !running.instance.is_saved() {
+            let mut instance = running.instance();
+            if is_restored && !instance.is_saved() {
                 tell(Preparation::waiting(format!("copying what was loaded into {}", running.of.called())));
-                let instance = &mut running.instance;
                 let saved =
                     instance.stop().and_then(|()| instance.save()).and_then(|()| instance.start_again());
                 saved.map_err(failed(&running.of))?;
@@ -264,7 +270,7 @@ impl StartedServers {
         let all = wanted(trial);
         for running in &mut self.servers {
             if !all.iter().any(|wanted| wanted.server.has_same_data(&running.of)) {
-                running.instance.stop().map_err(failed(&running.of))?;
+                running.instance().stop().map_err(failed(&running.of))?;
             }
         }
         let done: Result<Vec<Done>, RunError> =
@@ -326,11 +332,17 @@ impl StartedServers {
         self.lifting.clone()
     }
 
+    /// What breaks a server.
+    pub(crate) fn breaks(&self, server: &StartedServer) -> Option<Arc<Mutex<dyn Breaks>>> {
+        let running = &self.servers[self.position(server)?];
+        Some(Arc::new(Mutex::new(OneServer::new(Arc::clone(&running.instance)))))
+    }
+
     /// What reads each second what these servers use; none where none of them has a group.
     pub(crate) fn sampler(&self, servers: &[record::StartedServer]) -> Option<Groups> {
         let group = |record: &record::StartedServer| {
             let running = self.of_record(record)?;
-            Some((record.name.clone(), running.instance.group()?.in_use()))
+            Some((record.name.clone(), running.instance().group()?.in_use()))
         };
         let groups: Vec<_> = servers.iter().filter_map(group).collect();
         (!groups.is_empty()).then(|| Groups::new(groups))
@@ -338,7 +350,8 @@ impl StartedServers {
 
     /// The CPU of a server that has a group, and what it may use of this machine's.
     pub(crate) fn metered(&self, server: &StartedServer) -> Option<Metered> {
-        let group = self.servers[self.position(server)?].instance.group()?;
+        let instance = self.servers[self.position(server)?].instance();
+        let group = instance.group()?;
         let Limits { cpus, cpu_set, .. } = group.limits();
         let may_use = MayUse { cpus: *cpus, set: cpu_set.clone() };
         Some(Metered { by: MeteredBy::Group(group.in_use()), may_use })
@@ -408,7 +421,15 @@ fn used_since(before: &Usage, now: &Usage) -> ServerUse {
     }
 }
 
+fn locked(instance: &Mutex<Instance>) -> MutexGuard<'_, Instance> {
+    instance.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Running {
+    fn instance(&self) -> MutexGuard<'_, Instance> {
+        locked(&self.instance)
+    }
+
     /// Brings it into the state in which a trial is to find it.
     fn cycle(
         &mut self,
@@ -431,11 +452,12 @@ impl Running {
         let restarts = self.of.server.between_trials == Some(Pristine::Restart) && self.is_used;
         let is_cold = self.of.server.cold == Some(true);
         let changes = !self.is_limited || configuration != self.configuration;
-        let runs = self.instance.pid().is_some();
+        let runs = self.instance().pid().is_some();
         if runs && !(restores || restarts || is_cold || changes) {
             return Ok(());
         }
-        let instance = &mut self.instance;
+        let shared = Arc::clone(&self.instance);
+        let mut instance = locked(&shared);
         if runs {
             step(tell, "stopping", "stopped", &mut || instance.stop())?;
         }
@@ -462,7 +484,7 @@ impl Running {
             return Ok(());
         }
         let told = serde_json::to_string(&within.work).unwrap_or_default();
-        let said = self.instance.run_within(program, &[PROVES, &told]).map_err(failed(&self.of))?;
+        let said = self.instance().run_within(program, &[PROVES, &told]).map_err(failed(&self.of))?;
         let unproved = |why: String| RunError::Unproved { name: self.of.called(), why };
         let said: Result<Vec<LimitProof>, String> = serde_json::from_slice(&said)
             .map_err(|error| unproved(format!("the proof said something else: {error}")))?;
@@ -514,7 +536,7 @@ impl Running {
 
     /// The kernel's names of the devices that its directories lie on.
     fn devices(&mut self) -> Vec<String> {
-        let places = self.instance.places().into_iter();
+        let places = self.instance().places().into_iter();
         let mut devices: Vec<String> =
             places.filter_map(|(_, path)| volume(&path).device.known().cloned()).collect();
         devices.sort();
@@ -525,27 +547,28 @@ impl Running {
     /// Whether that is the record of this one: several servers can have one name.
     fn is_of(&self, record: &record::StartedServer) -> bool {
         let is_at = |url: Url| url.host().unwrap_or_default() == record.address;
-        self.of.called() == record.name && address(&self.instance).is_ok_and(is_at)
+        self.of.called() == record.name && address(&self.instance()).is_ok_and(is_at)
     }
 
     /// What it has used; of one without limits, which has no group that would count, the time of its processes alone.
     fn usage(&mut self) -> Option<Usage> {
-        if let Some(group) = self.instance.group() {
+        let mut instance = self.instance();
+        if let Some(group) = instance.group() {
             return group.usage().ok();
         }
-        let cpu = crate::server::cpu_time(self.instance.pid()?)?;
+        let cpu = crate::server::cpu_time(instance.pid()?)?;
         Some(Usage { cpu, ..Usage::default() })
     }
 
     fn recorded(&mut self, steps: Vec<ServerStep>) -> Result<record::StartedServer, RunError> {
-        let address = address(&self.instance)?.host().unwrap_or_default();
+        let address = address(&self.instance())?.host().unwrap_or_default();
         let places: BTreeMap<_, _> = self
-            .instance
+            .instance()
             .places()
             .into_iter()
             .map(|(what, path): (String, PathBuf)| (what, volume(&path)))
             .collect();
-        let by = self.instance.group().map(instance::Group::described).unwrap_or_default();
+        let by = self.instance().group().map(instance::Group::described).unwrap_or_default();
         let limits = self.configuration.recorded(by, self.proofs.clone());
         Ok(record::StartedServer {
             address,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use instance::{Device, DeviceLimit, Engine, InstanceError, Limits, Options};
 use load::Size;
 use record::{DeviceLimits, LimitProof, Parameter, ServerLimits, ServerSetting};
-use study::{Server, StartedServer};
+use study::{FaultKind, Server, StartedServer};
 
 const MIB: u64 = 1 << 20;
 /// Sessions of our own besides those of the load: the lock, the watch over it, the counting at the end.
@@ -82,6 +82,7 @@ impl Configuration {
             cpus: server.cpus,
             cpu_set: server.cpu_numbers().unwrap_or_default(),
             devices: Vec::new(),
+            throttles: server.all_faults().iter().any(|fault| fault.what == FaultKind::Throttle),
         };
         Self { asked, chosen, limits }
     }
@@ -95,7 +96,7 @@ impl Configuration {
             read_bytes_per_s: server.read_rate.map(|rate| rate.0),
             write_bytes_per_s: server.write_rate.map(|rate| rate.0),
         };
-        if limit == DeviceLimit::default() {
+        if limit == DeviceLimit::default() && !self.limits.throttles {
             return Ok(self);
         }
         for (_, path) in places {
@@ -128,7 +129,7 @@ impl Configuration {
 
     /// Limits as they are recorded.
     pub(super) fn recorded(&self, by: String, proofs: Vec<LimitProof>) -> Option<ServerLimits> {
-        let Limits { memory_bytes, cpus, cpu_set, devices } = self.limits.clone();
+        let Limits { memory_bytes, cpus, cpu_set, devices, .. } = self.limits.clone();
         let of = |device: DeviceLimit| DeviceLimits {
             reads_per_s: device.read_iops,
             writes_per_s: device.write_iops,

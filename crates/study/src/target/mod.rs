@@ -4,6 +4,7 @@
 //! passwords here, and no text of a target holds one.
 
 mod database;
+mod fault;
 mod quiet;
 mod server;
 mod written;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 pub use database::{At, Cycle, Database, Restore, WantedDatabase};
+pub use fault::{Fault, FaultError, FaultKind, FaultNode, Faults};
 pub use quiet::Quiet;
 pub use server::{Cluster, Engine, Pair, Pristine, Server, StartedServer};
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::database::Cycle;
+use super::fault::{Fault, FaultKind, Faults};
 use super::quiet::Quiet;
 
 /// A database server that is started, placed and limited for a study.
@@ -64,6 +65,12 @@ pub struct Server {
     /// Whether a second one stands by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
+    /// What is broken of it while a trial runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
+    /// Commands by which something of it breaks, by the names that faults give.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fault: BTreeMap<String, String>,
     /// What happens to it between trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_trials: Option<Pristine>,
@@ -270,6 +277,8 @@ impl Server {
         let (mut settings, mut tablespaces) = (lower.settings.clone(), lower.tablespaces.clone());
         settings.extend(self.settings.clone());
         tablespaces.extend(self.tablespaces.clone());
+        let mut fault = lower.fault.clone();
+        fault.extend(self.fault.clone());
         Self {
             engine: self.engine.or(lower.engine),
             at: if self.at.is_empty() { lower.at.clone() } else { self.at.clone() },
@@ -287,6 +296,8 @@ impl Server {
             settings,
             instances: self.instances.or(lower.instances),
             pair: self.pair.or(lower.pair),
+            faults: self.faults.clone().or_else(|| lower.faults.clone()),
+            fault,
             between_trials: self.between_trials.or(lower.between_trials),
             cold: self.cold.or(lower.cold),
             rest: self.rest.or(lower.rest),
@@ -398,6 +409,63 @@ impl Server {
             if self.runs() { self.wrong_where_it_runs() } else { self.wrong_where_it_is_started() };
         let wrong = self.wrong_limits().into_iter().chain(self.wrong_others()).chain(of_place);
         wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
+    }
+
+    /// Its faults.
+    #[must_use]
+    pub fn all_faults(&self) -> &[Fault] {
+        self.faults.as_ref().map_or(&[], |faults| &faults.0)
+    }
+
+    /// What cannot be of its faults, under a load that ends so long after it began.
+    pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
+        self.all_faults().iter().filter_map(|fault| self.impossible_fault(fault, load_end)).collect()
+    }
+
+    fn impossible_fault(&self, fault: &Fault, load_end: Span) -> Option<String> {
+        let what = fault.what.name();
+        let problem = match &fault.what {
+            FaultKind::Command(name) if !self.fault.contains_key(name) => {
+                let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
+                let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
+                format!(
+                    "`{name}` is no fault: give one of {}, or the command that does it as fault.{name}",
+                    known.join(", ")
+                )
+            }
+            FaultKind::Command(_) if fault.lasts.is_some() || fault.node.is_some() => {
+                format!("`{what}` is a command: how long it lasts, and of what, is its own affair")
+            }
+            FaultKind::Command(_) => String::new(),
+            _ if self.runs() => {
+                format!(
+                    "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
+                )
+            }
+            built_in if built_in.needs_pair() && self.pair.is_none() => {
+                format!("`{what}` needs another node: give pair, such as \"sync\"")
+            }
+            _ if fault.node.is_some() && self.pair.is_none() => {
+                format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
+            }
+            built_in if built_in.needs_length() && fault.lasts.is_none() => {
+                format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
+            }
+            built_in if !built_in.takes_length() && fault.lasts.is_some() => {
+                format!("`{what}` takes as long as it takes: leave out for")
+            }
+            _ => String::new(),
+        };
+        let is_late = fault.ends_ns() >= load_end.ns;
+        let late = || {
+            format!(
+                "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
+            )
+        };
+        match problem.is_empty() {
+            true => is_late.then(late),
+            false => Some(problem),
+        }
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {

@@ -14,6 +14,7 @@ use crate::TrialError;
 use crate::clock::Clock;
 use crate::ending::Ending;
 use crate::generator_cpu::GeneratorCpu;
+use crate::silences::silence_marks;
 use crate::threads::{LoadThreads, Threads};
 
 /// Turns that were begun are awaited for so long after the end of the load.
@@ -125,6 +126,7 @@ impl<'a> Controller<'a> {
         self.finish();
         self.tell_marks();
         let load_end_ns = self.ending.load_end_ns();
+        self.tell_silences(load_end_ns);
         self.result.map(|()| Conducted { measured: self.measured, load_end_ns })
     }
 
@@ -215,6 +217,17 @@ impl<'a> Controller<'a> {
 
     fn tell_marks(&mut self) {
         for mark in self.clients.marks() {
+            (self.on_progress)(Progress::Mark(mark));
+        }
+    }
+
+    /// Tells when nobody was answered: of a server that hangs no client has an error.
+    fn tell_silences(&mut self, load_end_ns: u64) {
+        if !self.clients.names.tells_silences {
+            return;
+        }
+        let all = recorders(self.clients).map(Recorder::silences).collect();
+        for mark in silence_marks(all, load_end_ns) {
             (self.on_progress)(Progress::Mark(mark));
         }
     }

@@ -50,6 +50,8 @@ pub(crate) struct Names {
     pub(crate) late: Option<Late>,
     /// Gauge: turns of a part, counted from 1.
     pub(crate) turns_of_part: fn(usize) -> String,
+    /// Whether times in which nobody was answered are told; not of a load that finds them by itself.
+    pub(crate) tells_silences: bool,
 }
 
 /// Counters of what is late.

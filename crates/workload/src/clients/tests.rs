@@ -163,6 +163,7 @@ fn driven_with(
         net_us: 1,
         late: Some(Late { late: 2, skipped: 3 }),
         turns_of_part: |part| format!("part_{part}"),
+        tells_silences: true,
     };
     let clients = Arc::new(Clients::new(schedule, parts, &counted, names));
     let (mut intervals, mut parts) = (Vec::new(), Vec::new());

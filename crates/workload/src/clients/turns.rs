@@ -206,7 +206,10 @@ impl<C: Client> Turns<C> {
         recording.add(self.clients.names.net_us, net_ns / 1_000);
         match is_failed {
             true => recording.fail(kind, 1),
-            false => recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 }),
+            false => {
+                recording.complete(now_ns, Completed { kind, due_ns, sent_ns, bytes: 0 });
+                recording.answered(now_ns);
+            }
         }
         counter.into_iter().for_each(|counter| recording.count(counter));
         let limit = self.clients.schedule.latency_limit.zip(self.clients.names.late);

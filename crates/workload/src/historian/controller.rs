@@ -16,6 +16,7 @@ use crate::TrialError;
 use crate::clock::Clock;
 use crate::ending::Ending;
 use crate::generator_cpu::GeneratorCpu;
+use crate::silences::silence_marks;
 use crate::threads::{LoadThreads, Threads};
 
 /// A drain is waited for at least so long.
@@ -95,6 +96,9 @@ impl<'a> Controller<'a> {
             }
         }
         self.finish();
+        for mark in silence_marks(vec![self.running.recorder.silences()], self.ending.load_end_ns()) {
+            (self.on_progress)(Progress::Mark(mark));
+        }
         self.result.map(|()| Drain {
             seconds: self
                 .running

@@ -61,6 +61,10 @@ impl Workload for Settings {
         job.writers.saturating_add(reading).saturating_add(u32::from(job.maintenance.is_some()))
     }
 
+    fn endures_faults() -> bool {
+        true
+    }
+
     fn describe(job: &Job, _: usize) -> String {
         match (&job.source, job.rate_per_s()) {
             (Source::Counters, _) => format!("counters of {} tags", job.tags),

@@ -141,6 +141,7 @@ impl Writer {
             recording.complete(now_ns, Completed { kind: COMMIT, due_ns: None, sent_ns, bytes: 0 });
             let due_ns = self.batch.iter().map(|event| event.due_ns);
             recording.complete_together(RECORD, now_ns, sent_ns, ROW_BYTES, due_ns);
+            recording.answered(now_ns);
         }
         buffer.committed(self.batch.len(), now_ns);
     }

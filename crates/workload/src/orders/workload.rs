@@ -63,6 +63,10 @@ impl Workload for Settings {
         job.n_threads
     }
 
+    fn endures_faults() -> bool {
+        true
+    }
+
     fn describe(job: &Job, databases: usize) -> String {
         let stores = if databases > 1 { format!("{databases} x ") } else { String::new() };
         let clients =

@@ -61,6 +61,10 @@ impl Workload for Settings {
     }
 
     /// `100 registers, 10 clients, 1000 operations/s due`.
+    fn endures_faults() -> bool {
+        true
+    }
+
     fn describe(job: &Job, _: usize) -> String {
         let counted = |number: u32, one: &str| match number {
             1 => format!("1 {one}"),

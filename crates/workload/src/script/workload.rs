@@ -76,6 +76,10 @@ impl Workload for Settings {
     }
 
     /// `select.sql, 8 clients`, `a.sql and 2 more, 500 transactions/s due`.
+    fn endures_faults() -> bool {
+        true
+    }
+
     fn describe(job: &Job, _: usize) -> String {
         if let Some(replay) = &job.replay {
             return format!("{}, {}", file_name(&replay.file), at_speed(replay.speed));

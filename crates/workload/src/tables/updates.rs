@@ -70,6 +70,7 @@ impl Updates {
             net_us: NET_US,
             late: None,
             turns_of_part: tables::target_updates,
+            tells_silences: true,
         }
     }
 

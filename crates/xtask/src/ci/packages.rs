@@ -21,6 +21,8 @@ pub(super) struct Package {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     Program(&'static str),
+    /// That servers load.
+    Library(&'static str),
     /// Of the system's Python.
     PythonModule(&'static str),
 }
@@ -54,13 +56,14 @@ fn missing(packages: &[Package], is_met: impl Fn(Need) -> bool) -> Vec<&Package>
 impl Need {
     fn name(self) -> &'static str {
         match self {
-            Self::Program(name) | Self::PythonModule(name) => name,
+            Self::Program(name) | Self::Library(name) | Self::PythonModule(name) => name,
         }
     }
 
     fn is_met(self) -> bool {
         match self {
             Self::Program(name) => is_installed(name),
+            Self::Library(name) => is_library(name),
             Self::PythonModule(name) => {
                 let found = Command::new("python3").args(["-c", &format!("import {name}")]).output();
                 found.is_ok_and(|output| output.status.success())
@@ -75,6 +78,13 @@ fn advice(missing: &[&Package]) -> String {
         "install them, on Debian by `apt-get install --no-install-recommends {}` as root",
         names.join(" ")
     )
+}
+
+/// Where Debian keeps what PostgreSQL and MariaDB load.
+fn is_library(name: &str) -> bool {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let places = versions.map(|version| version.path().join("lib")).chain([PathBuf::from("/usr/lib/galera")]);
+    places.into_iter().any(|directory| directory.join(name).is_file())
 }
 
 /// In PATH, in the system's directories that a user's PATH may lack, or where Debian keeps PostgreSQL's programs.

@@ -4,10 +4,13 @@
 use anyhow::Result;
 
 use super::Outcome;
-use super::packages::Need::Program;
+use super::packages::Need::{Library, Program};
 use super::packages::{Package, require};
 
-const PACKAGES: [Package; 9] = [
+/// The extension of the monitor of a pair is one of each version of PostgreSQL; this is Debian 12's.
+const EXTENSION: &str = "postgresql-15-auto-failover";
+
+const PACKAGES: [Package; 14] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -23,6 +26,23 @@ const PACKAGES: [Package; 9] = [
         needs: &[Program("clickhouse-server")],
         why: "tests start ClickHouse servers of their own",
     },
+    Package {
+        name: "pg-auto-failover-cli",
+        needs: &[Program("pg_autoctl")],
+        why: "it keeps the nodes of synchronous pairs of PostgreSQL",
+    },
+    Package {
+        name: EXTENSION,
+        needs: &[Library("pgautofailover.so")],
+        why: "the monitor of such a pair is PostgreSQL with it",
+    },
+    Package {
+        name: "galera-4",
+        needs: &[Library("libgalera_smm.so")],
+        why: "it keeps the nodes of synchronous pairs of MariaDB",
+    },
+    Package { name: "galera-arbitrator-4", needs: &[Program("garbd")], why: "such a pair has an arbitrator" },
+    Package { name: "rsync", needs: &[Program("rsync")], why: "a node of such a pair gets its data by it" },
     Package { name: "pgbouncer", needs: &[Program("pgbouncer")], why: "tests connect through it" },
     Package {
         name: "util-linux",

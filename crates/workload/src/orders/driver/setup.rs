@@ -98,6 +98,7 @@ pub(super) async fn prepare(
         net_us: NET_US,
         late: None,
         turns_of_part: orders::target_orders,
+        tells_silences: true,
     };
     let clients = Clients::new(job.schedule(), stores.len() as u32, &counted(job.pacing.is_open()), names);
     let running = Running { job: job.clone(), stores: driven };

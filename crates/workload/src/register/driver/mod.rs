@@ -96,6 +96,7 @@ fn names() -> Names {
         net_us: NET_US,
         late: None,
         turns_of_part: register::target_operations,
+        tells_silences: false,
     }
 }
 

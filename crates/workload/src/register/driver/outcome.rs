@@ -63,7 +63,7 @@ pub(super) fn add_clients(outcome: &mut RegisterOutcome, clients: &Clients, load
 pub(super) fn marks(outcome: &RegisterOutcome) -> Vec<Mark> {
     let of = |away: &[Away], what: &str| {
         let outage = |&Away { start_s, end_s }: &Away| {
-            Mark::outage(MarkKind::Outage, &Outage { start_s, end_s, attempts: 0, error: what.to_owned() })
+            Mark::outage(MarkKind::Silence, &Outage { start_s, end_s, attempts: 0, error: what.to_owned() })
         };
         away.iter().map(outage).collect::<Vec<Mark>>()
     };

@@ -113,6 +113,7 @@ fn names(job: &Job) -> Names {
         net_us: NET_US,
         late: job.latency_limit.map(|_| LATE),
         turns_of_part: script::target_transactions,
+        tells_silences: true,
     }
 }
 

@@ -1,0 +1,125 @@
+//! What goes wrong with pairs beyond what goes wrong with servers.
+
+/// Why something could not be done with a pair.
+#[derive(Debug, thiserror::Error)]
+pub enum PairError {
+    /// An engine has no such pair.
+    #[error("{engine} cannot be started as `pair = \"{kind}\"`: take {instead}")]
+    NoSuchPair {
+        /// The engine.
+        engine: &'static str,
+        /// The kind of pair.
+        kind: &'static str,
+        /// What there is instead.
+        instead: &'static str,
+    },
+    /// A pair's nodes cannot be placed or limited so.
+    #[error("a pair of servers takes no {what}: leave it out, or measure a single server")]
+    NotOfPairs {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A timeout is not known.
+    #[error("`{key}` is no timeout of this pair's failover: there are {known}")]
+    NoTimeout {
+        /// What was given.
+        key: String,
+        /// What could be given.
+        known: String,
+    },
+    /// A timeout is no number.
+    #[error("`{value}` is no value of {key}: give {form}")]
+    TimeoutValue {
+        /// The timeout.
+        key: String,
+        /// What was given.
+        value: String,
+        /// What can be given.
+        form: &'static str,
+    },
+    /// A node is not there.
+    #[error("the pair has no node `{name}`: it has {known}")]
+    NoNode {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// It did not get into a state in time.
+    #[error("the pair is not {what} after {limit_s} s; its nodes: {state}{logs}")]
+    NotReached {
+        /// What it was to be.
+        what: &'static str,
+        /// How long was waited.
+        limit_s: u64,
+        /// What each node is.
+        state: String,
+        /// The ends of the logs.
+        logs: String,
+    },
+    /// Whoever waited was told to end.
+    #[error("the wait for the pair was interrupted")]
+    Interrupted,
+    /// A program of the pair ended that keeps a node.
+    #[error("{program} of {node} ended with {status}{logs}")]
+    Ended {
+        /// The program.
+        program: &'static str,
+        /// Its node.
+        node: String,
+        /// How it ended.
+        status: String,
+        /// The ends of the logs.
+        logs: String,
+    },
+    /// Nothing runs that a signal could be sent to.
+    #[error("cannot {action} {what} of {node}: it does not run")]
+    NotRunning {
+        /// What was to be done.
+        action: &'static str,
+        /// To what.
+        what: &'static str,
+        /// Of which node.
+        node: String,
+    },
+    /// A client program did not do what it was asked for.
+    #[error("{program} at {node} failed: {said}")]
+    Asked {
+        /// The client program.
+        program: &'static str,
+        /// The node.
+        node: String,
+        /// What it said.
+        said: String,
+    },
+    /// A server did not answer its client program.
+    #[error("{node} did not answer {program} within {limit_s} s")]
+    Silent {
+        /// The client program.
+        program: &'static str,
+        /// The node.
+        node: String,
+        /// How long was waited.
+        limit_s: u64,
+    },
+    /// More than one node accepts writes.
+    #[error("two primaries at once: {nodes} accept writes")]
+    SeveralPrimaries {
+        /// Their names.
+        nodes: String,
+    },
+    /// No node accepts writes.
+    #[error("cannot {action}: no node accepts writes")]
+    NoPrimary {
+        /// What was to be done.
+        action: &'static str,
+    },
+    /// Nothing could take over.
+    #[error("cannot {action}: {why}")]
+    NoSwitchover {
+        /// What was to be done.
+        action: &'static str,
+        /// What is in its way.
+        why: String,
+    },
+}

@@ -1,0 +1,52 @@
+//! Who ends a pair if this program is killed: the kernel binds the life of a process to ours (`--pdeathsig`), but not that of what a
+//! keeper starts. A shell waits at the end of a pipe that only we hold, and ends all that stands in the pair's directory.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use crate::InstanceError;
+use crate::process::{command_of, spawn};
+
+/// Looks until three times in a row nothing was found, since what is killed may have made another just before.
+const SCRIPT: &str = r#"
+cat >/dev/null
+quiet=0
+for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    found=0
+    for process in /proc/[0-9]*; do
+        place=$(readlink "$process/cwd") || continue
+        case "$place" in "$1"|"$1"/*) ;; *) continue ;; esac
+        read -r fields <"$process/stat" || continue
+        set -- "$1" ${fields##*) }
+        [ "$6" = 0 ] || continue
+        kill -9 "${process#/proc/}" && found=1
+    done
+    if [ $found = 0 ]; then quiet=$((quiet + 1)); else quiet=0; fi
+    [ $quiet = 3 ] && exit
+    sleep 0.1
+done
+"#;
+
+/// Ends with its handle, and does nothing then.
+#[derive(Debug)]
+pub(crate) struct Guard(Child);
+
+impl Guard {
+    /// Watches over what stands in a directory. It has a group of its own, so that what interrupts us leaves it.
+    pub(crate) fn over(directory: &Path) -> Result<Self, InstanceError> {
+        let directory =
+            std::fs::canonicalize(directory).map_err(InstanceError::file("look at", directory))?;
+        let mut guard = command_of(Path::new("/bin/sh"), None, None, false)?;
+        guard.args(["-c", SCRIPT, "prony-guard"]).arg(directory);
+        guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let spawned = spawn(guard);
+        spawned.map(Self).map_err(|source| InstanceError::Spawn { program: "sh".to_owned(), source })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Its pipe is still open: it has not begun.
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}

@@ -1,0 +1,29 @@
+//! What was broken on purpose while a trial ran, and what became of it.
+
+use serde::{Deserialize, Serialize};
+
+/// A fault of a trial. Times are seconds since the load began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultDone {
+    /// As the study asks for it: `kill at 20s`.
+    pub asked: String,
+    /// The server, by its name in the study, or the node of it.
+    pub of: String,
+    /// When it was to be done.
+    pub due_s: f64,
+    /// When it was begun; none if the load ended before.
+    pub begun_s: Option<f64>,
+    /// When it was broken.
+    pub broken_s: Option<f64>,
+    /// When what was done was undone: it was started again, let go on, or was done with.
+    pub mended_s: Option<f64>,
+    /// When another node took the writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted_s: Option<f64>,
+    /// When there was a node again that stands by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundant_s: Option<f64>,
+    /// Why it could not be done or undone, if so: then the trial failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}

@@ -1,0 +1,161 @@
+//! What faults came to: a sentence for each that a configuration has, over all of its repeats; and what is wrong with how they were done.
+
+use serde::Serialize;
+use stats::{MedianInterval, chance_at_most, median_interval};
+
+use super::Fault;
+use crate::format;
+use crate::report::Report;
+use crate::trial::Trial;
+use crate::verdict::{Level, Verdict};
+
+/// Rule of what faults came to.
+const FAULTS: &str = "faults";
+/// A fault that is begun so much later than it was due was done to another load than the study asks for.
+const LATE_S: f64 = 1.0;
+
+/// What a fault of a configuration came to, over its repeats.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Availability {
+    /// The configuration.
+    pub name: String,
+    /// The fault, as the study asks for it, and its number among those of a trial.
+    pub fault: String,
+    /// Trials in which it was done.
+    pub trials: Vec<u32>,
+    /// How long nobody was answered in each of them; nothing where nobody waited for half a second.
+    pub away_s: Vec<f64>,
+    /// The median of these.
+    pub away_s_median: f64,
+    /// Its 95 % interval; none of fewer than six repeats.
+    pub away_s_interval: Option<(f64, f64)>,
+    /// The longest.
+    pub away_s_max: f64,
+    /// Repeats in which something acknowledged was lost, of those in which that is known.
+    pub lost_in: Option<u32>,
+    /// Repeats in which it is known what was lost.
+    pub lost_known_in: u32,
+    /// The chance to lose something that so many repeats leave open, at 95 %.
+    pub lost_chance_at_most: Option<f64>,
+    /// What was acknowledged and lost, all repeats together.
+    pub lost: Option<u64>,
+}
+
+/// All faults of all configurations.
+pub(crate) fn availability(trials: &[Trial]) -> Vec<Availability> {
+    let is_alike = |a: &Trial, b: &Trial| {
+        (&a.name, &a.levels, &a.configuration) == (&b.name, &b.levels, &b.configuration)
+    };
+    let mut groups: Vec<Vec<&Trial>> = Vec::new();
+    for trial in trials.iter().filter(|trial| !trial.faults.is_empty()) {
+        match groups.iter_mut().find(|group| is_alike(group[0], trial)) {
+            Some(group) => group.push(trial),
+            None => groups.push(vec![trial]),
+        }
+    }
+    groups.iter().flat_map(|group| of_group(group)).collect()
+}
+
+fn of_group(trials: &[&Trial]) -> Vec<Availability> {
+    let count = trials.iter().map(|trial| trial.faults.len()).max().unwrap_or(0);
+    (0..count).filter_map(|number| of_fault(trials, number)).collect()
+}
+
+/// One of them over the repeats in which it was done.
+fn of_fault(trials: &[&Trial], number: usize) -> Option<Availability> {
+    let is_done = |fault: &&Fault| fault.done.failed.is_none() && fault.done.mended_s.is_some();
+    let done: Vec<(&Trial, &Fault)> =
+        trials.iter().filter_map(|trial| Some((*trial, trial.faults.get(number).filter(is_done)?))).collect();
+    let away_s: Vec<f64> =
+        done.iter().map(|(_, fault)| fault.silence.map_or(0.0, |silence| silence.length_s)).collect();
+    let MedianInterval { median, interval } = median_interval(&away_s)?;
+    let lost: Vec<u64> = done.iter().filter_map(|(trial, _)| trial.shown().lost(trial)).collect();
+    let lost_in = lost.iter().filter(|&&lost| lost > 0).count() as u32;
+    Some(Availability {
+        name: done[0].0.name.clone(),
+        fault: done[0].1.done.asked.clone(),
+        trials: done.iter().map(|(trial, _)| trial.number).collect(),
+        away_s_median: median,
+        away_s_interval: interval,
+        away_s_max: away_s.iter().copied().fold(0.0, f64::max),
+        away_s,
+        lost_in: (!lost.is_empty()).then_some(lost_in),
+        lost_known_in: lost.len() as u32,
+        lost_chance_at_most: chance_at_most(lost_in, lost.len() as u32),
+        lost: (!lost.is_empty()).then(|| lost.iter().sum()),
+    })
+}
+
+/// Findings, and what is wrong.
+pub(crate) fn all(report: &Report) -> Vec<Verdict> {
+    let findings = report.availability.iter().map(finding);
+    findings.chain(report.trials.iter().filter_map(late)).collect()
+}
+
+fn finding(of: &Availability) -> Verdict {
+    let (away, figure) = away(of);
+    let sentence = format!("{}: `{}`{}: {away}{}", of.name, of.fault, repeats(of), lost(of));
+    Verdict {
+        figure: Some(figure),
+        trials: of.trials.clone(),
+        ..Verdict::new(Level::Finding, FAULTS, sentence)
+    }
+}
+
+fn repeats(of: &Availability) -> String {
+    match of.trials.len() {
+        1 => String::new(),
+        repeats => format!(", {repeats} times"),
+    }
+}
+
+/// `nobody was answered for 3.21 s (median; 95 % interval 3.05–3.60 s; longest 5.02 s)`, and its figure.
+fn away(of: &Availability) -> (String, String) {
+    if of.away_s_max == 0.0 {
+        let never = "nobody waited for half a second";
+        return (never.to_owned(), never.to_owned());
+    }
+    let length = format::duration(of.away_s_median);
+    if of.trials.len() == 1 {
+        return (format!("nobody was answered for {length}"), length);
+    }
+    let interval = match of.away_s_interval {
+        Some((low, high)) => format!("95 % interval {}–{}", format::duration(low), format::duration(high)),
+        None => "six repeats and more have an interval".to_owned(),
+    };
+    let longest = format::duration(of.away_s_max);
+    (format!("nobody was answered for {length} (median; {interval}; longest {longest})"), length)
+}
+
+/// `; something acknowledged was lost in none of 20: at most in 14 % at 95 %`.
+fn lost(of: &Availability) -> String {
+    let (Some(lost_in), Some(chance), Some(lost)) = (of.lost_in, of.lost_chance_at_most, of.lost) else {
+        return "; what was lost is not known".to_owned();
+    };
+    let known = of.lost_known_in;
+    let at_most = format::per_cent(chance);
+    match (lost_in, known) {
+        (0, 1) => "; nothing acknowledged was lost".to_owned(),
+        (0, known) => format!("; something acknowledged was lost in 0 of {known}: at most {at_most} at 95 %"),
+        (_, 1) => format!("; {} acknowledged were lost", format::grouped(lost)),
+        (lost_in, known) => {
+            format!(
+                "; something acknowledged was lost in {lost_in} of {known} ({} in all): at most {at_most} at 95 %",
+                format::grouped(lost)
+            )
+        }
+    }
+}
+
+/// That something was broken much later than it was to be: what came before took so long.
+fn late(trial: &Trial) -> Option<Verdict> {
+    let lateness_s = |fault: &Fault| fault.done.begun_s.map_or(0.0, |begun_s| begun_s - fault.done.due_s);
+    let late = trial.faults.iter().find(|fault| lateness_s(fault) > LATE_S)?;
+    let sentence = format!(
+        "{}: `{}` was begun {} late, since what was broken before had to be mended first: leave more time between them",
+        trial.name,
+        late.done.asked,
+        format::duration(lateness_s(late))
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "fault_late", sentence) })
+}

@@ -1,0 +1,409 @@
+//! What is broken on purpose while a trial runs: each at its time of the load, on a thread of its own, and mended at its time, or as soon
+//! as the load is over.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use record::{FaultDone, Mark, MarkKind, PlannedTrial};
+use study::Fault;
+
+use crate::command::{self, When};
+
+/// How soon a stop is seen, and how often it is looked whether another node took over.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// What is done to a server, by whoever can.
+pub(crate) trait Breaks: Send {
+    /// Breaks something. Gives what of, if there are several.
+    ///
+    /// # Errors
+    /// Why it cannot be done.
+    fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String>;
+
+    /// Undoes it.
+    ///
+    /// # Errors
+    /// Why it cannot be undone.
+    fn mend(&mut self, fault: &Fault) -> Result<(), String>;
+
+    /// How its nodes stand; none where there are no others.
+    fn stands(&mut self) -> Option<Stands>;
+}
+
+/// How the nodes of a server stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stands {
+    /// Who takes writes, if anybody does.
+    pub(crate) primary: Option<String>,
+    /// Whether another one stands by that has all that is acknowledged.
+    pub(crate) is_redundant: bool,
+}
+
+/// Commands that break something, by their names: each does all that it does by itself.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    commands: BTreeMap<String, String>,
+    trial: Option<PlannedTrial>,
+}
+
+impl Commands {
+    pub(crate) fn new(commands: BTreeMap<String, String>, trial: PlannedTrial) -> Self {
+        Self { commands, trial: Some(trial) }
+    }
+}
+
+impl Breaks for Commands {
+    fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
+        let (Some(command), Some(trial)) = (self.commands.get(fault.what.name()), &self.trial) else {
+            return Err("there is no command of that name".to_owned());
+        };
+        // A command that was begun is awaited: it may bring back what it took away.
+        let stop = AtomicBool::new(false);
+        command::run(command, When::Fault, trial, &stop, &mut |_| {}).map_err(|error| error.to_string())?;
+        Ok(None)
+    }
+
+    fn mend(&mut self, _: &Fault) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn stands(&mut self) -> Option<Stands> {
+        None
+    }
+}
+
+/// A fault of a trial, and who does it.
+pub(crate) struct Scheduled {
+    fault: Fault,
+    /// The server, by its name.
+    of: String,
+    due: Duration,
+    by: Arc<Mutex<dyn Breaks>>,
+}
+
+impl Scheduled {
+    /// One that is due at a moment between the two that it names, by a draw (0–1).
+    pub(crate) fn new(fault: &Fault, of: &str, drawn: f64, by: Arc<Mutex<dyn Breaks>>) -> Self {
+        let [first, last] = fault.at.map(|at| at.ns);
+        let due = Duration::from_nanos(first + ((last - first) as f64 * drawn) as u64);
+        Self { fault: fault.clone(), of: of.to_owned(), due, by }
+    }
+}
+
+/// The faults of a trial that runs.
+#[derive(Default)]
+pub(crate) struct Faults {
+    scheduled: Vec<Scheduled>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    begun: Option<Instant>,
+    is_over: bool,
+    done: Vec<FaultDone>,
+    marks: Vec<Mark>,
+}
+
+/// A step: something is broken, or mended.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Break(usize),
+    Mend(usize),
+}
+
+impl Faults {
+    pub(crate) fn new(mut scheduled: Vec<Scheduled>) -> Self {
+        scheduled.sort_by_key(|scheduled| scheduled.due);
+        let done = |one: &Scheduled| FaultDone {
+            asked: one.fault.to_string(),
+            of: one.of.clone(),
+            due_s: one.due.as_secs_f64(),
+            ..FaultDone::default()
+        };
+        let done = scheduled.iter().map(done).collect();
+        Self { scheduled, state: Mutex::new(State { done, ..State::default() }), changed: Condvar::new() }
+    }
+
+    /// The load begins.
+    pub(crate) fn begin(&self) {
+        self.state().begun = Some(Instant::now());
+        self.changed.notify_all();
+    }
+
+    /// Runs a load, and breaks and mends meanwhile; nothing is left broken behind it.
+    pub(crate) fn while_running<T>(&self, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
+        if self.scheduled.is_empty() {
+            return run();
+        }
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("faults".to_owned());
+            let begun = thread.spawn_scoped(scope, || self.go_through(stop));
+            if let Err(error) = begun {
+                let why =
+                    format!("there is no thread for it: {error}; raise the limit of threads (`ulimit -u`)");
+                self.state().done.iter_mut().for_each(|done| done.failed = Some(why.clone()));
+            }
+            let _over = Over(self);
+            run()
+        })
+    }
+
+    /// What is to be marked and was not told yet.
+    pub(crate) fn take_marks(&self) -> Vec<Mark> {
+        std::mem::take(&mut self.state().marks)
+    }
+
+    /// What became of them.
+    pub(crate) fn done(&self) -> Vec<FaultDone> {
+        self.state().done.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a moment of the load. Gives whether it came before the load was over, or was to end.
+    fn wait_until(&self, moment: Duration, stop: &AtomicBool) -> bool {
+        let mut state = self.state();
+        loop {
+            if state.is_over || stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            let left = state.begun.map(|begun| (begun + moment).saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return true;
+            }
+            let wait = left.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN);
+            let waited = self.changed.wait_timeout(state, wait);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn go_through(&self, stop: &AtomicBool) {
+        let mut steps: Vec<(Duration, Step)> =
+            self.scheduled.iter().enumerate().map(|(at, one)| (one.due, Step::Break(at))).collect();
+        while let Some(next) = (0..steps.len()).min_by_key(|&at| steps[at].0) {
+            let (moment, step) = steps.swap_remove(next);
+            let is_due = self.wait_watching(moment, stop);
+            match step {
+                Step::Break(at) if is_due => {
+                    if self.break_one(at) {
+                        let lasts = self.scheduled[at]
+                            .fault
+                            .lasts
+                            .map_or(Duration::ZERO, |it| Duration::from_nanos(it.ns));
+                        steps.push((self.now() + lasts, Step::Mend(at)));
+                    }
+                }
+                Step::Break(at) => {
+                    let why = if stop.load(Ordering::Relaxed) {
+                        "the run was ended before"
+                    } else {
+                        "the load ended before"
+                    };
+                    self.state().done[at].failed = Some(why.to_owned());
+                }
+                Step::Mend(at) => self.mend_one(at),
+            }
+        }
+        while self.wait_until(self.now() + LOOK_AGAIN, stop) {
+            self.look();
+        }
+    }
+
+    /// The same as [`Self::wait_until`], with a look at the nodes now and then.
+    fn wait_watching(&self, moment: Duration, stop: &AtomicBool) -> bool {
+        loop {
+            let now = self.now();
+            let next = if now < moment { moment.min(now + LOOK_AGAIN) } else { moment };
+            if !self.wait_until(next, stop) {
+                return false;
+            }
+            if next == moment {
+                return true;
+            }
+            self.look();
+        }
+    }
+
+    /// Time since the load began; nothing before that.
+    fn now(&self) -> Duration {
+        self.state().begun.map_or(Duration::ZERO, |begun| begun.elapsed())
+    }
+
+    fn break_one(&self, at: usize) -> bool {
+        let Scheduled { fault, by, .. } = &self.scheduled[at];
+        let begun_s = self.now().as_secs_f64();
+        self.mark(at, begun_s, None);
+        let broken = locked(by).break_it(fault);
+        let broken_s = self.now().as_secs_f64();
+        let mut state = self.state();
+        let done = &mut state.done[at];
+        done.begun_s = Some(begun_s);
+        match broken {
+            Ok(node) => {
+                done.broken_s = Some(broken_s);
+                done.of = node.unwrap_or_else(|| done.of.clone());
+                true
+            }
+            Err(why) => {
+                done.failed = Some(why);
+                false
+            }
+        }
+    }
+
+    fn mend_one(&self, at: usize) {
+        let Scheduled { fault, by, .. } = &self.scheduled[at];
+        let mended = locked(by).mend(fault);
+        let now_s = self.now().as_secs_f64();
+        let begun_s = {
+            let mut state = self.state();
+            let done = &mut state.done[at];
+            match mended {
+                Ok(()) => done.mended_s = Some(now_s),
+                Err(why) => done.failed = Some(format!("it could not be undone: {why}")),
+            }
+            done.begun_s.unwrap_or(now_s)
+        };
+        self.mark(at, begun_s, Some(now_s));
+    }
+
+    fn mark(&self, at: usize, begun_s: f64, end_s: Option<f64>) {
+        let what = self.scheduled[at].fault.to_string();
+        self.state().marks.push(Mark::planned(MarkKind::Fault, begun_s, end_s, &what));
+    }
+
+    /// Looks whether another node took over since something was broken, and whether one stands by again.
+    fn look(&self) {
+        for (at, scheduled) in self.scheduled.iter().enumerate() {
+            let done = self.state().done[at].clone();
+            let is_awaited = done.broken_s.is_some() && done.redundant_s.is_none();
+            let Some(stands) = is_awaited.then(|| locked(&scheduled.by).stands()).flatten() else { continue };
+            let now_s = self.now().as_secs_f64();
+            let is_another = stands.primary.as_ref().is_some_and(|primary| *primary != done.of);
+            let is_promoted = is_another && done.promoted_s.is_none();
+            let mut state = self.state();
+            if is_promoted {
+                state.done[at].promoted_s = Some(now_s);
+                let what = format!("{} takes writes", stands.primary.unwrap_or_default());
+                state.marks.push(Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what));
+            }
+            if stands.is_redundant && done.mended_s.is_some() {
+                state.done[at].redundant_s = Some(now_s);
+            }
+        }
+    }
+}
+
+fn locked<'a>(by: &'a Mutex<dyn Breaks + 'static>) -> MutexGuard<'a, dyn Breaks + 'static> {
+    by.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that the load is over, however it ended.
+struct Over<'a>(&'a Faults);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.state().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Why a trial failed whose faults were not all done and undone, if so.
+pub(crate) fn failed(done: &[FaultDone]) -> Option<String> {
+    let failed = done.iter().find_map(|done| Some((done, done.failed.as_ref()?)));
+    failed.map(|(done, why)| {
+        format!("the fault `{}` of {} was not done as it was asked for: {why}", done.asked, done.of)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that remembers what is done to it.
+    #[derive(Default)]
+    struct Remembers {
+        told: Vec<String>,
+        refuses: bool,
+    }
+
+    impl Breaks for Remembers {
+        fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
+            self.told.push(format!("break {}", fault.what.name()));
+            if self.refuses { Err("it has no disk".to_owned()) } else { Ok(Some("node1".to_owned())) }
+        }
+
+        fn mend(&mut self, fault: &Fault) -> Result<(), String> {
+            self.told.push(format!("mend {}", fault.what.name()));
+            Ok(())
+        }
+
+        fn stands(&mut self) -> Option<Stands> {
+            let is_broken = self.told.len() == 1;
+            let primary = Some(if is_broken { "node1" } else { "node2" }.to_owned());
+            Some(Stands { primary, is_redundant: !is_broken })
+        }
+    }
+
+    /// Runs faults under a load that ends once `is_over` says so; what was done to the server, and what is told of it.
+    fn ran(
+        faults: &[&str],
+        refuses: bool,
+        is_over: impl Fn(&[FaultDone]) -> bool,
+    ) -> (Vec<String>, Vec<FaultDone>, Vec<Mark>) {
+        let by = Arc::new(Mutex::new(Remembers { refuses, ..Remembers::default() }));
+        let scheduled =
+            faults.iter().map(|text| Scheduled::new(&text.parse().unwrap(), "pg", 0.5, Arc::clone(&by) as _));
+        let faults = Faults::new(scheduled.collect());
+        let mut marks = Vec::new();
+        faults.while_running(&AtomicBool::new(false), || {
+            faults.begin();
+            while !is_over(&faults.done()) {
+                std::thread::yield_now();
+            }
+            marks = faults.take_marks();
+        });
+        let told = by.lock().unwrap().told.clone();
+        (told, faults.done(), marks)
+    }
+
+    #[test]
+    fn each_is_done_in_its_turn_and_undone_and_who_takes_over_is_told() {
+        let is_over = |done: &[FaultDone]| done.iter().all(|one| one.redundant_s.is_some());
+        let (told, done, marks) = ran(&["freeze for 30ms at 60ms", "kill at 10ms..30ms"], false, is_over);
+        assert_eq!(told, ["break kill", "mend kill", "break freeze", "mend freeze"]);
+        let [kill, freeze] = done.as_slice() else { panic!("{done:?}") };
+        assert_eq!((kill.due_s, kill.of.as_str(), &kill.failed), (0.02, "node1", &None));
+        let times = |done: &FaultDone| {
+            [done.begun_s, done.broken_s, done.mended_s, done.promoted_s].map(Option::unwrap)
+        };
+        assert!(times(kill)[0] >= 0.02 && times(kill).windows(2).all(|two| two[0] <= two[1]), "{kill:?}");
+        assert!(times(freeze)[2] - times(freeze)[1] >= 0.03, "{freeze:?}");
+        let kinds: Vec<MarkKind> = marks.iter().map(|mark| mark.kind).collect();
+        assert!(kinds.contains(&MarkKind::Promotion) && marks.iter().all(|mark| mark.planned), "{marks:?}");
+        assert_eq!(failed(&done), None);
+    }
+
+    #[test]
+    fn what_is_broken_when_the_load_ends_is_mended_at_once_and_what_was_to_come_has_failed() {
+        let is_over = |done: &[FaultDone]| done[0].broken_s.is_some();
+        let (told, done, _) = ran(&["freeze for 1h at 0s", "kill at 30m"], false, is_over);
+        assert_eq!(told, ["break freeze", "mend freeze"]);
+        assert!(done[0].mended_s.is_some() && done[0].failed.is_none(), "{done:?}");
+        let told = failed(&done).unwrap();
+        assert!(told.contains("`kill at 30m`") && told.contains("the load ended before"), "{told}");
+    }
+
+    #[test]
+    fn a_fault_that_cannot_be_done_is_told_and_has_nothing_to_be_undone() {
+        let (told, done, _) = ran(&["throttle for 1s at 0s"], true, |done| done[0].failed.is_some());
+        assert_eq!(told, ["break throttle"]);
+        assert!(failed(&done).unwrap().ends_with("it has no disk"));
+    }
+}
