@@ -132,6 +132,8 @@ pub enum TargetNeeds {
         loaded: bool,
         /// Whether one that somebody else made is used as it is where nothing else is said of one at an address.
         as_it_is: bool,
+        /// Whether one that keeps tables by columns will do.
+        columns: bool,
         /// Whether the fake database will do.
         fake: bool,
         /// An address, for whoever gave none.

@@ -1,5 +1,6 @@
 //! `prony tables`: kinds of tables, as a user measures them.
 
+use instance::{ClickHouse, Options};
 use serde_json::Value;
 
 use crate::workbench::Workbench;
@@ -79,6 +80,64 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(!text.contains("make commits durable"), "{text}");
+}
+
+/// A kind that this version has not is left out with the reason, and the others are measured as the server can.
+#[test]
+fn column_stores_of_clickhouse_are_measured_and_nothing_is_left() {
+    let server = ClickHouse::start(&Options::default()).unwrap();
+    let (bench, url) = (Workbench::new(), server.url());
+    let ran =
+        bench.run(&[&["tables", "--target", url.as_str()], &SMALL[..], &["--json"]].concat()).ended_with(0);
+    let report = ran.json();
+    let trial = |kind: &str| {
+        let trials = report["trials"].as_array().unwrap();
+        trials.iter().find(|trial| trial["levels"]["kind"] == kind).unwrap().clone()
+    };
+    let columns = trial("columnstore");
+    assert_eq!(columns["state"], "complete", "{columns:#}");
+    assert_eq!(columns["tables"]["operations"].as_array().unwrap().len(), 8, "{columns:#}");
+    let archive = trial("archive");
+    let is_told = archive["state"] == "complete" || format!("{archive}").contains("has no codecs of columns");
+    assert!(is_told, "{archive:#}");
+    let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+    for part in [
+        "ENGINE = MergeTree",
+        "ad-hoc",
+        "ClickHouse has no row tables: it keeps all by columns",
+        "kind columnstore (reference)",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("secret"), "{text}");
+    let left = bench.run(&["tables", "--target", &url, "--kind", "row"]).ended_with(2).stderr;
+    assert!(left.contains("--kind: ClickHouse has no row tables"), "{left}");
+    let prepared = bench.run(&["tables", "--target", &url, "--access", "prepared"]).ended_with(2).stderr;
+    assert!(prepared.contains("ClickHouse prepares no statements"), "{prepared}");
+}
+
+#[test]
+fn other_workloads_refuse_clickhouse_before_they_do_anything() {
+    let bench = Workbench::new();
+    bench.write("one.sql", "SELECT 1;\n");
+    let url = "clickhouse://me@127.0.0.1:1/x";
+    for command in [
+        &["historian", "--target", url][..],
+        &["orders", "run", "--target", url],
+        &["orders", "load", "--target", url],
+        &["orders", "verify", "--target", url],
+        &["register", "--target", url],
+        &["reporting", "--target", url],
+        &["script", "one.sql", "--target", url],
+        &["script", "--builtin", "tpcb-like", "--target", url],
+    ] {
+        let told = bench.run(command).ended_with(2).stderr;
+        let says = "clickhouse://me@127.0.0.1:1/x is no database for";
+        assert!(
+            told.contains(says) && told.contains("ClickHouse one for kinds of tables alone"),
+            "{command:?}: {told}"
+        );
+    }
 }
 
 /// A threshold that nothing decided passed, and nothing that was measured was trusted.

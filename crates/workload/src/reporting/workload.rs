@@ -50,6 +50,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: false,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "sqlite:reports.db",
         }

@@ -57,6 +57,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: true,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "postgres://localhost/mydb",
         }

@@ -18,8 +18,8 @@ pub(super) struct Made {
     pub(super) session: String,
     /// What is set for all sessions, and set back at the end.
     pub(super) set: Option<Setting>,
-    /// Storage engine that the server has to have.
-    engine: Option<&'static str>,
+    /// What not every server has of it.
+    wants: Option<Wants>,
     /// What the table needs of its database.
     needs: Option<&'static str>,
     /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
@@ -28,6 +28,15 @@ pub(super) struct Made {
     pub(super) is_in_memory: bool,
     /// Whether procedures on it are compiled to machine code.
     pub(super) is_compiled: bool,
+}
+
+/// What a server has to have for a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    /// A storage engine of this name.
+    Engine(&'static str),
+    /// Codecs of columns of ClickHouse: since 19.1, <https://clickhouse.com/docs/whats-new/changelog/2019>.
+    Codecs,
 }
 
 /// A setting that is no session's own.
@@ -40,8 +49,11 @@ pub(super) enum Setting {
 }
 
 /// The columns besides the key, as all files have them.
-const COLUMNS: &str =
-    "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL";
+const COLUMNS: [&str; 3] = [
+    "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL",
+    "category Int32, value Int32, amount Int64, note String",
+    "category Int32 CODEC(ZSTD(9)), value Int32 CODEC(ZSTD(9)), amount Int64 CODEC(ZSTD(9)), note String CODEC(ZSTD(9))",
+];
 
 /// What a row takes of a MEMORY table at most: its texts are as long as they may be. The server's own 16 MB hold some ten thousand rows;
 /// a bound that is far too large is no way out, since its blocks are a part of that.
@@ -77,7 +89,7 @@ impl Made {
             create,
             session: String::new(),
             set: None,
-            engine: None,
+            wants: None,
             needs: None,
             is_lost: None,
             is_in_memory: false,
@@ -88,6 +100,7 @@ impl Made {
             Dialect::Postgres => made.of_postgres(kind),
             Dialect::Mysql => made.of_mysql(kind, rows),
             Dialect::SqlServer => made.of_sql_server(kind),
+            Dialect::ClickHouse => Self { wants: (kind == Kind::Archive).then_some(Wants::Codecs), ..made },
         })
     }
 
@@ -137,15 +150,15 @@ impl Made {
                     "SET SESSION max_heap_table_size = {}",
                     rows.saturating_mul(HEAP_ROW_BYTES).max(HEAP_BYTES_LEAST)
                 ),
-                engine: Some("MEMORY"),
+                wants: Some(Wants::Engine("MEMORY")),
                 is_lost: Some("the table is in memory, and empty after a restart"),
                 is_in_memory: true,
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
-            Kind::Rocks => Self { engine: Some("ROCKSDB"), ..self },
+            Kind::Rocks => Self { wants: Some(Wants::Engine("ROCKSDB")), ..self },
             Kind::Aria => Self {
-                engine: Some("Aria"),
+                wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
                     "Aria has no transactions and a log of its own, and what the server tells is of InnoDB's",
                 ),
@@ -185,7 +198,8 @@ impl Made {
     pub(super) fn words(&self, access: Access) -> String {
         let lines = self.create.lines().filter(|line| !line.starts_with("--"));
         // All kinds have the same columns besides the key.
-        let create = lines.collect::<Vec<&str>>().join(" ").replace(COLUMNS, "…");
+        let create = lines.collect::<Vec<&str>>().join(" ");
+        let create = COLUMNS.iter().fold(create, |create, columns| create.replace(columns, "…"));
         let set = self.set.map(|setting| setting.words().to_owned());
         let session = (!self.session.is_empty()).then(|| self.session.clone());
         let compiled = (self.is_compiled && access == Access::Procedure)
@@ -202,7 +216,11 @@ impl Made {
     /// # Errors
     /// Those of the database.
     pub(super) async fn missing(&self, kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
-        let Some(engine) = self.engine else { return Ok(None) };
+        let engine = match self.wants {
+            None => return Ok(None),
+            Some(Wants::Codecs) => return without_codecs(kind, session).await,
+            Some(Wants::Engine(engine)) => engine,
+        };
         let asked = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = ? AND SUPPORT IN ('YES', 'DEFAULT')";
         let found = session.query(asked, &[Value::Text(engine.to_owned())]).await?;
         let is_there = found.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
@@ -266,6 +284,21 @@ fn of_rocks(flush: Option<i64>) -> (bool, String) {
     }
 }
 
+/// That a ClickHouse has no codecs of columns, if so.
+async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
+    let asked = "SELECT version(), toInt64(toUInt32(splitByChar('.', version())[1]) >= 19)";
+    let told = session.query(asked, &[]).await?;
+    Ok(match told.first().map(Vec::as_slice) {
+        Some([_, Value::I64(1)]) => None,
+        Some([version, _]) => Some(format!(
+            "this server has no {kind} tables: ClickHouse {} has no codecs of columns, and its stronger compression is set for \
+             the whole server",
+            version.text().unwrap_or("of that version")
+        )),
+        Some(_) | None => Some(format!("this server has no {kind} tables: it tells no version")),
+    })
+}
+
 /// Why a dialect has no such table, a sentence without its end; none of one that it has.
 #[must_use]
 pub fn lacks(kind: Kind, dialect: Dialect) -> Option<String> {
@@ -286,7 +319,20 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::Mysql, Kind::Clustered) => {
             Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
         }
-        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer, _) => None,
+        (Dialect::ClickHouse, Kind::Row) => Some("ClickHouse has no row tables: it keeps all by columns"),
+        (Dialect::ClickHouse, Kind::Volatile) => {
+            Some("rows of ClickHouse's tables in memory cannot be changed on every server, and none is made")
+        }
+        (Dialect::ClickHouse, Kind::Relaxed) => Some(
+            "what ClickHouse answered is synced late in all of its tables, so that columnstore is relaxed already",
+        ),
+        (Dialect::ClickHouse, Kind::Clustered) => Some(
+            "tables of ClickHouse always lie in the order of their key, so that columnstore is clustered already",
+        ),
+        (
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse,
+            _,
+        ) => None,
     }
 }
 
@@ -297,6 +343,7 @@ const fn has(dialect: Dialect) -> &'static str {
         Dialect::Postgres => "PostgreSQL has",
         Dialect::Mysql => "MySQL and MariaDB have",
         Dialect::SqlServer => "SQL Server has",
+        Dialect::ClickHouse => "ClickHouse has",
     }
 }
 
@@ -446,6 +493,7 @@ mod tests {
             names(Dialect::SqlServer),
             "row volatile relaxed memory-durable clustered covering columnstore archive"
         );
+        assert_eq!(names(Dialect::ClickHouse), "columnstore archive");
         let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
         assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
@@ -455,6 +503,11 @@ mod tests {
             ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
         );
         assert_eq!(lacking(Dialect::Postgres).len(), 2);
+        assert!(told(Kind::Row, Dialect::ClickHouse).contains("keeps all by columns"));
+        assert_eq!(
+            lacking(Dialect::ClickHouse)[0],
+            "ClickHouse has no memory-durable, covering, rocks, aria tables"
+        );
     }
 
     #[test]
@@ -468,7 +521,7 @@ mod tests {
         let words = |kind, dialect, access| Made::of(kind, dialect, 1).unwrap().words(access);
         let unlogged = words(Kind::Volatile, Dialect::Postgres, Access::Prepared);
         assert_eq!(unlogged, "CREATE UNLOGGED TABLE prony_rows (id bigint PRIMARY KEY, …)");
-        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::SqlServer] {
+        for dialect in Dialect::ALL {
             for kind in kinds_of(dialect) {
                 let words = words(kind, dialect, Access::Prepared);
                 assert!(words.contains('…') && !words.contains("note"), "{words}");

@@ -7,6 +7,7 @@ mod data;
 mod job;
 mod kind;
 mod made;
+mod mutation;
 mod settings;
 mod size;
 mod statements;

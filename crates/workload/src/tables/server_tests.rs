@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use database::{Dialect, Existing, Own, Session, Url, Value};
-use instance::{Engine, Instance, MariaDb, Options, Postgres, TdsServer};
+use instance::{ClickHouse, Engine, Instance, MariaDb, Options, Postgres, TdsServer};
 use load::{Go, Progress, Span, Workload as _};
 use record::{Crash, Killed, Setup, Survival, TableOperation, TablesOutcome, TablesSetup};
 
@@ -246,6 +246,61 @@ fn what_a_killed_run_had_set_is_found_told_and_set_back() {
     let (_, outcome) = run_on(&first, "").unwrap();
     assert_eq!(outcome.notes, Vec::<String>::new());
     block_on(first.remove()).unwrap();
+}
+
+/// It tells no counts of changed rows and answers before they are changed: what is there afterwards was still checked.
+#[test]
+fn clickhouse_has_column_stores_and_says_what_its_version_lacks() {
+    let server = ClickHouse::start(&Options::default()).unwrap();
+    let own = own(&server.url());
+    let (setup, outcome) = measured(&own, "kind = \"columnstore\"\naccess = \"ad-hoc\"\nbatch_rows = 700");
+    assert!(
+        setup.made.contains("ENGINE = MergeTree ORDER BY id") && setup.engine == "clickhouse",
+        "{setup:?}"
+    );
+    assert_eq!(outcome.of(TableOperation::UpdateAll).unwrap().count, 3);
+    let settings = |kind: &str| format!("kind = \"{kind}\"\naccess = \"ad-hoc\"");
+    let (_, archive) = run_on(&own, &settings("archive")).unwrap();
+    match archive.lacks {
+        Some(lacks) => assert!(lacks.contains("has no codecs of columns"), "{lacks}"),
+        None => assert_eq!(archive.wrong, None),
+    }
+    let (_, row) = run_on(&own, &settings("row")).unwrap();
+    assert!(row.lacks.unwrap().contains("keeps all by columns"));
+    block_on(own.remove()).unwrap();
+}
+
+/// A mutation of somebody else is among the rows: the sums after all updates tell.
+#[test]
+fn a_wrong_answer_of_clickhouse_is_found() {
+    let server = ClickHouse::start(&Options::default()).unwrap();
+    let own = own(&server.url());
+    let settings =
+        "rows = 2000\naccess = \"ad-hoc\"\nkind = \"columnstore\"\nwarm_up = \"0s\"\nduration = \"100ms\"";
+    let job = toml::from_str::<Settings>(settings).unwrap().job().unwrap();
+    let mut on_progress = |progress| {
+        if let Progress::SetUp(_) = progress {
+            let more = "INSERT INTO prony_rows (id, category, value, amount, note) VALUES (7, 1, 1, 1, 'x')";
+            let url = own.lease().url().clone();
+            let ran = std::thread::spawn(move || {
+                block_on(async { Session::open(&url).await.unwrap().script(more).await.unwrap() });
+            });
+            ran.join().unwrap();
+        }
+        Go::On
+    };
+    let stop = AtomicBool::new(false);
+    let outcome = run(
+        &job,
+        &own.lease(),
+        &own.clone().into(),
+        Kill::Nobody("it is not tried"),
+        &stop,
+        &mut on_progress,
+    )
+    .unwrap();
+    let wrong = outcome.wrong.unwrap();
+    assert!(wrong.starts_with("after the updates by key a scan answered"), "{wrong}");
 }
 
 /// What another server that speaks T-SQL has: no tables in memory, no columns, no delayed durability, and it tells no sizes.

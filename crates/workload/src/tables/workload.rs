@@ -49,6 +49,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: false,
             // It keeps no rows.
+            columns: true,
             fake: false,
             such_as: "postgres://localhost",
         }

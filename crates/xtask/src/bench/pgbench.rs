@@ -107,7 +107,9 @@ impl Bench {
         let duration = format!("{seconds}s");
         self.told(&["--rate", "1/s", "--warm-up", "0s", "--duration", &duration])?;
         let cpu_ms = (children_cpu_us()? - begin_us) / 1e3;
-        println!("\nprony with one transaction a second, {duration}: {cpu_ms:.0} ms of CPU, which are in its figures below");
+        println!(
+            "\nprony with one transaction a second, {duration}: {cpu_ms:.0} ms of CPU, which are in its figures below"
+        );
         Ok(())
     }
 
