@@ -194,9 +194,9 @@ impl Trial {
         let (rates, operations) = (rates_of(&window, &record.main), worked(&record.main, &kinds));
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
-        let generator =
-            generator_of(&window, operations, setup.as_ref(), cores).beside(per_s, whole.pauses());
-        let during = during(&measured.resources, &window);
+        let generator = generator_of(&window, operations, setup.as_ref(), cores);
+        let (generator, during) =
+            (generator.beside(per_s, whole.pauses()), during(&measured.resources, &window));
         let machine = machine_of(&during, operations, generator, setup.as_ref());
         Self {
             number: record.number,

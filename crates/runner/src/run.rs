@@ -68,12 +68,7 @@ pub fn run(
     } else {
         Targets::left(plan, run, stop)?
     };
-    let servers: BTreeMap<String, Result<PathBuf, String>> = targets.servers().collect();
-    let processes =
-        servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();
-    let lying = lying(plan, &targets);
-    let read = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
-    let environment = Environment { inspected: targets.inspect(&lying, stop), ..read };
+    let environment = environment_of(plan, &targets, context, stop);
     // The steps of searches go on from the last number; other trials have theirs from the plan.
     let number = resume.filter(|_| study.search.is_some()).map_or(0, Resume::last_number);
     let begun_by = resume.and_then(|resume| resume.manifest.search);
@@ -114,6 +109,16 @@ pub fn run(
         Err(RunError::Command(_) | RunError::Look(_)) => Ok(manifest),
         other => other.map(|_| manifest),
     }
+}
+
+/// The machine, and what its targets lie on and are set to.
+fn environment_of(plan: &Plan, targets: &Targets, context: &Context, stop: &AtomicBool) -> Environment {
+    let servers: BTreeMap<String, Result<PathBuf, String>> = targets.servers().collect();
+    let processes =
+        servers.iter().map(|(name, file)| (name.clone(), server::reading(file.as_ref()))).collect();
+    let lying = lying(plan, targets);
+    let read = environment::read(&lying, processes, &context.tool_version, Timestamp::now());
+    Environment { inspected: targets.inspect(&lying, stop), ..read }
 }
 
 fn manifest(study: &Study, plan: &Plan, context: &Context, search: Option<SearchRules>) -> Manifest {

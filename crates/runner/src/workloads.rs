@@ -80,13 +80,14 @@ pub(crate) fn ready(
     database: &Asked<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
-    match work {
-        Work::Disk(_) | Work::Historian(_) | Work::Register(_) => Ok((database.make(tell)?, None)),
-        Work::Tables(_) => Ok((tables::ready(database, tell)?, None)),
-        Work::Orders(asked) => orders::ready(&asked.job, database, tell),
-        Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
-        Work::Reporting(asked) => Ok((reporting::ready(&asked.job, database, tell)?, None)),
-    }
+    let made = match work {
+        Work::Orders(asked) => return orders::ready(&asked.job, database, tell),
+        Work::Disk(_) | Work::Historian(_) | Work::Register(_) => database.make(tell),
+        Work::Tables(_) => tables::ready(database, tell),
+        Work::Script(asked) => script::ready(&asked.job, database, tell),
+        Work::Reporting(asked) => reporting::ready(&asked.job, database, tell),
+    };
+    made.map(|own| (own, None))
 }
 
 /// Runs a trial's work where it belongs.

@@ -228,15 +228,46 @@ fn several_servers_share_limits_and_databases() {
     assert_eq!(plan.databases().len(), 4);
 }
 
+/// A study whose one axis is a key of a target.
+fn varied(key: &str, levels: &str, target: &str) -> Study {
+    Study::from_toml(&format!(
+        "blocks = 1\norder = \"given\"\nworkload.historian.rate = 10\naxis = [{{ key = \"target.{key}\", levels = [{levels}] }}]\n{target}"
+    ))
+    .unwrap()
+}
+
+#[test]
+fn a_pair_and_its_faults_are_what_can_be_done() {
+    let server = "[target]\ndatabase = \"pg\"\n[target.server.pg]\nengine = \"postgres\"";
+    let refused = |key: &str, levels: &str, target: &str| {
+        Plan::of(&varied(key, levels, target)).unwrap_err().to_string()
+    };
+    let plan =
+        Plan::of(&varied("server.pg.pair", "\"none\", \"sync\", \"async\", \"quorum\"", server)).unwrap();
+    let databases = plan.trials.iter().flat_map(|trial| trial.databases());
+    let pairs: Vec<Option<Pair>> = databases.map(|database| database.server.unwrap().server.pair()).collect();
+    assert_eq!(pairs, [None, Some(Pair::Sync), Some(Pair::Async), Some(Pair::Quorum)]);
+    let limited = format!("{server}\nmemory = \"1GiB\"");
+    let told = refused("server.pg.pair", "\"sync\"", &limited);
+    assert!(told.starts_with("target.server.pg.pair: is not limited so far"), "{told}");
+    let told = refused("server.pg.failover", "\"tuned\"", server);
+    assert!(told.contains("give pair = \"sync\" too"), "{told}");
+    let faults = "\"freeze at 1s\", \"switchover at 1s\", \"kill at 90m\", \"pull at 1s\"";
+    let told = refused("server.pg.faults", faults, server);
+    for part in [
+        "`freeze` needs to be told for how long",
+        "`switchover` needs another node",
+        "would not be over",
+        "`pull` is no fault",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}
+
 /// Any key of a target is an axis: it is expanded before servers are refused, and a level that cannot be is told by itself.
 #[test]
 fn any_key_of_a_target_is_an_axis() {
-    let study = |key: &str, levels: &str, target: &str| {
-        Study::from_toml(&format!(
-            "blocks = 1\norder = \"given\"\nworkload.historian.rate = 10\naxis = [{{ key = \"target.{key}\", levels = [{levels}] }}]\n{target}"
-        ))
-        .unwrap()
-    };
+    let study = varied;
     let refused = |key: &str, levels: &str, target: &str| {
         Plan::of(&study(key, levels, target)).unwrap_err().to_string()
     };
@@ -249,29 +280,6 @@ fn any_key_of_a_target_is_an_axis() {
     assert_eq!(memory.iter().map(|it| it.memory.unwrap().0 >> 30).collect::<Vec<_>>(), [8, 32]);
     let settings = started("server.pg.settings.work_mem", "\"4MB\", \"64MB\"");
     assert_eq!(settings[1].settings_as_text().unwrap(), [("work_mem".to_owned(), "64MB".to_owned())]);
-    let pairs = started("server.pg.pair", "\"none\", \"sync\", \"async\", \"quorum\"");
-    assert_eq!(
-        pairs.iter().map(|it| it.pair()).collect::<Vec<_>>(),
-        [None, Some(Pair::Sync), Some(Pair::Async), Some(Pair::Quorum)]
-    );
-    let limited = format!("{server}\nmemory = \"1GiB\"");
-    let told = refused("server.pg.pair", "\"sync\"", &limited);
-    assert!(told.starts_with("target.server.pg.pair: is not limited so far"), "{told}");
-    let told = refused("server.pg.failover", "\"tuned\"", server);
-    assert!(told.contains("give pair = \"sync\" too"), "{told}");
-    let told = refused(
-        "server.pg.faults",
-        "\"freeze at 1s\", \"switchover at 1s\", \"kill at 90m\", \"pull at 1s\"",
-        server,
-    );
-    for part in [
-        "`freeze` needs to be told for how long",
-        "`switchover` needs another node",
-        "would not be over",
-        "`pull` is no fault",
-    ] {
-        assert!(told.contains(part), "{part} in {told}");
-    }
     let unfit = refused("server.pg.memory", "\"8GiB\", \"a lot\"", server);
     assert!(unfit.contains("target.server.pg.memory: its level a lot"), "{unfit}");
     let places = |key: &str, levels: &str, target: &str| -> Vec<String> {

@@ -434,7 +434,12 @@ impl Server {
     pub fn impossible(&self) -> Vec<(&'static str, &'static str)> {
         let of_place =
             if self.runs() { self.wrong_where_it_runs() } else { self.wrong_where_it_is_started() };
-        let wrong = self.wrong_limits().into_iter().chain(self.wrong_others()).chain(of_place);
+        let wrong = self
+            .wrong_limits()
+            .into_iter()
+            .chain(self.wrong_others())
+            .chain(self.wrong_pair())
+            .chain(of_place);
         wrong.filter(|&(_, is_wrong, _)| is_wrong).map(|(key, _, problem)| (key, problem)).collect()
     }
 
@@ -548,6 +553,42 @@ impl Server {
         ]
     }
 
+    /// What cannot be of a server with others that stand by.
+    fn wrong_pair(&self) -> Vec<(&'static str, bool, &'static str)> {
+        let is_pair = self.pair().is_some();
+        let is_brought_back = self.cold == Some(true)
+            || matches!(self.between_trials, Some(Pristine::Restart | Pristine::Restore));
+        vec![
+            (
+                "pair",
+                is_pair && self.instances.is_some_and(|number| number > 1),
+                "is of one server with others that stand by: leave out instances",
+            ),
+            (
+                "pair",
+                is_pair && self.engine.is_some_and(|engine| engine != Engine::Postgres),
+                "can be measured of PostgreSQL alone so far: leave it out, or take engine = \"postgres\"",
+            ),
+            (
+                "pair",
+                is_pair && self.is_limited(),
+                "is not limited so far: leave out memory, cpus, cpu_set, IOPS and rates, or measure a single server",
+            ),
+            (
+                "pair",
+                is_pair && (self.log.is_some() || !self.tablespaces.is_empty()),
+                "has all of a node in one directory: leave out log and tablespaces",
+            ),
+            (
+                "pair",
+                is_pair && is_brought_back,
+                "is kept as it is or made anew between trials: give between_trials = \"recreate\", and leave out cold",
+            ),
+            ("failover", self.failover.is_some() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
+            ("timeouts", !self.timeouts.is_empty() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
+        ]
+    }
+
     fn wrong_others(&self) -> Vec<(&'static str, bool, &'static str)> {
         vec![
             (
@@ -572,35 +613,6 @@ impl Server {
                 self.quiet_times().1 <= self.quiet_times().0,
                 "must be longer than the time for which devices are to be quiet, quiet_for (5s)",
             ),
-            (
-                "pair",
-                self.pair().is_some() && self.instances.is_some_and(|number| number > 1),
-                "is of one server with others that stand by: leave out instances",
-            ),
-            (
-                "pair",
-                self.pair().is_some() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
-                "can be measured of PostgreSQL alone so far: leave it out, or take engine = \"postgres\"",
-            ),
-            (
-                "pair",
-                self.pair().is_some() && self.is_limited(),
-                "is not limited so far: leave out memory, cpus, cpu_set, IOPS and rates, or measure a single server",
-            ),
-            (
-                "pair",
-                self.pair().is_some() && (self.log.is_some() || !self.tablespaces.is_empty()),
-                "has all of a node in one directory: leave out log and tablespaces",
-            ),
-            (
-                "pair",
-                self.pair().is_some()
-                    && (self.cold == Some(true)
-                        || matches!(self.between_trials, Some(Pristine::Restart | Pristine::Restore))),
-                "is kept as it is or made anew between trials: give between_trials = \"recreate\", and leave out cold",
-            ),
-            ("failover", self.failover.is_some() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
-            ("timeouts", !self.timeouts.is_empty() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
         ]
     }
 

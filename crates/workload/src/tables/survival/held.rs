@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use database::Error;
+use record::Killed;
 use tokio::time::sleep;
 
 use super::changing::{READY, Tally, Told, Work, change};
@@ -27,6 +28,14 @@ pub(super) enum Held<'a> {
 }
 
 impl Held<'_> {
+    /// What is killed.
+    pub(super) fn killed(&self) -> Killed {
+        match self {
+            Self::Server(_) => Killed::Server,
+            Self::Process(_) => Killed::Program,
+        }
+    }
+
     /// Whether clients ended, although nobody killed anything.
     pub(super) fn has_ended(&mut self) -> bool {
         match self {

@@ -3,6 +3,8 @@
 //! Each client has keys of its own and makes its changes one after the other, so that the number of those that were acknowledged says all
 //! that has to be there. Of the next one nobody knows: it may have been done.
 
+use record::{Crash, Killed};
+
 use super::super::data::RowData;
 
 /// Amounts that changes set begin here: those of loaded rows are smaller.
@@ -36,6 +38,32 @@ pub(super) struct Found {
     pub(super) unanswered_gone: u64,
     /// The first row that nobody made so.
     pub(super) wrong: Option<String>,
+}
+
+impl Found {
+    /// It, as it is recorded of what was killed while so many clients changed rows that were promised to be durable or not; how old the oldest
+    /// change was that is gone, and after how long all was back, in seconds.
+    pub(super) fn after(
+        self,
+        killed: Killed,
+        (clients, is_durable): (u32, bool),
+        (lost_oldest_s, back_s): (Option<f64>, f64),
+    ) -> Crash {
+        Crash {
+            killed,
+            clients,
+            is_durable,
+            rows_before: self.rows_before,
+            rows_after: self.rows_after,
+            acknowledged: self.acknowledged,
+            lost: self.lost.len() as u64,
+            lost_oldest_s,
+            unanswered_there: self.unanswered_there,
+            unanswered_gone: self.unanswered_gone,
+            back_s,
+            wrong: self.wrong,
+        }
+    }
 }
 
 impl Changes {

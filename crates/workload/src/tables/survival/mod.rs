@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use database::{Cell, Dialect, Error, Holder, Lease, Session};
 use load::{Go, Progress};
-use record::{Crash, Killed, Preparation, Survival};
+use record::{Preparation, Survival};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
@@ -88,16 +88,16 @@ pub(super) async fn tried(
     let Some(server) = unless_stopped(stop, promising).await else { return Ok(None) };
     let is_durable = server?.is_durable;
     let tally = Tally::new(changes);
-    let (killed, mut held) = match kill {
+    let mut held = match kill {
         Kill::Nobody(why) => return not_tried(why),
-        Kill::Program(program) => (Killed::Program, Held::Process(Process::begin(&program, &table, &tally)?)),
+        Kill::Program(program) => Held::Process(Process::begin(&program, &table, &tally)?),
         Kill::Server(ask) => {
-            let loaded = unless_stopped(stop, load(&table)).await;
-            let Some(loaded) = loaded else { return Ok(None) };
+            let Some(loaded) = unless_stopped(stop, load(&table)).await else { return Ok(None) };
             loaded?;
-            (Killed::Server, Held::Server(Server::begin(ask, &table, changes, &tally)?))
+            Held::Server(Server::begin(ask, &table, changes, &tally)?)
         }
     };
+    let killed = held.killed();
     tell(format!("changing rows of a {kind} table, to be killed"));
     if !is_due(&mut held, &tally, stop).await {
         tally.is_over.store(true, Ordering::Relaxed);
@@ -116,20 +116,9 @@ pub(super) async fn tried(
     let back_s = at.elapsed().as_secs_f64();
     let found = changes.compare(&table.data, &tally.counts(), &rows(&table, &mut session).await?);
     let oldest = tally.oldest(&found.lost);
-    Ok(Some(Survival::Tried(Crash {
-        killed,
-        clients: changes.clients as u32,
-        is_durable,
-        rows_before: found.rows_before,
-        rows_after: found.rows_after,
-        acknowledged: found.acknowledged,
-        lost: found.lost.len() as u64,
-        lost_oldest_s: oldest.map(|then| dead.saturating_duration_since(then).as_secs_f64()),
-        unanswered_there: found.unanswered_there,
-        unanswered_gone: found.unanswered_gone,
-        back_s,
-        wrong: found.wrong,
-    })))
+    let lost_oldest_s = oldest.map(|then| dead.saturating_duration_since(then).as_secs_f64());
+    let clients = changes.clients as u32;
+    Ok(Some(Survival::Tried(found.after(killed, (clients, is_durable), (lost_oldest_s, back_s)))))
 }
 
 const TOO_SLOW: &str = "no change was acknowledged in time";
